@@ -60,10 +60,12 @@ const stop = async ({ child, exit }: ReturnType<typeof start>) => {
   assert.deepEqual(await exit, [0, null])
 }
 
-test('the atlas is loaded once, whole, and served with commands that work', { timeout: 240_000 }, async (context) => {
+test('the atlas is loaded once, completely, and is served; the printed commands work', {
+  timeout: 240_000,
+}, async (context) => {
   const file = join(folder, '.resourced/atlas.db')
 
-  await context.test('a load that is killed leaves nothing that would be taken for the atlas', async () => {
+  await context.test('a load that is killed leaves no file that could be taken for the atlas', async () => {
     const killed = start()
     // The first line of progress comes after three seconds, or the load is through by then.
     await hears(killed, /Loading the atlas: |All cities are in/)
@@ -80,7 +82,7 @@ test('the atlas is loaded once, whole, and served with commands that work', { ti
   await early.close()
   chmodSync(file, 0o640)
 
-  await context.test('the next start loads it', async () => {
+  await context.test('the next start loads the atlas', async () => {
     const first = start()
     await hears(first, /Ctrl-C stops it/)
     assert.match(first.said, /Loaded every country and 138,398 cities into \.resourced\/atlas\.db in/)
@@ -124,7 +126,7 @@ test('the atlas is loaded once, whole, and served with commands that work', { ti
   })
 
   await context.test(
-    'where all keys are revoked, a new one is shown, once, in commands that work as they stand',
+    'if all keys are revoked, a new key is printed once, in commands that work as printed',
     async () => {
       const { keys, close } = openSqliteKeys(file)
       await keys.revoke(stored.id, new Date().toISOString())
@@ -145,7 +147,7 @@ test('the atlas is loaded once, whole, and served with commands that work', { ti
   )
 })
 
-test('a port that is taken is told in a sentence, before anything is loaded', async (context) => {
+test('a port in use is reported in a sentence, before anything is loaded', async (context) => {
   const other = createServer()
   context.after(() => other.close())
   await once(other.listen(0, '127.0.0.1'), 'listening')
@@ -158,7 +160,7 @@ test('a port that is taken is told in a sentence, before anything is loaded', as
   )
 })
 
-test('a port that is none is told in a sentence', async () => {
+test('an invalid port is reported in a sentence', async () => {
   const refused = start({ PORT: 'http' })
   assert.deepEqual(await refused.exit, [1, null])
   assert.equal(refused.said, 'PORT takes a number from 0 to 65535, not "http".\n')

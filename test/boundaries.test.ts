@@ -1,4 +1,7 @@
-/** Who may import whom, read from the sources. `docs/architecture.md` has the same table, with its reasons. */
+/**
+ * The allowed imports between folders, checked on the sources. `docs/architecture.md` has the same table, with the
+ * reasons.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { circles, folderCycles, type Import, importsOf, readSources } from './imports.ts'
@@ -87,12 +90,12 @@ function objections(imports: readonly Import[]): string[] {
 const sources = await readSources(new URL('../src', import.meta.url))
 const imports = sources.flatMap(importsOf)
 
-test('every import stays within the table', () => {
+test('every import is allowed by the table', () => {
   assert.ok(imports.length > 50, 'the sources were read')
   assert.deepEqual(objections(imports), [])
 })
 
-test('no file imports itself by way of others', () => {
+test('no file imports itself through others', () => {
   assert.deepEqual(
     circles(imports).map((circle) => circle.join(' → ')),
     [],
@@ -102,7 +105,7 @@ test('no file imports itself by way of others', () => {
 // Remove an entry when its cycle is gone.
 const remainingCycles: readonly string[] = []
 
-test('no folder imports itself by way of others, sub-folders included', () => {
+test('no folder imports itself through others, sub-folders included', () => {
   const runtime = imports.filter(({ file }) => !/\.(?:test|fixture)\.ts$/.test(file))
   const found = folderCycles(runtime).map((cycle) => cycle.join(' → '))
   assert.deepEqual(
@@ -187,7 +190,7 @@ for (const { name, file, text, expect } of planted) {
   })
 }
 
-test('a planted circle is found, whatever leads into it', () => {
+test('a planted cycle is found, also behind other imports', () => {
   const texts = {
     'a.ts': "import './b.ts'",
     'b.ts': "import type { C } from './c.ts'",

@@ -1,4 +1,4 @@
-/** SEC-3: secrets that the command is given, in its options, its environment and its files, and what it says. */
+/** SEC-3: secrets in the options, the environment and the files of the command do not appear in its output. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -67,7 +67,7 @@ for (const address of [
   }
 }
 
-test('SEC-3: a Redis that repeats the password that it refuses is not repeated', async () => {
+test('SEC-3: a password that Redis rejects and repeats is not printed', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => {})
     socket.on('data', (asked) => {
@@ -100,7 +100,7 @@ test('SEC-3: a Redis that repeats the password that it refuses is not repeated',
   server.close()
 })
 
-test('SEC-3: an address of Redis that is none is not repeated', () => {
+test('SEC-3: an invalid address of Redis is not printed', () => {
   for (const address of [`redis://:${canary}@host:port`, `:${canary}@127.0.0.1`, `http://ann:${canary}@127.0.0.1`]) {
     const serve = ['serve', '--http', '--port', '0', '--database', database]
     for (const { status, said } of [run([...serve, '--redis', address]), run(serve, { REDIS_URL: address })]) {
@@ -110,7 +110,7 @@ test('SEC-3: an address of Redis that is none is not repeated', () => {
   }
 })
 
-test('SEC-3: an import says what is wrong, and nothing of the values', () => {
+test('SEC-3: an import reports mistakes without the values', () => {
   const key = newKey()
   const long = `${canary}${'x'.repeat(20)}`
   const records = [
@@ -148,7 +148,7 @@ test('SEC-3: an import says what is wrong, and nothing of the values', () => {
   }
 })
 
-test('SEC-3: a key is printed once, and no list has it', () => {
+test('SEC-3: a key is printed once, and in no list', () => {
   const made = run(['keys', 'create', '--subject', 'ann', '--database', database, '--json'])
   const { key } = JSON.parse(made.said)
   for (const more of [[], ['--json']]) {

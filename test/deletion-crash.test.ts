@@ -1,5 +1,5 @@
 /**
- * JOB-3: a deletion killed anywhere goes on, and ends as if it had not been: `KILLS=200 node --test
+ * JOB-3: a deletion job that is killed at any moment continues, with the same result: `KILLS=200 node --test
  * test/deletion-crash.test.ts`.
  */
 import assert from 'node:assert/strict'

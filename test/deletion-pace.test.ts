@@ -1,6 +1,6 @@
 /**
- * JOB-3: a very long deletion does not keep others waiting: `DELETION_RECORDS=500000 node --test
- * test/deletion-pace.test.ts`; with `CAN_BE_BLOCKED=yes` everything has to be looked at beforehand.
+ * JOB-3: a very long deletion does not delay other requests: `DELETION_RECORDS=500000 node --test
+ * test/deletion-pace.test.ts`. With `CAN_BE_BLOCKED=yes` all records must be checked first.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

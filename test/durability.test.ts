@@ -1,4 +1,4 @@
-/** `kill -9` at any moment loses nothing that was acknowledged. */
+/** `kill -9` at any moment loses no acknowledged change. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +24,7 @@ after(() => rmSync(folder, { recursive: true }))
 const address = engine === 'sqlite' ? undefined : (await newDatabase()).address
 const lookInside = () => (address === undefined ? inspect(databaseFile(folder)) : undefined)
 
-test(`a server killed ${rounds} times while ${connections} connections write has lost nothing that it acknowledged`, async (context) => {
+test(`${rounds} kills while ${connections} connections write lose no acknowledged change`, async (context) => {
   const seed = seedOfRun()
   context.diagnostic(`SEED=${seed}`)
   writeFileSync(join(folder, 'diary.json'), JSON.stringify(diary))

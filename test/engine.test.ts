@@ -1,4 +1,4 @@
-/** Which tests stay with SQLite when the others run on another engine, and why. */
+/** Which tests run on SQLite only, and why. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completeCatalog } from '../src/model/catalog.ts'
@@ -23,7 +23,7 @@ const ofSqlite: Readonly<Record<string, string>> = {
 
 const namesSqlite = /openSqlite|node:sqlite|sqlite\/connection|[`'"]sqlite:|databaseFile|startServer\(folder[^\n]*\)/
 
-test('whatever test names SQLite follows the engine, or is on the list with a reason', async () => {
+test('every test that names SQLite follows the engine, or is on the list with a reason', async () => {
   const files = await testFiles()
   assert.ok(files.filter(({ follows }) => follows).length > 50, 'most follow it')
   const named = files.filter(({ file, text }) => !file.startsWith(ownFolder) && namesSqlite.test(text))
@@ -32,7 +32,7 @@ test('whatever test names SQLite follows the engine, or is on the list with a re
   assert.deepEqual(staying.toSorted(), Object.keys(ofSqlite).toSorted(), advice)
 })
 
-test('a database is empty at first, is one for all who open it, and is seen past the storage', async () => {
+test('a database is empty at first, is shared by all that open it, and can be read without the storage', async () => {
   const database = await newDatabase()
   const catalog = completeCatalog({ name: 'notes', resources: { notes: { fields: { text: { type: 'string' } } } } })
   const [one, two] = [await database.open(catalog), await database.open(catalog)]

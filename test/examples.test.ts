@@ -1,4 +1,4 @@
-/** The examples say what they claim: one interface, written as TypeScript and as data. */
+/** The examples: one interface, declared in TypeScript and as data. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ import type { InterfaceDeclaration } from '../src/model/declaration.ts'
 const text = await readFile(new URL('../examples/studio/resources.yaml', import.meta.url), 'utf8')
 const data = parse(text) as InterfaceDeclaration
 
-test('nothing is wrong in the studio, in either form', () => {
+test('both forms of the studio are without mistakes', () => {
   assert.deepEqual(checkDeclaration(studio), [])
   assert.deepEqual(checkDeclaration(data), [])
 })

@@ -1,4 +1,4 @@
-/** LIM-8 over a socket: an export that is deleted while somebody downloads it. */
+/** LIM-8 over a socket: an export that is deleted during a download. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ const declaration = {
   resources: { notes: { fields: { text: { type: 'string' } }, access: { read: 'anyone', create: 'anyone' } } },
 }
 
-test('LIM-8: a download that has begun ends whole, though the export is deleted, and nobody begins another', async () => {
+test('LIM-8: if an export is deleted, a running download completes, and no new one begins', async () => {
   const { address } = await newDatabase()
   writeFileSync(join(folder, 'diary.json'), JSON.stringify(declaration))
   const headers = { Authorization: `Bearer ${createKey(folder, address)}`, 'Content-Type': 'application/json' }

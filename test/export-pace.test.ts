@@ -1,5 +1,5 @@
 /**
- * JOB-6: very large exports take little memory, keep nobody waiting, and go on after a kill:
+ * JOB-6: very large exports take little memory, do not delay other requests, and continue after a kill:
  * `EXPORT_RECORDS=1000000 node --test test/export-pace.test.ts`.
  */
 import assert from 'node:assert/strict'

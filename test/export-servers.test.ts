@@ -1,4 +1,4 @@
-/** JOB-6: an export that one server of two begins, and is killed; the other finishes it, and gives the file. */
+/** JOB-6: one of two servers begins an export and is killed. The other server finishes the file and serves it. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -46,7 +46,7 @@ function importFolders(): void {
 
 const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-test('JOB-6: what one server begins, and is killed at, another finishes and serves', async () => {
+test('JOB-6: if a server is killed during an export, another server finishes and serves the file', async () => {
   writeFileSync(join(folder, 'diary.json'), JSON.stringify(diary))
   const key = createKey(folder, address)
   importFolders()

@@ -1,6 +1,6 @@
 /**
- * LIM-5: each parameter at its worst: the most that is allowed, and the first that is not. No request fails, says more
- * than a few pages, or takes the only thread for longer than a plain one of its size.
+ * LIM-5: each parameter at the largest allowed value and just beyond. No request causes a 5xx, a long response, or
+ * blocks the thread for longer than an ordinary request of the same size.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -208,7 +208,7 @@ const patches: readonly (readonly [string, unknown, number])[] = [
   ['a pointer of a mebibyte', [{ op: 'replace', path: `/payload${'/a'.repeat(400_000)}`, value: 1 }], 400],
 ]
 
-describe('parameters at their worst', () => {
+describe('parameters at their limits', () => {
   let current: Trial
   let id: string
   let plain: number
@@ -281,7 +281,7 @@ describe('parameters at their worst', () => {
     }
   })
 
-  it('LIM-5: duplicates of words are dropped before the database is asked', () => {
+  it('LIM-5: duplicate words are removed before the query', () => {
     const resource = current.app.catalog.resources.get('things')!
     const searchOf = (q: string) => readListQuery(resource, [{ name: 'q', value: q }], { default: 20, max: 100 }).search
     assert.deepEqual(searchOf('tea oil tea oil te'), ['tea', 'oil', 'te'])

@@ -1,4 +1,7 @@
-/** MET-9: whenever the server is killed, the repeat under the same key makes good what was lost, and nothing twice. */
+/**
+ * MET-9: if the server is killed at any moment, a repetition with the same key creates the record that was lost, and
+ * none twice.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +27,7 @@ interface Intent {
   answer: Answer | undefined
 }
 
-test(`creations repeated through ${rounds} kills are made once each`, async (context) => {
+test(`creations that are repeated through ${rounds} kills create one record each`, async (context) => {
   const seed = seedOfRun()
   context.diagnostic(`SEED=${seed}`)
   const random = randomFrom(seed)

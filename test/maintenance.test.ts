@@ -1,4 +1,4 @@
-/** ERR-6: maintenance of the real command: servers that run, that are killed, and that start meanwhile. */
+/** ERR-6: maintenance with the real command: servers that run, that are killed, and that start meanwhile. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -50,7 +50,7 @@ async function until(status: number, ...servers: readonly ServerProcess[]): Prom
   return performance.now() - begun
 }
 
-test('ERR-6: two servers notice, finish what is open, and one that was killed starts in maintenance', async () => {
+test('ERR-6: two servers enter maintenance and finish requests, and a killed one restarts in maintenance', async () => {
   const [one, two] = await Promise.all([start(), start()])
   assert.deepEqual([await statusOf(one), await statusOf(two)], [200, 200])
 

@@ -1,7 +1,4 @@
-/**
- * `resourced move`: what one database holds is in another afterwards, of whichever engine, and answers are the same to
- * the byte.
- */
+/** `resourced move` copies a database to either engine. Afterwards the responses are byte-identical. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -81,7 +78,7 @@ const ways: readonly (readonly [Engine, Engine])[] = [
 ]
 for (const [one, other] of ways) {
   const skip = one === 'postgres' || other === 'postgres' ? (whyNoDatabase ?? false) : false
-  test(`from ${one} to ${other}: the same answers, and what was begun goes on`, { skip }, async (context) => {
+  test(`from ${one} to ${other}: responses are the same, and unfinished jobs continue`, { skip }, async (context) => {
     const { from, key, paths, answers } = await filled(context, one)
     const to = await engines[other](context)
     const moving = move(from, to)
@@ -167,7 +164,7 @@ const tree = 'diary.json'
 
 for (const engine of ['sqlite', 'postgres'] as const) {
   const skip = engine === 'postgres' ? (whyNoDatabase ?? false) : false
-  test(`killed in the middle nothing is in ${engine}, and a second move succeeds`, { skip }, async (context) => {
+  test(`a move to ${engine} that is killed leaves nothing, and a second move succeeds`, { skip }, async (context) => {
     const { from, path } = await treeFor(context)
     const to = await engines[engine](context)
     const first = move(from, to, tree)
@@ -210,7 +207,7 @@ function maintenance(what: string, database: string): string {
   return stdout + stderr
 }
 
-test('another declaration, no database, itself, and memory are refused, and nothing is made or told to clients', async (context) => {
+test('refused: another declaration, no database, the source itself, and memory; nothing is created', async (context) => {
   const { from } = await treeFor(context)
   const to = await sqliteFor(context)
   const refused = async (...given: Parameters<typeof move>) => {

@@ -1,4 +1,4 @@
-/** The judge of answers can fail: each untruth, told on purpose, is found (DOC-1). */
+/** DOC-1: the check of responses against the OpenAPI document. Each planted mistake is found. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openApiDocument } from '../src/documents/openapi.ts'
@@ -24,7 +24,7 @@ const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store
 const path = `/v1/users/${user.id}`
 const good: HttpResponse = { status: 200, headers, body: JSON.stringify(user) }
 
-test('DOC-1: the judge takes an answer that is as the document says', () => judge('GET', path, good))
+test('DOC-1: the check accepts a response that conforms to the document', () => judge('GET', path, good))
 
 const untruths: readonly [what: string, method: string, target: string, response: HttpResponse][] = [
   ['a status that the operation does not have', 'GET', path, { ...good, status: 202 }],
@@ -58,11 +58,11 @@ const untruths: readonly [what: string, method: string, target: string, response
   ],
 ]
 for (const [what, method, target, response] of untruths) {
-  test(`DOC-1: the judge finds ${what}`, () =>
+  test(`DOC-1: the check finds ${what}`, () =>
     assert.throws(() => judge(method, target, response), assert.AssertionError))
 }
 
-test('DOC-1: the served document is the one that answers are judged by', async (t) => {
+test('DOC-1: the served document is the one that responses are checked against', async (t) => {
   const studioTrial = await trialFor(t, studio, { memory: true })
   const answer = await studioTrial.send({ path: '/v1/openapi.json', as: 'bob' })
   assert.equal(answer.status, 200)
@@ -88,7 +88,7 @@ const unread: readonly [what: string, bytes: string, status: number][] = [
 ]
 
 for (const [what, bytes, status] of unread) {
-  test(`DOC-1: ${what}: the answer is as the document says`, async (t) => {
+  test(`DOC-1: ${what}: the response conforms to the document`, async (t) => {
     const { address } = await newDatabase({ memory: true })
     const catalog = completeCatalog(studio)
     const serving = await serve({ catalog, database: address, host: '127.0.0.1', port: 0, http: true })

@@ -1,5 +1,6 @@
 /**
- * The permission matrix (AUT-3 to AUT-7): every form of rule, caller, record and way, against a model written by hand.
+ * The permission matrix (AUT-3 to AUT-7): every form of rule, caller, record and operation, against a model written by
+ * hand.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -27,14 +28,14 @@ describe('the permission matrix', () => {
     })
   }
 
-  it('AUT-7, RES-9: nobody assigns a field that is not theirs to assign', async (context) => {
+  it('AUT-7, RES-9: no caller assigns a field that they may not assign', async (context) => {
     const cells = new Cells()
     await checkAssignment(context, cells)
     count += cells.count
     cells.conclude()
   })
 
-  it('is whole', (context) => {
+  it('is complete', (context) => {
     context.diagnostic(`${count} cells`)
     assert.ok(count > 20_000, `${count} cells`)
   })

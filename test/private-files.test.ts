@@ -1,4 +1,4 @@
-/** SEC-3: what a server writes is for its user alone, however careless that user's umask is. */
+/** SEC-3: files that a server writes are readable by its user only, under any umask. */
 import assert from 'node:assert/strict'
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { serve } from '../src/server/serve.ts'
 import { clientOf } from './durability/client.ts'
 import { diary } from './durability/declaration.ts'
 
-test('SEC-3: of all that a server writes, others on the machine may read the certificate alone', async (context) => {
+test('SEC-3: of all files that a server writes, other users may read the certificate only', async (context) => {
   const before = process.umask(0)
   const folder = mkdtempSync(join(tmpdir(), 'resourced-private-'))
   context.after(() => {

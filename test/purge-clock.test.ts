@@ -1,4 +1,4 @@
-/** DEL-7: the command that confirms a clock, and a real server that was off for longer than a day. */
+/** DEL-7: the command that confirms a clock, and a real server that was stopped for longer than a day. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ async function runOnce(isOver: (log: readonly string[]) => boolean): Promise<rea
   return log
 }
 
-test('DEL-7: a server that was off for a week says how to confirm its clock, and the command does', async () => {
+test('DEL-7: a server that was stopped for a week says how to confirm its clock, and the command does it', async () => {
   const missing = purge([], 'sqlite:nothing.db')
   assert.deepEqual([missing.status, missing.stdout], [1, ''])
   assert.match(missing.stderr, /There is no database of Resourced/)

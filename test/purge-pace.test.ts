@@ -1,5 +1,5 @@
 /**
- * DEL-7: a purge of very many records does not keep others waiting: `PURGE_RECORDS=1000000 node --test
+ * DEL-7: a purge of very many records does not delay other requests: `PURGE_RECORDS=1000000 node --test
  * test/purge-pace.test.ts`.
  */
 
@@ -73,7 +73,7 @@ test(`${many} records are purged while others read`, async (context) => {
   assert.ok(Number(shown[1]) < 100)
 })
 
-test(`no transaction takes long of those that purge ${veryMany} records with words`, async (context) => {
+test(`no transaction that purges ${veryMany} records with words takes long`, async (context) => {
   const path = await filled(context, veryMany)
   const connection = new Connection(path)
   context.after(() => connection.close())

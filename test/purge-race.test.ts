@@ -1,6 +1,6 @@
 /**
- * DEL-7: what a purge and a restoration both want goes to one of them, whole: `RACES=10000 node --test
- * test/purge-race.test.ts`.
+ * DEL-7: if a purge and a restoration compete for a record, one of them takes it with its dependents: `RACES=10000 node
+ * --test test/purge-race.test.ts`.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

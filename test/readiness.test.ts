@@ -1,7 +1,4 @@
-/**
- * OPS-5 on a disk that takes nothing more: a process of its own may make files of a certain length only, and later of
- * any.
- */
+/** OPS-5 on a full disk: a separate process may write files up to a limited length, and later of any length. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -64,7 +61,7 @@ async function until(expected: readonly unknown[], ask: () => Promise<readonly u
   }
 }
 
-test('OPS-5: while the disk takes nothing more a server is not ready, and it is again once the disk does', {
+test('OPS-5: while the disk is full a server is not ready, and it is ready again once writes succeed', {
   skip,
 }, async (context) => {
   const { folder, allow, post, ready, count } = await serverFor(context)
@@ -84,7 +81,9 @@ test('OPS-5: while the disk takes nothing more a server is not ready, and it is 
   }
 })
 
-test('OPS-5: a server whose file was taken away is not ready until it is back', { skip }, async (context) => {
+test('OPS-5: a server whose database file was removed is not ready until the file is back', {
+  skip,
+}, async (context) => {
   const { folder, ready, post } = await serverFor(context)
   const [file, away] = [databaseFile(folder), join(folder, 'elsewhere.db')]
   renameSync(file, away)

@@ -50,7 +50,7 @@ test('nothing cites a rule that does not exist', async () => {
   assert.deepEqual(wrong, [])
 })
 
-test('a citation is read from tables and titles, and not from comments', () => {
+test('citations are read from tables and titles, and not from comments', () => {
   const text = "// RES-1\n * RES-2\n  rule: 'RES-3',\n  rules: ['MET-4', \"MET-5\"],\ntest('PAG-6: walks', …)\nSHA-256"
   assert.deepEqual(citations(text, true), ['RES-3', 'MET-4', 'MET-5', 'PAG-6'])
   assert.deepEqual(citations(text).length, 6)

@@ -1,4 +1,4 @@
-/** LIM-3: clients that send a byte now and then hold nothing that others need. */
+/** LIM-3: clients that send single bytes slowly hold no resources that others need. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { trialFor } from './harness.ts'
 
 const many = 2_000
 
-test(`LIM-3: ${many} connections that trickle do not slow others, and are cut off`, async (context) => {
+test(`LIM-3: ${many} connections that send single bytes do not slow others, and are closed`, async (context) => {
   const trial = await trialFor(context, samples, { memory: true })
   await trial.make('samples', { title: 'Tea' })
   const server = createNodeServer({

@@ -58,7 +58,7 @@ function holdLock(): () => void {
 
 const folderNamed = (name: string) => ({ name, title: 'A folder', edition: 1, text: 'text' })
 
-test('OPS-2: a server told to stop while 24 connections write answers all that it did', async (context) => {
+test('OPS-2: a server that is stopped while 24 connections write answers all changes that it made', async (context) => {
   const seed = seedOfRun()
   context.diagnostic(`SEED=${seed}`)
   const ledger = new Ledger()
@@ -87,7 +87,7 @@ test('OPS-2: a server told to stop while 24 connections write answers all that i
   inspect(databaseFile(folder))
 })
 
-test('OPS-2: told to stop while 1,000 connections ask for far more than it can do, it answers all that it accepted', async (context) => {
+test('OPS-2: a server that is stopped while 1,000 connections overload it answers all accepted requests', async (context) => {
   const server = await start()
   const clients = Array.from({ length: 1_000 }, () => clientOf(server.origin, key))
   let acknowledged = 0
@@ -141,7 +141,7 @@ test('OPS-2: changes that wait for the database are still made and answered; new
   assert.equal(server.log.at(-1), 'stopped')
 })
 
-test('OPS-2: a server with metrics stops as soon, though connections to them are open', async () => {
+test('OPS-2: a server with open connections to its metrics stops as fast', async () => {
   const server = await start(['--http', '--metrics-port', '0'])
   assert.equal((await fetch(`${server.origin}/health/live`)).status, 200)
   const text = await (await fetch(server.metrics ?? '')).text()
@@ -153,7 +153,7 @@ test('OPS-2: a server with metrics stops as soon, though connections to them are
   assert.ok(server.errors.join('').includes(`Its metrics are at ${server.metrics}\n`))
 })
 
-test('OPS-1: where metrics cannot be served, the command says so and ends', async () => {
+test('OPS-1: if metrics cannot be served, the command says so and exits', async () => {
   const { metrics = '' } = await start(['--http', '--metrics-port', '0'])
   const { port } = new URL(metrics)
   const taken = `ended with 1: Metrics cannot be served on 127.0.0.1, port ${port}: the port is in use. Choose others with`
@@ -165,7 +165,7 @@ test('OPS-1: where metrics cannot be served, the command says so and ends', asyn
   }
 })
 
-test('OPS-2: no client that sends on and on has a request reset on a connection that the server keeps', async (context) => {
+test('OPS-2: no request of a client that sends continuously is reset on a connection that the server keeps', async (context) => {
   const server = await start()
   const clients = Array.from({ length: 60 }, () => clientOf(server.origin, key))
   const statuses: number[] = []
@@ -196,7 +196,7 @@ test('OPS-2: no client that sends on and on has a request reset on a connection 
   assert.deepEqual(ends, new Array(60).fill('ECONNREFUSED'))
 })
 
-test('OPS-2: a request whose body is still on its way is answered', async () => {
+test('OPS-2: a request whose body is still arriving is answered', async () => {
   const server = await start()
   const body = JSON.stringify(folderNamed('in two halves'))
   const head = [
@@ -221,7 +221,7 @@ test('OPS-2: a request whose body is still on its way is answered', async () => 
   assert.equal((await stopped)?.code, 0)
 })
 
-test('OPS-2: neither a kept connection, nor a silent one, nor one of HTTP/2 holds it up', async () => {
+test('OPS-2: idle connections, silent connections and HTTP/2 connections do not delay the stop', async () => {
   const server = await start([])
   const { port } = new URL(server.origin)
   const silent = connect(Number(port), '127.0.0.1').on('error', () => {})
@@ -250,7 +250,7 @@ test('OPS-2: neither a kept connection, nor a silent one, nor one of HTTP/2 hold
   for (const connection of [silent, idle, session]) connection.destroy()
 })
 
-test('OPS-2: a second SIGTERM ends it at once', async () => {
+test('OPS-2: a second SIGTERM ends the process at once', async () => {
   const server = await start()
   const release = holdLock()
   const client = clientOf(server.origin, key)
@@ -266,7 +266,7 @@ test('OPS-2: a second SIGTERM ends it at once', async () => {
   release()
 })
 
-test('OPS-2: told to stop as soon as it says that it listens, it stops cleanly', async () => {
+test('OPS-2: a server that is stopped as soon as it prints its address stops cleanly', async () => {
   const { code } = await stop(await start())
   assert.equal(code, 0)
 })
@@ -279,7 +279,7 @@ const telemetry = `
   globalThis[Symbol.for('opentelemetry.js.api.1')] = { version: '1.9.0', trace }
   setInterval(() => {}, 1_000)`
 
-test('OPS-2: its spans are sent before it ends, and nothing that is preloaded into threads of it holds it up', async () => {
+test('OPS-2: spans are sent before the process ends, and modules that are preloaded into its threads do not delay the end', async () => {
   writeFileSync(join(folder, 'telemetry.mjs'), telemetry)
   const server = await start(['--http'], { NODE_OPTIONS: `--import ${join(folder, 'telemetry.mjs')}` })
   const client = clientOf(server.origin, key)

@@ -1,4 +1,4 @@
-/** VER-2: while servers of two declarations share a database, one of the older that starts again undoes nothing. */
+/** VER-2: while servers with two declarations share a database, an older server that restarts undoes nothing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defineInterface, type FieldDeclaration, type InterfaceDeclaration } from '../src/model/declaration.ts'
@@ -40,7 +40,7 @@ async function start({ database }: Trial, declaration: InterfaceDeclaration, mig
   await (await database.open(completeVersions(declaration).stored, migrate && { migrate })).close()
 }
 
-test('an older server starts beside newer ones, is served from, and leaves what they have made', async (context) => {
+test('an older server starts beside newer ones, serves requests, and keeps the newer tables', async (context) => {
   const first = await trialFor(context, older)
   await first.make('books', { title: 'Ulysses', pages: 700 })
   const second = await trialFor(context, newer, { database: first.database })
@@ -81,7 +81,7 @@ for (const [what, declaration, lacks] of [
   ['has renamed a field', renamed, /\+ add the column books\.title/],
   ['has changed a type', retyped, /change books\.pages from string to integer/],
 ] as const) {
-  test(`an older server says that a newer declaration ${what}, and changes nothing`, async (context) => {
+  test(`an older server reports that a newer declaration ${what}, and changes nothing`, async (context) => {
     const first = await trialFor(context, older)
     await start(first, declaration)
     const second = await trialFor(context, declaration, { database: first.database })
@@ -95,13 +95,13 @@ for (const [what, declaration, lacks] of [
   })
 }
 
-test('an older version that was mended since is an older one, too', async (context) => {
+test('an older declaration with later corrections is an older one too', async (context) => {
   const first = await trialFor(context, older)
   await start(first, renamed)
   await assert.rejects(start(first, mended), /A newer declaration has changed the database since/)
 })
 
-test('who asks for the older one by the command goes back, and the newer is the older one then', async (context) => {
+test('the command can go back to the older declaration, and the newer one is then the older', async (context) => {
   const first = await trialFor(context, older)
   const { database } = first
   await start(first, newer)
@@ -121,7 +121,7 @@ test('who asks for the older one by the command goes back, and the newer is the 
   await start(first, older)
 })
 
-test('a declaration that the database was never given is not an older one', async (context) => {
+test('a declaration that was never applied to the database is not an older one', async (context) => {
   const first = await trialFor(context, older)
   await start(first, newer)
   const third = await trialFor(context, mended, { database: first.database })

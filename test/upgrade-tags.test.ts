@@ -1,4 +1,7 @@
-/** CON-2: entity tags change with what a migration takes out of records, though it writes none of them. */
+/**
+ * CON-2: entity tags change with the fields that a migration removes from records, although the migration writes no
+ * record.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -53,7 +56,7 @@ test('CON-2: a field that is dropped and declared again changes the tag of each 
   }
 })
 
-test('CON-3: the tags of after are as good as any: for changes, deletion, restoration, and drop by drop', async (context) => {
+test('CON-3: tags of after a migration are conditions of changes, deletions and restorations, drop by drop', async (context) => {
   const first = await trialFor(context, ranked)
   const path = `/v1/books/${(await first.make('books', { title: 'Ulysses', rank: 1 })).id}`
   const seen = new Set([tag(await first.send({ path }))])
@@ -91,7 +94,7 @@ function without(value: number): InterfaceDeclaration {
   return books({}, { versions: { v1: {}, v2: {} }, changes })
 }
 
-test('VER-2: what an older version reads in place of a removed field is in its tags', async (context) => {
+test('VER-2: values that an older version reads in place of a removed field are part of its tags', async (context) => {
   const first = await trialFor(context, ranked)
   const path = `/v1/books/${(await first.make('books', { title: 'Ulysses', rank: 1 })).id}`
   let known = [await first.send({ path }), await first.send({ path: '/v1/books' })]

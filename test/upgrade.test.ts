@@ -1,6 +1,6 @@
 /**
- * VER-2: the database of version 1 is served by version 3, and clients of version 1 read what they read before, to the
- * byte.
+ * VER-2: a server with version 3 serves the database of version 1, and clients of version 1 read byte-identical
+ * responses.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -82,7 +82,7 @@ async function fill({ ask }: Serving): Promise<string[]> {
   return ids
 }
 
-test('VER-2: a database of version 1 is brought to version 3 at the start; version 1 reads as before', async () => {
+test('VER-2: a database of version 1 is migrated to version 3 at start; version 1 reads as before', async () => {
   const database = await newDatabase()
   const before = await serve(deskAtFirst, database)
   const ids = await fill(before)
@@ -107,7 +107,7 @@ test('VER-2: a database of version 1 is brought to version 3 at the start; versi
   await unchanged.close()
 })
 
-test('VER-2: values of a dropped field are not lost without being asked', async () => {
+test('VER-2: values of a dropped field are dropped with `all` only', async () => {
   const database = await newDatabase()
   const before = await serve(deskAtFirst, database)
   const person = JSON.parse((await before.ask('POST', '/v1/people', { name: 'Ann' })).text)
@@ -133,7 +133,7 @@ test('VER-2: values of a dropped field are not lost without being asked', async 
   await after.close()
 })
 
-test('VER-2: a new database, and one that has caught up, are not converted again', async () => {
+test('VER-2: a new database, and one that was converted before, are not converted again', async () => {
   const database = await newDatabase()
   for (let start = 0; start < 3; start++) {
     const { ask, close } = await serve(desk, database)
@@ -147,7 +147,7 @@ test('VER-2: a new database, and one that has caught up, are not converted again
   }
 })
 
-test('VER-2: values are converted once, however often the server starts', async () => {
+test('VER-2: values are converted once, on the first of many starts', async () => {
   const database = await newDatabase()
   const access = { read: 'anyone', create: 'anyone' } as const
   const things = (field: string): InterfaceDeclaration['resources'] => ({
@@ -180,7 +180,7 @@ test('VER-2: values are converted once, however often the server starts', async 
   }
 })
 
-test('VER-2: the command shows and makes what the next version needs', async (context) => {
+test('VER-2: the command shows and makes the changes that the next version needs', async (context) => {
   const database = await newDatabase()
   const before = await serve(deskAtFirst, database)
   await fill(before)

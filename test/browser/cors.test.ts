@@ -1,6 +1,6 @@
 /**
- * OPT-3 to OPT-6 as a real browser judges them: `npm run test:browser`, with Chromium installed (`CHROMIUM` names it,
- * else `chromium`). It is no part of `npm test`, which needs nothing but Node.
+ * OPT-3 to OPT-6 in a real browser: `npm run test:browser`, with Chromium installed (`CHROMIUM` names it, else
+ * `chromium`). `npm test` leaves this test out, because `npm test` needs Node only.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -86,7 +86,7 @@ const done: Found = {
 const forbidden = ['post', 'get', 'stale patch', 'patch', 'unauthenticated', 'delete']
 
 for (const credentials of ['omit', 'include']) {
-  test(`OPT-3, OPT-4, OPT-6: a page of an allowed origin works, one of another does not; credentials: ${credentials}`, async (context) => {
+  test(`OPT-3, OPT-4, OPT-6: pages of allowed origins work, others do not; credentials: ${credentials}`, async (context) => {
     let api = ''
     let key = ''
     const html = () =>
@@ -109,7 +109,7 @@ for (const credentials of ['omit', 'include']) {
   })
 }
 
-test('OPT-4: without credentials in the configuration, a page that sends them reads nothing', async (context) => {
+test('OPT-4: if credentials are not configured, a page that sends them reads nothing', async (context) => {
   let api = ''
   const html = () =>
     `<!doctype html><pre></pre><script>(${script})(${JSON.stringify(api)}, 'x', 'include').then((found) => { document.querySelector('pre').textContent = JSON.stringify(found) })</script>`

@@ -1,6 +1,6 @@
 /**
- * The same requests to SQLite and to PostgreSQL have the same answers, to the byte. Here two thousand are asked, by
- * `npm run test:differential` twenty thousand, and by `SEED=7 npm run test:differential` those of one seed again.
+ * The same requests to SQLite and to PostgreSQL get byte-identical responses. This file sends two thousand requests,
+ * `npm run test:differential` twenty thousand, and `SEED=7 npm run test:differential` repeats those of one seed.
  */
 import './same-ids.ts'
 import assert from 'node:assert/strict'
@@ -14,7 +14,7 @@ const { SEED, DIFFERENTIAL } = process.env
 const count = DIFFERENTIAL === 'whole' ? 80 : 8
 const seeds = SEED === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(SEED)]
 
-test('the same requests have the same answers on both engines', { timeout: 1_200_000 }, async () => {
+test('the same requests get the same responses on both engines', { timeout: 1_200_000 }, async () => {
   assert.equal(whyNoDatabase, undefined)
   const statuses = new Set<number>()
   for (const seed of seeds) {

@@ -1,4 +1,4 @@
-/** A client that goes away while its read runs: the statement is cancelled, and nobody else's. */
+/** A client that disconnects while its read runs: its statement is cancelled, and no other. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect as connectHttp2 } from 'node:http2'
@@ -75,7 +75,7 @@ const leaving: Readonly<Record<string, (socket: Socket) => void>> = {
 }
 
 for (const [way, leave] of Object.entries(leaving)) {
-  test(`where a client ${way}, its read is cancelled, and nothing is logged as a failure`, {
+  test(`if a client ${way}, its read is cancelled, and no failure is logged`, {
     skip,
   }, async (context) => {
     const served = await listening(context)
@@ -97,7 +97,7 @@ for (const [way, leave] of Object.entries(leaving)) {
   })
 }
 
-test('a client that has only closed its side gets its answer, however long that takes', { skip }, async (context) => {
+test('a client that only closed its side gets its response, however late', { skip }, async (context) => {
   const served = await listening(context)
   await served.send('POST', '/v1/notes', { title: 'first' })
   const unlock = await lockNotes(context, served.url)
@@ -116,7 +116,7 @@ test('a client that has only closed its side gets its answer, however long that 
   socket.destroy()
 })
 
-test('on HTTP/2 a stream that is reset is cancelled, and the others of its connection go on', {
+test('on HTTP/2, a stream that is reset is cancelled, and the others of its connection continue', {
   skip,
 }, async (context) => {
   const served = await listening(context, true)
@@ -135,7 +135,7 @@ test('on HTTP/2 a stream that is reset is cancelled, and the others of its conne
   assert.equal(await status, 200)
 })
 
-test('a change goes on when its client is gone', { skip }, async (context) => {
+test('a change continues after its client has disconnected', { skip }, async (context) => {
   const served = await listening(context)
   const { json } = await served.send('POST', '/v1/notes', { title: 'first' })
   const unlock = await lockNotes(context, served.url)
@@ -150,7 +150,7 @@ test('a change goes on when its client is gone', { skip }, async (context) => {
   while ((await served.send('GET', `/v1/notes/${json.id}`)).json.number !== 5) await sleep(10)
 })
 
-test('however often reads are abandoned, nobody else loses a statement', { skip }, async (context) => {
+test('many abandoned reads never cancel the statement of another client', { skip }, async (context) => {
   const served = await listening(context)
   await Promise.all(Array.from({ length: 50 }, (_, number) => served.send('POST', '/v1/notes', { title: 'a', number })))
   let going = true

@@ -28,7 +28,7 @@ const settingsOf = async (url: string, ...names: string[]) => {
 for (const version of ['18', '15'] as const satisfies Version[]) {
   const skip = whyNoPostgres(version) ?? false
 
-  test(`PostgreSQL ${version} starts, starts again, crashes, and leaves nothing behind`, { skip }, async (context) => {
+  test(`PostgreSQL ${version} starts, restarts, crashes, and leaves nothing behind`, { skip }, async (context) => {
     const cluster = await clusterFor(context, { version, settings: { work_mem: '5MB' } })
     const { adminUrl, folder } = cluster
     const [found = '', ...rest] = await settingsOf(adminUrl, 'server_version', 'work_mem', 'fsync', 'listen_addresses')
@@ -52,7 +52,7 @@ for (const version of ['18', '15'] as const satisfies Version[]) {
     assert.deepEqual([processesIn(folder), existsSync(folder)], [[], false])
   })
 
-  test(`PostgreSQL ${version} has a replica that follows it, and takes its place`, { skip }, async (context) => {
+  test(`PostgreSQL ${version} has a replica that follows, and can be promoted`, { skip }, async (context) => {
     const primary = await clusterFor(context, { version })
     await query(primary.url, 'create table kept as select 1 as number')
     const replica = await startReplica(primary)
@@ -66,7 +66,7 @@ for (const version of ['18', '15'] as const satisfies Version[]) {
     await query(replica.url, 'update kept set number = 3')
   })
 
-  test(`PostgreSQL ${version} takes connections by TLS only, where that is asked for`, { skip }, async (context) => {
+  test(`PostgreSQL ${version} can be limited to connections with TLS`, { skip }, async (context) => {
     const { url } = await clusterFor(context, { version, tls: true })
     assert.deepEqual(await query(url, 'select ssl from pg_stat_ssl where pid = pg_backend_pid()'), [{ ssl: true }])
     await assert.rejects(query(url.replace(/\?.*/, ''), 'select 1'), { code: '28000' })
@@ -93,14 +93,14 @@ for (const version of ['18', '15'] as const satisfies Version[]) {
 
 const skip = whyNoPostgres('18') ?? false
 
-test('nobody else can read its data, and it listens on loopback alone', { skip }, async (context) => {
+test('other users cannot read the data, and the server listens on loopback only', { skip }, async (context) => {
   const { folder, url } = await clusterFor(context)
   assert.equal(statSync(folder).mode & 0o077, 0)
   assert.deepEqual(await settingsOf(url, 'port'), [new URL(url).port])
   await assert.rejects(query(url.replace(/:[0-9a-f]{32}@/, ':wrong@'), 'select 1'), { code: '28P01' })
 })
 
-test('why a server does not start is said', { skip }, async () => {
+test('an error says why a server does not start', { skip }, async () => {
   await assert.rejects(startCluster({ settings: { work_mem: 'much' } }), /did not start:[\s\S]*work_mem/)
 })
 

@@ -5,7 +5,7 @@ import { query } from './query.ts'
 
 const skip = whyNoDatabase ?? false
 
-test('an ordinary role owns its database and rules nothing else', { skip }, async (context) => {
+test('an ordinary role owns its database and has no other rights', { skip }, async (context) => {
   const url = await databaseFor(context)
   await query(url, 'create table mine (id int)')
   await assert.rejects(query(url, 'create role other'), { code: '42501' })
@@ -15,7 +15,7 @@ test('an ordinary role owns its database and rules nothing else', { skip }, asyn
   ])
 })
 
-test('each is a database of its own, which goes whoever is connected', { skip }, async () => {
+test('each test has its own database, which is dropped even with open connections', { skip }, async () => {
   const [one, two] = await Promise.all([emptyDatabase(), emptyDatabase()])
   await query(one.url, 'create table mine (id int)')
   await assert.rejects(query(two.url, 'table mine'), { code: '42P01' })

@@ -1,6 +1,4 @@
-/**
- * Nothing stays open for long: statements, locks and transactions have limits, and readiness waits for none of them.
- */
+/** Statements, locks and transactions have time limits, and readiness checks wait for none of them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -26,7 +24,7 @@ const settings = `select current_setting('statement_timeout') as statement, curr
   current_setting('idle_in_transaction_session_timeout') as idle, current_setting('jit') as jit`
 const asked = { text: settings, sql: settings, values: [] }
 
-test('sessions have the limits from their beginning; long work has another', { skip }, async (context) => {
+test('sessions have time limits from the start; long work has longer ones', { skip }, async (context) => {
   const database = new Database({ url: await databaseFor(context) })
   context.after(() => database.close())
   const usual = { statement: '30s', lock: '10s', idle: '30s', jit: 'off' }
@@ -44,7 +42,7 @@ test('sessions have the limits from their beginning; long work has another', { s
   assert.deepEqual(await database.write(single), usual)
 })
 
-test('where sessions are shared, each transaction says its limits', { skip }, async (context) => {
+test('if sessions are shared, each transaction sets its limits', { skip }, async (context) => {
   const url = await databaseFor(context)
   const database = new Database({ url, session: 'off' })
   context.after(() => database.close())
@@ -60,7 +58,7 @@ test('where sessions are shared, each transaction says its limits', { skip }, as
   assert.deepEqual([left?.['statement'], left?.['lock'], left?.['idle']], ['0', '0', '0'])
 })
 
-test('a statement that takes too long ends, in a read and in a change, and readiness did not wait for it', {
+test('a statement that takes too long ends, in a read and in a change, and readiness does not wait for it', {
   skip,
 }, async (context) => {
   const url = await databaseFor(context)
@@ -85,7 +83,7 @@ test('a statement that takes too long ends, in a read and in a change, and readi
   assert.equal((await served.send('PATCH', `/v1/notes/${made.json.id}`, { number: 2 })).status, 200)
 })
 
-test('a statement that fails while it is prepared takes nobody with it who came after it', {
+test('a statement that fails while it is prepared does not affect the statements behind it', {
   skip,
 }, async (context) => {
   const url = await databaseFor(context)
@@ -108,7 +106,7 @@ test('a statement that fails while it is prepared takes nobody with it who came 
   assert.ok(statuses.filter((status) => status === 503).length <= 8)
 })
 
-test('a lock that is not had in time ends a change, which has not happened', { skip }, async (context) => {
+test('a lock that is not granted in time ends a change without effect', { skip }, async (context) => {
   const url = await databaseFor(context)
   const served = await servedFor(context, { url, limits: { lock: 300 } })
   const { json } = await served.send('POST', '/v1/notes', { title: 'first' })
@@ -121,7 +119,7 @@ test('a lock that is not had in time ends a change, which has not happened', { s
   assert.equal((await served.send('GET', `/v1/notes/${json.id}`)).json.number, 0)
 })
 
-test('a transaction in which nothing happens is ended by PostgreSQL, and its connection replaced', {
+test('PostgreSQL ends an idle transaction, and its connection is replaced', {
   skip,
 }, async (context) => {
   const url = await databaseFor(context)
@@ -140,7 +138,7 @@ test('a transaction in which nothing happens is ended by PostgreSQL, and its con
   assert.equal(await database.write(well), 3)
 })
 
-test('where all connections are in use a request waits for a while and is turned away, as overload', {
+test('if all connections are in use, a request waits for a limited time and is then rejected as overload', {
   skip,
 }, async (context) => {
   const url = await databaseFor(context)
@@ -154,13 +152,13 @@ test('where all connections are in use a request waits for a while and is turned
   for (const answer of await Promise.all(held)) assert.equal(answer.status, 200)
 })
 
-test('nothing that anybody waits for has a limit of more than a minute, but for long work', () => {
+test('no time limit is longer than a minute, except for long work', () => {
   const { long, ...others } = usualLimits
   assert.ok(Math.max(...Object.values(others)) <= 60_000)
   assert.ok(long <= 600_000)
 })
 
-test('a server leaves no connection behind when it is closed, or when it cannot be opened', {
+test('a server leaves no connection open after it is closed or fails to open', {
   skip,
 }, async (context) => {
   const url = await databaseFor(context)

@@ -1,4 +1,4 @@
-/** ERR-6: a database that goes away while requests run, however it goes. */
+/** ERR-6: a database that fails in different ways while requests run. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -137,7 +137,7 @@ for (const [way, goAway] of Object.entries(ways)) {
   })
 }
 
-test('ERR-6: while a database is away every request gets 502, readiness 503, and work begun goes on when it is back', {
+test('ERR-6: without the database every request gets 502 and readiness 503, and begun work continues afterwards', {
   skip,
 }, async (context) => {
   const cluster = await clusterFor(context)
@@ -170,7 +170,7 @@ test('ERR-6: while a database is away every request gets 502, readiness 503, and
 // What a server waits for, in milliseconds, is more.
 const limits = { connect: 400, ping: 200, statement: 600, long: 800, lock: 500, idle: 600, grace: 200 }
 
-test('ERR-6: a network that swallows everything ends no later than the limits say, and its connections are thrown away', {
+test('ERR-6: if the network drops all packets, requests end within the time limits, and connections are discarded', {
   skip,
 }, async (context) => {
   const cluster = await clusterFor(context)
@@ -215,7 +215,7 @@ test('ERR-6: a network that swallows everything ends no later than the limits sa
   assert.deepEqual(unhandled, [])
 })
 
-test('ERR-6: where one connection is found to be dead the others of its age are not tried', {
+test('ERR-6: if one connection is found dead, the others of its age are not tried', {
   skip,
 }, async (context) => {
   const cluster = await clusterFor(context)
@@ -237,7 +237,7 @@ test('ERR-6: where one connection is found to be dead the others of its age are 
   assert.ok(slow < 3, `${slow} were slow`)
 })
 
-test('ERR-6: where the answer to a commit is lost nobody says that nothing happened, and nothing happens twice', {
+test('ERR-6: if the result of a commit is lost, the response leaves it open, and nothing happens twice', {
   skip,
 }, async (context) => {
   const cluster = await clusterFor(context)
@@ -265,7 +265,7 @@ test('ERR-6: where the answer to a commit is lost nobody says that nothing happe
   assert.deepEqual(unhandled, [])
 })
 
-test('ERR-6: a connection that is lost before the commit was reached says so: nothing has happened', {
+test('ERR-6: if a connection is lost before the commit, the response says that nothing happened', {
   skip,
 }, async (context) => {
   const cluster = await clusterFor(context)

@@ -1,4 +1,4 @@
-/** Behind a pooler that gives each transaction any connection: PgBouncer, `pool_mode = transaction`. */
+/** Behind a pooler that may give each transaction another connection: PgBouncer, `pool_mode = transaction`. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -52,7 +52,7 @@ test(`the scenarios of ${scenarios.join(', ')} hold through a pooler`, { skip, t
   assert.match(report, /^# skipped 0$/m)
 })
 
-test('a database that lacks something is not changed through a pooler, and what to do is said', {
+test('a database that needs a migration is not changed through a pooler, and the message says what to do', {
   skip,
 }, async (context) => {
   const { cluster, bouncer } = await pooledCluster(context)
@@ -72,7 +72,7 @@ test('a database that lacks something is not changed through a pooler, and what 
   assert.equal(locks.length, 0, 'no lock stays with a connection that others get')
 })
 
-test('through a pooler with one connection many requests are answered, and none leaves anything behind', {
+test('through a pooler with one connection many requests succeed, and none leaves session state behind', {
   skip,
 }, async (context) => {
   const { cluster, bouncer } = await pooledCluster(context, { default_pool_size: 1 })

@@ -1,4 +1,4 @@
-/** OPS-5: a PostgreSQL that answers and takes no changes. */
+/** OPS-5: a PostgreSQL server that is read-only. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,7 +22,7 @@ async function setReadOnly(url: string, state: 'on' | 'off'): Promise<void> {
   )
 }
 
-test('OPS-5: a server whose database became read-only is not ready, and is again once it takes changes', {
+test('OPS-5: a server whose database became read-only is not ready, and is ready again once writes succeed', {
   skip,
 }, async (context) => {
   const url = await databaseFor(context)
@@ -53,7 +53,7 @@ test('OPS-5: a server whose database became read-only is not ready, and is again
   assert.equal((await send('POST', '/v1/notes', { title: 'three' })).status, 201)
 })
 
-test('OPS-5: readiness does not wait for whoever keeps the row of the probe', { skip }, async (context) => {
+test('OPS-5: readiness does not wait for a lock on the row of the probe', { skip }, async (context) => {
   const url = await databaseFor(context)
   const { send } = await servedFor(context, { url })
   assert.equal((await send('GET', '/health/ready')).status, 200)

@@ -1,4 +1,4 @@
-/** Reads from a replica: never an older state than the database has, whichever server was told of a change. */
+/** Reads from a replica never show an older state than the database acknowledged, on any server. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -44,7 +44,7 @@ async function untilTold({ seen }: Served, state: string, times = 1): Promise<vo
 
 const toldBy = ({ seen }: Served) => seen.flatMap((each) => (each.kind === 'replica' ? [each.state] : []))
 
-test('records and lists are read from the replica, and their tags are the same there', { skip }, async (context) => {
+test('records and lists are read from the replica, with the same tags', { skip }, async (context) => {
   const url = await primary.createDatabase()
   const served = await servedFor(context, { url, replica: on(replica, url) })
   const { json } = await served.send('POST', '/v1/notes', { title: 'first' })
@@ -74,7 +74,9 @@ test('records and lists are read from the replica, and their tags are the same t
   }
 })
 
-test('what one server was told of, another that reads the replica shows at once', { skip }, async (context) => {
+test('a server that reads the replica shows at once a change that another server acknowledged', {
+  skip,
+}, async (context) => {
   const url = await primary.createDatabase()
   const one = await servedFor(context, { url, replica: on(replica, url) })
   const other = await servedFor(context, { url, replica: on(replica, url) }, one)
@@ -110,7 +112,7 @@ test('what one server was told of, another that reads the replica shows at once'
     )
 })
 
-test('while the replica stands still the primary is read, and the replica again when it has caught up', {
+test('while the replica does not replay, the primary is read; once it has caught up, the replica is read again', {
   skip,
 }, async (context) => {
   const url = await primary.createDatabase()
@@ -157,7 +159,7 @@ test('while the replica stands still the primary is read, and the replica again 
   assert.deepEqual(toldBy(served), ['connected'], 'what passes soon is not told of')
 })
 
-test('where the replica goes the primary is read; that is said once, and that it is back', {
+test('if the replica fails, the primary is read; the failure and the recovery are logged once each', {
   skip,
 }, async (context) => {
   const url = await primary.createDatabase()
@@ -195,7 +197,7 @@ test('where the replica goes the primary is read; that is said once, and that it
   assert.deepEqual(toldBy(served), ['connected', 'lost', 'connected'])
 })
 
-test('two states of as many changes have two tags: on a replica changes may be seen in another order', {
+test('two states with equally many changes have different tags, because a replica may show changes in another order', {
   skip,
 }, async (context) => {
   const url = await primary.createDatabase()
@@ -218,7 +220,7 @@ test('two states of as many changes have two tags: on a replica changes may be s
   assert.equal(one, again)
 })
 
-test('what is no replica of the database is not read, and that is said', { skip }, async (context) => {
+test('a server that is no replica of the database is not read, and a message says so', { skip }, async (context) => {
   const stranger = await startCluster({ version: versionAsked() })
   context.after(() => stranger.stop())
   const url = await primary.createDatabase()

@@ -1,4 +1,4 @@
-/** Why a PostgreSQL database cannot be used, told to people: what is wrong, where, what to do, and no password. */
+/** Messages for a PostgreSQL database that cannot be used: what is wrong, where, what to do, and no password. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -55,7 +55,7 @@ async function said(database: string, options: Record<string, unknown> = {}): Pr
   }
 }
 
-test('where nobody listens, or nobody answers', { skip }, async (context) => {
+test('no server listens, or no server responds', { skip }, async (context) => {
   assert.match(
     await said('postgres://ann:hush@127.0.0.1:1/shop'),
     /^No PostgreSQL server listens at 127\.0\.0\.1, port 1\. Start it/,
@@ -75,7 +75,7 @@ async function listening(context: TestContext, answer: (socket: Socket) => void)
   return `postgres://ann:hush@127.0.0.1:${(server.address() as AddressInfo).port}/shop`
 }
 
-test('who is not let in', { skip }, async () => {
+test('access is denied', { skip }, async () => {
   const { url, adminUrl } = plain
   assert.match(
     await said(changed(url, { password: 'wrong-one' })),
@@ -115,7 +115,7 @@ test('who is not let in', { skip }, async () => {
   assert.match(await said(made), /^The role poor may not create tables in the schema public/)
 })
 
-test('passwords come from the address, the environment or a file that nobody else can read', { skip }, async () => {
+test('passwords come from the address, the environment or a private file', { skip }, async () => {
   const { password, port } = new URL(plain.url)
   const without = changed(plain.url, { password: '' })
   const file = join(folder, 'passwords')
@@ -135,7 +135,7 @@ test('passwords come from the address, the environment or a file that nobody els
   assert.equal(await said(plain.url), '')
 })
 
-test('TLS that is wanted, refused, or of somebody else', { skip }, async () => {
+test('TLS is required, refused, or has an untrusted certificate', { skip }, async () => {
   assert.equal(await said(secure.url), '')
   const file = encodeURIComponent(secure.caFile as string)
   for (const mode of ['verify-full', 'verify-ca', 'require']) {
@@ -165,7 +165,7 @@ test('TLS that is wanted, refused, or of somebody else', { skip }, async () => {
   )
 })
 
-test('a pooler that nobody has told of', { skip: skip || (whyNoBouncer ?? false) }, async (context) => {
+test('a pooler, without --database-pooler', { skip: skip || (whyNoBouncer ?? false) }, async (context) => {
   const bouncer = await startBouncer(plain)
   context.after(() => bouncer.stop())
   assert.match(
@@ -174,7 +174,7 @@ test('a pooler that nobody has told of', { skip: skip || (whyNoBouncer ?? false)
   )
 })
 
-test('a database that another option names is told by that one, and by no option that the command does not have', () => {
+test('a database in another option is named by that option, and never by an option that the command lacks', () => {
   const place = { host: 'db.example', port: 5432, database: 'shop', user: 'ann' }
   const errors = [
     { code: 'ECONNREFUSED', message: '' },
@@ -197,7 +197,7 @@ test('a database that another option names is told by that one, and by no option
   assert.doesNotMatch((connectionFault(full, place, { option: '--to' }) as Error).message, /--database/)
 })
 
-test('what cannot be had here is said all the same', () => {
+test('errors that no server here can cause have messages too', () => {
   const place = { host: 'db.example', port: 5432, database: 'shop', user: 'ann' }
   const sentences: readonly (readonly [object, RegExp])[] = [
     [{ code: '57P03', message: 'the database system is starting up' }, /is starting or stopping .*Try again/],
@@ -233,7 +233,7 @@ writeFileSync(
   JSON.stringify({ name: 'shop', resources: { things: { fields: { name: { type: 'string' } } } } }),
 )
 
-test('a database that may lose what it has acknowledged is refused, unless it is said to do', {
+test('a database that may lose acknowledged changes is refused, unless an option allows it', {
   skip,
 }, async (context) => {
   const cluster = await startCluster({ version: versionAsked(), fsync: true })
@@ -283,7 +283,7 @@ async function served(words: readonly string[]) {
   return { child, said: () => text }
 }
 
-test('SEC-3: no password of the database is in what the command says, in its help or in the list of processes', {
+test('SEC-3: the password of the database is not in the output of the command, its help, or the list of processes', {
   skip,
 }, async () => {
   const { password } = new URL(plain.url)

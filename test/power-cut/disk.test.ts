@@ -28,7 +28,7 @@ function after(disk: Disk, luck: Luck = noLuck): Record<string, string> {
 /** A file with a text, safely there. */
 const file = (path: string, text: string) => [open(path), write(path, 0, text), sync(path), sync('/disk')]
 
-test('a write is sure once its file was synced, and only what ended before', () => {
+test('a write is durable once its file is synced, if the write ended before the sync', () => {
   const disk = played(...file('/disk/a', 'one'), write('/disk/a', 3, ' two'))
   assert.deepEqual(after(disk), { '/disk/a': 'one' })
   assert.deepEqual(after(disk, kept), { '/disk/a': 'one two' })
@@ -40,7 +40,7 @@ test('a write is sure once its file was synced, and only what ended before', () 
   assert.deepEqual(after(disk), { '/disk/a': 'one two' })
 })
 
-test('a name is sure once its folder was synced, whatever its file was', () => {
+test('a name is durable once its folder is synced, even if its file is not', () => {
   const disk = played(open('/disk/a'), write('/disk/a', 0, 'one'), sync('/disk/a'))
   assert.deepEqual(after(disk), {})
   play(disk, sync('/disk'))
@@ -56,7 +56,7 @@ test('a file in a folder whose own name was not synced is lost', () => {
   assert.deepEqual(after(disk), { '/disk/f/a': 'one' })
 })
 
-test('a file that was removed is still there until its folder is synced, and a new one of its name is another', () => {
+test('a removed file remains until its folder is synced, and a new file of its name is another file', () => {
   const disk = played(...file('/disk/a', 'old'), { kind: 'unlink', path: '/disk/a' })
   assert.deepEqual(after(disk), { '/disk/a': 'old' })
   for (const event of [open('/disk/a'), write('/disk/a', 0, 'new'), sync('/disk/a')]) play(disk, event)
@@ -65,14 +65,14 @@ test('a file that was removed is still there until its folder is synced, and a n
   assert.deepEqual(after(disk), { '/disk/a': 'new' })
 })
 
-test('renaming is a removal and a new name', () => {
+test('a rename is a removal and a new name', () => {
   const disk = played(...file('/disk/a', 'one'), { kind: 'rename', from: '/disk/a', to: '/disk/b' })
   assert.deepEqual(after(disk), { '/disk/a': 'one' })
   play(disk, sync('/disk'))
   assert.deepEqual(after(disk), { '/disk/b': 'one' })
 })
 
-test('a shorter file is so once synced; what is written beyond an end leaves zeros', () => {
+test('truncation is durable once synced; a write beyond the end fills the gap with zeros', () => {
   const disk = played(...file('/disk/a', 'long text'), truncate('/disk/a', 4))
   assert.deepEqual(after(disk), { '/disk/a': 'long text' })
   for (const event of [write('/disk/a', 6, 'x'), sync('/disk/a')]) play(disk, event)
@@ -87,14 +87,14 @@ test('a torn write keeps whole sectors of 512 bytes, counted from the beginning 
   assert.equal(text, '-'.repeat(500) + 'x'.repeat(12) + '-'.repeat(512) + 'x'.repeat(476) + '-'.repeat(100))
 })
 
-test('a sync that failed has written nothing, and a later one does not make up for it', () => {
+test('a failed sync makes nothing durable, and a later sync does not repair it', () => {
   const disk = played(...file('/disk/a', 'one'), write('/disk/a', 0, 'two'), sync('/disk/a', true), sync('/disk/a'))
   assert.deepEqual(after(disk), { '/disk/a': 'one' })
   for (const event of [write('/disk/a', 0, 'six'), sync('/disk/a')]) play(disk, event)
   assert.deepEqual(after(disk), { '/disk/a': 'six' })
 })
 
-test('looking at what is left changes nothing', () => {
+test('reading the remaining files changes nothing', () => {
   const disk = played(...file('/disk/a', 'one'), write('/disk/a', 0, 'two'))
   assert.deepEqual(after(disk, kept), { '/disk/a': 'two' })
   assert.deepEqual(after(disk), { '/disk/a': 'one' })

@@ -1,8 +1,7 @@
 /**
- * A power cut loses nothing that was acknowledged. The file system calls of a server are recorded with strace, the disk
- * is rebuilt as it could be after a cut at each moment, and each time the server's storage starts on it.
- *
- * `npm run test:power-cut` does it at length (POWER_CUT=whole).
+ * A power cut loses no acknowledged change. strace records the file system calls of a server. The test rebuilds the
+ * disk as a cut at each moment could leave it, and starts the server's storage on it. `npm run test:power-cut` runs at
+ * length (POWER_CUT=whole).
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -16,7 +16,7 @@ function read(...lines: string[]): TraceEvent[] {
   return readTrace(lines.join('\n'), '/disk')
 }
 
-test('what changes files of the folder is read, all else is left out', () => {
+test('calls that change files of the folder are read, all others are left out', () => {
   const events = read(
     open('/etc/hosts', 'O_RDONLY|O_CLOEXEC', 4),
     `7 mkdir("${hex('/disk/data')}", 0700) = 0`,
@@ -41,7 +41,7 @@ test('what changes files of the folder is read, all else is left out', () => {
   ])
 })
 
-test('what goes to a socket is what somebody may know from then on', () => {
+test('data written to a socket counts as known to clients from then on', () => {
   const events = read(
     `7 write(9<${hex('socket:[17]')}>, "${hex('HTTP/1.1 204')}", 12) = 12`,
     `7 writev(9<${hex('socket:[17]')}>, [{iov_base="${hex('one ')}", iov_len=4}, {iov_base="${hex('two')}", iov_len=3}], 2) = 7`,
@@ -51,7 +51,7 @@ test('what goes to a socket is what somebody may know from then on', () => {
   assert.deepEqual(sent, ['HTTP/1.1 204', 'one two'])
 })
 
-test('a call in two lines begins and ends where they stand', () => {
+test('a call in two lines begins and ends at those lines', () => {
   const events = read(
     write('/disk/a', 'early', 0, ' <unfinished ...>'),
     `8 fsync(5<${hex('/disk/a')}> <unfinished ...>`,
@@ -65,24 +65,24 @@ test('a call in two lines begins and ends where they stand', () => {
   )
 })
 
-test('what a process was writing when it was killed may have been written', () => {
+test('a write that was running when the process was killed may have happened', () => {
   const events = read(write('/disk/a', 'last', 0, ' <unfinished ...>'), '7 +++ killed by SIGKILL +++')
   assert.deepEqual(events, [{ kind: 'write', path: '/disk/a', offset: 0, bytes: Buffer.from('last'), ended: 2 }])
 })
 
-test('a sync that failed is told from one that did not', () => {
+test('a failed sync is distinguished from a successful one', () => {
   const events = read(`7 fsync(5<${hex('/disk/a')}>) = -1 EIO (Input/output error) (INJECTED)`)
   assert.deepEqual(events, [{ kind: 'sync', path: '/disk/a', began: 1, failed: true }])
 })
 
-test('a file without a name any more, and the shared memory of the wal-index, do not matter', () => {
+test('a file that no longer has a name, and the shared memory of the wal-index, are ignored', () => {
   const map = (path: string) => `7 mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_SHARED, 5<${hex(path)}>, 0) = 0x7f00`
   const gone = `7 pwrite64(5<${hex('/disk/a')}>(deleted), "${hex('x')}", 1, 0) = 1`
   assert.deepEqual(read(gone, map('/disk/a-shm')), [])
   assert.throws(() => read(map('/disk/a')), /mmap, which is not understood/)
 })
 
-test('a change that is not understood is never left out in silence', () => {
+test('an unknown change is an error, and is never left out', () => {
   const plain = `7 write(5<${hex('/disk/a')}>, "${hex('x')}", 1) = 1`
   const relative = `7 linkat(AT_FDCWD<${hex('/disk')}>, "${hex('a')}", AT_FDCWD<${hex('/disk')}>, "${hex('b')}", 0) = 0`
   for (const line of [plain, relative]) assert.throws(() => read(line), /not understood/)

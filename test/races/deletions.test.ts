@@ -1,4 +1,4 @@
-/** DEL-9, DEL-10 with two servers: deletions of many records beside one another, and beside single changes. */
+/** DEL-9, DEL-10 with two servers: concurrent deletions of many records, and single changes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { atOnce, moment, raceOf, roundsUntil, skip, statuses } from './servers.ts'
@@ -33,7 +33,9 @@ async function countsAreTrue() {
   }
 }
 
-test('DEL-9: deletions of overlapping lists and single changes: each record goes once', { skip }, async (context) => {
+test('DEL-9: concurrent deletions of overlapping lists and single changes: each record is deleted once', {
+  skip,
+}, async (context) => {
   const found = { whole: 0, refused: 0, single: 0, changed: 0, late: 0 }
   const happened = () => Object.values(found).every((count) => count > 0)
   for (const round of roundsUntil(12, happened)) {
@@ -107,7 +109,7 @@ test('DEL-9: deletions of overlapping lists and single changes: each record goes
   assert.ok(happened())
 })
 
-test('DEL-10: deletions by filter and creations that match: none is lost, none counted twice', {
+test('DEL-10: concurrent deletions by filter and matching creations: no record is lost, and none counted twice', {
   skip,
 }, async (context) => {
   const found = { deleted: 0, left: 0, refused: 0 }
@@ -179,7 +181,9 @@ test('DEL-9: records that refer to one another are deleted from both ends, and m
   context.diagnostic(JSON.stringify(found))
 })
 
-test('DEL-4, DEL-10: what comes to be referred to while a job deletes by filter stays', { skip }, async (context) => {
+test('DEL-4, DEL-10: a record that gains a reference while a job deletes by filter stays', {
+  skip,
+}, async (context) => {
   const found = { sealed: 0, refused: 0, deleted: 0, kept: 0 }
   const happened = () => found.sealed > 0 && found.refused > 0 && found.deleted > 0
   for (const round of roundsUntil(8, happened)) {

@@ -1,4 +1,4 @@
-/** CON-5 with two servers: of those who hold one tag one wins, and no update is lost. */
+/** CON-5 with two servers: if several clients send the same ETag, one succeeds, and no update is lost. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { atOnce, raceOf, roundsUntil, skip, statuses, tally } from './servers.ts'
@@ -30,7 +30,7 @@ const writers = 32
 
 for (const collection of ['counters', 'guards']) {
   for (const method of ['PATCH', 'PUT', 'DELETE']) {
-    test(`CON-5: of ${writers} ${method} of ${collection} under one tag exactly one succeeds`, {
+    test(`CON-5: of ${writers} ${method} of ${collection} with one tag, exactly one succeeds`, {
       skip,
     }, async (context) => {
       const winners: number[] = []
@@ -85,7 +85,7 @@ for (const collection of ['counters', 'guards']) {
     assert.ok(again > workers)
   })
 
-  test(`CON-5: ${writers} unconditional PATCH of one record of ${collection} are all made`, { skip }, async () => {
+  test(`CON-5: ${writers} unconditional PATCH of one record of ${collection} all succeed`, { skip }, async () => {
     const { id } = await race.make(collection, { name: 'c' })
     const path = `/v1/${collection}/${id}`
     const answers = await atOnce(writers, (number) =>

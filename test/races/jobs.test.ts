@@ -1,6 +1,6 @@
 /**
- * JOB-3, JOB-5 with two servers: each batch of long work runs on one of them, and what a killed one leaves the other
- * does.
+ * JOB-3, JOB-5 with two servers: each batch of a job runs on one of them, and one server continues the jobs of a killed
+ * one.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -82,7 +82,7 @@ async function stoppedAt({ json }: Answer, gate: Gate): Promise<number> {
   return row.done
 }
 
-test('JOB-5: a deletion job on two servers marks each record once, beside changes', { skip }, async (context) => {
+test('JOB-5: a deletion job on two servers marks each record once, during other changes', { skip }, async (context) => {
   const id = await plant(40, 50)
   const leaves = (await race.rows('select id from leaves order by id limit 400')).map(({ id }) => id)
   const other = await plant(1, 0)
@@ -135,7 +135,7 @@ test('JOB-5: a deletion job on two servers marks each record once, beside change
   assert.ok(Object.values(found).every((count) => count > 0))
 })
 
-test('JOB-5: two jobs that meet in the same records: each is deleted by one of them', { skip }, async (context) => {
+test('JOB-5: if two jobs select the same records, one of them deletes each record', { skip }, async (context) => {
   const one = await race.make('trees', { name: 'one' })
   const two = await plant(30, 40, `'${one.id}'`)
   const before = (await race.rows('select count(*)::int as count from leaves where deleted_at is not null'))[0].count
@@ -155,7 +155,9 @@ test('JOB-5: two jobs that meet in the same records: each is deleted by one of t
   context.diagnostic(`${affected.join(' and ')} by each`)
 })
 
-test('JOB-3: a server is killed in the middle of a deletion job; the other finishes it', { skip }, async (context) => {
+test('JOB-3: a server is killed in the middle of a deletion job, and the other finishes the job', {
+  skip,
+}, async (context) => {
   const extra = await race.start()
   const id = await plant(50, 60)
   const gate = await stopAfter(200)
@@ -178,7 +180,7 @@ test('JOB-3: a server is killed in the middle of a deletion job; the other finis
   race.servers[1] = await race.start()
 })
 
-test('JOB-5: of an export one server writes the file; where it is killed the other writes it', {
+test('JOB-5: one server writes the file of an export, and the other does if the first is killed', {
   skip,
 }, async () => {
   const records = 10_000

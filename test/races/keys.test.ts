@@ -1,4 +1,4 @@
-/** AUT-2, ERR-6: what is said to one server about keys and maintenance the other knows soon. */
+/** AUT-2, ERR-6: a change of keys or maintenance on one server soon applies to the other. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openMaintenance } from '../../src/server/open-database.ts'
@@ -30,7 +30,7 @@ test('AUT-2: a key revoked on one server is refused on the other within five sec
   context.diagnostic(`refused after at most ${Math.max(...delays).toFixed(0)} ms`)
 })
 
-test('AUT-2: of two who revoke one key at once, one succeeds', { skip }, async (context) => {
+test('AUT-2: of two concurrent revocations of one key, one succeeds', { skip }, async (context) => {
   const found: string[] = []
   for (let round = 0; round < 10; round++) {
     const { id } = await race.make('api-keys', { subject: 's', roles: [] })
@@ -43,7 +43,7 @@ test('AUT-2: of two who revoke one key at once, one succeeds', { skip }, async (
   context.diagnostic(JSON.stringify(tally(found)))
 })
 
-test('AUT-10: while a key is revoked with its descendants, it makes none that stays valid', {
+test('AUT-10: while a key is revoked with its descendants, no key that it creates stays valid', {
   skip,
 }, async (context) => {
   const found: string[] = []
@@ -67,7 +67,9 @@ test('AUT-10: while a key is revoked with its descendants, it makes none that st
   context.diagnostic(JSON.stringify(tally(found)))
 })
 
-test('AUT-10: a subject gets no more keys than are allowed, from two servers at once', { skip }, async () => {
+test('AUT-10: concurrent requests to two servers create no more keys for a subject than are allowed', {
+  skip,
+}, async () => {
   const subject = 'many'
   const make = (number: number) => race.on(number).send('POST', '/v1/api-keys', { body: { subject, roles: [] } })
   for (let made = 0; made < 95; made++) assert.equal((await make(made)).status, 201)
@@ -76,7 +78,7 @@ test('AUT-10: a subject gets no more keys than are allowed, from two servers at 
   assert.ok(answers.every(({ status, json }) => status === 201 || json.code === 'KEY_QUOTA'))
 })
 
-test('ERR-6: maintenance is noticed by both servers, and its end', { skip }, async (context) => {
+test('ERR-6: both servers enter and leave maintenance', { skip }, async (context) => {
   const { maintenance, close } = await openMaintenance({ database: race.url, databaseUnsafe: true })
   context.after(close)
   const clients = race.servers.map(({ process }) => clientOf(process.origin, race.key))

@@ -1,4 +1,4 @@
-/** PAG-4, CON-4 with two servers: totals, pages and tags of lists agree while 64 writers change what is listed. */
+/** PAG-4, CON-4 with two servers: totals, pages and tags of lists agree while 64 writers change the listed records. */
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
@@ -23,7 +23,7 @@ const race = raceOf({
 const writers = 64
 const duration = 4_000
 
-test('PAG-4, CON-4: totals, pages and tags are true while 64 writers write', { skip }, async (context) => {
+test('PAG-4, CON-4: totals, pages and tags are correct while 64 writers write', { skip }, async (context) => {
   const room = await race.make('rooms', { name: 'r' })
   // At most one record of a writer lives, so that a page holds all of them.
   const queries = ['', '&kind=even', '&kind=odd&sort=-name']
@@ -107,7 +107,9 @@ test('PAG-4, CON-4: totals, pages and tags are true while 64 writers write', { s
   assert.ok(happened())
 })
 
-test('PAG-6: a walk by cursor over both servers meets each lasting record once', { skip }, async (context) => {
+test('PAG-6: pagination by cursor over both servers returns each record that exists throughout once', {
+  skip,
+}, async (context) => {
   const room = await race.make('rooms', { name: 'walk' })
   const lasting = await atOnce(120, (number) =>
     race.on(number).send('POST', '/v1/items', { body: { name: `l${number}`, kind: 'lasting', room_id: room.id } }),

@@ -1,6 +1,6 @@
 /**
- * CON-5, DEL-4, DEL-5, DEL-6: every pair of changes that concern one another, one on each server, in both orders. Of
- * each two the first has decided and not yet changed anything when the second comes; then both go on.
+ * CON-5, DEL-4, DEL-5, DEL-6: every pair of changes that affect one another, one on each server, in both orders. The
+ * first change has been decided and has not yet written when the second arrives. Then both continue.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** DEL-4, DEL-5 with two servers: records come to refer to one that is just deleted, and leave it. */
+/** DEL-4, DEL-5 with two servers: records gain and lose references to a record that is being deleted. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { atOnce, moment, raceOf, roundsUntil, skip } from './servers.ts'
@@ -45,7 +45,7 @@ async function jobsDone() {
 
 for (const kind of Object.keys(kinds)) {
   for (const dependents of ['restricts', 'cascades', 'clears']) {
-    test(`DEL-5: ${dependents} come under a ${kind} parent, and leave it, while it is deleted`, {
+    test(`DEL-5: ${dependents} are created under a ${kind} parent, and leave it, while it is deleted`, {
       skip,
     }, async (context) => {
       const found = { deleted: 0, kept: 0, came: 0, refused: 0, left: 0, stayed: 0 }
@@ -124,7 +124,7 @@ for (const kind of Object.keys(kinds)) {
   }
 }
 
-test('DEL-5: the counts of all collections are those of what is there', { skip }, async () => {
+test('DEL-5: the counts of all collections equal their records', { skip }, async () => {
   for (const { collection, live, deleted } of await race.rows(
     'select collection, sum(live)::int as live, sum(deleted)::int as deleted from resourced_clocks group by collection',
   )) {

@@ -1,4 +1,4 @@
-/** AUT-8, CON-5 with two servers: access goes through a record whose owner changes while it is used. */
+/** AUT-8, CON-5 with two servers: access is decided by another record, whose owner changes meanwhile. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { clientOf, type Send } from '../durability/client.ts'
@@ -134,7 +134,7 @@ const handOver = ({ room }: Places) =>
   race.on(0).send('PATCH', `/v1/rooms/${room}`, { body: { owner_id: 'bob', name: 'handed over' } })
 
 for (const { name, event, ask, status } of ways) {
-  test(`CON-5: a room is handed over while ${name} through it is written: the new owner comes after it`, {
+  test(`CON-5: the owner of a room changes while ${name} through it is written: the change of owner comes after it`, {
     skip,
   }, async () => {
     const places = await placesOf()
@@ -151,7 +151,9 @@ for (const { name, event, ask, status } of ways) {
     assert.equal((await send('PATCH', `/v1/desks/${places.desk}`, { body: { name: 'x' } })).status, 403)
   })
 
-  test(`CON-5: ${name} waits while the room that permits it is handed over, and is refused`, { skip }, async () => {
+  test(`CON-5: ${name} waits while the owner of the room that permits it changes, and is refused`, {
+    skip,
+  }, async () => {
     const places = await placesOf()
     const gate = await race.gate('update on rooms')
     const given = handOver(places)
@@ -166,7 +168,7 @@ for (const { name, event, ask, status } of ways) {
   })
 }
 
-test('AUT-8: a record moves to a room that is handed over: before that, or not at all', { skip }, async () => {
+test('AUT-8: a record moves to a room before the owner of the room changes, or not at all', { skip }, async () => {
   const places = await placesOf()
   const other = await placesOf()
   const move = () => send('PATCH', `/v1/cards/${places.card}`, { body: { desk_id: other.desk } })
@@ -184,7 +186,9 @@ test('AUT-8: a record moves to a room that is handed over: before that, or not a
   assert.equal(json.desk_id, places.desk)
 })
 
-test('CON-5: a deletion by filter waits while a room is handed over, and takes nothing in it', { skip }, async () => {
+test('CON-5: a deletion by filter waits while the owner of a room changes, and deletes nothing in it', {
+  skip,
+}, async () => {
   const places = await placesOf()
   const gate = await race.gate('update on rooms')
   const given = handOver(places)
@@ -199,7 +203,7 @@ test('CON-5: a deletion by filter waits while a room is handed over, and takes n
   assert.equal((await send('GET', `/v1/cards/${places.card}`)).status, 200)
 })
 
-test('DEL-5: rooms are deleted while what is in them is made, changed and moved through them, without a deadlock', {
+test('DEL-5: rooms are deleted while their records are created, changed and moved through them, without a deadlock', {
   skip,
 }, async () => {
   const [before] = await race.rows('select deadlocks from pg_stat_database where datname = current_database()')

@@ -1,4 +1,4 @@
-/** LIM-1: two servers on PostgreSQL count rates together where they share a Redis, and apart where they do not. */
+/** LIM-1: two servers on PostgreSQL count rates together if they share a Redis, and separately if they do not. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { redisFor, whyNoRedis } from '../redis/server.ts'
@@ -10,7 +10,7 @@ const race = raceOf({
   limits: { rate: { caller: '100/hour' } },
 })
 
-test('LIM-1: of 300 requests to two servers as many pass as may pass together', {
+test('LIM-1: of 300 requests to two servers, exactly as many succeed as one shared limit allows', {
   skip: skip || (whyNoRedis ?? false),
 }, async (context) => {
   const { url } = await redisFor(context)

@@ -1,4 +1,7 @@
-/** DEL-6, DEL-7: two servers restore what a third process purges: a tree returns whole, or is gone whole. */
+/**
+ * DEL-6, DEL-7: two servers restore records that a third process purges: a tree is restored completely, or purged
+ * completely.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { uuidv7 } from 'uuidv7'
@@ -24,7 +27,7 @@ const trees = 8
 const leaves = 60
 const month = 31 * 86_400_000
 
-test('DEL-7: what is restored while it is purged is whole, or gone', { skip }, async (context) => {
+test('DEL-7: a tree that is restored while it is purged is complete, or gone', { skip }, async (context) => {
   const storage = await openStorage({ database: race.url, databaseUnsafe: true }, completeCatalog(declaration))
   context.after(() => storage.close())
   const { jobs } = storage

@@ -1,4 +1,4 @@
-/** Business rules about other records, written to from both sides by two servers: never broken (no write skew). */
+/** Business rules about other records, which two servers change at once, are never broken (no write skew). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { atOnce, moment, raceOf, roundsUntil, skip, statuses, tally } from './servers.ts'
@@ -64,7 +64,9 @@ const race = raceOf({
 
 const rounds = 16
 
-test('DEL-4: at most one: of eight bookings of a slot one succeeds, restored ones too', { skip }, async (context) => {
+test('DEL-4: at most one: of eight bookings of a slot one succeeds, with restored ones too', {
+  skip,
+}, async (context) => {
   const winners: number[] = []
   for (const round of roundsUntil(rounds, () => new Set(winners).size === 2)) {
     const slot = `slot ${round}`
@@ -95,7 +97,7 @@ test('DEL-4: at most one: of eight bookings of a slot one succeeds, restored one
   assert.equal(new Set(winners).size, 2)
 })
 
-test('DEL-4: at least one: two doctors do not both go off call, nor are deleted', { skip }, async (context) => {
+test('DEL-4: at least one: two doctors cannot both go off call, or be deleted', { skip }, async (context) => {
   const found: Record<string, number> = {}
   for (const round of roundsUntil(rounds, () => Object.keys(found).length === 2)) {
     const ward = `ward ${round}`
@@ -126,7 +128,7 @@ test('DEL-4: at least one: two doctors do not both go off call, nor are deleted'
   assert.equal(Object.keys(found).length, 2)
 })
 
-test('DEL-4: none where: no open order is in a shop that is closed or deleted', { skip }, async (context) => {
+test('DEL-4: none where: no open order belongs to a shop that is closed or deleted', { skip }, async (context) => {
   const found = { closed: 0, kept: 0, ordered: 0, refused: 0 }
   const happened = () => Object.values(found).every((count) => count > 0)
   for (const round of roundsUntil(rounds, happened)) {
@@ -157,7 +159,7 @@ test('DEL-4: none where: no open order is in a shop that is closed or deleted', 
   assert.ok(happened())
 })
 
-test('CON-5: changes that rules keep apart all come through when many come at once', { skip }, async () => {
+test('CON-5: many concurrent changes that rules serialize all succeed', { skip }, async () => {
   const answers = await atOnce(64, (number) =>
     race.on(number).send('POST', '/v1/bookings', { body: { slot: `own ${number}`, who: 'w' } }),
   )

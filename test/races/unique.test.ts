@@ -1,4 +1,4 @@
-/** DEL-11 with two servers: a unique value that several take at once goes to one of them. */
+/** DEL-11 with two servers: of several concurrent changes to one unique value, one succeeds. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Answer } from '../durability/client.ts'
@@ -36,7 +36,7 @@ function winnerOf(answers: readonly Answer[]): number {
 }
 
 for (const [collection, alike] of Object.entries(values)) {
-  test(`DEL-11: of ${writers} creations of ${collection} with one value exactly one succeeds`, {
+  test(`DEL-11: of ${writers} creations of ${collection} with one value, exactly one succeeds`, {
     skip,
   }, async (context) => {
     const winners: number[] = []
@@ -54,7 +54,9 @@ for (const [collection, alike] of Object.entries(values)) {
     assert.equal(new Set(winners).size, 2, 'each server won sometimes')
   })
 
-  test(`DEL-6, DEL-11: restored, created and changed to one value of ${collection}: one`, { skip }, async (context) => {
+  test(`DEL-6, DEL-11: of restorations, creations and changes to one value of ${collection}, one succeeds`, {
+    skip,
+  }, async (context) => {
     const winners: string[] = []
     for (const round of roundsUntil(rounds, () => new Set(winners).size >= 2)) {
       const body = alike(1_000 + round)

@@ -1,6 +1,7 @@
 /**
- * Generated requests by the thousand, valid and not, against the document of each interface: no answer is a failure of
- * the server, and each is as the document says (DOC-1, ERR-1, ERR-4). Schemathesis makes them, where Python is at hand.
+ * Thousands of generated requests, valid and invalid, against the document of each interface: no response is a server
+ * error, and each conforms to the document (DOC-1, ERR-1, ERR-4). Schemathesis generates the requests, if Python is
+ * installed.
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -46,7 +47,9 @@ const skip = 'missing' in installed ? installed.missing : false
 let cases = 0
 
 for (const [name, declaration] of Object.entries(interfaces)) {
-  test(`DOC-1: the ${name} answers what is generated from its document as the document says`, { skip }, async (t) => {
+  test(`DOC-1: responses of the ${name} to requests that are generated from its document conform to the document`, {
+    skip,
+  }, async (t) => {
     assert.ok('program' in installed)
     const { address } = await newDatabase({ memory: true })
     const serving = await serve({
@@ -70,7 +73,7 @@ for (const [name, declaration] of Object.entries(interfaces)) {
   })
 }
 
-test(`there were ${fewest} cases at least`, { skip }, () => assert.ok(cases >= fewest, `${cases} cases`))
+test(`at least ${fewest} cases ran`, { skip }, () => assert.ok(cases >= fewest, `${cases} cases`))
 
 function run(program: string, cwd: string, parameters: readonly string[]): Promise<{ output: string; code: unknown }> {
   const env = { ...process.env, PYTHONPATH: import.meta.dirname, SCHEMATHESIS_HOOKS: 'accepted' }

@@ -1,4 +1,7 @@
-/** CON-1 to CON-5 over real connections: the table of conditions, judged by the oracle of RFC 9110 section 13.2.2. */
+/**
+ * CON-1 to CON-5 over real connections: the table of conditions. RFC 9110 section 13.2.2, written as an oracle, has the
+ * expected results.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

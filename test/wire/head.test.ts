@@ -1,4 +1,4 @@
-/** HED-1: HEAD has the header fields of GET, byte for byte, at every address that GET has. */
+/** HED-1: HEAD has the header fields of GET, byte for byte, at every path that supports GET. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openApiDocument } from '../../src/documents/openapi.ts'
@@ -10,7 +10,7 @@ const json = { 'content-type': 'application/json' }
 const nowhere = '00000000-0000-7000-8000-000000000000'
 
 for (const transport of transports) {
-  test(`HED-1, HED-3: ${transport}: HEAD says what GET says, wherever there is a GET`, async (context) => {
+  test(`HED-1, HED-3: ${transport}: HEAD has the header fields of GET wherever GET is supported`, async (context) => {
     const { ask, catalog } = await connected(context, studio, transport)
     const make = async (collection: string, body: unknown) => {
       const made = await ask('POST', `/v1/${collection}`, json, JSON.stringify(body))

@@ -1,4 +1,4 @@
-/** A large file passes through the server without resting in its memory. */
+/** A server streams a large file without loading it into memory. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

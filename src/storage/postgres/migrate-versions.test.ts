@@ -107,7 +107,7 @@ test('VER-2: values are converted once, on the first of many starts', { skip }, 
   }
 })
 
-test('VER-2: values of a dropped field are kept without `all`', { skip }, async (context) => {
+test('VER-2: values of a dropped field are dropped with `all` only', { skip }, async (context) => {
   const client = await emptyDatabase(context)
   await onPostgres(client, { colour: 'red', _folded_colour: 'red' })
   const refused = await migratePostgres(client, last, { apply: 'additive', now }).catch((error) => error)
