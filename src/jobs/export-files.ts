@@ -1,6 +1,12 @@
 /** Writes export files piece by piece (JOB-6): into a folder, or into the database, as the storage demands. */
-import { accessDigest } from '../model/digest.ts'
-import { type Catalog, hasConversions, isMapped, type Resource, resourceInVersion } from '../model/resource.ts'
+import {
+  accessDigest,
+  type Catalog,
+  hasConversions,
+  isMapped,
+  type Resource,
+  resourceInVersion,
+} from '../model/resource.ts'
 import { timestamp } from '../model/time.ts'
 import { convertedTexts, exportHead, exportsKept, exportTail } from '../plan/export-document.ts'
 import { fault } from '../spec/faults.ts'

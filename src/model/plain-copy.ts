@@ -1,4 +1,4 @@
-/** Copies a declaration into plain data, and freezes data: later changes of the declaration have no effect. */
+/** Plain data: copies, frozen copies, and canonical texts. Later changes of a declaration have no effect on its copy. */
 import { at, item } from './place.ts'
 
 /** Called for what cannot be in a declaration: its place, what is wrong, and what to write instead. */
@@ -97,4 +97,13 @@ export function deepFreeze<T>(value: T): T {
 /** Whether a JSON value is an object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** JSON with sorted keys: equal values have equal texts. */
+export function canonicalJson(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`
+  const members = Object.keys(value).sort()
+  const texts = members.map((key) => `${JSON.stringify(key)}:${canonicalJson((value as Record<string, unknown>)[key])}`)
+  return `{${texts.join()}}`
 }

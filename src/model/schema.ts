@@ -3,9 +3,9 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import formats from 'ajv-formats'
 import type { Issue, IssueCode } from '../spec/faults.ts'
 import { isMultipleOf } from './decimal.ts'
-import { canonicalJson } from './digest.ts'
 import { oneOf } from './nearest.ts'
 import { escapeStep } from './place.ts'
+import { canonicalJson } from './plain-copy.ts'
 import { isRecordId } from './text.ts'
 import { instantKey } from './time.ts'
 

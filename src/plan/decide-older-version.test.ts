@@ -11,8 +11,7 @@ import {
   type Resource,
   resourceInVersion,
 } from '../model/resource.ts'
-import { issueFromStored } from '../versions/translate-issue.ts'
-import { jsonFromStored, recordFromStored } from '../versions/translate-record.ts'
+import { issueFromStored, jsonFromStored, recordFromStored } from '../versions/translate-record.ts'
 import { completeVersions } from '../versions/versions.ts'
 import { draftCreate, draftUpdate } from './decide.ts'
 import type { Create, Update } from './plan.ts'

@@ -1,14 +1,23 @@
-/** Plans to export a collection (JOB-6), to read the file of an export, and to delete jobs (LIM-8). */
+/**
+ * Plans to export a collection (JOB-6), whose request has its filter, order, fields and format; to read the file of an
+ * export; and to delete jobs (LIM-8).
+ */
 import { uuidv7 } from 'uuidv7'
 import type { Conditions } from '../http/preconditions.ts'
+import { comparedResource, conditionProblems } from '../model/check/conditions.ts'
 import { resolveCondition } from '../model/condition.ts'
+import type { Condition } from '../model/declaration.ts'
+import { oneOf, suggest } from '../model/nearest.ts'
+import { below, escapeStep, pointerTo, type Steps } from '../model/place.ts'
 import { isObject } from '../model/plain-copy.ts'
-import { never } from '../model/predicate.ts'
-import { isMapped, type Resource, storedResource } from '../model/resource.ts'
+import { never, type SortTerm } from '../model/predicate.ts'
+import { type Catalog, isMapped, type Resource, storedResource } from '../model/resource.ts'
 import { permit } from '../policy/permit.ts'
-import { fault } from '../spec/faults.ts'
+import { countListed, listed, readFields, readSort, type SourcedText } from '../request/parameters.ts'
+import { fault, type Issue } from '../spec/faults.ts'
+import { queryLimits } from '../spec/limits.ts'
 import { translateFilter, translateSort } from '../versions/translate-request.ts'
-import { readExportRequest } from './export-request.ts'
+import { type ExportFormat, exportFormats, liveFields } from './export-document.ts'
 import type { DeleteJob, Export, ReadRecord } from './plan.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
 
@@ -98,4 +107,219 @@ export function planJobDeletion(
 
 function jobsOf({ catalog }: Planning): Resource {
   return catalog.system.get('jobs') as Resource
+}
+
+/** An export that can be made. */
+interface ExportRequest {
+  readonly resource: Resource
+  /** To be resolved for the caller (`resolveCondition`); `{}`: everything. */
+  readonly where: Condition
+  readonly sort: readonly SortTerm[]
+  /** `undefined`: all. */
+  readonly fields: readonly string[] | undefined
+  readonly format: ExportFormat
+}
+
+const members: readonly string[] = ['collection', 'filter', 'sort', 'fields', 'format']
+
+/** The most errors in one response: a client that makes more made one mistake many times. */
+const mostIssues = 100
+
+/**
+ * Reads the body of an export, or everything that is wrong with it.
+ *
+ * @param body read by `model/json/read-json.ts`, which bounds its size and depth
+ *
+ * @example
+ * readExportRequest(catalog, { collection: 'tasks', filter: { status: 'opne' }, format: 'csv' })
+ * // { issues: [{ code: 'NOT_IN_ENUM', message: 'filter.status is not one of … Did you mean "open"?', pointer:
+ * '/filter/status' }] }
+ */
+export function readExportRequest(
+  catalog: Catalog,
+  body: unknown,
+): ExportRequest | { readonly issues: readonly Issue[] } {
+  if (!isObject(body)) {
+    const message = 'The body must be a JSON object with collection and format.'
+    return { issues: [{ code: 'INVALID_TYPE', message, pointer: '' }] }
+  }
+  const issues: Issue[] = []
+  for (const name of Object.keys(body)) {
+    if (issues.length === mostIssues) break
+    if (members.includes(name)) continue
+    const message = `An export has nothing to set by that name. ${suggest(name, members)}`
+    issues.push({ code: 'UNKNOWN_FIELD', message, pointer: `/${escapeStep(name)}` })
+  }
+  const resource = readCollection(catalog, body['collection'], issues)
+  const format = readFormat(body['format'], issues)
+  const where = readExportFilter(resource, body['filter'], issues)
+  const order = readNames('sort', body['sort'], issues)
+  const names = readNames('fields', body['fields'], issues)
+  if (names !== undefined) findRepeated(names, issues)
+  // Only a known collection says what it can be sorted by, and which fields it has.
+  const sort = resource && order ? readSort(resource, order, issues) : []
+  const fields = resource && names && readFields(resource, names, liveFields, issues)
+  if (resource === undefined || format === undefined || issues.length > 0)
+    return { issues: issues.slice(0, mostIssues) }
+  return { resource, where, sort, fields, format }
+}
+
+function readCollection(catalog: Catalog, name: unknown, issues: Issue[]): Resource | undefined {
+  const pointer = '/collection'
+  const names = [...catalog.resources.keys()]
+  if (name === undefined || name === null) {
+    issues.push({ code: 'REQUIRED', message: `collection must say what to export: ${oneOf(names)}.`, pointer })
+  } else if (typeof name !== 'string') {
+    issues.push({ code: 'INVALID_TYPE', message: `collection is a text. Use ${oneOf(names)}.`, pointer })
+  } else if (!catalog.resources.has(name)) {
+    issues.push({ code: 'NOT_IN_ENUM', message: `There is no such collection. ${suggest(name, names)}`, pointer })
+  } else return catalog.resources.get(name)
+  return undefined
+}
+
+function readFormat(format: unknown, issues: Issue[]): ExportFormat | undefined {
+  const pointer = '/format'
+  const known = exportFormats.find((each) => each === format)
+  if (known !== undefined) return known
+  if (format === undefined || format === null) {
+    issues.push({ code: 'REQUIRED', message: `format must be ${oneOf(exportFormats)}.`, pointer })
+  } else if (typeof format !== 'string') {
+    issues.push({ code: 'INVALID_TYPE', message: `format is a text: ${oneOf(exportFormats)}.`, pointer })
+  } else {
+    issues.push({ code: 'NOT_IN_ENUM', message: `format must be ${oneOf(exportFormats)}.`, pointer })
+  }
+  return undefined
+}
+
+/** The names of `sort` or `fields`: an array of them, or one text with commas. */
+function readNames(member: string, value: unknown, issues: Issue[]): SourcedText[] | undefined {
+  if (value === undefined) return undefined
+  const pointer = `/${member}`
+  if (!Array.isArray(value) && typeof value !== 'string') {
+    const message = `${member} is an array of names, or a text that lists them; leave it out for the default.`
+    issues.push({ code: 'INVALID_TYPE', message, pointer })
+    return undefined
+  }
+  const most = member === 'sort' ? queryLimits.sortTerms : queryLimits.fields
+  const count = typeof value === 'string' ? countListed(value) : value.length
+  if (count > most || value.length === 0) {
+    const code = value.length === 0 ? 'TOO_FEW_ITEMS' : 'TOO_MANY_ITEMS'
+    issues.push({
+      code,
+      message: `${member} must name 1 to ${most} fields; leave it out for the default.`,
+      pointer,
+    })
+    return undefined
+  }
+  return typeof value === 'string' ? listed(value, { pointer }) : readItems(member, value, issues)
+}
+
+function readItems(member: string, items: readonly unknown[], issues: Issue[]): SourcedText[] {
+  return items.flatMap((text, index) => {
+    const pointer = `/${member}/${index}`
+    if (typeof text === 'string') return [{ text, place: { pointer } }]
+    issues.push({ code: 'INVALID_TYPE', message: `An item of ${member} is a text.`, pointer })
+    return []
+  })
+}
+
+function findRepeated(names: readonly SourcedText[], issues: Issue[]): void {
+  const seen = new Set<string>()
+  for (const { text, place } of names) {
+    if (seen.has(text)) {
+      issues.push({ code: 'INVALID_VALUE', message: `fields names ${text} twice; name each field once.`, ...place })
+    }
+    seen.add(text)
+  }
+}
+
+/** The most comparisons of a filter; `in` counts as one. Databases limit the terms of a condition. */
+export const mostComparisons = 100
+/** The most values in all lists of a filter together. */
+export const mostListed = 1_000
+/** The most characters that the texts of `contains` and `starts_with` have together, as in a query. */
+export const mostCharacters: number = queryLimits.characters
+/** The deepest nesting of conditions; the filter itself counts 1. */
+export const deepestCondition = 20
+
+/**
+ * Reads a filter: a condition of the declaration language, of any field that is answered. A filter without issues can
+ * be resolved by `resolveCondition`. What a caller lacks (`{ caller: 'claims.team' }`) matches nothing.
+ *
+ * @param filter `undefined`: everything is exported
+ * @param resource `undefined` if the collection is unknown: then only the limits are checked
+ * @param issues receives what is wrong, with its place in the body
+ */
+export function readExportFilter(resource: Resource | undefined, filter: unknown, issues: Issue[]): Condition {
+  if (filter === undefined) return {}
+  const weight: Weight = { comparisons: 0, listed: 0, characters: 0, tooDeep: undefined }
+  weigh(weight, filter, [], 1)
+  const excesses = excessesOf(weight)
+  issues.push(...excesses)
+  if (excesses.length > 0 || resource === undefined) return {}
+  const subject = { resource: comparedResource(resource), record: undefined, system: liveFields }
+  for (const { steps, code, message, remedy } of conditionProblems(filter, subject)) {
+    issues.push({
+      code,
+      message: `${below('filter', steps)} ${message}. ${remedy}`,
+      pointer: pointerTo(['filter', ...steps]),
+    })
+  }
+  return filter as Condition
+}
+
+/** What a filter costs. */
+interface Weight {
+  comparisons: number
+  listed: number
+  characters: number
+  tooDeep: Steps | undefined
+}
+
+/** Adds up a condition, valid or not. A condition without comparisons counts as one. */
+function weigh(weight: Weight, condition: unknown, steps: Steps, depth: number): void {
+  if (depth > deepestCondition) {
+    weight.tooDeep ??= steps
+    return
+  }
+  const entries = isObject(condition) ? Object.entries(condition) : []
+  if (entries.length === 0) weight.comparisons++
+  for (const [word, value] of entries) {
+    if (word === 'not') weigh(weight, value, [...steps, word], depth + 1)
+    else if ((word === 'and' || word === 'or') && Array.isArray(value)) {
+      for (const [index, each] of value.entries()) weigh(weight, each, [...steps, word, index], depth + 1)
+    } else weighField(weight, value)
+  }
+}
+
+function weighField(weight: Weight, value: unknown): void {
+  const operators = isObject(value) ? Object.values(value) : [value]
+  weight.comparisons += Math.max(1, operators.length)
+  for (const each of operators) if (Array.isArray(each)) weight.listed += each.length
+  if (!isObject(value)) return
+  for (const operator of ['contains', 'startsWith']) {
+    const text = value[operator]
+    if (typeof text === 'string') weight.characters += text.length
+  }
+}
+
+function excessesOf({ comparisons, listed, characters, tooDeep }: Weight): Issue[] {
+  const issues: Issue[] = []
+  if (comparisons > mostComparisons) {
+    const message = `filter may hold ${mostComparisons} comparisons, not ${comparisons}; ask for several exports.`
+    issues.push({ code: 'TOO_MANY_ITEMS', message, pointer: '/filter' })
+  }
+  if (listed > mostListed) {
+    const message = `filter may list ${mostListed} values with in, not ${listed}; ask for several exports.`
+    issues.push({ code: 'TOO_MANY_ITEMS', message, pointer: '/filter' })
+  }
+  if (characters > mostCharacters) {
+    const message = `filter may look for ${mostCharacters} characters with contains and startsWith together.`
+    issues.push({ code: 'TOO_LONG', message, pointer: '/filter' })
+  }
+  if (tooDeep !== undefined) {
+    const message = `filter may nest ${deepestCondition} conditions within each other; this one lies deeper.`
+    issues.push({ code: 'TOO_DEEP', message, pointer: pointerTo(['filter', ...tooDeep]) })
+  }
+  return issues
 }

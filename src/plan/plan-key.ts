@@ -1,11 +1,11 @@
 /** Plans to create and to revoke API keys (AUT-2, AUT-10), and reads the body of `POST /api-keys`. */
 import { uuidv7 } from 'uuidv7'
 import type { Conditions } from '../http/preconditions.ts'
+import { keyBounds } from '../model/catalog.ts'
 import { suggest } from '../model/nearest.ts'
 import { escapeStep } from '../model/place.ts'
 import { isObject } from '../model/plain-copy.ts'
 import { type Resource, systemFields } from '../model/resource.ts'
-import { keyBounds } from '../model/system-resources.ts'
 import { instantKey, timestamp } from '../model/time.ts'
 import { grantKey, hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
 import type { Caller } from '../policy/caller.ts'

@@ -1,6 +1,6 @@
 /** What every plan is made with: the caller, the version and the moment, and what makes a POST repeatable. */
 import { hash } from 'node:crypto'
-import { canonicalJson } from '../model/digest.ts'
+import { canonicalJson } from '../model/plain-copy.ts'
 import type { Catalog } from '../model/resource.ts'
 import type { Caller } from '../policy/caller.ts'
 import type { Idempotency, Preferred } from './plan.ts'

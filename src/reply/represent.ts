@@ -5,9 +5,9 @@
 
 import { formatLinks, type Link } from '../http/fields/link.ts'
 import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
+import type { JobStatus } from '../model/catalog.ts'
 import type { Position } from '../model/predicate.ts'
 import type { Resource } from '../model/resource.ts'
-import type { JobStatus } from '../model/system-resources.ts'
 import { sealCursor } from '../plan/cursor.ts'
 import type { Outcome, PageOutcome, Plan, ReadPage } from '../plan/plan.ts'
 import { type Fault, fault, type Issue } from '../spec/faults.ts'

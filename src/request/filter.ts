@@ -4,9 +4,8 @@
  */
 
 import { decimalKeyOf } from '../model/decimal.ts'
-import { operatorsFor } from '../model/indexes.ts'
 import { always, anyOf, type Comparison, not, type Predicate, type Scalar } from '../model/predicate.ts'
-import type { Filterable, Resource } from '../model/resource.ts'
+import { type Filterable, operatorsFor, type Resource } from '../model/resource.ts'
 import { isRecordId } from '../model/text.ts'
 import { instantKey, stampKey } from '../model/time.ts'
 import type { Issue } from '../spec/faults.ts'

@@ -4,9 +4,8 @@
  */
 import { secretParameters } from '../model/check/names.ts'
 import { holdsCredential, withoutCredentials } from '../model/credentials.ts'
-import { sortableNames } from '../model/indexes.ts'
 import type { SortTerm } from '../model/predicate.ts'
-import type { Resource } from '../model/resource.ts'
+import { type Resource, sortableNames } from '../model/resource.ts'
 import { type Fault, fault, type Issue } from '../spec/faults.ts'
 import { queryLimits } from '../spec/limits.ts'
 

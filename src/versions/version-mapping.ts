@@ -6,10 +6,16 @@
 import { canonicalValue } from '../model/decimal.ts'
 import type { ChangeDeclaration, FieldDeclaration, InterfaceDeclaration } from '../model/declaration.ts'
 import { callDeclared, frozenCopy } from '../model/declared-function.ts'
-import { shapeHash } from '../model/digest.ts'
 import { completeField, shapeOf } from '../model/field.ts'
-import { withIndexes } from '../model/indexes.ts'
-import type { Catalog, Conversion, Field, Resource, VersionMapping } from '../model/resource.ts'
+import {
+  type Catalog,
+  type Conversion,
+  type Field,
+  type Resource,
+  shapeHash,
+  type VersionMapping,
+  withIndexes,
+} from '../model/resource.ts'
 
 /** A field as an older version has it. */
 interface OlderField {

@@ -1,6 +1,12 @@
 /** The parameters of operations: filters, order, pages, conditions and preferences. */
-import { type FilterOperator, operatorsFor, sortableNames } from '../../model/indexes.ts'
-import type { Catalog, Filterable, Resource } from '../../model/resource.ts'
+import {
+  type Catalog,
+  type Filterable,
+  type FilterOperator,
+  operatorsFor,
+  type Resource,
+  sortableNames,
+} from '../../model/resource.ts'
 import { queryLimits } from '../../spec/limits.ts'
 import { type Json, refTo } from './components.ts'
 

@@ -1,7 +1,7 @@
 /** The operations that every interface has: API keys, jobs, exports, the document itself, health. */
 
+import { keyBounds } from '../../model/catalog.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
-import { keyBounds } from '../../model/system-resources.ts'
 import { queryLimits } from '../../spec/limits.ts'
 import { exportTypes } from '../../spec/media-types.ts'
 import { type HeaderName, headers, type Json, object, openHeaders, refTo } from './components.ts'

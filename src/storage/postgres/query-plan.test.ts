@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { operatorsFor, sortableNames } from '../../model/indexes.ts'
 import { always, type Predicate } from '../../model/predicate.ts'
-import type { Filterable } from '../../model/resource.ts'
+import { type Filterable, operatorsFor, sortableNames } from '../../model/resource.ts'
 import type { Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import { readListQuery } from '../../request/list-query.ts'
 import { sqlContext } from '../sql/context.ts'

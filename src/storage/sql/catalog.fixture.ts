@@ -1,7 +1,7 @@
 /** Small catalogs for the tests of tables and migrations. */
-import { withIndexes } from '../../model/indexes.ts'
+
 import { limitDefaults } from '../../model/limits.ts'
-import type { Catalog, Field, FieldType, Resource } from '../../model/resource.ts'
+import { type Catalog, type Field, type FieldType, type Resource, withIndexes } from '../../model/resource.ts'
 
 /** A field of a test: its type, and what is not the default. */
 export type FieldFixture = FieldType | (Partial<Field> & { readonly type: FieldType })

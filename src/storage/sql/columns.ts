@@ -1,7 +1,6 @@
 /** The columns of a record: one for each field, and for some fields a second one that holds their comparison key. */
 import { raw, type Sql } from 'sql-template-tag'
-import { isFolded } from '../../model/indexes.ts'
-import type { Field, Resource } from '../../model/resource.ts'
+import { type Field, isFolded, type Resource } from '../../model/resource.ts'
 
 /** The type of a column; each engine has its own name for it. */
 export type ColumnType = 'text' | 'integer' | 'real' | 'boolean' | 'json'

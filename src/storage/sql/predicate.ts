@@ -4,9 +4,8 @@
  */
 import { hash } from 'node:crypto'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
-import { isFolded } from '../../model/indexes.ts'
 import type { Predicate } from '../../model/predicate.ts'
-import type { Resource } from '../../model/resource.ts'
+import { isFolded, type Resource } from '../../model/resource.ts'
 import { fold } from '../../model/text.ts'
 import { columnSql, comparisonColumn, foldedColumn, subject, tableSql } from './columns.ts'
 import type { SqlContext } from './context.ts'

@@ -3,8 +3,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { sortableNames } from '../../model/indexes.ts'
 import { always, type Predicate } from '../../model/predicate.ts'
+import { sortableNames } from '../../model/resource.ts'
 import { type ExportBatch, exportRows } from './export-rows.ts'
 import { context, costsOf, type Explained, explained, idOf, openStore, resource } from './query-plan.fixture.ts'
 

@@ -3,9 +3,8 @@
  * the chunks of the file if the database stores it.
  */
 import sql, { type Sql } from 'sql-template-tag'
-import { accessDigest } from '../../model/digest.ts'
 import { allOf, type Predicate, type SortTerm } from '../../model/predicate.ts'
-import { hasConversions, type Resource, resourceInVersion } from '../../model/resource.ts'
+import { accessDigest, hasConversions, type Resource, resourceInVersion } from '../../model/resource.ts'
 import { timestamp } from '../../model/time.ts'
 import { exportsKept, joinTexts } from '../../plan/export-document.ts'
 import type { Export, Outcome } from '../../plan/plan.ts'

@@ -1,9 +1,8 @@
 /** A list in SQL: which rows, by which access path, the entity tag of each state of it, and the key of its total. */
 import { createHmac, hash } from 'node:crypto'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import { isEqualityFilter, isFolded, isIndexed } from '../../model/indexes.ts'
 import { allOf, always, type Predicate, type SortTerm } from '../../model/predicate.ts'
-import type { Resource } from '../../model/resource.ts'
+import { isEqualityFilter, isFolded, isIndexed, type Resource } from '../../model/resource.ts'
 import { checkPage } from '../../plan/check-record.ts'
 import type { Outcome, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import type { BoundedMap } from '../sql/bounded-map.ts'

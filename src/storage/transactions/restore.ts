@@ -1,9 +1,8 @@
 /** Undoing a deletion: the record and everything that was deleted with it, or nothing (DEL-6). */
 
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import { indexedTexts } from '../../model/indexes.ts'
 import { never } from '../../model/predicate.ts'
-import type { Resource } from '../../model/resource.ts'
+import { indexedTexts, type Resource } from '../../model/resource.ts'
 import { timestamp } from '../../model/time.ts'
 import { checkRecord, decidableRecords, dependsOn, retainedSince } from '../../plan/check-record.ts'
 import {

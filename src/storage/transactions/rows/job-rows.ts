@@ -1,7 +1,7 @@
 /** Jobs (JOB-1 to JOB-3): a record for what callers see, and a row with the state while a job is unfinished. */
 import sql, { raw } from 'sql-template-tag'
+import type { JobKind, JobStatus } from '../../../model/catalog.ts'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
-import type { JobKind, JobStatus } from '../../../model/system-resources.ts'
 import { timestamp } from '../../../model/time.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { JobTask, OpenJob } from '../../storage.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completeCatalog } from './catalog.ts'
-import { operatorsFor, sortableNames } from './indexes.ts'
+import { operatorsFor, sortableNames } from './resource.ts'
 
 const { resources } = completeCatalog({
   name: 'atlas',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readBulkIds } from './plan-deletion.ts'
+import { readBulkIds } from './plan-request.ts'
 
 const wrong: readonly (readonly [name: string, body: unknown, issues: readonly string[]])[] = [
   ['no object', ['a'], ['INVALID_TYPE ']],

@@ -5,7 +5,7 @@ import { completeCatalog } from '../model/catalog.ts'
 import { resolveCondition } from '../model/condition.ts'
 import type { Condition, InterfaceDeclaration } from '../model/declaration.ts'
 import { studio } from '../model/studio.fixture.ts'
-import { deepestCondition, mostComparisons, mostListed, readExportRequest } from './export-request.ts'
+import { deepestCondition, mostComparisons, mostListed, readExportRequest } from './plan-export.ts'
 
 const catalog = completeCatalog(studio() as unknown as InterfaceDeclaration)
 const tasks = catalog.resources.get('tasks')!
