@@ -1,21 +1,49 @@
 /**
  * plan + outcome -> response. Every outcome has its status here, or is thrown as a Fault. A page of a collection has an
- * envelope, links and header fields (PAG-3, PAG-7).
+ * envelope, links and header fields (PAG-3, PAG-7), and an export's content is a file (JOB-6).
  */
 
+import { formatHttpDate } from '../http/fields/http-date.ts'
 import { formatLinks, type Link } from '../http/fields/link.ts'
-import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
+import type { HttpRequest, HttpResponse, ResponseHeaders } from '../http/message.ts'
+import { decidePreconditions, formatEntityTag } from '../http/preconditions.ts'
+import { accepts } from '../http/preferences.ts'
 import type { JobStatus } from '../model/catalog.ts'
 import type { Position } from '../model/predicate.ts'
 import type { Resource } from '../model/resource.ts'
+import { tagOf } from '../plan/check-record.ts'
 import { sealCursor } from '../plan/cursor.ts'
-import type { Outcome, PageOutcome, Plan, ReadPage } from '../plan/plan.ts'
+import type { ExportFormat } from '../plan/export-document.ts'
+import type { ExportFileAccess, Outcome, PageOutcome, Plan, Preferred, ReadPage, Validators } from '../plan/plan.ts'
 import { type Fault, fault, type Issue } from '../spec/faults.ts'
-import { exportFile } from './export-file.ts'
-import { appliedHeader, jobRetry, listCaching, type ReplyContext, recordCaching, writtenHeaders } from './headers.ts'
-import { conflict } from './problem.ts'
+import { exportTypes } from '../spec/media-types.ts'
+import { conflict, type Occurrence } from './problem.ts'
+
+/** What a reply uses besides plan and outcome. */
+export interface ReplyContext extends Occurrence {
+  readonly request: Pick<HttpRequest, 'method' | 'headers'>
+  /** What comes before the collection in paths: `/v1`. */
+  readonly basePath: string
+  /** The path of the request. */
+  readonly path: string
+  /** The query string of the request, without `?`. */
+  readonly query: string
+  /** Milliseconds since 1970. */
+  readonly now: number
+  readonly preferred: Pick<Preferred, 'return' | 'asynchronously'>
+  /** `Preference-Applied`, if the address follows a preference that was sent. */
+  readonly applied: string | undefined
+  readonly cursorSecret: Uint8Array
+  readonly files: {
+    /** The path of the file that a job has made. */
+    pathOf(job: string): string
+  }
+}
 
 const json = 'application/json'
+
+/** `Retry-After`: seconds after which clients ask for a job again. */
+const jobRetry = '1'
 
 /**
  * Makes the response to a plan.
@@ -256,4 +284,108 @@ function linker({ path, query }: ReplyContext) {
     const own = Object.entries(parameters).map(([name, value]) => `${name}=${value}`)
     return { target: `${prefix}${own.join('&')}`, rel }
   }
+}
+
+/** The job of an export as its representation has it. */
+interface Job {
+  readonly id: string
+  readonly kind: string
+  readonly status: JobStatus
+  readonly status_url: string
+  readonly finished_at: string
+  readonly started_by: string | null
+  readonly result: {
+    readonly format: ExportFormat
+    readonly collection: string
+    readonly bytes: number
+    readonly expires_at: string
+  }
+}
+
+/**
+ * Makes the response to a request for the file of an export.
+ *
+ * @param outcome of reading its job
+ * @throws Fault FORBIDDEN, NOT_FOUND, NOT_ACCEPTABLE, PRECONDITION_FAILED
+ */
+function exportFile(
+  { conditions, caller, readable }: ExportFileAccess,
+  outcome: Outcome,
+  { request, now, files }: ReplyContext,
+): HttpResponse {
+  if (outcome.kind === 'forbidden') throw fault('FORBIDDEN', { detail: 'This export was asked for by someone else.' })
+  const job = outcome.kind === 'record' ? (JSON.parse(outcome.json) as Job) : undefined
+  if (job?.kind !== 'export') throw fault('NOT_FOUND', { detail: 'There is no such export.' })
+  const { id, status, status_url, result, started_by } = job
+  if (status === 'failed') throw fault('NOT_FOUND', { detail: `The export has failed; ${status_url} says why.` })
+  if (status !== 'succeeded') {
+    const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', 'Retry-After': jobRetry }
+    return { status: 202, headers, body: `${JSON.stringify({ status, job_id: id, status_url })}\n` }
+  }
+  const read = readable.get(result.collection)
+  if (read === undefined || (read === 'some' && started_by !== caller)) {
+    const detail = `Your credential does not allow you to read what is in it of ${result.collection}.`
+    throw fault('FORBIDDEN', { detail })
+  }
+  if (Date.parse(result.expires_at) <= now) {
+    throw fault('NOT_FOUND', { detail: `The file was kept until ${result.expires_at}. Ask for a new export.` })
+  }
+  const mediaType = exportTypes[result.format]
+  if (!accepts(request.headers['accept'], mediaType))
+    throw fault('NOT_ACCEPTABLE', { detail: `The file is ${mediaType}.` })
+  const tag = { opaque: id, weak: false }
+  const finished = Math.floor(Date.parse(job.finished_at) / 1000)
+  const caching: ResponseHeaders = {
+    'Cache-Control': 'private, no-cache',
+    ETag: formatEntityTag(tag),
+    'Last-Modified': formatHttpDate(finished),
+    Vary: 'Accept',
+  }
+  const current = { tag, lastModified: finished }
+  const verdict = decidePreconditions({ method: 'GET', conditions, current })
+  if (verdict === 'not-modified') return { status: 304, headers: caching, body: undefined }
+  if (verdict !== 'proceed')
+    throw fault('PRECONDITION_FAILED', { detail: 'This is another file than the condition says.' })
+  // Names of collections and formats need no quoting.
+  const name = `${result.collection}-${job.finished_at.replaceAll(/[-:]|\.\d+/g, '')}.${result.format}`
+  const headers = {
+    'Content-Type': mediaType === 'text/csv' ? 'text/csv; charset=utf-8' : mediaType,
+    'Content-Disposition': `attachment; filename="${name}"`,
+    ...caching,
+  }
+  return { status: 200, headers, body: { kind: 'file', path: files.pathOf(id), start: 0, length: result.bytes } }
+}
+
+/** Header fields of a list: how long caches may keep it, and how they validate it (CON-1, CON-8). */
+function listCaching(resource: Resource, tag: string): ResponseHeaders {
+  return {
+    'Cache-Control': cacheControl(resource),
+    ETag: formatEntityTag({ opaque: tag, weak: false }),
+    Vary: 'Accept',
+  }
+}
+
+/** Header fields of a readable record: how long caches may keep it, and how they validate it (CON-1, CON-2). */
+function recordCaching(resource: Resource, validators: Validators): ResponseHeaders {
+  return {
+    'Cache-Control': cacheControl(resource),
+    ETag: formatEntityTag({ opaque: tagOf(resource, validators), weak: false }),
+    'Last-Modified': formatHttpDate(Date.parse(validators.updatedAt) / 1000),
+    Vary: 'Accept',
+  }
+}
+
+/** How long a private cache may keep a response without validating it. */
+function cacheControl(resource: Resource): string {
+  return resource.maxAge > 0 ? `private, max-age=${resource.maxAge}` : 'private, no-cache'
+}
+
+/** Header fields of the response to a change: the new validators, and nothing for caches. */
+function writtenHeaders(resource: Resource, validators: Validators): ResponseHeaders {
+  return { ...recordCaching(resource, validators), 'Cache-Control': 'no-store' }
+}
+
+/** `Preference-Applied` (RFC 7240 section 3). */
+function appliedHeader({ applied }: Pick<ReplyContext, 'applied'>): ResponseHeaders {
+  return applied === undefined ? {} : { 'Preference-Applied': applied }
 }
