@@ -2,18 +2,29 @@
  * The checks that a request passes before anything of it is planned. A gate throws the Fault that refuses the request,
  * returns a response that ends it, or lets it pass. `respond.ts` has their order.
  */
-import { isPreflight } from '../http/cors.ts'
-import type { HttpResponse } from '../http/message.ts'
+import { isPreflight, preflightHeaders } from '../http/cors.ts'
+import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
 import { accepts } from '../http/preferences.ts'
+import { actions, type CallerView } from '../model/declaration.ts'
+import { type Catalog, type Resource, storedResource } from '../model/resource.ts'
 import { refusalIn } from '../policy/caller.ts'
+import { permit } from '../policy/permit.ts'
+import { acceptedTypes } from '../request/input.ts'
 import { refuseSecrets } from '../request/parameters.ts'
-import { findTarget, requireTarget, routeOf } from '../request/target.ts'
+import {
+  everyMethod,
+  findTarget,
+  methodsOf,
+  requireMethod,
+  requireTarget,
+  routeOf,
+  type Target,
+} from '../request/target.ts'
 import { fault } from '../spec/faults.ts'
 import { headLimits } from '../spec/limits.ts'
+import { StorageFault } from '../storage/storage.ts'
 import { chooseVersion } from '../versions/choose-version.ts'
 import { isLeaving, isRetired, noticeOf, retiredResponse } from '../versions/versions.ts'
-import { health, maintenanceFault, requireRunning } from './availability.ts'
-import { addressOptions, preflight, serverOptions } from './options.ts'
 import type { RateLimiter } from './rates/rate-limiter.ts'
 import { type RequestContext, toFault } from './request-context.ts'
 
@@ -48,6 +59,42 @@ export const answerHealth: Gate = (context) => {
   return undefined
 }
 
+/**
+ * Answers a health check: whether the server runs, or whether a load balancer should send it requests (OPS-1).
+ *
+ * @throws Fault METHOD_NOT_ALLOWED, SHUTTING_DOWN, NOT_READY
+ * @throws StorageFault if the database is only busy
+ */
+async function health(context: RequestContext, probe: 'live' | 'ready'): Promise<HttpResponse> {
+  const { app, request } = context
+  const target = { kind: 'health', probe } as const
+  requireMethod(target, request.method)
+  if (request.method === 'OPTIONS') return addressOptions(app.catalog, undefined, target)
+  const status = probe === 'ready' ? await readiness(context) : 'live'
+  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
+  return { status: 200, headers, body: `${JSON.stringify({ status })}\n` }
+}
+
+async function readiness({ app, requestId }: RequestContext): Promise<'ready' | 'maintenance'> {
+  requireRunning(app)
+  // A load balancer that took all servers out would answer in their place, without our Retry-After.
+  if (app.maintenance.current !== undefined) return 'maintenance'
+  try {
+    await app.storage.ping()
+  } catch (error) {
+    if (!(error instanceof StorageFault) || error.kind === 'busy') throw error
+    app.observe({ kind: 'failure', requestId, error })
+    const detail = 'The database does not answer, or takes no changes. The log has the reason under this request_id.'
+    throw fault('NOT_READY', { detail, headers: { 'Retry-After': '5' } }, error)
+  }
+  return 'ready'
+}
+
+/** @throws Fault SHUTTING_DOWN */
+function requireRunning({ state }: RequestContext['app']): void {
+  if (state.stopping) throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } })
+}
+
 /** 403 (SEC-1). */
 export const requireHttps: Gate = ({ app, request }) => {
   if (app.requireHttps && !request.secure) throw fault('HTTPS_REQUIRED', { detail: 'Ask again by https://.' })
@@ -59,7 +106,7 @@ export const refuseInMaintenance: Gate = ({ app, request }) => {
   const { current } = app.maintenance
   if (current === undefined) return undefined
   if (app.cors !== undefined && isPreflight(request.method, request.headers)) return undefined
-  throw maintenanceFault(current)
+  throw fault('MAINTENANCE', { detail: current.message, headers: { 'Retry-After': String(current.retryAfter) } })
 }
 
 /** 400 (QRY-9). */
@@ -68,9 +115,12 @@ export const refuseSecretsInQuery: Gate = ({ query }) => {
   return undefined
 }
 
-/** Preflights come without credentials (OPT-3). */
-export const answerPreflight: Gate = ({ app: { cors }, request, found }) =>
-  cors !== undefined && isPreflight(request.method, request.headers) ? preflight(cors, found, request) : undefined
+/** A preflight comes without credentials, so the response says what any address of this kind supports (OPT-3). */
+export const answerPreflight: Gate = ({ app: { cors }, request: { method, headers }, found }) => {
+  if (cors === undefined || !isPreflight(method, headers)) return undefined
+  const methods = found.kind === 'found' ? methodsOf(found.target) : everyMethod
+  return { status: 204, headers: preflightHeaders(cors, headers['origin'], methods), body: undefined }
+}
 
 /**
  * Notes a revocation of an API key before anything is awaited: a request that comes later, before the revocation is
@@ -130,13 +180,16 @@ export const requireReadResponses: Gate = ({ request, caller }) => {
 
 /** 503 (OPS-2). */
 export const refuseWhileStopping: Gate = ({ app, timing }) => {
-  requireRunning(app.state)
+  requireRunning(app)
   timing?.mark('auth')
   return undefined
 }
 
-/** `OPTIONS *`. */
-export const answerServerOptions: Gate = ({ request }) => (request.target === '*' ? serverOptions() : undefined)
+/** `OPTIONS *`: every method that some address supports (OPT-2). */
+export const answerServerOptions: Gate = ({ request }) => {
+  if (request.target !== '*') return undefined
+  return { status: 200, headers: { Allow: everyMethod.join(', '), 'Cache-Control': 'no-store' }, body: undefined }
+}
 
 /** 400 for versions that contradict each other (VER-1); 410, or 308, for a retired one (VER-4). */
 export const requireVersion: Gate = ({ app, choice, found, instance, versionMoment }) => {
@@ -156,6 +209,41 @@ export const requireAddress: Gate = (context) => {
 /** OPTIONS on an address; 403 for callers who may do nothing there. */
 export const answerOptions: Gate = ({ app, caller, choice, request, target }) =>
   request.method === 'OPTIONS' ? addressOptions(app.catalog, caller, target, choice.version.vendorType) : undefined
+
+/**
+ * Answers OPTIONS on an address. The response is the same for every caller who may do anything there.
+ *
+ * @param vendorType a media type of bodies that means `application/json` too
+ * @throws Fault FORBIDDEN if the caller may do nothing with the resource
+ */
+function addressOptions(
+  catalog: Catalog,
+  caller: CallerView | undefined,
+  target: Target,
+  vendorType?: string,
+): HttpResponse {
+  if (
+    caller !== undefined &&
+    'resource' in target &&
+    !mayDoAnything(catalog, caller, storedResource(target.resource))
+  ) {
+    throw fault('FORBIDDEN', {
+      detail: `Your credential does not allow anything on ${storedResource(target.resource).name}.`,
+    })
+  }
+  const methods = methodsOf(target)
+  const headers: ResponseHeaders = { Allow: methods.join(', '), 'Cache-Control': 'no-store' }
+  // A restoration has no body.
+  if (methods.includes('POST') && target.kind !== 'restore')
+    headers['Accept-Post'] = acceptedTypes('POST', vendorType).join(', ')
+  if (methods.includes('PATCH')) headers['Accept-Patch'] = acceptedTypes('PATCH', vendorType).join(', ')
+  if (methods.includes('QUERY')) headers['Accept-Query'] = acceptedTypes('QUERY', vendorType).join(', ')
+  return { status: 204, headers, body: undefined }
+}
+
+function mayDoAnything(catalog: Catalog, caller: CallerView, resource: Resource): boolean {
+  return actions.some((action) => permit(catalog, caller, action, resource).kind !== 'never')
+}
 
 /** 406. What the file of an export is, only its job says. */
 export const requireAcceptable: Gate = ({ choice, request, target }) => {

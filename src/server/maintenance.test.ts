@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import type { Maintenance } from '../storage/storage.ts'
-import { watchMaintenance } from './availability.ts'
+import { watchMaintenance } from './maintenance.ts'
 import type { Observation } from './observe/observe.ts'
 
 const told: Maintenance = { since: '2026-11-21T12:00:00.000Z', message: 'Back soon.', retryAfter: 60 }
