@@ -1,6 +1,6 @@
 /** What cases expect of lists. */
 import { type Answer, type Exchange, jsonOf, linksOf } from '../client/exchange.ts'
-import { isSame, valueAt } from '../values/json.ts'
+import { valueAt } from '../values/json.ts'
 import type { Expectation, Observations } from './case.ts'
 import { answerOf, everyAnswerOf, finding, itemsOf, short, totalOf } from './expect.ts'
 import type { Reference } from './references.ts'
@@ -30,16 +30,6 @@ export function showsNone(step: Reference, ...records: readonly Reference[]): Ex
   })
 }
 
-/** A list shows the same records in the same order as that of another step. */
-export function sameItems(step: Reference, other: Reference): Expectation {
-  return answerOf(step, (answer, seen, exchange) => {
-    const [ids, wanted] = [idsOf(answer, seen), idsOf(seen.of(other).answer, seen)]
-    if (ids === undefined) return noList(exchange, seen)
-    if (isSame(ids, wanted)) return undefined
-    return finding(exchange, itemsPart(seen), `it holds ${ids.join(', ') || 'none'} in place of ${wanted?.join(', ')}`)
-  })
-}
-
 /** All answers of a step together hold each of these records exactly once. */
 export function eachOnce(step: Reference, ...records: readonly Reference[]): Expectation {
   return everyAnswerOf(step, (_, seen, exchange) => {
@@ -53,34 +43,6 @@ export function eachOnce(step: Reference, ...records: readonly Reference[]): Exp
       return finding(seen.of(step), itemsPart(seen), `the record ${id} came ${often} ${pages.length} pages`)
     }
     return undefined
-  })
-}
-
-/** A list came in so many pages at least. */
-export function cameIn(step: Reference, pages: number): Expectation {
-  return (seen) => {
-    const { length } = seen.all(step)
-    return length >= pages ? undefined : finding(seen.of(step), 'body', `the list ended after ${length} pages`)
-  }
-}
-
-/** A list holds so many records. */
-export function holds(step: Reference, count: number): Expectation {
-  return answerOf(step, (answer, seen, exchange) => {
-    const length = itemsOf(answer, seen)?.length
-    if (length === undefined) return noList(exchange, seen)
-    return length === count ? undefined : finding(exchange, itemsPart(seen), `${length} records in place of ${count}`)
-  })
-}
-
-/** Every answer of a step tells this total. */
-export function totals(step: Reference, count: number): Expectation {
-  return everyAnswerOf(step, (answer, seen, exchange) => {
-    const { total } = seen.profile.names
-    const part = total.startsWith('header:') ? { field: total.slice('header:'.length) } : { pointer: total }
-    const told = totalOf(answer, seen)
-    if (told === count) return undefined
-    return finding(exchange, part, told === undefined ? 'no total is told' : `${told} in place of ${count}`)
   })
 }
 
@@ -124,22 +86,6 @@ export function isPart(answer: Answer | undefined, seen: Observations, made: rea
   )
 }
 
-/** Numbers that an answer tells beside its records. */
-export function numbersBeside(
-  answer: Answer,
-  { profile }: Observations,
-): { readonly name: string; readonly value: number }[] {
-  const records = valueAt(jsonOf(answer), profile.names.items)
-  const found: { name: string; value: number }[] = []
-  const look = (name: string, value: unknown): void => {
-    if (typeof value === 'number') found.push({ name, value })
-    if (value === records || typeof value !== 'object' || value === null) return
-    for (const [each, inner] of Object.entries(value)) look(each, inner)
-  }
-  look('', jsonOf(answer))
-  return found
-}
-
 /** The list is not where the profile says. */
 export function noList(exchange: Exchange, { profile }: Observations) {
   const { items } = profile.names
@@ -152,7 +98,8 @@ function noListSaid({ answer, failure }: Exchange, items: string): string {
   return `there is no array ${items === '' ? 'in the body' : `at ${items}`}`
 }
 
-function itemsPart({ profile }: Observations) {
+/** Where a response holds the records of a list. */
+export function itemsPart({ profile }: Observations) {
   return profile.names.items === '' ? ('body' as const) : { pointer: profile.names.items }
 }
 

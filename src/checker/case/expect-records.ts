@@ -2,7 +2,7 @@
 import { type Answer, jsonOf } from '../client/exchange.ts'
 import { isSame, memberPointer, valueAt } from '../values/json.ts'
 import type { Expectation, Observations } from './case.ts'
-import { answerOf, finding, itemsOf, short, status, totalOf } from './expect.ts'
+import { answerOf, finding, itemsOf, short, status } from './expect.ts'
 import type { Reference } from './references.ts'
 
 /** A deletion was made, or accepted: one of the three good answers (DEL-2). */
@@ -32,17 +32,6 @@ export function listed(
 ): Readonly<Record<string, unknown>> | undefined {
   const id = seen.fill(record.id)
   return itemsOf(answer, seen)?.find((item) => String(item?.[seen.collection.id]) === id)
-}
-
-/** The total of a list grew, or shrank, since another. */
-export function totalChanged(step: Reference, since: Reference, by: number): Expectation {
-  return answerOf(step, (answer, seen, exchange) => {
-    const [before, now] = [totalOf(seen.of(since).answer, seen), totalOf(answer, seen)]
-    if (before !== undefined && now === before + by) return undefined
-    const { total } = seen.profile.names
-    const at = total.startsWith('header:') ? { field: total.slice('header:'.length) } : { pointer: total }
-    return finding(exchange, at, `the total is ${now} after ${before}`)
-  })
 }
 
 /** The record that an answer holds: its body, or what its body holds where lists hold theirs. */

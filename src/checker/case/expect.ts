@@ -1,8 +1,7 @@
 /** What cases expect, as sentences with pure judgements. */
 import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
 import { isSame, valueAt } from '../values/json.ts'
-import type { Expectation, Finding, Observations, Part } from './case.ts'
-import { NotApplicable, NotSetUp } from './not-judged.ts'
+import { type Expectation, type Finding, NotApplicable, NotSetUp, type Observations, type Part } from './case.ts'
 import type { Reference } from './references.ts'
 
 /** What is wrong with a response, at its body if only a message is given; `undefined`: nothing. */
@@ -95,13 +94,6 @@ export function refused(step: Reference): Expectation {
   )
 }
 
-/** The status is none of these. */
-export function statusNot(step: Reference, ...unwanted: readonly number[]): Expectation {
-  return answerOf(step, (answer, _, exchange) =>
-    unwanted.includes(answer.status) ? finding(exchange, 'status', `${answer.status}`) : undefined,
-  )
-}
-
 /** The error has this code. */
 export function code(step: Reference, wanted: string): Expectation {
   return answerOf(step, (answer, { profile }, exchange) => {
@@ -136,13 +128,6 @@ export function noField(step: Reference, name: string): Expectation {
 /** The body is empty. */
 export function noBody(step: Reference): Expectation {
   return answerOf(step, ({ body }) => unless(body === '', `a body of ${Buffer.byteLength(body)} bytes`))
-}
-
-/** Nothing comes after the answer to bytes. */
-export function nothingFollows(step: Reference): Expectation {
-  return answerOf(step, (_, __, exchange) =>
-    exchange.rest ? `after the header came: ${short(exchange.rest)}` : undefined,
-  )
 }
 
 /** The value at a pointer of the JSON body: `test` says what is wrong with it, `undefined` where there is none. */
@@ -193,9 +178,4 @@ export function sameBody(step: Reference, other: Reference): Expectation {
 export function short(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')
   return text.length > 200 ? `${text.slice(0, 200)} …` : text
-}
-
-/** The record is there, and as it was before. */
-export function unchanged(step: Reference, before: Reference): readonly Expectation[] {
-  return [status(step, 200), sameBody(step, before)]
 }

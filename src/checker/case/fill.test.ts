@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type CollectionProfile, usualNames } from '../profile/profile.ts'
-import type { CaseState, CreatedRecord } from './case-state.ts'
-import { fill } from './fill.ts'
-import { NotSetUp } from './not-judged.ts'
+import { type CollectionProfile, type Profile, usualNames } from '../profile/profile.ts'
+import { type CaseState, type CreatedRecord, NotApplicable, NotSetUp } from './case.ts'
+import { choosableIdentifier, fill, forgedCursor, isSequential, wordOf } from './fill.ts'
 import { nestedList, parent, parentCollection, references } from './references.ts'
 
 const [one, list] = references('one', 'list')
@@ -58,4 +57,59 @@ test('A place in a list gives away what was made for the case, and nothing else'
   }
   assert.equal(fill(list.item(1), known), '8')
   assert.throws(() => fill(list.item(0), known), NotSetUp)
+})
+
+const random = [
+  '01a201d2-9150-79e5-91de-3d34e5696a39',
+  '123e4567-e89b-12d3-a456-426614174000',
+  '507f1f77bcf86cd799439011',
+  '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+  'V1StGXR8_Z5jdHi6B-myT',
+  'oslo',
+]
+const sequential = ['7', '190000000000000001', 'ORD-000123', 'INV-2026-11-22-000001', 'c12']
+
+test('Integers and texts that end with a number are sequential; UUIDs and other random texts are not', () => {
+  assert.deepEqual(random.filter(isSequential), [])
+  assert.deepEqual(sequential.filter(isSequential), sequential)
+})
+
+test('A sequential identifier is chosen only where the profile allows it, and then close to those in use', () => {
+  const chosen = (id: string, allowChosenIds: boolean) => {
+    const profile: Profile = { base: 'https://a.example', names: usualNames, open: [], collections: [], allowChosenIds }
+    return choosableIdentifier({
+      profile,
+      mark: 'checked-0a',
+      made: new Map([['one', { id, path: `/x/${id}` }]]),
+    } as unknown as CaseState)
+  }
+  for (const id of sequential) assert.throws(() => chosen(id, false), NotApplicable)
+  const number = Number(chosen('7', true))
+  assert.ok(number > 1_000 && number < 11_000)
+  assert.equal(chosen('190000000000000001', true)?.length, 18)
+  for (const id of random) {
+    const fresh = chosen(id, false)
+    assert.equal(fresh?.length, id.length)
+    assert.notEqual(fresh, id)
+  }
+})
+
+test('a forged cursor that can be read once decoded stays readable, and says something else', () => {
+  const cursor = Buffer.from('{"id":"a7","at":12}').toString('base64url')
+  const forged = Buffer.from(forgedCursor(cursor), 'base64url').toString()
+  assert.notEqual(forgedCursor(cursor), cursor)
+  assert.deepEqual(Object.keys(JSON.parse(forged)), ['id', 'at'])
+})
+
+test('a forged cursor that cannot be read differs in one character', () => {
+  for (const cursor of ['Ab-9_zQ77y1kX', '8d1f-44', '17', 'b', '1']) {
+    const forged = forgedCursor(cursor)
+    assert.equal(forged.length, cursor.length)
+    assert.equal([...forged].filter((letter, index) => letter !== cursor[index]).length, 1, cursor)
+  }
+})
+
+test('the word of a mark has letters alone, and another for each mark', () => {
+  assert.match(wordOf('checked-0a1b2c3d4e'), /^[a-z]{12}$/)
+  assert.notEqual(wordOf('checked-0a1b2c3d4e'), wordOf('checked-0a1b2c3d4f'))
 })

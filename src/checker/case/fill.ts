@@ -1,14 +1,15 @@
-/** Replaces the references in a case's texts with values when they are needed. */
+/**
+ * Replaces the references in a case's texts with values when they are needed: values from the profile and from
+ * responses, identifiers that no record has, and forged cursors.
+ */
+
+import { createHash } from 'node:crypto'
 import { altered } from '../client/credentials.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf, linksOf } from '../client/exchange.ts'
 import { basePath, type CollectionProfile, versionsIn } from '../profile/profile.ts'
 import { memberPointer, valueAt } from '../values/json.ts'
-import type { CaseState, CreatedRecord } from './case-state.ts'
-import { choosableIdentifier, unusedIdentifier } from './identifiers.ts'
-import { type MemberKind, memberOf, type TwoValues, twoValuesOf } from './members.ts'
-import { NotSetUp } from './not-judged.ts'
-import { nestedPath, parentOf } from './related-collections.ts'
-import { forgedCursor, textVariant, wordOf } from './variants.ts'
+import { type CaseState, type CreatedRecord, NotApplicable, NotSetUp } from './case.ts'
+import { type MemberKind, memberOf, nestedPath, parentOf, twoValuesOf } from './members.ts'
 
 /** Values that belong to a case as a whole. */
 const ofCase = {
@@ -139,7 +140,93 @@ function cursorIn(answer: Answer, pointer: string, detail = ''): string | undefi
   return encodeURIComponent(detail === 'forged' ? forgedCursor(cursor) : cursor)
 }
 
-function valuesOf(collection: CollectionProfile, kind: MemberKind): TwoValues | undefined {
+function valuesOf(collection: CollectionProfile, kind: MemberKind) {
   const member = memberOf(collection, kind)
   return member === undefined ? undefined : twoValuesOf(collection, member)
+}
+
+/**
+ * An identifier of the same kind that no record has. Numbers are far larger than those in use. Texts do not begin with
+ * a digit, because many servers parse a leading number: `190b2c4f-…` would be record 190.
+ */
+export function unusedIdentifier(id: string): string {
+  if (/^\d+$/.test(id)) return `${id}000000`
+  const parts = /^[\da-f]{8}-[\da-f]{4}-([\da-f])[\da-f]{3}-([\da-f])[\da-f]{3}-[\da-f]{12}$/i.exec(id)
+  if (parts !== null) return `ffffffff-ffff-${parts[1]}fff-${parts[2]}fff-ffffffffffff`
+  if (/^[\da-f]{16,}$/i.test(id)) return 'f'.repeat(id.length)
+  return /\d/.test(id) ? id.replaceAll(/\d/g, 'z') : `${id}z`
+}
+
+/**
+ * Whether a server may derive the next identifier from the largest one: integers, and texts that end with a number,
+ * such as `ORD-000123`. A record with a chosen identifier moves such a sequence, and deleting the record does not move
+ * it back.
+ */
+export function isSequential(id: string): boolean {
+  if (uuid.test(id) || (/^[\da-f]{16,}$/i.test(id) && /[a-f]/i.test(id))) return false
+  return /^\d+$/.test(id) || (/\d$/.test(id) && (id.length < 16 || /[^\da-z]\d{2,}$/i.test(id)))
+}
+
+const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i
+
+/** Why a case that chooses an identifier is not tried. */
+const notChosen =
+  'not tried: identifiers are sequential, and one that the checker chooses could move the sequence for ever ' +
+  '(--allow-chosen-ids tries it)'
+
+/**
+ * An identifier that a client could choose, of the same kind as those of the case's records. Every case gets another
+ * one, because a careless server creates a record with it. `undefined` before the case has a record.
+ *
+ * Texts end with random characters: no server counts on from them. Numbers are little larger than those in use: a
+ * sequence that follows them does not come near its end.
+ *
+ * @throws NotApplicable if identifiers are sequential and the profile does not allow to choose one
+ */
+export function choosableIdentifier({ made, mark, profile }: CaseState): string | undefined {
+  const known = [...made].find(([name]) => !name.startsWith('parent '))?.[1].id
+  if (known === undefined) return undefined
+  if (isSequential(known) && profile.allowChosenIds !== true) throw new NotApplicable(notChosen)
+  const digest = createHash('sha256').update(mark).digest('hex')
+  if (/^\d+$/.test(known)) return String(BigInt(known) + 1_000n + (BigInt(`0x${digest.slice(0, 8)}`) % 9_000n))
+  return known.slice(0, -12) + digest.slice(0, Math.min(12, known.length))
+}
+
+/** A text as it is, or in capitals. */
+export function textVariant(text: string, variant: string): string {
+  return variant === 'upper' ? text.toUpperCase() : text
+}
+
+// No vowels: nothing that a search could take for an ending or leave out as a common word.
+const letters = 'bcdfghjklmnpqrtv'
+
+/** A word of letters alone that stands for a mark: searches take words apart at everything else. */
+export function wordOf(mark: string): string {
+  const digits = mark.slice(mark.lastIndexOf('-') + 1)
+  return `z${digits.replaceAll(/[\da-f]/g, (digit) => letters[Number.parseInt(digit, 16)] as string)}z`
+}
+
+/**
+ * A cursor as somebody could forge it: where it is readable once decoded, one letter or digit of what it says is
+ * another; otherwise one of its characters.
+ */
+export function forgedCursor(cursor: string): string {
+  const alphabet = /[-_]/.test(cursor) ? 'base64url' : 'base64'
+  const decoded = Buffer.from(cursor, alphabet)
+  const text = decoded.toString()
+  const isReadable = /^[\x20-\x7e]+$/.test(text) && decoded.length > 1
+  if (!isReadable || /^\d+$/.test(cursor)) return withAnother(cursor)
+  const padding = cursor.endsWith('=')
+  const forged = Buffer.from(withAnother(text, -1)).toString(alphabet)
+  return padding ? forged : forged.replace(/=+$/, '')
+}
+
+/** With another letter or digit: in the middle, or the last, which is part of a value, not of a name. */
+function withAnother(text: string, which?: -1): string {
+  const places = [...text.matchAll(/[\da-z]/gi)].map(({ index }) => index)
+  const at = places.at(which ?? Math.floor(places.length / 2))
+  if (at === undefined) return `${text}x`
+  const old = text[at] as string
+  const other = old === '1' || old === 'b' ? (/\d/.test(old) ? '2' : 'c') : /\d/.test(old) ? '1' : 'b'
+  return text.slice(0, at) + other + text.slice(at + 1)
 }

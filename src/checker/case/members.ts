@@ -1,6 +1,9 @@
-/** Members of a collection that cases ask for by what can be done with them, and good values of them. */
-import type { CollectionProfile } from '../profile/profile.ts'
-import type { JsonObject } from '../values/json.ts'
+/**
+ * What cases need of a collection: its members by what can be done with them, good values of these, and the
+ * collections to which it refers.
+ */
+import type { CollectionProfile, Profile } from '../profile/profile.ts'
+import type { CaseState } from './case.ts'
 
 /** By what can be done with it, a case asks for a member: `members.ranked`. */
 export type MemberKind = keyof typeof finders
@@ -46,14 +49,11 @@ export function memberOf(collection: CollectionProfile, kind: MemberKind): strin
   return finders[kind](collection)
 }
 
-/** A value that sorts before another of the same member, if they can be compared at all. */
-export interface TwoValues {
-  readonly less: unknown
-  readonly more: unknown
-}
-
-/** Two good values of a member; `undefined` where not so many are known, or each record must have another. */
-export function twoValuesOf(collection: CollectionProfile, member: string): TwoValues | undefined {
+/**
+ * Two good values of a member, the one that sorts first as `less`; `undefined` if not so many are known, or if each
+ * record must have another.
+ */
+export function twoValuesOf(collection: CollectionProfile, member: string) {
   const { example = {}, change, optional, unique, references, marker } = collection
   if (unique.includes(member) || Object.hasOwn(references, member) || member === marker) return undefined
   const given = [example[member], change[member], optional[member]].filter((value) => value !== undefined)
@@ -71,18 +71,43 @@ function withTwoValues(collection: CollectionProfile, members: readonly string[]
   })
 }
 
-/** A member that is an object, and a part of it: its first member alone. */
-export interface ObjectMember {
-  readonly member: string
-  readonly part: JsonObject
-}
-
-/** The first member of a collection's bodies that is an object with two members or more. */
-export function objectMemberOf({ example, optional }: CollectionProfile): ObjectMember | undefined {
+/** The first member of a collection's bodies that is an object with two members or more, and its first part alone. */
+export function objectMemberOf({ example, optional }: CollectionProfile) {
   for (const [member, value] of Object.entries({ ...optional, ...example })) {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) continue
     const [first, second] = Object.entries(value)
     if (first !== undefined && second !== undefined) return { member, part: Object.fromEntries([first]) }
   }
   return undefined
+}
+
+type Collections = Pick<Profile, 'collections'>
+
+/** The collection to which the first reference of a collection leads. */
+export function parentOf(
+  { references }: CollectionProfile,
+  { collections }: Collections,
+): CollectionProfile | undefined {
+  const [first] = Object.values(references)
+  return collections.find(({ name }) => name === first)
+}
+
+/**
+ * The list of a collection below records to which its own refer, as the name of their collection and the last segment
+ * of the list's path; `undefined` if there is none.
+ */
+export function nestingOf({ name, references }: CollectionProfile, { collections }: Collections) {
+  for (const parent of Object.values(references)) {
+    const children = collections.find((each) => each.name === parent)?.children ?? {}
+    const child = Object.keys(children).find((each) => children[each] === name)
+    if (child !== undefined) return { parent, child }
+  }
+  return undefined
+}
+
+/** The path of the list below the record to which the records of a case refer; `undefined` before that exists. */
+export function nestedPath({ profile, collection, made }: CaseState): string | undefined {
+  const found = nestingOf(collection, profile)
+  const parent = found && made.get(`parent ${found.parent}`)
+  return parent && `${parent.path}/${found?.child}`
 }

@@ -156,7 +156,6 @@ export const idMember = value('id')
 
 /** The text that marks all records of a case, and the query that finds exactly these records. */
 export const mark = value('mark')
-export const markInCapitals = value('mark', 'upper')
 export const caseFilter = value('mine')
 
 /** The list of exactly the records that the case created. */
@@ -164,7 +163,9 @@ export const caseRecords = `${collection}?${caseFilter}`
 
 /** A word that occurs only in this case's records. */
 export const word = value('word')
-export const wordInCapitals = value('word', 'upper')
+
+/** The mark and the word, in capitals. */
+export const uppercase = { mark: value('mark', 'upper'), word: value('word', 'upper') }
 
 /** An identifier that no record has, and that a client could choose. */
 export const absentId = value('absent')
@@ -192,14 +193,16 @@ export const alteredKey = value('altered')
 export const credentialFields = '«credential»'
 
 /** Addresses and names from the profile. */
-export const deprecatedBase = value('deprecated')
-export const deprecatedVersion = value('deprecated-version')
-export const versionField = value('version-field')
-export const retiredBase = value('retired')
-export const openPath = value('open')
-export const documentAddress = value('document')
-export const allowedOrigin = value('origin')
-export const exportFormat = value('format')
+export const configured = {
+  deprecatedBase: value('deprecated'),
+  deprecatedVersion: value('deprecated-version'),
+  versionField: value('version-field'),
+  retiredBase: value('retired'),
+  openPath: value('open'),
+  documentAddress: value('document'),
+  allowedOrigin: value('origin'),
+  exportFormat: value('format'),
+}
 
 /** `If-Match: *`, sent only if the collection requires a condition: other servers may not know `*`. */
 export const ifRequired = { headers: { 'If-Match': value('any') } } as const

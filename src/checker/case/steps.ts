@@ -13,11 +13,6 @@ export function create(as: Reference, values?: JsonObject): Step {
   return { kind: 'create', as: as.name, ...(values === undefined ? {} : { with: values }) }
 }
 
-/** Creates a record without some of the members that it could have. */
-export function createWithout(as: Reference, without: readonly string[], values: JsonObject = {}): Step {
-  return { kind: 'create', as: as.name, with: values, without }
-}
-
 /** Creates several records: `many.at(0)`, `many.at(1)`, … */
 export function createMany(as: Reference, count: number, values?: JsonObject): Step {
   return { kind: 'create', as: as.name, count, ...(values === undefined ? {} : { with: values }) }
@@ -38,16 +33,6 @@ export function simultaneous(count: number, ask: Ask): Step {
   return together(...Array.from({ length: count }, () => ask))
 }
 
-/** Creates records until the collection's list does not contain all of them; `most` records at most. */
-export function outgrow(as: Reference, most: number): Step {
-  return { kind: 'outgrow', as: as.name, most }
-}
-
-/** A request that is sent several times at once with the same body. */
-export function repeated(times: number, ask: Ask): Ask {
-  return { ...ask, times }
-}
-
 /** Reads page after page by cursor, starting at an address. */
 export function walk(as: Reference, from: string, most = 20, between: readonly Step[] = []): Step {
   return { kind: 'walk', as: as.name, from, most, between }
@@ -58,11 +43,6 @@ const [job, unused] = references('job', 'nobody')
 /** Waits for the job of a deletion that was only accepted (202). Its responses are known as `as`. */
 export function settled(of: Reference, as: Reference = job, seconds = 30): Step {
   return { kind: 'settle', as: as.name, of: of.name, seconds }
-}
-
-/** Sends bytes as they are, on a connection of their own. */
-export function bytes(as: Reference, text: string, more: { seconds?: number; plain?: boolean } = {}): Step {
-  return { kind: 'bytes', as: as.name, bytes: text, ...more }
 }
 
 export function wait(milliseconds: number | 'grace'): Step {
@@ -128,5 +108,4 @@ export const body = {
 
 /** Options of a request that is sent by another caller. */
 export const asNobody: More = { caller: 'nobody' }
-export const asWrong: More = { caller: 'wrong' }
 export const asOther: More = { caller: 'other' }

@@ -1,10 +1,9 @@
 /** LIM: limits. */
-import type { Step } from '../case/case.ts'
+import { type Expectation, NotSetUp, type Step } from '../case/case.ts'
 import { define } from '../case/define.ts'
-import { field, finding, status, statusNot, unless } from '../case/expect.ts'
+import { answerOf, field, finding, status, unless } from '../case/expect.ts'
 import { again, last, list, listings, many } from '../case/names.ts'
-import { NotSetUp } from '../case/not-judged.ts'
-import { collection, references } from '../case/references.ts'
+import { collection, type Reference, references } from '../case/references.ts'
 import { body, simultaneous } from '../case/steps.ts'
 import { type Answer, fieldOf } from '../client/exchange.ts'
 
@@ -119,3 +118,10 @@ export const limits = define({
     remedy: 'Bound how many different words a search may have: each of them costs a look into an index.',
   },
 })
+
+/** The status is none of these. */
+function statusNot(step: Reference, ...unwanted: readonly number[]): Expectation {
+  return answerOf(step, (answer, _, exchange) =>
+    unwanted.includes(answer.status) ? finding(exchange, 'status', `${answer.status}`) : undefined,
+  )
+}

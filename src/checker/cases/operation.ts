@@ -1,7 +1,7 @@
 /** OPS: operation. */
 import { define } from '../case/define.ts'
 import { answerOf, status } from '../case/expect.ts'
-import { openPath, references } from '../case/references.ts'
+import { configured, references } from '../case/references.ts'
 import { asNobody } from '../case/steps.ts'
 
 const [health, metrics] = references('health', 'metrics')
@@ -9,7 +9,7 @@ const [health, metrics] = references('health', 'metrics')
 export const operation = define({
   'OPS-1/health': {
     title: 'The address for its health answers 200 without a credential',
-    steps: [health.get(openPath, asNobody)],
+    steps: [health.get(configured.openPath, asNobody)],
     expect: [status(health, 200)],
     remedy: 'Answer for your health without a credential: what watches over you has none.',
   },

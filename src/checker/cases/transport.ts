@@ -1,10 +1,9 @@
 /** SEC: transport and hygiene. */
 
-import type { Expectation } from '../case/case.ts'
+import { type Expectation, NotSetUp } from '../case/case.ts'
 import { common } from '../case/define.ts'
 import { answerOf, field, finding, unless } from '../case/expect.ts'
 import { error, list, plain } from '../case/names.ts'
-import { NotSetUp } from '../case/not-judged.ts'
 import { collection, host, key, mark, type Reference } from '../case/references.ts'
 import { asNobody } from '../case/steps.ts'
 import { fieldOf } from '../client/exchange.ts'

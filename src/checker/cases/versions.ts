@@ -6,18 +6,16 @@ import {
   base,
   collection,
   collectionPath,
-  deprecatedBase,
-  deprecatedVersion,
+  configured,
   ifRequired,
   type Reference,
   references,
-  retiredBase,
-  versionField,
 } from '../case/references.ts'
 import { body, create, setUp } from '../case/steps.ts'
 import { fieldOf, jsonOf } from '../client/exchange.ts'
 import { valueAt } from '../values/json.ts'
 
+const { deprecatedBase, deprecatedVersion, retiredBase, versionField } = configured
 const [twice, older, oldStep] = references('twice', 'older', 'old')
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])

@@ -2,7 +2,8 @@
  * Turns a candidate into the profile of a collection: its members, a body that creates a record, valid and invalid
  * values.
  */
-import { isSequential } from '../case/identifiers.ts'
+
+import { isSequential } from '../case/fill.ts'
 import type { CollectionProfile, PageStyle } from '../profile/profile.ts'
 import { generate, invalidValue, isUnmade, listOf, otherValue, type Schema, typeOf } from '../values/generate.ts'
 import { isObject, type JsonObject, objectOf } from '../values/json.ts'

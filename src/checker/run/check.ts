@@ -1,8 +1,7 @@
 /** Checks a server: runs every case after those it depends on, cleans up, and sums up the results by rule. */
 import { randomBytes } from 'node:crypto'
 import { rules } from '../../spec/rules.ts'
-import { type Case, ruleOf } from '../case/case.ts'
-import { NotSetUp } from '../case/not-judged.ts'
+import { type Case, NotSetUp, ruleOf } from '../case/case.ts'
 import { cases as allCases } from '../cases/cases.ts'
 import type { Client } from '../client/client.ts'
 import { wrongCredential } from '../client/credentials.ts'

@@ -1,7 +1,6 @@
 /** Chooses the collections on which a case runs, or says why there are none. */
 import type { Case, Need } from '../case/case.ts'
-import { type MemberKind, memberOf, objectMemberOf } from '../case/members.ts'
-import { nestingOf, parentOf } from '../case/related-collections.ts'
+import { type MemberKind, memberOf, nestingOf, objectMemberOf, parentOf } from '../case/members.ts'
 import {
   type CollectionProfile,
   canCreate,

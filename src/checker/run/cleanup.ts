@@ -1,7 +1,6 @@
 /** Removes what the checker created: records, exports and jobs. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Caller } from '../case/case.ts'
-import type { CreatedRecord } from '../case/case-state.ts'
+import type { Caller, CreatedRecord } from '../case/case.ts'
 import { type Requester, request } from '../client/client.ts'
 import { type Answer, type Exchange, isSuccess, jsonOf } from '../client/exchange.ts'
 import { basePath, urlOf } from '../profile/profile.ts'

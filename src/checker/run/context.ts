@@ -1,6 +1,5 @@
 /** The context of a run and of a case in it, and the requests that a case sends. */
-import type { Ask, Caller, Request } from '../case/case.ts'
-import type { CaseState, CreatedRecord } from '../case/case-state.ts'
+import type { Ask, Caller, CaseState, CreatedRecord, Request } from '../case/case.ts'
 import { fill } from '../case/fill.ts'
 import { ifRequired } from '../case/references.ts'
 import type { Client, Requester } from '../client/client.ts'

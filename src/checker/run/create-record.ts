@@ -1,10 +1,8 @@
 /** Creates records for cases, with the records to which they refer, and notes every record that a request created. */
-import type { Caller } from '../case/case.ts'
-import type { CreatedRecord } from '../case/case-state.ts'
+import { type Caller, type CreatedRecord, NotSetUp } from '../case/case.ts'
 import { fill } from '../case/fill.ts'
-import { NotSetUp } from '../case/not-judged.ts'
+import { nestedPath } from '../case/members.ts'
 import { collection as collectionAddress } from '../case/references.ts'
-import { nestedPath } from '../case/related-collections.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
 import { type JsonObject, valueAt } from '../values/json.ts'
 import { type CaseRun, send } from './context.ts'

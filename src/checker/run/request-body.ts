@@ -1,9 +1,7 @@
 /** Builds the bodies of requests: valid, changed, incomplete and invalid ones of a case's collection. */
-import type { Body } from '../case/case.ts'
-import type { CaseState } from '../case/case-state.ts'
+import { type Body, type CaseState, NotSetUp } from '../case/case.ts'
 import { fill, fillAll } from '../case/fill.ts'
 import { objectMemberOf } from '../case/members.ts'
-import { NotSetUp } from '../case/not-judged.ts'
 import { jsonOf } from '../client/exchange.ts'
 import type { CollectionProfile } from '../profile/profile.ts'
 import { isObject, type JsonObject } from '../values/json.ts'

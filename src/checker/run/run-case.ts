@@ -1,9 +1,18 @@
 /** Runs one case on a collection: takes its steps, judges the exchanges, and removes what it created. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Ask, Body, Case, Finding, Named, Observations, Step } from '../case/case.ts'
+import {
+  type Ask,
+  type Body,
+  type Case,
+  type Finding,
+  type Named,
+  NotApplicable,
+  NotSetUp,
+  type Observations,
+  type Step,
+} from '../case/case.ts'
 import { isPart } from '../case/expect-list.ts'
 import { fill, fillAll } from '../case/fill.ts'
-import { NotApplicable, NotSetUp } from '../case/not-judged.ts'
 import { base, collection as collectionAddress, credentialFields, Reference } from '../case/references.ts'
 import { keyOf } from '../client/credentials.ts'
 import { type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'

@@ -24,9 +24,12 @@ import {
   key,
   references,
 } from '../../case/references.ts'
-import { asNobody, asWrong, body, create, setUp } from '../../case/steps.ts'
+import { asNobody, body, create, setUp } from '../../case/steps.ts'
 
 const [created] = references('created')
+
+/** Sent with an invalid credential. */
+const asWrong = { caller: 'wrong' } as const
 
 const authenticateFirst =
   'Check the credential first, for every address and method, and answer 401 if it is missing or invalid.'

@@ -1,7 +1,7 @@
 /** CON-3, CON-7: a write whose condition is not met changes nothing; a collection may require conditions. */
-import type { Body, Case, Step } from '../../case/case.ts'
+import type { Body, Case, Expectation, Step } from '../../case/case.ts'
 import { common, type Draft, define, defineOne } from '../../case/define.ts'
-import { done, status, unchanged } from '../../case/expect.ts'
+import { done, sameBody, status } from '../../case/expect.ts'
 import { after, change, deletion, one, seen } from '../../case/names.ts'
 import { type More, type Reference, references } from '../../case/references.ts'
 import { body, create, setUp } from '../../case/steps.ts'
@@ -236,3 +236,8 @@ export const required = writes.flatMap((kind) => {
   })
   return [without, including]
 })
+
+/** The record is there, and as it was before. */
+function unchanged(step: Reference, before: Reference): readonly Expectation[] {
+  return [status(step, 200), sameBody(step, before)]
+}

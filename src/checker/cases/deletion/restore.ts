@@ -1,9 +1,11 @@
 /** DEL-6, DEL-7, DEL-11: restoring records, the grace period, and unique values of deleted records. */
+
+import type { Expectation } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { status } from '../../case/expect.ts'
-import { answered, asMade, isListed, oneWins, shows, succeeded, totalChanged } from '../../case/expect-records.ts'
+import { answerOf, finding, status, totalOf } from '../../case/expect.ts'
+import { answered, asMade, isListed, oneWins, shows, succeeded } from '../../case/expect-records.ts'
 import { after, all, back, before, gone, one, other, second, two } from '../../case/names.ts'
-import { caseRecords, collection, parent, references } from '../../case/references.ts'
+import { caseRecords, collection, parent, type Reference, references } from '../../case/references.ts'
 import {
   applicableIf,
   body,
@@ -195,3 +197,14 @@ export const restoreCases = common({ needs: ['delete', 'read', 'unconditional'] 
     remedy: 'Leave it to a unique index of the database: to look first and write then lets two in.',
   },
 })
+
+/** The total of a list grew, or shrank, since another. */
+function totalChanged(step: Reference, since: Reference, by: number): Expectation {
+  return answerOf(step, (answer, seen, exchange) => {
+    const [before, now] = [totalOf(seen.of(since).answer, seen), totalOf(answer, seen)]
+    if (before !== undefined && now === before + by) return undefined
+    const { total } = seen.profile.names
+    const at = total.startsWith('header:') ? { field: total.slice('header:'.length) } : { pointer: total }
+    return finding(exchange, at, `the total is ${now} after ${before}`)
+  })
+}

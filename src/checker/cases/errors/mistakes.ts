@@ -2,8 +2,8 @@
 import type { Case, Need, Step } from '../../case/case.ts'
 import type { Draft } from '../../case/define.ts'
 import { error, odd, one } from '../../case/names.ts'
-import { base, collection, credentialFields, host, mark, members } from '../../case/references.ts'
-import { asNobody, asOther, body, bytes, create } from '../../case/steps.ts'
+import { base, collection, credentialFields, host, mark, members, type Reference } from '../../case/references.ts'
+import { asNobody, asOther, body, create } from '../../case/steps.ts'
 
 /** A way to make a mistake. The response to it is called `error`. */
 export interface Mistake {
@@ -186,3 +186,8 @@ export const oddInputs: readonly OddInput[] = [
     ],
   },
 ]
+
+/** Sends bytes as they are, on a connection of their own. */
+function bytes(as: Reference, text: string, more: { seconds?: number; plain?: boolean } = {}): Step {
+  return { kind: 'bytes', as: as.name, bytes: text, ...more }
+}

@@ -1,17 +1,18 @@
 /** HED-1, HED-2: HEAD is answered as GET without the body, also for an export that is not ready. */
 import type { Case, Expectation, Need, Request, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answerOf, applicableWhere, field, finding, nothingFollows, readyWhere, status } from '../../case/expect.ts'
+import { answerOf, applicableWhere, field, finding, readyWhere, short, status } from '../../case/expect.ts'
 import { deletion, one } from '../../case/names.ts'
 import {
   base,
   collection,
   collectionName,
+  configured,
   credentialFields,
-  exportFormat,
   host,
   mark,
   members,
+  type Reference,
   references,
 } from '../../case/references.ts'
 import { body, create, setUp, simultaneous } from '../../case/steps.ts'
@@ -177,7 +178,7 @@ const asks = simultaneous(
   many,
   exporting.post(
     `${base}/exports`,
-    body.json({ collection: collectionName, filter: { [members.marker]: mark }, format: exportFormat }),
+    body.json({ collection: collectionName, filter: { [members.marker]: mark }, format: configured.exportFormat }),
   ),
 )
 
@@ -203,3 +204,10 @@ const pending = (method: 'HEAD' | 'GET'): Case => ({
 })
 
 export const preparing: readonly Case[] = [pending('HEAD'), pending('GET')]
+
+/** Nothing comes after the answer to bytes. */
+function nothingFollows(step: Reference): Expectation {
+  return answerOf(step, (_, __, exchange) =>
+    exchange.rest ? `after the header came: ${short(exchange.rest)}` : undefined,
+  )
+}

@@ -1,5 +1,5 @@
 /** MET-8 to MET-10: Prefer, Idempotency-Key and QUERY. */
-import type { Expectation } from '../../case/case.ts'
+import type { Ask, Expectation } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import {
   answerOf,
@@ -27,7 +27,7 @@ import {
 } from '../../case/names.ts'
 import { listed, madeBy, theRecord } from '../../case/records.ts'
 import { caseRecords, collection, mark, members, type Reference, references } from '../../case/references.ts'
-import { body, create, repeated, setUp, together } from '../../case/steps.ts'
+import { body, create, setUp, together } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
 
 const [next, query] = references('next', 'query')
@@ -242,3 +242,8 @@ export const searches = define({
     remedy: 'Let the body of QUERY be as long as that of other requests: long filters are what it is for.',
   },
 })
+
+/** A request that is sent several times at once with the same body. */
+function repeated(times: number, ask: Ask): Ask {
+  return { ...ask, times }
+}

@@ -1,5 +1,5 @@
 /** MET-2 to MET-4: POST creates, PUT replaces, PATCH changes. */
-import type { Observations } from '../../case/case.ts'
+import type { Expectation, Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import {
   answerOf,
@@ -27,10 +27,10 @@ import {
   read as readStep,
   second,
 } from '../../case/names.ts'
-import { differing, holdsSent, madeBy, recordOf, sentAt, theRecord } from '../../case/records.ts'
+import { madeBy, recordOf, theRecord, type Wrong } from '../../case/records.ts'
 import { collection, idMember, members, nestedList, type Reference, references } from '../../case/references.ts'
 import { body, create, setUp, together } from '../../case/steps.ts'
-import { isObject, isSame } from '../../values/json.ts'
+import { isObject, isSame, type JsonObject } from '../../values/json.ts'
 
 const [there, onceStep, twice] = references('there', 'once', 'twice')
 
@@ -319,3 +319,46 @@ export const changes = common({ needs: ['read'] }).define({
     remedy: 'Apply all operations to a copy, and store it only if none fails (RFC 5789 section 2, RFC 6902 section 5).',
   },
 })
+
+/** The JSON object that was sent at a step; empty where it was none. */
+function sentAt(seen: Observations, step: Reference): JsonObject {
+  try {
+    const value = JSON.parse(seen.of(step).asked.body ?? '')
+    return isObject(value) ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+/**
+ * The first member that has another value than it should have. Members that are not there say nothing: some are never
+ * shown.
+ */
+function differing(record: JsonObject, wanted: JsonObject, names = Object.keys(wanted)): Wrong | undefined {
+  const member = names.find(
+    (name) => Object.hasOwn(wanted, name) && Object.hasOwn(record, name) && !isAlike(record[name], wanted[name]),
+  )
+  return member === undefined
+    ? undefined
+    : { member, message: `${member} is ${short(record[member])} in place of ${short(wanted[member])}` }
+}
+
+/** The record at a step holds what was sent at a step, as far as it shows it. */
+function holdsSent(step: Reference, sent: Reference): Expectation {
+  return theRecord(step, (record, seen) => {
+    const wanted = sentAt(seen, sent)
+    const isShown = Object.keys(wanted).some((name) => Object.hasOwn(record, name))
+    return isShown ? differing(record, wanted) : { message: 'it holds none of the members that were sent' }
+  })
+}
+
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
+
+/** The same value, or another way to write the same instant. */
+function isAlike(left: unknown, right: unknown): boolean {
+  if (isSame(left, right)) return true
+  if (isObject(left) && isObject(right)) return differing(left, right) === undefined
+  return [left, right].every((each) => typeof each === 'string' && instant.test(each))
+    ? Date.parse(left as string) === Date.parse(right as string)
+    : false
+}

@@ -2,7 +2,7 @@
 import type { Case, Expectation, Step } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { answerOf, code, everyStatus, field, finding, status, unless } from '../../case/expect.ts'
-import { cameIn, cursorAt, eachOnce, lists, sameItems, showsNone } from '../../case/expect-list.ts'
+import { cursorAt, eachOnce, idsOf, itemsPart, lists, noList, showsNone } from '../../case/expect-list.ts'
 import { back, first, gone, good, last, list, many, one, pages, refusal, second, three, two } from '../../case/names.ts'
 import {
   caseRecords,
@@ -17,6 +17,7 @@ import {
 } from '../../case/references.ts'
 import { createMany, setUp, walk } from '../../case/steps.ts'
 import { linksOf } from '../../client/exchange.ts'
+import { isSame } from '../../values/json.ts'
 
 const [walked, third, start, added, before, next] = references('walked', 'third', 'start', 'added', 'lesser', 'next')
 const [prev, past, far] = references('prev', 'past', 'far')
@@ -294,3 +295,21 @@ export const linkCases = define({
     remedy: 'Check that page times per_page is a number that the database has; otherwise answer 400.',
   },
 })
+
+/** A list shows the same records in the same order as that of another step. */
+function sameItems(step: Reference, other: Reference): Expectation {
+  return answerOf(step, (answer, seen, exchange) => {
+    const [ids, wanted] = [idsOf(answer, seen), idsOf(seen.of(other).answer, seen)]
+    if (ids === undefined) return noList(exchange, seen)
+    if (isSame(ids, wanted)) return undefined
+    return finding(exchange, itemsPart(seen), `it holds ${ids.join(', ') || 'none'} in place of ${wanted?.join(', ')}`)
+  })
+}
+
+/** A list came in so many pages at least. */
+function cameIn(step: Reference, pages: number): Expectation {
+  return (seen) => {
+    const { length } = seen.all(step)
+    return length >= pages ? undefined : finding(seen.of(step), 'body', `the list ended after ${length} pages`)
+  }
+}

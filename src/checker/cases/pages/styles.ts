@@ -1,8 +1,8 @@
 /** PAG-1 to PAG-4: sizes of pages, styles of pagination, and totals. */
-import type { Case, Expectation } from '../../case/case.ts'
+import type { Case, Expectation, Observations, Step } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import { answerOf, everyStatus, finding, itemsOf, status } from '../../case/expect.ts'
-import { cursorAt, eachOnce, holds, isPart, lists, numbersBeside, totals } from '../../case/expect-list.ts'
+import { answerOf, everyAnswerOf, everyStatus, finding, itemsOf, status, totalOf } from '../../case/expect.ts'
+import { cursorAt, eachOnce, isPart, itemsPart, lists, noList } from '../../case/expect-list.ts'
 import {
   after,
   before,
@@ -30,7 +30,9 @@ import {
   references,
   sizeParameter,
 } from '../../case/references.ts'
-import { body, create, createMany, outgrow, setUp, simultaneous, walk } from '../../case/steps.ts'
+import { body, create, createMany, setUp, simultaneous, walk } from '../../case/steps.ts'
+import { type Answer, jsonOf } from '../../client/exchange.ts'
+import { valueAt } from '../../values/json.ts'
 
 const [answered, pageStep, page, none] = references('answered', 'page', 'page', 'none')
 
@@ -275,3 +277,41 @@ export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
     remedy: 'Count what the list holds: the total belongs to the same conditions.',
   },
 })
+
+/** A list holds so many records. */
+function holds(step: Reference, count: number): Expectation {
+  return answerOf(step, (answer, seen, exchange) => {
+    const length = itemsOf(answer, seen)?.length
+    if (length === undefined) return noList(exchange, seen)
+    return length === count ? undefined : finding(exchange, itemsPart(seen), `${length} records in place of ${count}`)
+  })
+}
+
+/** Every answer of a step tells this total. */
+function totals(step: Reference, count: number): Expectation {
+  return everyAnswerOf(step, (answer, seen, exchange) => {
+    const { total } = seen.profile.names
+    const part = total.startsWith('header:') ? { field: total.slice('header:'.length) } : { pointer: total }
+    const told = totalOf(answer, seen)
+    if (told === count) return undefined
+    return finding(exchange, part, told === undefined ? 'no total is told' : `${told} in place of ${count}`)
+  })
+}
+
+/** Numbers that an answer tells beside its records. */
+function numbersBeside(answer: Answer, { profile }: Observations): { readonly name: string; readonly value: number }[] {
+  const records = valueAt(jsonOf(answer), profile.names.items)
+  const found: { name: string; value: number }[] = []
+  const look = (name: string, value: unknown): void => {
+    if (typeof value === 'number') found.push({ name, value })
+    if (value === records || typeof value !== 'object' || value === null) return
+    for (const [each, inner] of Object.entries(value)) look(each, inner)
+  }
+  look('', jsonOf(answer))
+  return found
+}
+
+/** Creates records until the collection's list does not contain all of them; `most` records at most. */
+function outgrow(as: Reference, most: number): Step {
+  return { kind: 'outgrow', as: as.name, most }
+}

@@ -3,10 +3,11 @@ import type { Case, Expectation, Observations, Request, Step } from '../../case/
 import { common, define } from '../../case/define.ts'
 import { answerOf, applicableWhere, field, finding, status, unless } from '../../case/expect.ts'
 import { one, read as readStep } from '../../case/names.ts'
-import { allowedOrigin, base, collection, type Reference, references } from '../../case/references.ts'
+import { base, collection, configured, type Reference, references } from '../../case/references.ts'
 import { body, create } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
 
+const { allowedOrigin } = configured
 const [options, creation, asking] = references('options', 'creation', 'preflight')
 
 /** An origin that no server means to allow. */

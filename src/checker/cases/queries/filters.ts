@@ -1,10 +1,9 @@
 /** QRY-1, QRY-2, QRY-4: filters and their operators, and the members that a response includes. */
-import type { Case, Expectation } from '../../case/case.ts'
+import { type Case, type Expectation, NotSetUp, type Step } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, status } from '../../case/expect.ts'
 import { lists, showsNone } from '../../case/expect-list.ts'
 import { empty, first, found, one, other, second, whole as wholeStep } from '../../case/names.ts'
-import { NotSetUp } from '../../case/not-judged.ts'
 import {
   caseRecords,
   collection,
@@ -12,13 +11,14 @@ import {
   idMember,
   lesser,
   mark,
-  markInCapitals,
   members,
   type Reference,
   references,
+  uppercase,
 } from '../../case/references.ts'
-import { create, createWithout, setUp } from '../../case/steps.ts'
+import { create, setUp } from '../../case/steps.ts'
 import { jsonOf } from '../../client/exchange.ts'
+import type { JsonObject } from '../../values/json.ts'
 
 const [longer, capitals, less, more, third] = references('longer', 'capitals', 'less', 'more', 'third')
 const [percent, underscore, star, quote, comment] = references('percent', 'underscore', 'star', 'quote', 'comment')
@@ -48,8 +48,8 @@ export const filterCases: readonly Case[] = [
       after: ['QRY-1/equal'],
       steps: [
         create(one),
-        create(capitals, marked(markInCapitals)),
-        found.get(`${collection}?${members.marker}=${markInCapitals}`),
+        create(capitals, marked(uppercase.mark)),
+        found.get(`${collection}?${members.marker}=${uppercase.mark}`),
       ],
       expect: [lists(found, capitals)],
       remedy: 'Compare texts with a collation that knows capitals, where people have not been told otherwise.',
@@ -251,3 +251,8 @@ export const fieldsCases = define({
     remedy: 'Add the identifier to what fields names: without it a client cannot tell which record it has.',
   },
 })
+
+/** Creates a record without some of the members that it could have. */
+function createWithout(as: Reference, without: readonly string[], values: JsonObject = {}): Step {
+  return { kind: 'create', as: as.name, with: values, without }
+}

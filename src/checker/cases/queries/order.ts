@@ -14,8 +14,8 @@ import {
   members,
   type Reference,
   references,
+  uppercase,
   word,
-  wordInCapitals,
 } from '../../case/references.ts'
 import { create, createMany } from '../../case/steps.ts'
 
@@ -172,9 +172,9 @@ export const searchCases = define({
     after: ['QRY-5/word'],
     steps: [
       create(small, text(`lamp ${word}`)),
-      create(capitals, text(`LAMP ${wordInCapitals}`)),
+      create(capitals, text(`LAMP ${uppercase.word}`)),
       found.get(`${collection}?q=${word}`),
-      again.get(`${collection}?q=${wordInCapitals}`),
+      again.get(`${collection}?q=${uppercase.word}`),
     ],
     expect: [lists(found, small, capitals), lists(again, small, capitals)],
     remedy: 'Fold texts and words to one case before they are compared.',

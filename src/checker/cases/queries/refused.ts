@@ -1,5 +1,5 @@
 /** QRY-6 to QRY-9: deleted records in lists, and parameters that must be refused. */
-import type { Case, Expectation } from '../../case/case.ts'
+import { type Case, type Expectation, NotSetUp } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { answerOf, code, everyStatus, finding, short, status } from '../../case/expect.ts'
 import { inOrder, lists } from '../../case/expect-list.ts'
@@ -14,7 +14,6 @@ import {
   removed,
   second,
 } from '../../case/names.ts'
-import { NotSetUp } from '../../case/not-judged.ts'
 import {
   caseRecords,
   collection,

@@ -1,21 +1,21 @@
 /** RES-1 to RES-4: paths of collections and records, and identifiers. */
-import type { Expectation } from '../../case/case.ts'
+import type { Expectation, Finding, Observations } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, applicableWhere, finding, itemsOf, refused, short, status, unless } from '../../case/expect.ts'
 import { after as afterStep, below, change, listings, one, other as otherStep, read } from '../../case/names.ts'
-import { everyPath, onlyWherePaths } from '../../case/paths.ts'
 import { recordOf, theRecord } from '../../case/records.ts'
 import {
   absentId,
   collection,
-  documentAddress,
+  configured,
   idMember,
   nestedList,
   type Reference,
   references,
 } from '../../case/references.ts'
 import { body, create, forEachCollection, nobodyThere, setUp } from '../../case/steps.ts'
-import { extensionOf, hyphenated, isSingular, verbIn } from '../../case/words.ts'
+import { jsonOf } from '../../client/exchange.ts'
+import { isObject, memberPointer, valueAt } from '../../values/json.ts'
 
 const [document, deeper, verbStep, collectionFile] = references('document', 'deeper', 'verb', 'collection')
 const [record, chosenStep] = references('record', 'chosen')
@@ -69,7 +69,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
   },
   'RES-1/document': {
     title: 'All addresses in the document are in lower case, with hyphens between words',
-    steps: [setUp(document.get(documentAddress))],
+    steps: [setUp(document.get(configured.documentAddress))],
     expect: [
       onlyWherePaths(document),
       everyPath(document, (segments) =>
@@ -141,7 +141,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
   'RES-2/document': {
     title: 'No address in the document is deeper than a collection below a record',
     level: 'should',
-    steps: [setUp(document.get(documentAddress))],
+    steps: [setUp(document.get(configured.documentAddress))],
     expect: [
       onlyWherePaths(document),
       everyPath(document, (segments) =>
@@ -179,7 +179,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
   },
   'RES-3/document': {
     title: 'No address in the document holds a verb or an extension',
-    steps: [setUp(document.get(documentAddress))],
+    steps: [setUp(document.get(configured.documentAddress))],
     expect: [onlyWherePaths(document), everyPath(document, (segments) => segments.map(notNoun).find(Boolean))],
     remedy: 'Turn what is done into a thing or a state: PATCH with a status, or POST to a collection of what happened.',
   },
@@ -273,3 +273,76 @@ export const identifiers = common({ prepare: [create(one)] }).define({
     remedy: 'Take the identifier from the address alone, and refuse another in the body.',
   },
 })
+
+/** The case is about documents in JSON, which can be read here. */
+export function onlyWherePaths(step: Reference): Expectation {
+  return applicableWhere((seen) =>
+    unless(isObject(pathsOf(seen, step)), 'the OpenAPI document could not be read as JSON'),
+  )
+}
+
+/** No address of the document is wrong: `test` gets the segments after the base, parameters as `{}`. */
+export function everyPath(step: Reference, test: (segments: readonly string[]) => string | undefined): Expectation {
+  return (seen): Finding | undefined => {
+    for (const path of Object.keys(pathsOf(seen, step) ?? {})) {
+      const wrong = test(segmentsOf(path))
+      if (wrong === undefined) continue
+      return finding(seen.of(step), { pointer: `/paths${memberPointer(path)}` }, `${path}: ${wrong}`)
+    }
+    return undefined
+  }
+}
+
+/** The segments of a path of the document after a version; what is no part of the interface has none. */
+function segmentsOf(path: string): string[] {
+  const segments = path.split('/').filter((segment) => segment !== '')
+  if (/^v\d+$/i.test(segments[0] ?? '')) segments.shift()
+  if (/^(?:health|docs|openapi|swagger|metrics|\.well-known)\b/.test(segments[0] ?? '')) return []
+  return segments.map((segment) => (segment.includes('{') ? '{}' : segment))
+}
+
+function pathsOf(seen: Observations, step: Reference): unknown {
+  const { answer } = seen.of(step)
+  return answer && valueAt(jsonOf(answer), '/paths')
+}
+
+/** Lower case, words joined by hyphens (RES-1). */
+export const hyphenated = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+
+// Plurals without an s at the end, words that have no other form, and those of which the end alone tells it.
+const plurals = new RegExp(
+  `(?:${`people men children feet teeth mice geese oxen data media criteria phenomena schemata bacteria strata
+    spectra curricula corpora alumni cacti fungi nuclei radii stimuli syllabi dice series species news status
+    equipment information feedback staff sheep fish deer craft ware furniture luggage money cash music traffic
+    weather research advice knowledge evidence inventory history stock mail content police cattle`
+    .split(/\s+/)
+    .join('|')})$`,
+)
+
+/** Whether a name is plainly a singular one: `user`, `Category`. What is not plain is taken to be a plural. */
+export function isSingular(name: string): boolean {
+  const word = (name.split(/[-_.]|(?<=[a-z0-9])(?=[A-Z])/).at(-1) ?? '').toLowerCase()
+  if (!/^[a-z]{2,}$/.test(word) || plurals.test(word)) return false
+  return !word.endsWith('s') || word.endsWith('ss')
+}
+
+const verbs = new Set(
+  `get fetch list-all create add insert update edit modify change delete remove destroy erase find save set
+  make do execute invoke retrieve publish unpublish activate deactivate enable disable approve reject cancel
+  send submit upsert duplicate`.split(/\s+/),
+)
+
+/**
+ * The verb that a segment of a path begins with, or is: `create`, `getUsers`, `delete-all`. `restore` and `bulk-
+ * delete` may be there.
+ */
+export function verbIn(segment: string): string | undefined {
+  if (segment === 'restore' || segment === 'bulk-delete') return undefined
+  const first = segment.split(/[-_.]|(?<=[a-z0-9])(?=[A-Z])/)[0]?.toLowerCase() ?? ''
+  return verbs.has(first) ? first : undefined
+}
+
+/** The extension that a segment ends with: `.json`. */
+export function extensionOf(segment: string): string | undefined {
+  return /\.[a-z][a-z0-9]{1,4}$/i.exec(segment)?.[0]
+}

@@ -1,7 +1,7 @@
 /** RES-5 to RES-8: timestamps, names of members, and the same members in every representation. */
 import type { Case, Expectation, Finding, Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import { applicableWhere, finding, itemsOf, short, unless } from '../../case/expect.ts'
+import { answerOf, applicableWhere, finding, itemsOf, short, unless } from '../../case/expect.ts'
 import {
   after,
   after as afterStep,
@@ -21,10 +21,9 @@ import {
   read,
   refusal,
 } from '../../case/names.ts'
-import { listed, namesOf, recordOf, sameMembers, theRecord, type Wrong, wrongIn } from '../../case/records.ts'
+import { listed, recordOf, theRecord, type Wrong, wrongIn } from '../../case/records.ts'
 import { caseRecords, collection, nestedList, type Reference, references } from '../../case/references.ts'
 import { body, create, forEachCollection, setUp, wait } from '../../case/steps.ts'
-import { snakeCase } from '../../case/words.ts'
 import { type Exchange, fieldOf, jsonOf } from '../../client/exchange.ts'
 import { isObject, type JsonObject, memberPointer, pointerTo } from '../../values/json.ts'
 
@@ -355,3 +354,27 @@ export const structure = define({
     remedy: 'Write null where a member has no value, so that every record of a kind has the same members.',
   },
 })
+
+/** Lower case, words joined by underscores (RES-7). */
+const snakeCase = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
+
+/**
+ * The records of two steps have the same members, whatever their values. `deleted_at` is a matter of its own (RES-6).
+ */
+function sameMembers(step: Reference, other: Reference, find = recordOf): Expectation {
+  return answerOf(step, (answer, seen) => {
+    const record = find(answer, seen)
+    const wanted = recordOf(seen.of(other).answer, seen)
+    if (record === undefined || wanted === undefined) return 'there is no record in it'
+    const lacking = namesOf(wanted).filter((name) => !Object.hasOwn(record, name))
+    const added = namesOf(record).filter((name) => !Object.hasOwn(wanted, name))
+    if (lacking.length === 0 && added.length === 0) return undefined
+    const said = [lacking.length > 0 && `lacks ${lacking.join(', ')}`, added.length > 0 && `adds ${added.join(', ')}`]
+    return `${said.filter(Boolean).join(' and ')}, other than ${other.name}`
+  })
+}
+
+/** The names of a record's members, but for `deleted_at`. */
+function namesOf(record: JsonObject): string[] {
+  return Object.keys(record).filter((name) => name !== 'deleted_at')
+}

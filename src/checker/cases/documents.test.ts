@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Exchange } from '../client/exchange.ts'
-import { documentedPath, mismatchWith, parseDocument, unresolvedReferences } from './openapi-document.ts'
+import { documentedPath, mismatchWith, parseDocument, unresolvedReferences } from './documents.ts'
 
 const yaml = `
 openapi: 3.0.3

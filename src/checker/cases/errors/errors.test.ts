@@ -1,7 +1,7 @@
 /** What tells of a server's inside is found, whatever it is made with; what an honest error says is not. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { internalDetailIn } from './internal-details.ts'
+import { internalDetailIn } from './errors.ts'
 
 const telling = [
   'TypeError: x is not a function\n    at list (/srv/shop/lists.js:12:8)\n    at node:internal/process:95:5',
