@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defineInterface, type FieldDeclaration, type InterfaceDeclaration } from '../src/model/declaration.ts'
 import { planOrApplyMigration } from '../src/server/open-database.ts'
-import { MigrationRefused } from '../src/storage/migration/describe.ts'
+import { MigrationRefused } from '../src/storage/migration/migration-step.ts'
 import { completeVersions } from '../src/versions/versions.ts'
 import { type Trial, trialFor } from './harness.ts'
 

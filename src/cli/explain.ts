@@ -2,7 +2,7 @@
 import { DeclarationError } from '../model/check/check-declaration.ts'
 import { withoutCredentials } from '../model/credentials.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
-import { MigrationRefused } from '../storage/migration/describe.ts'
+import { MigrationRefused } from '../storage/migration/migration-step.ts'
 import { StorageFault } from '../storage/storage.ts'
 
 /** The explanation of an error, without passwords of addresses. */

@@ -14,7 +14,7 @@ import {
   planOrApplyMigration,
 } from '../server/open-database.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
-import { formatSteps } from '../storage/migration/describe.ts'
+import { formatSteps } from '../storage/migration/migration-step.ts'
 import {
   expectedRows,
   fingerprint,

@@ -6,7 +6,7 @@ import { defineInterface, Type } from '../../src/index.ts'
 import { importRecords } from '../../src/jobs/import.ts'
 import { readRecords } from '../../src/jobs/read-records.ts'
 import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
-import { MigrationRefused } from '../../src/storage/migration/describe.ts'
+import { MigrationRefused } from '../../src/storage/migration/migration-step.ts'
 import { type Trial, trialFor } from '../harness.ts'
 
 const anyone = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone' } as const

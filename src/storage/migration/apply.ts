@@ -3,17 +3,23 @@
  * Each engine runs these transactions: SQLite synchronously, PostgreSQL under a migration lock, with retries, and with
  * indexes built afterwards (docs/decisions/026-migrations-on-postgresql.md).
  */
+import { createHash } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
-import type { TableSpec } from '../sql/table-spec.ts'
-import { formerKeys, tablesFor } from '../sql/tables.ts'
+import { columnsOf } from '../sql/columns.ts'
+import { formerKeys, searchColumns, type TableSpec, tablesFor } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import type { Row, Transaction } from '../transaction.ts'
-import { MigrationRefused } from './describe.ts'
-import { planMigration, planVersionChange } from './diff.ts'
-import { requiredByFormer, standingOf, withDeclaration } from './lineage.ts'
+import { type ExistingTable, planMigration, planVersionChange } from './diff.ts'
 import type { MigrationEngine } from './migration-engine.ts'
-import { type Apply, type IndexStep, isAllowed, type MigrationStep, needsCount } from './migration-step.ts'
+import {
+  type Apply,
+  type IndexStep,
+  isAllowed,
+  MigrationRefused,
+  type MigrationStep,
+  needsCount,
+} from './migration-step.ts'
 import { type FoundSchema, readSchema, remember, rememberShape, storedVersion } from './schema.ts'
 import { assessStep, takeStep } from './take-step.ts'
 
@@ -221,3 +227,69 @@ function notEmpty(counts: readonly Row[]): StorageFault {
   const what = filled.length === 0 ? 'tables without records' : `records (${filled.join(', ')})`
   return new StorageFault('failed', `The database to move to holds ${what} already. Name an empty one.`)
 }
+
+/**
+ * The declarations that were applied to a database, in order. While servers of two declarations run side by side, an
+ * older one may start again. That server must detect that its declaration is older, and must not undo the newer one's
+ * changes.
+ */
+type Lineage = FoundSchema['lineage']
+
+/** `current`: applied last. `former`: applied, and another one since. `new`: never applied. */
+type Standing = 'current' | 'former' | 'new'
+
+/** How many declarations are remembered. */
+const mostRemembered = 100
+
+/** What is remembered of a catalog. The same on every engine, since it moves with the database. */
+export function declarationOf({ version, resources, system }: Catalog): Lineage[number] {
+  const tables = [...resources.values(), ...system.values()].map((resource) => [
+    resource.name,
+    columnsOf(resource).map(({ name, field }) => [name, field.type, field.required, field.default ?? null]),
+    resource.indexes,
+    searchColumns(resource),
+  ])
+  return { version, hash: createHash('sha256').update(JSON.stringify(tables)).digest('base64url').slice(0, 16) }
+}
+
+/** Where a catalog stands among the declarations that were applied. */
+export function standingOf(lineage: Lineage, catalog: Catalog): Standing {
+  const last = lineage.at(-1)
+  const own = declarationOf(catalog)
+  if (last === undefined) return 'new'
+  if (last.hash === own.hash && last.version === own.version) return 'current'
+  if (lineage.some(({ hash, version }) => hash === own.hash && version === own.version)) return 'former'
+  // A correction of an old version that was made after the next version was applied also gets here.
+  if (last.version === catalog.version || catalog.versions.has(last.version)) return 'new'
+  return lineage.some(({ version }) => version === catalog.version) ? 'former' : 'new'
+}
+
+/** The lineage after a catalog was applied, for the first time or again. */
+export function withDeclaration(lineage: Lineage, catalog: Catalog): Lineage {
+  const own = declarationOf(catalog)
+  const others = lineage.filter(({ hash, version }) => hash !== own.hash || version !== own.version)
+  return [...others, own].slice(-mostRemembered)
+}
+
+/**
+ * The steps to a former declaration that its servers cannot run without: they add a table or a column, or change the
+ * values of a column. All other steps only undo changes of a newer declaration.
+ *
+ * @param tables the existing ones
+ */
+function requiredByFormer(steps: readonly MigrationStep[], tables: readonly ExistingTable[]): MigrationStep[] {
+  const searched = new Set(tables.filter(({ search }) => search !== undefined).map(({ name }) => name))
+  return steps.filter((step) => (step.kind === 'build-search' ? !searched.has(step.table) : !undoing.has(step.kind)))
+}
+
+const undoing: ReadonlySet<MigrationStep['kind']> = new Set<MigrationStep['kind']>([
+  'drop-table',
+  'drop-column',
+  'drop-index',
+  'drop-search',
+  'create-index',
+  'fill-default',
+  'derive-column',
+  'require',
+  'allow-null',
+])

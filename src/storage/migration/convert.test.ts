@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Held } from '../sql/table-spec.ts'
+import type { Held } from '../sql/tables.ts'
 import { convertValue, isWider } from './convert.ts'
 
 const cases: readonly [value: unknown, to: Held, converted: unknown][] = [

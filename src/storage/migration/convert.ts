@@ -1,7 +1,7 @@
 /** Converts stored values to the type that a field is declared with now. */
 import { type DecimalForm, decimalKeyOf, decimalText, readDecimal } from '../../model/decimal.ts'
 import type { Engine } from '../sql/engine.ts'
-import { decimalFormIn, type Held } from '../sql/table-spec.ts'
+import type { Held } from '../sql/tables.ts'
 
 /** A stored value as an engine gives it to JavaScript: PostgreSQL as its text, SQLite as its own type. */
 export type Stored = string | number | bigint
@@ -111,4 +111,10 @@ export function isWider(from: Held, to: Held): boolean {
   if (to === 'json' || (from === 'integer' && to === 'number')) return true
   const [before, after] = [decimalFormIn(from), decimalFormIn(to)]
   return before !== undefined && after?.scale === before.scale && after.precision >= before.precision
+}
+
+/** The precision and scale of the decimals in a column; `undefined` where its values are no decimals. */
+function decimalFormIn(holds: Held): DecimalForm | undefined {
+  const [, precision, scale] = /^decimal\((\d+),(\d+)\)$/.exec(holds) ?? []
+  return precision === undefined ? undefined : { precision: Number(precision), scale: Number(scale) }
 }

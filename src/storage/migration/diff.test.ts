@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { catalogFixture, type FieldFixture, resourceFixture } from '../sql/catalog.fixture.ts'
-import type { TableSpec } from '../sql/table-spec.ts'
-import { tablesFor } from '../sql/tables.ts'
+import { type TableSpec, tablesFor } from '../sql/tables.ts'
 import { sqlite } from '../sqlite/engine.ts'
 import { type ExistingSchema, planMigration } from './diff.ts'
 

@@ -3,8 +3,7 @@
  * between in an order that works.
  */
 import { type Catalog, isMapped, type MappedResource, resourceInVersion } from '../../model/resource.ts'
-import type { ColumnSpec, Held, TableSpec } from '../sql/table-spec.ts'
-import { formerKeys } from '../sql/tables.ts'
+import { type ColumnSpec, formerKeys, type Held, type TableSpec } from '../sql/tables.ts'
 import { type MigrationStep, step } from './migration-step.ts'
 
 /** A column as it is. */

@@ -1,7 +1,7 @@
 /** What a database engine does in its own way during a migration. Everything else is shared: see `apply.ts`. */
 import type { Sql } from 'sql-template-tag'
 import type { Engine } from '../sql/engine.ts'
-import type { ColumnSpec, SearchSpec } from '../sql/table-spec.ts'
+import type { ColumnSpec, SearchSpec } from '../sql/tables.ts'
 import type { Statement, Transaction } from '../transaction.ts'
 import type { Stored } from './convert.ts'
 import type { ExistingSearch } from './diff.ts'

@@ -5,11 +5,9 @@
  */
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
-import { type Held, indexPrefix, type TableSpec } from '../sql/table-spec.ts'
-import { isSystemTable } from '../sql/tables.ts'
+import { type Held, indexPrefix, isSystemTable, type TableSpec } from '../sql/tables.ts'
 import type { Transaction } from '../transaction.ts'
 import type { ExistingColumn, ExistingSchema, ExistingTable } from './diff.ts'
-import type { AppliedDeclaration } from './lineage.ts'
 import type { MigrationEngine } from './migration-engine.ts'
 
 /** A table as it is remembered. */
@@ -22,6 +20,12 @@ interface ShapedTable {
 
 interface Shape {
   readonly tables: readonly ShapedTable[]
+}
+
+/** A declaration, as far as a database sees it: the version that its tables are named by, and a hash of its tables. */
+interface AppliedDeclaration {
+  readonly version: string
+  readonly hash: string
 }
 
 /** What `resourced_meta` remembers for migrations. */

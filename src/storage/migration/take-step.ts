@@ -1,9 +1,8 @@
 /** Assesses and takes the steps of a migration, as statements. Each engine adds its own part (`MigrationEngine`). */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { timestamp } from '../../model/time.ts'
-import { beginEpoch, forgetEpoch, renameEpoch } from '../sql/epoch.ts'
-import type { ColumnSpec, IndexSpec, Layout } from '../sql/table-spec.ts'
-import { formerKeys, isSystemTable } from '../sql/tables.ts'
+import { epochKey } from '../sql/context.ts'
+import { type ColumnSpec, formerKeys, type IndexSpec, isSystemTable, type Layout } from '../sql/tables.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
 import { convertStored, isWider, readStored, writeStored } from './convert.ts'
 import type { ColumnConversion, MigrationEngine } from './migration-engine.ts'
@@ -63,14 +62,15 @@ export function* takeStep(engine: MigrationEngine, step: MigrationStep, now: num
       yield* engine.dropSearch(step.table)
       yield sql`drop table ${table}`
       yield sql`delete from resourced_clocks where collection = ${step.table}`
-      yield raw(forgetEpoch(step.table))
+      // Another collection may get its name.
+      yield sql`delete from resourced_meta where key = ${epochKey(step.table)}`
       return
     case 'add-column':
       yield addColumn(engine, step.table, step.column)
       return
     case 'drop-column':
       yield sql`alter table ${table} drop column ${nameIn(engine, step.column)}`
-      if (step.loses !== 'nothing') yield* beginEpoch(step.table).map(raw)
+      if (step.loses !== 'nothing') yield* beginEpoch(step.table)
       return
     case 'change-type':
       yield* changeType(engine, step, now)
@@ -109,6 +109,15 @@ export function* takeStep(engine: MigrationEngine, step: MigrationStep, now: num
     case 'blocked':
       return
   }
+}
+
+/** Begins the next epoch of a collection (`Epochs`) and advances its clock. */
+function* beginEpoch(collection: string): Transaction<void> {
+  if (isSystemTable(collection)) return
+  const next = sql`cast(cast(resourced_meta.value as bigint) + 1 as text)`
+  yield sql`insert into resourced_meta (key, value) values (${epochKey(collection)}, '1')
+    on conflict (key) do update set value = ${next}`
+  yield sql`update resourced_clocks set revision = revision + 1 where collection = ${collection}`
 }
 
 function nameIn({ identifier }: MigrationEngine, name: string): Sql {
@@ -208,7 +217,7 @@ function* renameTable(engine: MigrationEngine, from: string, to: string): Transa
     const renamed = JSON.stringify({ ...state, collection: to })
     yield sql`update resourced_work set state = ${renamed} where job = ${row['job']}`
   }
-  yield raw(renameEpoch(from, to))
+  yield sql`update resourced_meta set key = ${epochKey(to)} where key = ${epochKey(from)}`
   yield* rememberChange(from, { name: to })
 }
 

@@ -2,7 +2,7 @@
 import type { ClientBase } from 'pg'
 import type { Catalog } from '../../model/resource.ts'
 import type { Migrated } from '../migration/apply.ts'
-import { MigrationRefused } from '../migration/describe.ts'
+import { MigrationRefused } from '../migration/migration-step.ts'
 import { sqlContext } from '../sql/context.ts'
 import type { KeyStore, MaintenanceStore, PurgeClockStore } from '../storage.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'

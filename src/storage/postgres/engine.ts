@@ -9,7 +9,7 @@ import type { Scalar } from '../../model/predicate.ts'
 import { fold, markRanges, plainLetters } from '../../model/text.ts'
 import { type Column, subject } from '../sql/columns.ts'
 import { type Bound, type Engine, indexConditions } from '../sql/engine.ts'
-import type { ColumnSpec, Constraint, Held, IndexSpec, SearchSpec } from '../sql/table-spec.ts'
+import type { ColumnSpec, Constraint, Held, IndexSpec, SearchSpec } from '../sql/tables.ts'
 
 /** The column that holds the words of a record, in the table of its resource. */
 export const wordsColumn = '_words'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { whyNoDatabase } from '../../../test/postgres/database.ts'
-import { MigrationRefused } from '../migration/describe.ts'
+import { MigrationRefused } from '../migration/migration-step.ts'
 import { catalogFixture, resourceFixture } from '../sql/catalog.fixture.ts'
 import {
   all,

@@ -2,12 +2,29 @@
  * What SQL is compiled with: the catalog of an open database, the engine that runs the SQL, and the texts that were
  * built before.
  */
-import type { Sql } from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
-import type { Statement } from '../transaction.ts'
+import type { Statement, Transaction } from '../transaction.ts'
 import { BoundedMap } from './bounded-map.ts'
 import type { Engine } from './engine.ts'
-import type { Epochs } from './epoch.ts'
+
+/**
+ * The epochs of collections, by their names. The epoch is how many migrations have removed values from all records of
+ * a collection. It is added to every record's revision, so that all entity tags change without a write to each row.
+ */
+export type Epochs = ReadonlyMap<string, number>
+
+/** The key of a collection's epoch in `resourced_meta`. */
+export function epochKey(collection: string): string {
+  return `epoch:${collection}`
+}
+
+/** Reads the epochs when a database is opened, after migrations. */
+export function* readEpochs(): Transaction<Epochs> {
+  const prefix = epochKey('')
+  const rows = yield sql`select key, value from resourced_meta where key like ${`${prefix}%`}`
+  return new Map(rows.map((row) => [String(row['key']).slice(prefix.length), Number(row['value'])]))
+}
 
 /** What is known of an open database. */
 interface Opened {

@@ -6,7 +6,7 @@ import type { Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
 import type { Transaction } from '../transaction.ts'
 import type { Column } from './columns.ts'
-import type { ColumnSpec, Held, IndexSpec, Layout, SearchSpec, TableSpec } from './table-spec.ts'
+import type { ColumnSpec, Held, IndexSpec, Layout, SearchSpec, TableSpec } from './tables.ts'
 
 /** A value bound to a parameter. */
 export type Bound = string | number | null | Uint8Array

@@ -3,9 +3,8 @@ import sql, { raw, type Sql } from 'sql-template-tag'
 import { type RecordValues, type Resource, storedResource } from '../../model/resource.ts'
 import type { Row } from '../transaction.ts'
 import { type Column, columnSql, columnsOf, subject } from './columns.ts'
-import type { SqlContext } from './context.ts'
+import type { Epochs, SqlContext } from './context.ts'
 import type { Bound } from './engine.ts'
-import type { Epochs } from './epoch.ts'
 import { derived, jsonText, searchText } from './values.ts'
 
 /** The value of a column for a record. */

@@ -3,8 +3,7 @@ import { test } from 'node:test'
 import type { Condition } from '../../model/declaration.ts'
 import { sqlite } from '../sqlite/engine.ts'
 import { catalogFixture, resourceFixture } from './catalog.fixture.ts'
-import { indexPrefix } from './table-spec.ts'
-import { tablesFor } from './tables.ts'
+import { indexPrefix, tablesFor } from './tables.ts'
 
 const none = { create: [], update: [], delete: [], restore: [], readDeleted: [] }
 

@@ -1,8 +1,7 @@
 /** The thread of background jobs: it runs one transaction after the other. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Catalog } from '../../model/resource.ts'
-import { sqlContext } from '../sql/context.ts'
-import { readEpochs } from '../sql/epoch.ts'
+import { readEpochs, sqlContext } from '../sql/context.ts'
 import { type ExportPiece, StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import { isWriting, longWork } from '../transactions/long-work.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { MigrationRefused } from '../migration/describe.ts'
+import { MigrationRefused } from '../migration/migration-step.ts'
 import { catalogFixture, resourceFixture } from '../sql/catalog.fixture.ts'
 import { all, column, databaseOf, find, migrateTo, now, snapshot, tasks } from './migrate.fixture.ts'
 import { migrate } from './migrate.ts'

@@ -1,7 +1,7 @@
 /** What a storage reads from its database when it opens. */
 import { randomBytes } from 'node:crypto'
 import sql from 'sql-template-tag'
-import { type Epochs, readEpochs } from '../sql/epoch.ts'
+import { type Epochs, readEpochs } from '../sql/context.ts'
 import type { Storage } from '../storage.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
 import { readMaintenance } from './maintenance.ts'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatSteps, MigrationRefused } from './describe.ts'
-import { assess, isAllowed, step } from './migration-step.ts'
+import { assess, formatSteps, isAllowed, MigrationRefused, step } from './migration-step.ts'
 
 const index = {
   name: 'tasks_by_a_id_123456',

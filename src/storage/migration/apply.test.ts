@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { completeCatalog } from '../../model/catalog.ts'
 import type { FieldDeclaration } from '../../model/declaration.ts'
 import { completeVersions } from '../../versions/versions.ts'
-import { declarationOf, standingOf, withDeclaration } from './lineage.ts'
+import { declarationOf, standingOf, withDeclaration } from './apply.ts'
 
 function catalogOf(fields: Readonly<Record<string, FieldDeclaration>>, ...versions: string[]) {
   const named = versions.length === 0 ? {} : { versions: Object.fromEntries(versions.map((each) => [each, {}])) }
