@@ -1,4 +1,4 @@
-/** Access that is decided three records away, in every way to a record (AUT-4 to AUT-6). */
+/** AUT-4 to AUT-6: access that is decided by a record three references away, in every operation on a record. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
@@ -53,7 +53,7 @@ interface House extends Place {
   readonly street_id: string
 }
 
-describe('access through a chain', () => {
+describe('access through a chain of references', () => {
   let current: Trial
   const houses: House[] = []
   const streets: (Place & { region: House['region'] })[] = []
@@ -93,7 +93,7 @@ describe('access through a chain', () => {
   const list = (query: string, as: string, path = '/v1/houses') => current.send({ path: `${path}?${query}`, as })
   const ids = (answer: Received): string[] => answer.json.data.map((each: Place) => each.id)
 
-  it('AUT-6: what one may not read is not counted, found, filtered, sorted or walked to', async () => {
+  it('AUT-6: unreadable records are not counted, found, filtered, sorted or returned by a cursor', async () => {
     const filters: Record<string, (house: House) => boolean> = {
       'name[contains]=house': () => true,
       'q=hous': () => true,
@@ -137,7 +137,7 @@ describe('access through a chain', () => {
     await fc.assert(property, { numRuns: 150 })
   })
 
-  it('AUT-6: one record and the list agree for every caller', async () => {
+  it('AUT-6: a record and the list agree for every caller', async () => {
     for (const as of ['root', 'ann', 'bob', 'eve']) {
       const seen = new Set(ids(await list('limit=100', as)))
       for (const house of houses) {
@@ -148,14 +148,14 @@ describe('access through a chain', () => {
     }
   })
 
-  it('AUT-4: a nested list under a parent that one may not read is 403', async () => {
+  it('AUT-4: a nested list under an unreadable parent is 403', async () => {
     for (const street of streets) {
       const answer = await list('', 'ann', `/v1/streets/${street.id}/houses`)
       assert.equal(answer.status, reads('ann', street) ? 200 : 403)
     }
   })
 
-  it('AUT-5: who owns a record has nothing of what lies under it, unless declared', async () => {
+  it('AUT-5: the owner of a record may not access its children, unless the declaration says so', async () => {
     const house = houses[0] as House
     await current.make('letters', { name: 'x', house_id: house.id })
     for (const path of ['/v1/letters', `/v1/houses/${house.id}/letters`]) {
@@ -165,7 +165,7 @@ describe('access through a chain', () => {
     }
   })
 
-  it('AUT-4: moving a record elsewhere needs the permission there, and shows nothing of what is there', async () => {
+  it('AUT-4: moving a record requires permission at the destination, and shows nothing of the destination', async () => {
     const house = houses.find(({ region }) => region.owner_id === 'ann') as House
     const own = streets.filter(({ region }) => region.owner_id === 'ann')
     const path = `/v1/houses/${house.id}`
@@ -199,7 +199,7 @@ describe('access through a chain', () => {
     assert.equal((await move(house.street_id, 'PATCH', 'bob')).status, 403)
   })
 
-  it('AUT-6: a value that is taken by a record one may not read says that it is taken, and nothing else', async () => {
+  it('AUT-6: a unique value of an unreadable record is reported as taken, without details', async () => {
     const hidden = houses.find(({ region }) => region.owner_id === 'bob' && !region.open) as House
     const shown = houses.find(({ region }) => region.owner_id === 'ann') as House
     const own = streets.find(({ region }) => region.owner_id === 'ann') as Place
@@ -218,7 +218,7 @@ describe('access through a chain', () => {
   })
 })
 
-it('AUT-4: who may change a record anywhere still moves it only to where they might have made it', async (t) => {
+it('AUT-4: a caller with permission to update moves a record only to places where they could have created it', async (t) => {
   const box = defineInterface({
     name: 'box',
     resources: {

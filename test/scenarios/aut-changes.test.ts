@@ -1,4 +1,4 @@
-/** AUT-8: a change is permitted on the record as it is and as it will be. */
+/** AUT-8: a change is checked against the record before and after the change. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { Type } from 'typebox'
@@ -26,7 +26,7 @@ const tenants = defineInterface({
   },
 })
 
-it('AUT-8: no way of changing a record takes it to another team', async (context) => {
+it('AUT-8: no method moves a record to another team', async (context) => {
   const { send, make } = await trialFor(context, tenants, { memory: true })
   const { id } = await make('notes', { text: 'a', team: 'ann' }, 'ann')
   const path = `/v2/notes/${id}`
@@ -62,7 +62,7 @@ it('AUT-8: no way of changing a record takes it to another team', async (context
   }
 })
 
-it('AUT-8, CON-6: of what stands against a change the permission comes first, where the record could have one', async (context) => {
+it('AUT-8, CON-6: permission errors come before validation errors, if the record could be permitted', async (context) => {
   const { send, make } = await trialFor(context, tenants, { memory: true })
   const { id } = await make('notes', { team: 'ann', code: 'x' }, 'ann')
   await make('notes', { team: 'bob', code: 'y' }, 'bob')
@@ -88,7 +88,7 @@ it('AUT-8, CON-6: of what stands against a change the permission comes first, wh
   assert.equal(await change({ team: 'bob' }, { 'if-match': '"other"' }), '412 PRECONDITION_FAILED If-Match')
 })
 
-it('AUT-8: what the server sets is part of the record as it will be', async (context) => {
+it('AUT-8: values that the server sets are part of the record after the change', async (context) => {
   const dated = defineInterface({
     name: 'dated',
     resources: {
@@ -142,7 +142,7 @@ it('AUT-8: what the server sets is part of the record as it will be', async (con
   assert.equal(await comeBack('returning'), 200)
 })
 
-it('AUT-8: access that comes back to the record itself finds it as it will be', async (context) => {
+it('AUT-8: an access rule that leads back to the record reads it as it is after the change', async (context) => {
   const ring = defineInterface({
     name: 'ring',
     resources: {
@@ -167,7 +167,7 @@ it('AUT-8: access that comes back to the record itself finds it as it will be', 
   assert.equal((await send({ path: `/v1/nodes/${own.id}`, as: 'ann' })).json.team, 'ann')
 })
 
-it('AUT-8: what a deletion clears in other records is part of the deletion', async (context) => {
+it('AUT-8: references that a deletion clears are part of the deletion', async (context) => {
   const desk = defineInterface({
     name: 'desk',
     resources: {
@@ -208,7 +208,7 @@ const chain = (() => {
   })
 })()
 
-it('DEL-6, AUT-8: who could restore a record if its parents were live is told that they are deleted', async (context) => {
+it('DEL-6, AUT-8: a caller who could restore a record under live parents is told that the parents are deleted', async (context) => {
   const current = await trialFor(context, chain)
   const { send, make, clock, app } = current
   const region = await make('regions', {}, 'ann')
@@ -247,7 +247,7 @@ it('DEL-6, AUT-8: who could restore a record if its parents were live is told th
   assert.deepEqual(await outcomes(), forgotten)
 })
 
-it('DEL-6: a record returns once its parents have, by those whom they permit', async (context) => {
+it('DEL-6: a record is restored after its parents, by callers whom the parents permit', async (context) => {
   const { send, make } = await trialFor(context, chain, { memory: true })
   const region = await make('regions', {}, 'ann')
   const city = await make('cities', { region_id: region.id }, 'ann')
@@ -262,7 +262,7 @@ it('DEL-6: a record returns once its parents have, by those whom they permit', a
   assert.equal(await restore(`/v1/cities/${city.id}`, 'ann'), 200)
 })
 
-it('AUT-6: what a business rule cannot decide refuses the change; a record that it cannot decide about is none', async (context) => {
+it('AUT-6: a business rule that is undecidable refuses the change; a record for which it is undecidable does not match', async (context) => {
   const shop = defineInterface({
     name: 'shop',
     resources: {

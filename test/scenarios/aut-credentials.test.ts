@@ -1,4 +1,4 @@
-/** Who is calling: credentials, and the owner that they make of a caller (AUT-1, AUT-2, AUT-7). */
+/** AUT-1, AUT-2, AUT-7: credentials, and the owner field that is set from the authenticated caller. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Type } from 'typebox'
@@ -19,7 +19,7 @@ describe('authentication', () => {
     ['two keys', `Bearer ${newKey()}, Bearer ${newKey()}`],
   ]
   for (const [name, authorization] of cases) {
-    it(`AUT-1: ${name} is 401, wherever it is sent`, async (t) => {
+    it(`AUT-1: ${name} is 401 at every path`, async (t) => {
       const current = await trialFor(t, studio, { memory: true })
       for (const path of ['/v1/projects', '/v1/nothing', '/nothing', '/v1/openapi.json', '/v1/projects/1']) {
         const headers: Record<string, string> = authorization === undefined ? {} : { authorization }
@@ -31,7 +31,7 @@ describe('authentication', () => {
     })
   }
 
-  it('AUT-1: no cookie is set and none is read; the scheme is read in any case', async (t) => {
+  it('AUT-1: no cookie is set or read; the scheme is case-insensitive', async (t) => {
     const current = await trialFor(t, studio, { memory: true })
     const key = current.keys.get('ann')
     const answer = await current.send({
@@ -47,7 +47,7 @@ describe('authentication', () => {
       assert.equal((await current.send({ path, as: null })).status, 200)
   })
 
-  it('AUT-2: a key is stored as its hash alone, and ends by expiry and by revocation', async (t) => {
+  it('AUT-2: a key is stored as its hash only, and ends by expiry or revocation', async (t) => {
     const current = await trialFor(t, studio, { memory: true })
     const { keys } = current.app.storage
     const key = newKey()
@@ -81,7 +81,7 @@ describe('the owner', () => {
   })
   after(() => current.close())
 
-  it('AUT-7: it is set from the caller, and nobody but an administrator may send it', async () => {
+  it('AUT-7: is set from the caller, and only administrators may send it', async () => {
     const made = await current.make('projects', { name: 'one' }, 'ann')
     assert.equal(made.owner_id, 'ann')
     for (const owner_id of ['bob', 'ann']) {
@@ -94,7 +94,7 @@ describe('the owner', () => {
     assert.deepEqual([wrong.status, places(wrong)], [400, ['INVALID_TYPE /owner_id']])
   })
 
-  it('AUT-7: it is not changed by its owner, and an administrator may give a record away', async () => {
+  it('AUT-7: is not changed by its owner; an administrator may change it', async () => {
     const { id } = await current.make('projects', { name: 'six' }, 'ann')
     const path = `/v1/projects/${id}`
     const write = (method: string, body: object, as = 'ann') => current.send({ method, path, as, body })
@@ -118,7 +118,7 @@ describe('the owner', () => {
   })
 })
 
-it('AUT-4: the answer to a change shows the record only to who may read it', async (t) => {
+it('AUT-4: the response to a change shows the record only to callers who may read it', async (t) => {
   const box = defineInterface({
     name: 'box',
     resources: {

@@ -1,4 +1,4 @@
-/** Exports hold, and give, what their caller may read (AUT-9). */
+/** AUT-9: exports contain records that their caller may read, and are served to callers who may read them. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -29,7 +29,7 @@ async function ended({ app, send }: Trial, path: string): Promise<string> {
   throw new Error('The job does not end.')
 }
 
-it('AUT-9: an export that other access rules come between is not gone on with', async (context) => {
+it('AUT-9: an export does not continue after its access rules have changed', async (context) => {
   const before = await trialFor(context, notes(['anyone']))
   // Whatever it is asked for is left to others.
   Object.assign(before.app.storage.jobs, { claimExport: async () => undefined })
@@ -39,7 +39,7 @@ it('AUT-9: an export that other access rules come between is not gone on with', 
   assert.equal((await after.send({ path: file })).status, 404)
 })
 
-it('AUT-9: an export goes on elsewhere where the access rules are the same', async (context) => {
+it('AUT-9: an export continues on another server with the same access rules', async (context) => {
   const rule: AccessRule = (caller) => caller.id === 'ann'
   const before = await trialFor(context, notes(rule))
   Object.assign(before.app.storage.jobs, { claimExport: async () => undefined })
@@ -48,7 +48,7 @@ it('AUT-9: an export goes on elsewhere where the access rules are the same', asy
   assert.equal(await ended(after, job), 'succeeded')
 })
 
-it('AUT-9: nobody has the file of a collection of which they may not read anything any more', async (context) => {
+it('AUT-9: the file is refused to a caller who may no longer read its collection', async (context) => {
   const before = await trialFor(context, notes('anyone'))
   const { job, file } = await ask(before, 'ann')
   assert.equal(await ended(before, job), 'succeeded')
@@ -59,7 +59,7 @@ it('AUT-9: nobody has the file of a collection of which they may not read anythi
   assert.equal((await after.send({ path: file })).status, 200)
 })
 
-it('AUT-9: an administrator has the file of another where they may read everything themselves', async (context) => {
+it('AUT-9: an administrator gets the export of another caller if they may read all its records', async (context) => {
   const narrow: AccessRule = { where: { text: 'one' } }
   for (const [read, status] of [
     [narrow, 403],

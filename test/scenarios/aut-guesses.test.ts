@@ -1,4 +1,4 @@
-/** Values of `writeOnly` fields cannot be guessed: no answer depends on them (AUT-9). */
+/** AUT-9: values of `writeOnly` fields cannot be guessed, because no response depends on them. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { Type } from 'typebox'
@@ -77,7 +77,7 @@ const cases: readonly (readonly [string, Omit<Sent, 'path'>, readonly unknown[]]
 ]
 
 for (const [name, sent, expected] of cases) {
-  it(`AUT-9: ${name} comes to the same whatever a writeOnly field holds`, async (context) => {
+  it(`AUT-9: ${name} has the same result for any value of a writeOnly field`, async (context) => {
     const current = await trialFor(context, vault, { memory: true })
     const came: (readonly unknown[])[] = []
     for (const values of [first, second]) {
@@ -89,7 +89,7 @@ for (const [name, sent, expected] of cases) {
   })
 }
 
-it('AUT-9: an older version confirms no guess either, and updated_at moves each time', async (context) => {
+it('AUT-9: an older version confirms no guess either, and updated_at changes every time', async (context) => {
   const { send, make, clock } = await trialFor(context, vault)
   const { id } = await make('vaults', first)
   const path = `/v1/vaults/${id}`

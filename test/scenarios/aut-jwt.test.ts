@@ -1,4 +1,4 @@
-/** AUT-2: JWT of an issuer as credentials, through the whole pipeline. */
+/** AUT-2: JWTs of an issuer as credentials, in complete requests. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -68,7 +68,7 @@ async function started(
 }
 
 describe('tokens as credentials', () => {
-  it('AUT-2: a key that is made with a token ends with it, and has no role that it has not', async (t) => {
+  it('AUT-2: a key that is created with a token expires with the token, and has only roles of the token', async (t) => {
     const { send, token } = await started(t)
     const exp = Math.floor(Date.now() / 1_000) + 600
     const as = await token({ sub: 'ann', roles: ['editor'], exp })
@@ -84,7 +84,7 @@ describe('tokens as credentials', () => {
     assert.equal((await send({ path: '/v1/plans', body: { text: 'a' }, as: made.json.key })).status, 201)
   })
 
-  it('AUT-2: the caller is sub: what it makes is its own, and nobody else sees it', async (t) => {
+  it('AUT-2: sub is the caller, who owns what they create, unseen by others', async (t) => {
     const { send, make, token } = await started(t)
     const [ann, bob] = [await token({ sub: 'auth0|ann' }), await token({ sub: 'Боб 😀' })]
     const note = await make('notes', { text: 'mine' }, ann)
@@ -98,14 +98,14 @@ describe('tokens as credentials', () => {
     assert.deepEqual([list.json.pagination.total_count, list.json.data[0].text], [1, 'his'])
   })
 
-  it('AUT-2: an API key of the same subject is the same caller, and keys go on being accepted', async (t) => {
+  it('AUT-2: an API key of the same subject is the same caller, and keys are still accepted', async (t) => {
     const { send, make, token } = await started(t)
     const note = await make('notes', { text: 'mine' }, 'ann')
     assert.equal((await send({ path: `/v1/notes/${note.id}`, as: await token({ sub: 'ann' }) })).status, 200)
     assert.equal((await send({ path: `/v1/notes/${note.id}`, as: 'ann' })).status, 200)
   })
 
-  it('AUT-2: roles come from the claim, admin like any other', async (t) => {
+  it('AUT-2: roles come from the claim, including admin', async (t) => {
     const { send, token } = await started(t)
     const create = async (roles: unknown) =>
       (await send({ path: '/v1/plans', body: { text: 'x' }, as: await token({ roles }) })).status
@@ -125,7 +125,7 @@ describe('tokens as credentials', () => {
     assert.equal((await send({ path: '/v1/plans', body: { text: 'x' }, as: flat })).status, 403)
   })
 
-  it('AUT-6: claims narrow lists and guard records alike', async (t) => {
+  it('AUT-6: claims limit lists and single records alike', async (t) => {
     const { send, token } = await started(t)
     const editor = await token({ roles: ['editor'] })
     const ids: Record<string, string> = {}
@@ -156,7 +156,7 @@ describe('tokens as credentials', () => {
     }
   })
 
-  it('AUT-2: a token ends with its expiry, remembered or not', async (t) => {
+  it('AUT-2: a token ends with its expiry, cached or not', async (t) => {
     const { send, token, clock } = await started(t)
     const as = await token({ exp: Math.floor(Date.now() / 1_000) + 10 })
     const status = async () => (await send({ path: '/v1/notes', as })).status
@@ -168,8 +168,8 @@ describe('tokens as credentials', () => {
   })
 })
 
-describe('tokens that are refused', () => {
-  it('AUT-2: there is one answer for all that is wrong with a token', async (t) => {
+describe('refused tokens', () => {
+  it('AUT-2: every refused token gets the same response', async (t) => {
     const { send, token } = await started(t)
     const claims = claimsAt(Date.now())
     const right = await token()
@@ -201,14 +201,14 @@ describe('tokens that are refused', () => {
     assert.equal((await send({ path: '/v1/notes', as: right })).status, 200)
   })
 
-  it('AUT-2: where no issuer is configured every token is refused, and no address is asked', async (t) => {
+  it('AUT-2: without an issuer every token is refused, and no URL is fetched', async (t) => {
     const server = await keyServer(t, pair)
     const { send } = await trialFor(t, board, { memory: true })
     const as = await sign(pair, claimsAt(Date.now()), { jku: server.url, jwk: pair.jwk })
     assert.deepEqual([(await send({ path: '/v1/notes', as })).status, server.asked], [401, 0])
   })
 
-  it('AUT-2: addresses of keys inside of a token are not asked', async (t) => {
+  it('AUT-2: URLs inside a token are not fetched', async (t) => {
     const { send } = await started(t)
     const evil = await keyServer(t, stranger)
     const header = { jku: evil.url, x5u: evil.url, jwk: stranger.jwk }
@@ -218,7 +218,7 @@ describe('tokens that are refused', () => {
 })
 
 describe('the key server', () => {
-  it('ERR-6: down before it was ever heard: 502 for tokens, never 401, and API keys work', async (t) => {
+  it('ERR-6: unavailable before its first response: 502 for tokens, never 401, and API keys work', async (t) => {
     const { send, server, token, seen, clock } = await started(t)
     server.answer = (_, response) => response.writeHead(503).end()
     const as = await token()
@@ -237,7 +237,7 @@ describe('the key server', () => {
     assert.equal((await send({ path: '/v1/notes', as })).status, 200)
   })
 
-  it('ERR-6: down later: its keys go on serving', async (t) => {
+  it('ERR-6: unavailable later: the cached keys are used', async (t) => {
     const { send, server, token, seen, clock } = await started(t)
     assert.equal((await send({ path: '/v1/notes', as: await token() })).status, 200)
     await server.stop()
@@ -281,7 +281,7 @@ it('SEC-3: the log names the caller of a token, and never the token or its claim
 describe('the configuration', () => {
   const options = { issuer, audience, jwks: 'https://issuer.example/keys' }
 
-  it('AUT-2: what cannot be is refused at start, with what to write instead', () => {
+  it('AUT-2: invalid settings are refused at start, with a remedy', () => {
     for (const [given, words] of [
       [{ ...options, jwks: '' }, /--jwt-jwks \(JWT_JWKS\)/],
       [{ ...options, algorithms: ['HS256'] }, /leave out "HS256"/],
@@ -294,7 +294,7 @@ describe('the configuration', () => {
     }
   })
 
-  it('AUT-2: the keys may be in a file, which is read again when they are rotated', async (t) => {
+  it('AUT-2: keys may be in a file, which is read again after a rotation', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'resourced-'))
     t.after(() => rmSync(folder, { recursive: true }))
     const jwks = join(folder, 'keys.json')

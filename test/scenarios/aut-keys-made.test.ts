@@ -1,7 +1,4 @@
-/**
- * API keys made with other credentials: who made a key, how long it lasts, how many there are, and who revokes it
- * (AUT-10).
- */
+/** AUT-10: API keys that are created with other credentials: origin, lifetime, number and revocation. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { makeKey } from '../../src/cli/keys.ts'
@@ -30,8 +27,8 @@ const revoke = ({ send }: Trial, id: string, as: string, query = '') =>
 const worksFor = async ({ send }: Trial, keys: readonly { readonly key: string }[]) =>
   Promise.all(keys.map(async ({ key }) => (await send({ path: '/v1/notes', as: key })).status))
 
-describe('who made a key', () => {
-  it('AUT-10: it names the key that made it, and lists are filtered by it', async (t) => {
+describe('the origin of a key', () => {
+  it('AUT-10: a key names the key that created it, and lists can be filtered by it', async (t) => {
     const current = await start(t)
     const first = await made(current, 'ann')
     const second = await made(current, first.key)
@@ -46,8 +43,8 @@ describe('who made a key', () => {
   })
 })
 
-describe('how long a key lasts', () => {
-  it('AUT-10: no longer than the credential that made it, for administrators too', async (t) => {
+describe('the lifetime of a key', () => {
+  it('AUT-10: ends no later than that of the credential that created the key, for administrators too', async (t) => {
     const current = await start(t)
     const expires_at = inHours(1)
     const administrator = await made(current, 'root', { roles: ['admin'], expires_at })
@@ -57,7 +54,7 @@ describe('how long a key lasts', () => {
     assert.ok(refused.json.errors[0].message.includes(expires_at))
   })
 
-  it('AUT-10: longer only where the declaration lets a role of the caller make lasting keys', async (t) => {
+  it('AUT-10: is longer only if the declaration lets a role of the caller create lasting keys', async (t) => {
     const current = await start(t)
     const operator = await made(current, 'root', { roles: ['admin', 'operator'], expires_at: inHours(1) })
     assert.equal((await made(current, operator.key, { roles: ['admin'] })).expires_at, null)
@@ -66,8 +63,8 @@ describe('how long a key lasts', () => {
   })
 })
 
-describe('how many keys a subject has', () => {
-  it('AUT-10: no more valid ones than are declared, however many are asked for at once', async (t) => {
+describe('the number of keys of a subject', () => {
+  it('AUT-10: valid keys are limited, for concurrent requests too', async (t) => {
     const current = await start(t)
     // One is the key that the caller came with.
     const answers = await Promise.all(Array.from({ length: 8 }, () => current.send({ path, as: 'ann', body: {} })))
@@ -84,8 +81,8 @@ describe('how many keys a subject has', () => {
   })
 })
 
-describe('who revokes a key', () => {
-  it('AUT-10: only a caller who has all of its roles, or an administrator', async (t) => {
+describe('the revocation of a key', () => {
+  it('AUT-10: requires all roles of the key, or an administrator', async (t) => {
     const current = await start(t)
     const strong = await made(current, 'root', { subject: 'ann', roles: ['editor'] })
     const refused = await revoke(current, strong.id, 'ann')
@@ -96,7 +93,7 @@ describe('who revokes a key', () => {
     assert.equal((await revoke(current, other.id, 'root')).status, 204)
   })
 
-  it('AUT-10: with descendants=true, those made with it too, and those made with them', async (t) => {
+  it('AUT-10: descendants=true revokes the keys created with it too, and those created with them', async (t) => {
     const current = await start(t)
     const first = await made(current, 'ann')
     const second = await made(current, first.key)
@@ -109,7 +106,7 @@ describe('who revokes a key', () => {
     assert.equal((await revoke(current, first.id, 'ann', '?descendants=true')).status, 404)
   })
 
-  it('AUT-10: descendants of a key that is revoked already can still be revoked', async (t) => {
+  it('AUT-10: descendants of a revoked key can still be revoked', async (t) => {
     const current = await start(t)
     const first = await made(current, 'ann')
     const second = await made(current, first.key)
@@ -119,7 +116,7 @@ describe('who revokes a key', () => {
     assert.deepEqual(await worksFor(current, [second]), [401])
   })
 
-  it('AUT-10: all or none, where the caller may not revoke one of them', async (t) => {
+  it('AUT-10: if the caller may not revoke one of the keys, none is revoked', async (t) => {
     const current = await start(t)
     const first = await made(current, 'ann')
     const second = await made(current, first.key)
@@ -133,7 +130,7 @@ describe('who revokes a key', () => {
     assert.deepEqual(await worksFor(current, all), [401, 401, 401])
   })
 
-  it('AUT-10: descendants takes true or false, once, and nothing else is taken', async (t) => {
+  it('AUT-10: descendants is true or false, given once, and the only parameter', async (t) => {
     const current = await start(t)
     const { id } = await made(current, 'ann')
     for (const [query, error] of [

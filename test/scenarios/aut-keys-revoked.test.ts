@@ -1,4 +1,6 @@
-/** API keys over HTTP: who sees which, and that a revoked one is refused from the next request on (AUT-2, AUT-4). */
+/**
+ * AUT-2, AUT-4: API keys over HTTP: which keys a caller sees, and revocation, which applies from the next request on.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { makeKey } from '../../src/cli/keys.ts'
@@ -27,8 +29,8 @@ async function made({ send }: Trial, as: string, body: object = {}) {
 const revoke = ({ send }: Trial, id: string, as = 'root', headers: Record<string, string> = {}) =>
   send({ method: 'DELETE', path: `${path}/${id}`, as, headers })
 
-describe('who sees which keys', () => {
-  it('AUT-4: administrators all of them, everyone else their own, counted exactly', async (t) => {
+describe('visible keys', () => {
+  it('AUT-4: administrators see all keys, other callers their own, with exact counts', async (t) => {
     const current = await start(t)
     const own = await made(current, 'ann')
     await made(current, 'bob')
@@ -68,7 +70,7 @@ describe('who sees which keys', () => {
     assert.equal(ids.size, 6)
   })
 
-  it('AUT-4: one of them: its owner and administrators; others 403, and 404 where there is none', async (t) => {
+  it('AUT-4: a single key: visible to its owner and administrators; 403 for others, and 404 if it does not exist', async (t) => {
     const current = await start(t)
     const { id, key: _, ...shown } = await made(current, 'ann')
     for (const [as, status] of [
@@ -85,7 +87,7 @@ describe('who sees which keys', () => {
     }
   })
 
-  it('CON-1: tags hold until something changes', async (t) => {
+  it('CON-1: tags stay the same until something changes', async (t) => {
     const current = await start(t)
     const { id } = await made(current, 'ann')
     const tagOf = async (at: string) => (await current.send({ path: at })).headers.etag ?? ''
@@ -101,7 +103,7 @@ describe('who sees which keys', () => {
     assert.equal(await statusOf(path, after), 200)
   })
 
-  it('AUT-2: a key says when it was last used, which is written in the background, once a minute at most', async (t) => {
+  it('AUT-2: a key shows its last use, which is stored in the background, once a minute at most', async (t) => {
     const current = await start(t, false)
     const { id, key } = await made(current, 'ann')
     const read = () => current.send({ path: `${path}/${id}` })
@@ -127,7 +129,7 @@ describe('who sees which keys', () => {
 })
 
 describe('revoking a key', () => {
-  it('AUT-2: by its owner or an administrator, once; it stays to be seen', async (t) => {
+  it('AUT-2: by its owner or an administrator, once; the key stays visible', async (t) => {
     const current = await start(t)
     const { id, key } = await made(current, 'ann')
     for (const as of ['bob', 'eve']) assert.equal((await revoke(current, id, as)).status, 403)
@@ -146,7 +148,7 @@ describe('revoking a key', () => {
     assert.equal((await revoke(current, byAdministrator.id, 'root')).status, 204)
   })
 
-  it('CON-3: only where it is as the condition says', async (t) => {
+  it('CON-3: with a condition, only if the condition holds', async (t) => {
     const current = await start(t)
     const { id, key } = await made(current, 'ann')
     assert.equal((await revoke(current, id, 'ann', { 'if-match': '"another"' })).status, 412)
@@ -156,7 +158,7 @@ describe('revoking a key', () => {
     assert.equal((await revoke(current, id, 'ann', { 'if-match': etag })).status, 404)
   })
 
-  it('MET-6: keys do not change, and nothing restores one', async (t) => {
+  it('MET-6: keys cannot be changed or restored', async (t) => {
     const current = await start(t)
     const { id } = await made(current, 'ann')
     for (const method of ['PUT', 'PATCH', 'POST']) {
@@ -169,7 +171,7 @@ describe('revoking a key', () => {
   })
 
   for (const memory of [true, false]) {
-    it(`AUT-2: from the next request on, those already sent behind it too (${memory ? 'memory' : 'file'})`, async (t) => {
+    it(`AUT-2: applies from the next request on, to pipelined requests too (${memory ? 'memory' : 'file'})`, async (t) => {
       const current = await start(t, memory)
       const { id, key } = await made(current, 'ann')
       const ask = async () => (await current.send({ path: '/v1/notes', as: key })).status
@@ -187,7 +189,7 @@ describe('revoking a key', () => {
     })
   }
 
-  it('AUT-2: however the address is written, and at once many times, one revokes', async (t) => {
+  it('AUT-2: any spelling of the path works, and one of many concurrent requests revokes', async (t) => {
     const current = await start(t)
     const { id, key } = await made(current, 'ann')
     const written = `/v1/%61pi-keys/${id.replace('-', '%2D')}`
@@ -202,7 +204,7 @@ describe('revoking a key', () => {
     assert.ok(theirs.every((status) => [204, 404].includes(status)))
   })
 
-  it('AUT-2: a revocation that is refused keeps nobody out', async (t) => {
+  it('AUT-2: a refused revocation leaves the key valid', async (t) => {
     const current = await start(t)
     const { id, key } = await made(current, 'ann')
     const refused = revoke(current, id, 'bob')
@@ -210,7 +212,7 @@ describe('revoking a key', () => {
     assert.deepEqual([(await refused).status, (await behind).status], [403, 200])
   })
 
-  it('AUT-4: who revokes the key that they came with cannot make another behind it', async (t) => {
+  it('AUT-4: a caller who revokes their own key cannot create another in the next request', async (t) => {
     const current = await start(t)
     const { id, key } = await made(current, 'ann')
     const revoked = revoke(current, id, key)
@@ -218,7 +220,7 @@ describe('revoking a key', () => {
     assert.deepEqual([(await revoked).status, (await behind).status], [204, 401])
   })
 
-  it('AUT-2: those sent behind it on one connection too', async (t) => {
+  it('AUT-2: applies to later requests on the same connection too', async (t) => {
     const { address } = await newDatabase({ memory: true })
     const serving = await serve({
       ...{ catalog: completeCatalog(box), database: address, host: '127.0.0.1', port: 0, http: true },
@@ -237,7 +239,7 @@ describe('revoking a key', () => {
     assert.deepEqual(rest, [204, 401, 401])
   })
 
-  it('AUT-2: within five seconds on every other server of the database', async (_t) => {
+  it('AUT-2: applies to every other server of the database within five seconds', async (_t) => {
     const database = await newDatabase()
     const catalog = completeCatalog(box)
     let ahead = 0

@@ -1,4 +1,4 @@
-/** API keys over HTTP: who may make which, and that a key is shown once (AUT-2, AUT-4, SEC-3). */
+/** AUT-2, AUT-4, SEC-3: API keys over HTTP: who may create a key, and that a key is shown once. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { completeCatalog } from '../../src/model/catalog.ts'
@@ -19,8 +19,8 @@ async function madeBy({ send }: Trial, as: string, body: object = {}) {
   return answer.json
 }
 
-describe('making a key', () => {
-  it('AUT-2: the answer shows the record and, this once, the key, which works at once', async (t) => {
+describe('creating a key', () => {
+  it('AUT-2: the response shows the record and, only once, the key, which works at once', async (t) => {
     const current = await trialFor(t, studio, { memory: true })
     const expires_at = soon()
     const answer = await current.send({ path, body: { subject: 'zoe', roles: ['editor'], expires_at } })
@@ -40,7 +40,7 @@ describe('making a key', () => {
     assert.equal((await current.send({ path: '/v1/projects', as: key })).status, 401)
   })
 
-  it('AUT-4: whoever is no administrator makes keys of their own, which can do no more than they can', async (t) => {
+  it('AUT-4: callers who are not administrators create keys for themselves, with no more rights than they have', async (t) => {
     const current = await trialFor(t, studio, { memory: true })
     const own = await madeBy(current, 'eve')
     assert.deepEqual([own.subject, own.roles, own.expires_at], ['eve', ['editor'], null])
@@ -52,13 +52,13 @@ describe('making a key', () => {
     assert.deepEqual((await madeBy(current, fewer.key)).roles, [])
   })
 
-  it('AUT-4: an administrator who does not say the roles of somebody else gives them none', async (t) => {
+  it('AUT-4: a key that an administrator creates for another subject without roles has none', async (t) => {
     const current = await trialFor(t, studio, { memory: true })
     assert.deepEqual((await madeBy(current, 'root', { subject: 'bob' })).roles, [])
     assert.deepEqual((await madeBy(current, 'root')).roles, ['admin'])
   })
 
-  it('AUT-4: a key that ends makes none that ends later, said or unsaid', async (t) => {
+  it('AUT-4: a key with an expiry creates no key that expires later, with or without expires_at', async (t) => {
     const current = await trialFor(t, studio, { memory: true })
     const expires_at = soon()
     const { key } = await madeBy(current, 'root', { subject: 'ann', expires_at })
@@ -72,7 +72,7 @@ describe('making a key', () => {
     assert.equal((await madeBy(current, child)).expires_at, expires_at)
   })
 
-  it('AUT-1: nobody, and whoever comes with a key that is over, makes none', async (t) => {
+  it('AUT-1: requires a valid credential', async (t) => {
     const current = await trialFor(t, studio, { memory: true })
     const ended = await madeBy(current, 'root', { expires_at: soon() })
     const revoked = await madeBy(current, 'root')
@@ -185,10 +185,10 @@ scenarios(studio, [
   },
 ])
 
-describe('a repeat', () => {
+describe('a repetition', () => {
   const keyed = (body: object, as = 'ann'): Sent => ({ path, as, body, headers: { 'idempotency-key': '"once"' } })
 
-  it('MET-9, SEC-3: it makes no second key, and says that the first cannot be shown again', async (t) => {
+  it('MET-9, SEC-3: creates no second key, and says that the first cannot be shown again', async (t) => {
     const current = await trialFor(t, studio)
     const first = await current.send(keyed({}))
     assert.equal(first.status, 201)
@@ -203,14 +203,14 @@ describe('a repeat', () => {
     assert.equal((await current.send(keyed({}))).status, 201)
   })
 
-  it('MET-9: at once too, one makes a key', async (t) => {
+  it('MET-9: concurrent repetitions create one key', async (t) => {
     const current = await trialFor(t, studio)
     const answers = await Promise.all(Array.from({ length: 20 }, () => current.send(keyed({}))))
     assert.deepEqual(answers.map(({ status }) => status).sort(), [201, ...Array(19).fill(409)])
   })
 })
 
-it('SEC-3: a key that was made is in one answer, and in no file, log, list or error', async (_t) => {
+it('SEC-3: a created key is in one response, and in no file, log, list or error', async (_t) => {
   const database = await newDatabase()
   const seen: unknown[] = []
   const storage = await database.open(completeCatalog(studio))

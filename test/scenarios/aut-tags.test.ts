@@ -1,4 +1,4 @@
-/** What strangers cannot see happen: entity tags of lists and ids of requests do not count it (AUT-9). */
+/** AUT-9: entity tags of lists and request ids reveal nothing of other callers' activity. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { Type } from 'typebox'
@@ -59,7 +59,7 @@ function listsOf(diary: string, as: string): Sent[] {
   return [...lists, { method: 'QUERY', path: '/v2/entries', body: { 'text[starts_with]': 'm' }, as }]
 }
 
-it('AUT-9: the tag of a list stays whatever happens to what its caller may not read, and moves with what they may', async (context) => {
+it('AUT-9: the tag of a list changes with the records that its caller may read, and with no others', async (context) => {
   const current = await trialFor(context, diaries)
   const { app, send, make } = current
   const diary = (await make('diaries', { name: 'a' })).id
@@ -99,7 +99,7 @@ it('AUT-9: the tag of a list stays whatever happens to what its caller may not r
   }
 })
 
-it('AUT-9: the tag of a list that its caller may read whole counts nothing', async (context) => {
+it('AUT-9: the tag of a list that its caller may read completely counts nothing', async (context) => {
   const first = await trialFor(context, diaries)
   const second = await trialFor(context, diaries)
   // Databases of tests may be copies of one.
@@ -132,7 +132,7 @@ it('AUT-9: the tag of a list is the same on every server, and after a restart', 
   assert.deepEqual(await ask(second), before)
 })
 
-it('AUT-9: the id of a request says nothing of how many there were', async (context) => {
+it('AUT-9: a request id does not reveal the number of requests', async (context) => {
   const { send } = await trialFor(context, diaries, { memory: true })
   const ids: string[] = []
   for (let time = 0; time < 50; time++) ids.push(String((await send({ path: '/v2/entries' })).headers['x-request-id']))

@@ -1,6 +1,6 @@
 /**
- * What a caller may not read does not show in any answer (AUT-9): records that they may change or delete, and never
- * see.
+ * AUT-9: no response shows what its caller may not read. The caller may change or delete the records, and never read
+ * them.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -92,8 +92,8 @@ async function alike(
   return answers[0] as Received
 }
 
-describe('records that a caller may change and not read', () => {
-  it('AUT-9: an update is answered alike whatever the record holds', async (context) => {
+describe('records that a caller may change but not read', () => {
+  it('AUT-9: an update gets the same response for any content of the record', async (context) => {
     const current = await trialFor(context, post, { memory: true })
     const patching =
       (body: unknown, headers = {}) =>
@@ -127,7 +127,7 @@ describe('records that a caller may change and not read', () => {
     assert.equal((await alike(current, [{ state: 'draft' }, { state: 'read' }], put)).status, 403)
   })
 
-  it('AUT-9: a PUT without permission to read leaves alone what cannot change, and counts as a change', async (context) => {
+  it('AUT-9: a PUT without permission to read keeps immutable fields, and counts as a change', async (context) => {
     const { send, make } = await trialFor(context, post)
     const { id } = await make('boxes', { name: 'a' }, 'ann')
     const path = `/v1/boxes/${id}`
@@ -141,7 +141,7 @@ describe('records that a caller may change and not read', () => {
     assert.match(String(same.headers.etag), /^"3-/)
   })
 
-  it('AUT-9: a condition reads: without permission to read it is a 403, whatever it says', async (context) => {
+  it('AUT-9: a condition needs permission to read: without it every condition is a 403', async (context) => {
     const { send, make } = await trialFor(context, post)
     const { id } = await make('letters', { text: 'x' }, 'ann')
     const path = `/v1/letters/${id}`
@@ -183,7 +183,7 @@ describe('records that a caller may change and not read', () => {
     )
   })
 
-  it('AUT-9: deletion by filter finds nothing that the caller may not read', async (context) => {
+  it('AUT-9: deletion by filter finds no records that the caller may not read', async (context) => {
     const { send, make } = await trialFor(context, post)
     const { id } = await make('letters', { text: 'secret' }, 'ann')
     const own = await make('letters', { text: 'season' }, 'bob')
@@ -206,7 +206,7 @@ describe('records that a caller may change and not read', () => {
     assert.equal((await send({ path: `/v1/letters/${id}`, as: 'ann' })).status, 200)
   })
 
-  it('AUT-9: bulk deletion says of what the caller may not read that it is forbidden, and nothing more', async (context) => {
+  it('AUT-9: bulk deletion reports an unreadable record as forbidden, without details', async (context) => {
     const { send, make } = await trialFor(context, post)
     const kept = await make('letters', { text: 'kept' }, 'ann')
     await make('receipts', { letter_id: kept.id }, 'ann')
@@ -220,8 +220,8 @@ describe('records that a caller may change and not read', () => {
   })
 })
 
-describe('records that stand in the way or go along', () => {
-  it('AUT-9, DEL-4: of records in the way those are counted and named that the caller may read', async (context) => {
+describe('records that block a deletion or cascade with it', () => {
+  it('AUT-9, DEL-4: of the blocking records, only readable ones are counted and named', async (context) => {
     const { send, make } = await trialFor(context, post)
     const { id } = await make('letters', { text: 'x' }, 'bob')
     const path = `/v1/letters/${id}`
@@ -240,7 +240,7 @@ describe('records that stand in the way or go along', () => {
     assert.deepEqual(await asked('root'), [409, 3, 3, '3'])
   })
 
-  it('AUT-9, JOB-2: the job of a deletion counts what its caller may read', async (context) => {
+  it('AUT-9, JOB-2: the job of a deletion counts records that its caller may read', async (context) => {
     const { app, send, make } = await trialFor(context, post)
     const jobOf = async (letters: number, as: string) => {
       const { id } = await make('boxes', { name: 'a' }, as)
@@ -257,7 +257,7 @@ describe('records that stand in the way or go along', () => {
     assert.deepEqual(await jobOf(5, 'root'), ['succeeded', { done: 6, total: 6 }, 6])
   })
 
-  it('AUT-9, DEL-6: a restoration names nothing that the caller may not read', async (context) => {
+  it('AUT-9, DEL-6: a restoration names no records that the caller may not read', async (context) => {
     const { send, make } = await trialFor(context, post)
     const box = await make('boxes', { name: 'a' }, 'bob')
     const hidden = await make('letters', { text: 'x', number: 'n1', box_id: box.id }, 'ann')
@@ -275,7 +275,7 @@ describe('records that stand in the way or go along', () => {
     assert.ok(all.text.includes(hidden.id))
   })
 
-  it('AUT-9, MET-9: a repeated restoration does not show what the caller may not read any more', async (context) => {
+  it('AUT-9, MET-9: a repeated restoration does not show what the caller may no longer read', async (context) => {
     const { send, make } = await trialFor(context, post)
     const { id } = await make('letters', { text: 'mine' }, 'bob')
     const path = `/v1/letters/${id}`
@@ -290,7 +290,7 @@ describe('records that stand in the way or go along', () => {
 })
 
 describe('deleted records', () => {
-  it('AUT-9: readDeleted holds together with read, decided on the record as it was', async (context) => {
+  it('AUT-9: readDeleted applies together with read, to the record as it was', async (context) => {
     const { send, make } = await trialFor(context, post)
     for (const as of ['ann', 'ann', 'bob']) {
       const { id } = await make('letters', { text: `of ${as}` }, as)
@@ -306,7 +306,7 @@ describe('deleted records', () => {
     assert.deepEqual(await seen('root'), [3, 3])
   })
 
-  it('AUT-9: a rule that reads through a deleted record allows nothing until that is restored', async (context) => {
+  it('AUT-9: a rule that reads through a deleted record permits nothing until that record is restored', async (context) => {
     const through = { through: 'box_id', action: 'read' } as const
     const declared = defineInterface({
       name: 'shelves',

@@ -1,4 +1,4 @@
-/** Who may do what (AUT-3 to AUT-6): every form of access rule against an oracle that knows nothing of predicates. */
+/** AUT-3 to AUT-6: every form of access rule, compared with an oracle that is independent of predicates. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Type } from 'typebox'
@@ -217,7 +217,7 @@ for (const [name, form] of Object.entries(forms)) {
         .sort()
 
     for (const caller of callers) {
-      it(`AUT-6: ${caller.id} reads the same records alone and in lists`, async () => {
+      it(`AUT-6: ${caller.id} reads the same records one by one and in lists`, async () => {
         const list = (query: string) => current.send({ path: `/v1/${collection}?${query}`, as: caller.id })
         const first = await list('')
         assert.equal(first.status, form.lets(caller) ? 200 : 403, first.text)
@@ -260,7 +260,7 @@ for (const [name, form] of Object.entries(forms)) {
         }
       })
 
-      it(`AUT-4: ${caller.id} changes and deletes what the rule allows, and else nothing`, async () => {
+      it(`AUT-4: ${caller.id} changes and deletes exactly what the rule allows`, async () => {
         for (const each of [...things.values()].filter((_, index) => index % 3 === 0)) {
           const path = `/v1/${collection}/${each.id}`
           const body = { count: ++number }
@@ -280,7 +280,7 @@ for (const [name, form] of Object.entries(forms)) {
       })
     }
 
-    it('AUT-1: nobody gets anything without a credential', async () => {
+    it('AUT-1: every request needs a credential', async () => {
       const [each] = things.values()
       const path = `/v1/${collection}`
       for (const sent of [

@@ -37,7 +37,7 @@ const conditions: readonly [string, Record<string, string>, boolean][] = [
 
 for (const method of ['PUT', 'PATCH', 'DELETE']) {
   for (const [name, given, passes] of conditions) {
-    it(`CON-3: ${method} with ${name} ${passes ? 'goes through' : 'is a 412 that changes nothing'}`, async (context) => {
+    it(`CON-3: ${method} with ${name} ${passes ? 'succeeds' : 'is a 412 that changes nothing'}`, async (context) => {
       const { send, make } = await trialFor(context, studio)
       const { id } = await make('projects', { name: 'One' })
       const path = `/v1/projects/${id}`
@@ -82,7 +82,7 @@ const malformed = [
 ]
 
 for (const value of malformed) {
-  it(`CON-3: If-Match ${JSON.stringify(value)} is a malformed condition, never none`, async (context) => {
+  it(`CON-3: If-Match ${JSON.stringify(value)} is a malformed condition, and is not ignored`, async (context) => {
     const { send, make } = await trialFor(context, studio)
     const { id } = await make('projects', { name: 'One' })
     const path = `/v1/projects/${id}`
@@ -96,7 +96,7 @@ for (const value of malformed) {
   })
 }
 
-it('CON-3: a condition on what is not there is a 404', async (context) => {
+it('CON-3: a condition on a missing record is a 404', async (context) => {
   const { send } = await trialFor(context, studio)
   for (const headers of [{ 'if-match': '*' }, { 'if-match': '"x"' }, { 'if-none-match': '*' }] as Record<
     string,
@@ -109,7 +109,7 @@ it('CON-3: a condition on what is not there is a 404', async (context) => {
   }
 })
 
-it('CON-7: where conditions are required, a change without one is 428, and nothing is changed', async (context) => {
+it('CON-7: if conditions are required, a change without one is 428 and changes nothing', async (context) => {
   const projects = { ...studio.resources.projects, preconditions: 'required' } as const
   const { send, make } = await trialFor(context, { ...studio, resources: { ...studio.resources, projects } })
   const { id } = await make('projects', { name: 'One' })

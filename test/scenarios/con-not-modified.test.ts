@@ -1,4 +1,4 @@
-/** CON-4: what was read before and is still so is not sent again. */
+/** CON-4: conditional reads get 304 while the representation is current. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { studio } from '../declarations.ts'
@@ -21,7 +21,7 @@ async function paths({ make }: Trial): Promise<string[]> {
   return [own, `${own}?fields=name`, ...lists, '/v1/openapi.json']
 }
 
-it('CON-4: a 304 says what the 200 said of the representation, and has no body', async (context) => {
+it('CON-4: a 304 has the header fields of the 200, and no body', async (context) => {
   const trial = await trialFor(context, studio)
   for (const path of await paths(trial)) {
     const whole = await trial.send({ path })
@@ -44,7 +44,7 @@ it('CON-4: a 304 says what the 200 said of the representation, and has no body',
   }
 })
 
-it('CON-4: a date is asked only where there is no tag', async (context) => {
+it('CON-4: a date is compared only if the request has no tag', async (context) => {
   const { send, make, clock } = await trialFor(context, studio)
   const { id } = await make('projects', { name: 'One' })
   const path = `/v1/projects/${id}`
@@ -57,7 +57,7 @@ it('CON-4: a date is asked only where there is no tag', async (context) => {
   assert.equal((await send({ path, headers: { 'if-modified-since': date } })).status, 200)
 })
 
-it('CON-4: a list is another as soon as one of its collections changed', async (context) => {
+it('CON-4: a list changes its tag with every change of its collection', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const project = await make('projects', { name: 'One' })
   const again = async (etag: string) =>
@@ -75,7 +75,7 @@ it('CON-4: a list is another as soon as one of its collections changed', async (
   assert.equal(await again(third), 200)
 })
 
-it('CON-4: whoever may no longer read is not told that nothing changed', async (context) => {
+it('CON-4: a caller who may no longer read gets no 304', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const { id } = await make('projects', { name: 'One', visibility: 'public' })
   const path = `/v1/projects/${id}`

@@ -1,4 +1,4 @@
-/** CON: the order of refusals. */
+/** CON-6: the order in which errors are reported. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { uuidv7 } from 'uuidv7'
@@ -74,7 +74,7 @@ async function attempt({ send, make }: Trial, method: string, faults: readonly n
 for (const method of ['PUT', 'PATCH']) {
   for (const [first, [code, status]] of order.entries()) {
     const name = `${status} ${code}`
-    it(`CON-6: ${method} that deserves ${name} and any later refusals gets ${name}`, async (context) => {
+    it(`CON-6: ${method} with the error ${name} and any later errors gets ${name}`, async (context) => {
       const current = await trialFor(context, studio, { memory: true, requireHttps: true })
       const alone = await attempt(current, method, [first])
       assert.deepEqual([alone.status, alone.json.code], [status, code])

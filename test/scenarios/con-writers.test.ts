@@ -1,10 +1,10 @@
-/** CON: writers at once. */
+/** CON-5: concurrent writers. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { counters, studio } from '../declarations.ts'
 import { trialFor } from '../harness.ts'
 
-it('CON-5: of 32 writers who hold the same tag exactly one wins, each round', async (context) => {
+it('CON-5: of 32 concurrent writers with the same tag exactly one succeeds, in each round', async (context) => {
   const { send, make } = await trialFor(context, counters)
   await make('groups', { name: 'g' })
   const { id } = await make('counters', { name: 'c' })
@@ -29,7 +29,7 @@ it('CON-5: of 32 writers who hold the same tag exactly one wins, each round', as
   }
 })
 
-it('CON-5: 32 writers who read, add one and write under If-Match lose no update', async (context) => {
+it('CON-5: 32 writers that read, add one and write with If-Match lose no update', async (context) => {
   const { send, make } = await trialFor(context, counters)
   await make('groups', { name: 'g' })
   const { id } = await make('counters', { name: 'c' })
@@ -55,7 +55,7 @@ it('CON-5: 32 writers who read, add one and write under If-Match lose no update'
   assert.equal((await send({ path })).json.count, 32 * rounds)
 })
 
-it('CON-5: of 32 deletions and changes under one tag exactly one wins', async (context) => {
+it('CON-5: of 32 concurrent deletions and changes with one tag exactly one succeeds', async (context) => {
   const { send, make } = await trialFor(context, counters)
   await make('groups', { name: 'g' })
   for (let round = 0; round < 5; round++) {
@@ -76,7 +76,7 @@ it('CON-5: of 32 deletions and changes under one tag exactly one wins', async (c
   }
 })
 
-it('CON-5: of 32 creations with one unique value exactly one wins', async (context) => {
+it('CON-5: of 32 concurrent creations with one unique value exactly one succeeds', async (context) => {
   const { send } = await trialFor(context, studio)
   const answers = await Promise.all(
     Array.from({ length: 32 }, () => send({ path: '/v1/projects', body: { name: 'One' } })),
@@ -85,7 +85,7 @@ it('CON-5: of 32 creations with one unique value exactly one wins', async (conte
   assert.equal((await send({ path: '/v1/projects' })).json.pagination.total_count, 1)
 })
 
-it('CON-5: without a condition the last writer wins, whole', async (context) => {
+it('CON-5: without a condition the last writer wins, with the whole record', async (context) => {
   const { send, make } = await trialFor(context, counters)
   await make('groups', { name: 'g' })
   const { id } = await make('counters', { name: 'c' })

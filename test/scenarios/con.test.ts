@@ -1,10 +1,10 @@
-/** CON: caching and validators. */
+/** CON: cache control and validators. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { samples, studio } from '../declarations.ts'
 import { type Sent, trialFor } from '../harness.ts'
 
-it('CON-1: an authenticated read is private and asked about again, everything else is no-store', async (context) => {
+it('CON-1: an authenticated read is private and must be revalidated, everything else is no-store', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const { id } = await make('projects', { name: 'One' })
   const path = `/v1/projects/${id}`
@@ -45,7 +45,7 @@ it('CON-1: an authenticated read is private and asked about again, everything el
   }
 })
 
-it('CON-1: a declared max-age stands on reads, and only there', async (context) => {
+it('CON-1: a declared max-age applies to reads only', async (context) => {
   const users = { ...studio.resources.users, maxAge: 60 }
   const { send, make } = await trialFor(context, { ...studio, resources: { ...studio.resources, users } })
   const { id } = await make('users', { name: 'Ann', email: 'a@example.org' })
@@ -56,7 +56,7 @@ it('CON-1: a declared max-age stands on reads, and only there', async (context) 
   assert.equal(patched.headers['cache-control'], 'no-store')
 })
 
-it('CON-2: a record has a strong tag and a date, a list a tag', async (context) => {
+it('CON-2: a record has a strong tag and a date, a list has a tag', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const made = await make('projects', { name: 'One' })
   const read = await send({ path: `/v1/projects/${made.id}` })
@@ -67,7 +67,7 @@ it('CON-2: a record has a strong tag and a date, a list a tag', async (context) 
   assert.match(String(list.headers.etag), /^(W\/)?"[^"]+"$/)
 })
 
-it('CON-2: the tag changes exactly when the record does', async (context) => {
+it('CON-2: the tag changes exactly if the record does', async (context) => {
   const { send, make, clock } = await trialFor(context, samples)
   const one = await make('samples', { title: 'One', list: [1], payload: { a: 1 }, pin: 'p' })
   const other = await make('samples', { title: 'Other' })
@@ -110,7 +110,7 @@ it('CON-2: the tag changes exactly when the record does', async (context) => {
   }
 })
 
-it('CON-2: the tag of a list changes with what is in it', async (context) => {
+it('CON-2: the tag of a list changes with its content', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const project = await make('projects', { name: 'One' })
   const tag = async (query = '') => (await send({ path: `/v1/projects${query}` })).headers.etag
@@ -127,7 +127,7 @@ it('CON-2: the tag of a list changes with what is in it', async (context) => {
   assert.notEqual(await tag(), third)
 })
 
-it('CON-8: the tag is the same with and without fields, and any of them guards a write', async (context) => {
+it('CON-8: the tag is the same with and without fields, and guards a write either way', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const { id } = await make('projects', { name: 'One' })
   const path = `/v1/projects/${id}`
@@ -170,7 +170,7 @@ it('CON-8: a record of another shape has another tag', async (context) => {
   assert.notEqual(one.headers.etag, two.headers.etag)
 })
 
-it('CON-8: Vary names what a read depends on', async (context) => {
+it('CON-8: Vary names the header fields that a read depends on', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const { id } = await make('projects', { name: 'One' })
   const etag = String((await send({ path: `/v1/projects/${id}` })).headers.etag)

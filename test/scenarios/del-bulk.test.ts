@@ -1,4 +1,4 @@
-/** DEL-9: many records deleted at once: all of them, or none. */
+/** DEL-9: bulk deletion deletes all of the listed records, or none. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { forest, studio } from '../declarations.ts'
@@ -9,7 +9,7 @@ function bulk(collection: string, ids: unknown, more: Partial<Sent> = {}): Sent 
   return { path: `/v1/${collection}/bulk-delete`, body: { ids }, ...more }
 }
 
-it('DEL-9: the listed records go together, and the answer says so in the order asked', async (context) => {
+it('DEL-9: the listed records are deleted together, and the response lists them in the requested order', async (context) => {
   const current = await trialFor(context, studio)
   const { send, make } = current
   const ids: string[] = []
@@ -29,7 +29,7 @@ it('DEL-9: the listed records go together, and the answer says so in the order a
   assert.equal(await countOf(current, 'projects'), 2)
 })
 
-it('DEL-9: what goes along by cascade goes, and restricting each other is no obstacle', async (context) => {
+it('DEL-9: dependents are deleted by cascade, and listed records that restrict one another do not block', async (context) => {
   const current = await trialFor(context, forest)
   const { send, make } = current
   const one = await make('folders', { name: 'One' })
@@ -40,7 +40,7 @@ it('DEL-9: what goes along by cascade goes, and restricting each other is no obs
   assert.equal(await countOf(current, 'folders'), 0)
 })
 
-it('DEL-9: if one cannot go none goes, and every reason is told at its id', async (context) => {
+it('DEL-9: if one record cannot be deleted, none is, and every reason is reported with its id', async (context) => {
   const current = await trialFor(context, studio)
   const { send, make } = current
   const own = await make('projects', { name: 'Own' }, 'ann')
@@ -66,7 +66,7 @@ it('DEL-9: if one cannot go none goes, and every reason is told at its id', asyn
   }
 })
 
-it('DEL-9: what is wrong with the list is a 400, and nobody without permission learns it', async (context) => {
+it('DEL-9: an invalid list is a 400, and a caller without permission learns nothing of it', async (context) => {
   const current = await trialFor(context, studio)
   const { send, make } = current
   const project = await make('projects', { name: 'One' })
@@ -88,7 +88,7 @@ it('DEL-9: what is wrong with the list is a 400, and nobody without permission l
   assert.equal(await countOf(current, 'projects'), 1)
 })
 
-it('DEL-9: a thousand records are one transaction, and soon done', async (context) => {
+it('DEL-9: a thousand records are deleted in one fast transaction', async (context) => {
   const current = await trialFor(context, studio)
   const project = await current.make('projects', { name: 'One' })
   const shares: number[] = []
@@ -111,7 +111,7 @@ it('DEL-9: a thousand records are one transaction, and soon done', async (contex
   assert.ok(Math.min(...shares) <= 0.4, `it took ${shares} as long as making them one by one`)
 })
 
-it('DEL-9: where it is declared away there is no such address', async (context) => {
+it('DEL-9: the path does not exist if the declaration turns it off', async (context) => {
   const declared = { ...studio.resources.users, deletion: { bulk: false } } as const
   const { send } = await trialFor(context, { ...studio, resources: { ...studio.resources, users: declared } })
   const answer = await send(bulk('users', [nowhere]))

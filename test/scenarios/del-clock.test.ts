@@ -1,4 +1,4 @@
-/** DEL-7: what a clock that jumps does not destroy. */
+/** DEL-7: a clock that jumps does not purge records too early. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { forest } from '../declarations.ts'
@@ -32,7 +32,7 @@ async function counts({ database }: Trial) {
 
 const purging = ({ seen }: Trial) => seen.flatMap((each) => (each.kind === 'purge' ? [each.state] : []))
 
-it('DEL-7: a clock that jumps ahead removes nothing until it is confirmed', async (context) => {
+it('DEL-7: a clock that jumps ahead purges nothing until it is confirmed', async (context) => {
   const current = await used(context)
   const { app, send, clock, seen } = current
   const before = await counts(current)
@@ -60,7 +60,7 @@ it('DEL-7: a clock that jumps ahead removes nothing until it is confirmed', asyn
   assert.deepEqual(purging(current), ['stopped', 'resumed'])
 })
 
-it('DEL-7: a clock that is set right again loses nothing, and purging goes on by itself', async (context) => {
+it('DEL-7: after the clock is corrected nothing is lost, and purging continues', async (context) => {
   const current = await used(context)
   const { app, clock, restore } = current
   const before = await counts(current)
@@ -74,7 +74,7 @@ it('DEL-7: a clock that is set right again loses nothing, and purging goes on by
   assert.equal(await restore(), 200)
 })
 
-it('DEL-7: a clock that jumps back stops purging too, so that its return is no jump', async (context) => {
+it('DEL-7: a clock that jumps back stops purging too, so its return is no jump', async (context) => {
   const current = await used(context)
   const { app, clock, restore } = current
   clock.ahead -= 40 * day
@@ -86,7 +86,7 @@ it('DEL-7: a clock that jumps back stops purging too, so that its return is no j
   assert.equal(await restore(), 200)
 })
 
-it('DEL-7: a server that runs on for months, hour by hour, purges without being asked', async (context) => {
+it('DEL-7: a server that runs for months keeps purging without confirmation', async (context) => {
   const current = await used(context)
   const { app, clock, restore } = current
   for (let turn = 0; turn < 35; turn++) {
@@ -99,7 +99,7 @@ it('DEL-7: a server that runs on for months, hour by hour, purges without being 
   assert.equal((await counts(current))[0], 1)
 })
 
-it('DEL-7: where nothing was ever purged the newest record is what the clock is compared with', async (context) => {
+it('DEL-7: before the first purge, the clock is compared with the newest record', async (context) => {
   const current = await trialFor(context, forest)
   const { app, clock, make } = current
   await make('folders', { name: 'One' })
@@ -112,7 +112,7 @@ it('DEL-7: where nothing was ever purged the newest record is what the clock is 
   assert.deepEqual(purging(current), ['stopped', 'resumed'])
 })
 
-it('DEL-7: of servers whose clocks differ, those purge that agree with the last purge', async (context) => {
+it('DEL-7: if the clocks of servers differ, those purge that agree with the last purge', async (context) => {
   const one = await used(context)
   const two = await trialFor(context, forest, { database: one.database })
   const before = await counts(one)

@@ -1,11 +1,11 @@
-/** DEL: what deletion means for the records that refer to one. */
+/** DEL-4, DEL-5: the effect of a deletion on dependents. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { forest } from '../declarations.ts'
 import { places, type Trial, trialFor } from '../harness.ts'
 import { countOf, stateOf } from '../steps.ts'
 
-it('DEL-4: a dependent that restricts blocks, and errors says which', async (context) => {
+it('DEL-4: a dependent with restrict blocks, and errors name it', async (context) => {
   const current = await trialFor(context, forest)
   const { send, make } = current
   const one = await make('folders', { name: 'One' })
@@ -19,7 +19,7 @@ it('DEL-4: a dependent that restricts blocks, and errors says which', async (con
   assert.equal((await send({ method: 'DELETE', path: `/v1/folders/${one.id}` })).status, 200)
 })
 
-it('DEL-4: a soft-deleted dependent does not restrict', async (context) => {
+it('DEL-4: a soft-deleted dependent does not block', async (context) => {
   const { send, make } = await trialFor(context, forest)
   const one = await make('folders', { name: 'One' })
   const two = await make('folders', { name: 'Two', twin_id: one.id })
@@ -41,7 +41,7 @@ async function grow({ make }: Trial) {
   return { root, branch, twig, cover, file, remark, mark, apart, other }
 }
 
-it('DEL-5: cascade takes the whole branch along, each record by its own variant, and clears what only refers to it', async (context) => {
+it('DEL-5: cascade deletes all descendants, each in its own way, and clears other references', async (context) => {
   const current = await trialFor(context, forest)
   const { send } = current
   const { root, twig, cover, file, remark, mark, apart, other } = await grow(current)
@@ -77,7 +77,7 @@ it('DEL-5: cascade takes the whole branch along, each record by its own variant,
   )
 })
 
-it('DEL-5: a restriction met half way down keeps everything as it was', async (context) => {
+it('DEL-5: a restriction at any depth keeps everything unchanged', async (context) => {
   const current = await trialFor(context, forest)
   const { send, make } = current
   const { root, remark } = await grow(current)
@@ -91,7 +91,7 @@ it('DEL-5: a restriction met half way down keeps everything as it was', async (c
   assert.equal((await send({ method: 'DELETE', path: `/v1/folders/${root.id}` })).status, 200)
 })
 
-it('DEL-5: every restriction is in one answer', async (context) => {
+it('DEL-5: one response names every restriction', async (context) => {
   const current = await trialFor(context, forest)
   const { send, make } = current
   const { root, twig, remark, apart } = await grow(current)
@@ -106,7 +106,7 @@ it('DEL-5: every restriction is in one answer', async (context) => {
   assert.match(messages[1], /2 records of locks/)
 })
 
-it('DEL-5: a record that refers to itself can go, and so can a circle', async (context) => {
+it('DEL-5: a record that refers to itself can be deleted, and so can a cycle', async (context) => {
   const current = await trialFor(context, forest)
   const { send, make } = current
   const own = await make('folders', { name: 'Own' })
@@ -120,7 +120,7 @@ it('DEL-5: a record that refers to itself can go, and so can a circle', async (c
   assert.equal(await countOf(current, 'folders'), 0)
 })
 
-it('DEL-5: what goes along itself does not stand in the way', async (context) => {
+it('DEL-5: a record that the same deletion deletes does not block', async (context) => {
   const current = await trialFor(context, forest)
   const { send, make } = current
   const root = await make('folders', { name: 'Root' })
@@ -131,7 +131,7 @@ it('DEL-5: what goes along itself does not stand in the way', async (context) =>
   assert.equal(await countOf(current, 'folders'), 0)
 })
 
-it('DEL-5: a deep and a wide tree go in one deletion', async (context) => {
+it('DEL-5: a deep and a wide tree are deleted in one deletion', async (context) => {
   const current = await trialFor(context, forest)
   const { send, make } = current
   const root = await make('folders', { name: 'Root' })
@@ -146,7 +146,7 @@ it('DEL-5: a deep and a wide tree go in one deletion', async (context) => {
   assert.equal(await countOf(current, 'folders', '?include_deleted=true'), 61)
 })
 
-it('DEL-5: only live dependents are touched', async (context) => {
+it('DEL-5: only live dependents are changed', async (context) => {
   const { send, make } = await trialFor(context, forest)
   const root = await make('folders', { name: 'Root' })
   const branch = await make('folders', { name: 'Branch', parent_id: root.id })
@@ -161,7 +161,7 @@ it('DEL-5: only live dependents are touched', async (context) => {
   )
 })
 
-it('DEL-5: a child cannot be made under a parent that goes at the same time', async (context) => {
+it('DEL-5: no child can be created under a parent that is deleted at the same time', async (context) => {
   const current = await trialFor(context, forest)
   const { send, make } = current
   for (let round = 0; round < 10; round++) {
@@ -176,7 +176,7 @@ it('DEL-5: a child cannot be made under a parent that goes at the same time', as
   assert.equal(await countOf(current, 'files'), 0, 'what was made in time went along')
 })
 
-it('DEL-5: a reference to what was deleted is a validation error', async (context) => {
+it('DEL-5: a reference to a deleted record is a validation error', async (context) => {
   const { send, make } = await trialFor(context, forest)
   const { id } = await make('folders', { name: 'Folder' })
   await send({ method: 'DELETE', path: `/v1/folders/${id}` })

@@ -17,7 +17,7 @@ async function fill({ make }: Trial, count: number, name = 'Old') {
   return ids
 }
 
-it('DEL-10: what matches goes, and the answer says how many', async (context) => {
+it('DEL-10: matching records are deleted, and the response has their number', async (context) => {
   const current = await trialFor(context, company)
   const { send } = current
   await fill(current, 3)
@@ -33,7 +33,7 @@ it('DEL-10: what matches goes, and the answer says how many', async (context) =>
   assert.equal(await countOf(current, 'companies', '?include_deleted=true'), 5)
 })
 
-it('DEL-10: without a filter, or with what is none, nothing is deleted', async (context) => {
+it('DEL-10: without a filter, or with an invalid one, nothing is deleted', async (context) => {
   const current = await trialFor(context, company)
   const { send } = current
   await fill(current, 2)
@@ -54,7 +54,7 @@ it('DEL-10: without a filter, or with what is none, nothing is deleted', async (
   assert.equal(await countOf(current, 'companies'), 2)
 })
 
-it('DEL-10: it is there only where it is declared', async (context) => {
+it('DEL-10: works only if it is declared', async (context) => {
   const { send } = await trialFor(context, studio)
   const answer = await send(remove('projects?visibility=private'))
   assert.deepEqual([answer.status, answer.json.code], [405, 'METHOD_NOT_ALLOWED'])
@@ -66,7 +66,7 @@ it('DEL-10: it is there only where it is declared', async (context) => {
   assert.equal((await own.send(remove(`companies/${id}/departments?name=x`))).status, 405)
 })
 
-it('DEL-10: max-affected stops it before anything goes, and tells the number', async (context) => {
+it('DEL-10: if more records match than max-affected, none is deleted, and the number is reported', async (context) => {
   const current = await trialFor(context, company)
   const { send } = current
   await fill(current, 4)
@@ -91,7 +91,7 @@ it('DEL-10: max-affected stops it before anything goes, and tells the number', a
   assert.equal(done.headers['preference-applied'], 'handling=strict, max-affected=4')
 })
 
-it('DEL-10: it narrows to what the caller may delete', async (context) => {
+it('DEL-10: deletes only records that the caller may delete', async (context) => {
   const current = await trialFor(context, {
     name: 'notes',
     resources: {
@@ -114,7 +114,7 @@ it('DEL-10: it narrows to what the caller may delete', async (context) => {
   assert.equal((await closed.send(remove('companies?name=x', { as: 'bob' }))).status, 403)
 })
 
-it('DEL-10: what stands in the way of one keeps all of them', async (context) => {
+it('DEL-10: if one record is blocked, none is deleted', async (context) => {
   const current = await trialFor(context, company)
   const { send, make } = current
   const root = await make('companies', { name: 'Acme' })
@@ -133,7 +133,7 @@ it('DEL-10: what stands in the way of one keeps all of them', async (context) =>
   assert.deepEqual(await stateOf(current, Object.keys(company.resources)), before)
 })
 
-it('DEL-10: above the bound it is a job, and what matched is gone when it begins', async (context) => {
+it('DEL-10: above the bound it is a job, and the matching records are deleted from its start', async (context) => {
   const current = await trialFor(context, company)
   const { app, send, make } = current
   await fill(current, 7)

@@ -1,4 +1,4 @@
-/** DEL-4, DEL-8: what comes to refer, by `restrict`, to a record that a deletion job has not come to yet. */
+/** DEL-4, DEL-8: records that gain references, with `restrict`, to a record that a deletion job has not reached yet. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { defineInterface } from '../../src/model/declaration.ts'
@@ -35,7 +35,7 @@ async function isLive({ send }: Trial, path: string): Promise<boolean> {
   return (await send({ path })).status === 200
 }
 
-it('DEL-8: nothing is restored under a record that a running job takes', async (context) => {
+it('DEL-8: nothing is restored under a record that a running job deletes', async (context) => {
   const trial = await still(context)
   const { send, make } = trial
   const tree = await make('trees', { name: 'Oak' })

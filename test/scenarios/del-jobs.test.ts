@@ -1,4 +1,4 @@
-/** DEL-8, JOB: deletions that are jobs. */
+/** DEL-8, JOB: deletions that run as jobs. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -56,7 +56,7 @@ function accepted(answer: Received): { job: string; path: string } {
   return { job: job_id, path: status_url }
 }
 
-it('DEL-8: more than is declared to go becomes a job, which takes four levels along', async (context) => {
+it('DEL-8: a deletion of more records than the declared bound is a job, which cascades over four levels', async (context) => {
   const current = await trialFor(context, company)
   const { app, send, make } = current
   const { root, teams, members } = await found(current, 'Acme')
@@ -88,7 +88,7 @@ it('DEL-8: more than is declared to go becomes a job, which takes four levels al
   assert.deepEqual(await Promise.all(levels.map((name) => countOf(current, name))), [2, 4, 4, 12])
 })
 
-it('DEL-8: what is small is deleted at once, unless a job is preferred', async (context) => {
+it('DEL-8: a small deletion runs at once, unless the client prefers a job', async (context) => {
   const current = await trialFor(context, company)
   const { app, send, make } = current
   const one = await make('companies', { name: 'One' })
@@ -103,7 +103,7 @@ it('DEL-8: what is small is deleted at once, unless a job is preferred', async (
   assert.equal((await send({ method: 'DELETE', path: `/v1/companies/${two.id}`, headers })).status, 404)
 })
 
-it('DEL-8: while the job runs its targets are gone, and nothing can be made or changed under them', async (context) => {
+it('DEL-8: while the job runs its targets are gone, and nothing can be created or changed under them', async (context) => {
   const current = await trialFor(context, company)
   const { app, send, make } = current
   const { root, departments, teams, members } = await found(current, 'Acme')
@@ -148,7 +148,7 @@ it('DEL-8: while the job runs its targets are gone, and nothing can be made or c
   assert.equal((await send({ method: 'POST', path: `${at('companies', root.id)}/restore` })).status, 200)
 })
 
-it('DEL-8: what stands in the way is a 409 at once, names a few that the caller may read, and nothing begins', async (context) => {
+it('DEL-8: a blocked deletion is a 409 at once, names a few readable blockers, and begins no job', async (context) => {
   const current = await trialFor(context, company)
   const { send, make } = current
   const { root, members } = await found(current, 'Acme')
@@ -169,7 +169,7 @@ it('DEL-8: what stands in the way is a 409 at once, names a few that the caller 
   assert.equal(await countOf(current, 'jobs'), 0)
 })
 
-it('DEL-9: a bulk deletion becomes a job too; if one cannot go none goes', async (context) => {
+it('DEL-9: a bulk deletion can be a job too; if one record cannot be deleted, none is', async (context) => {
   const current = await trialFor(context, company)
   const { app, send, make } = current
   const one = await found(current, 'One')
@@ -189,7 +189,7 @@ it('DEL-9: a bulk deletion becomes a job too; if one cannot go none goes', async
   assert.deepEqual(await Promise.all(levels.map((name) => countOf(current, name))), [0, 0, 0, 0])
 })
 
-it('JOB-4: a job is seen by who started it and by administrators; the list has each their own', async (context) => {
+it('JOB-4: a job is visible to its caller and to administrators; lists are limited alike', async (context) => {
   const current = await trialFor(context, company)
   const { app, send, make } = current
   const paths: string[] = []
@@ -242,7 +242,7 @@ it('JOB-4: a job is kept for 30 days', async (context) => {
   assert.deepEqual([json.data[0].result, json.data[0].started_by], [{ purged_count: 1 }, null])
 })
 
-it('CON-4: asking for a job again costs a 304 until it changes', async (context) => {
+it('CON-4: polling a job costs a 304 until it changes', async (context) => {
   const current = await trialFor(context, company)
   const { app, send } = current
   const { root } = await found(current, 'Acme')
@@ -255,7 +255,7 @@ it('CON-4: asking for a job again costs a 304 until it changes', async (context)
   assert.equal((await send({ path, headers: { 'if-none-match': etag } })).status, 200)
 })
 
-it('JOB-3: a job that cannot go on is undone, and says why', async (context) => {
+it('JOB-3: a job that cannot continue is undone, and says why', async (context) => {
   const current = await trialFor(context, company)
   const { app, send, seen } = current
   const { root } = await found(current, 'Acme')
@@ -282,7 +282,7 @@ it('JOB-3: a job that cannot go on is undone, and says why', async (context) => 
 })
 
 for (const memory of [false, true]) {
-  it(`DEL-8: very much is decided as little is, ${memory ? 'in memory' : 'on another thread'}`, async (context) => {
+  it(`DEL-8: large deletions are decided like small ones, ${memory ? 'in memory' : 'on another thread'}`, async (context) => {
     const current = await trialFor(context, company, { memory })
     const { app, send, make } = current
     const { root, members } = await found(current, 'Acme')
@@ -325,7 +325,7 @@ for (const memory of [false, true]) {
   })
 }
 
-it('DEL-4: rules that are functions are asked, however much goes along', async (context) => {
+it('DEL-4: rules that are functions are called for deletions of any size', async (context) => {
   const fields = { name: { type: 'string' } } as const
   const current = await trialFor(context, {
     name: 'rules',

@@ -1,4 +1,4 @@
-/** DEL-7: after the grace period a deleted record is gone to everyone, and then its data. */
+/** DEL-7: after the grace period a deleted record is gone for every caller, and later its data is purged. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { forest } from '../declarations.ts'
@@ -18,7 +18,7 @@ function restore(id: string) {
   return { method: 'POST', path: `/v1/folders/${id}/restore` }
 }
 
-it('DEL-7: from the end of the grace period a record is gone to everyone, purged or not', async (context) => {
+it('DEL-7: from the end of the grace period a record is gone for every caller, purged or not', async (context) => {
   const current = await trialFor(context, forest)
   const { send, clock } = current
   const id = await deleted(current, 'One')
@@ -33,7 +33,7 @@ it('DEL-7: from the end of the grace period a record is gone to everyone, purged
   assert.equal(await countOf(current, 'folders', all), 1)
 })
 
-it('DEL-7: a purge removes what is due, with its words, and nothing else', async (context) => {
+it('DEL-7: a purge removes expired records with their search words, and nothing else', async (context) => {
   const current = await trialFor(context, forest)
   const { app, send, make, clock } = current
   const due = await deleted(current, 'Walnut')

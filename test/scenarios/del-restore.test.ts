@@ -1,4 +1,4 @@
-/** DEL-6: a deletion is taken back, with exactly what it took along. */
+/** DEL-6: a restoration undoes a deletion, with exactly the records that it deleted. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
@@ -42,7 +42,7 @@ it('DEL-6: a restored record is live again in every respect', async (context) =>
   assert.equal(clash.status, 409)
 })
 
-it('DEL-6: it brings back what the same deletion took along, and nothing that had gone before', async (context) => {
+it('DEL-6: restores what the same deletion cascaded to, and nothing that was deleted before', async (context) => {
   const current = await trialFor(context, studio)
   const { send, make } = current
   const project = await make('projects', { name: 'One' })
@@ -85,7 +85,7 @@ const library: InterfaceDeclaration = {
 
 for (const isPurged of [false, true]) {
   const how = isPurged ? 'once they are purged' : 'though they are not purged yet'
-  it(`DEL-7: children whose own grace period is over stay gone when their parent returns, ${how}`, async (context) => {
+  it(`DEL-7: children whose own grace period is over stay deleted when their parent is restored, ${how}`, async (context) => {
     const current = await trialFor(context, library)
     const { send, make, clock, app } = current
     const { id: shelf } = await make('shelves', { name: 'One' })
@@ -117,7 +117,7 @@ for (const isPurged of [false, true]) {
   })
 }
 
-it('DEL-6: children come back with their parent until the moment at which their own grace period ends', async (context) => {
+it('DEL-6: children are restored with their parent until the end of their own grace period', async (context) => {
   const current = await trialFor(context, library)
   const { send, make, clock } = current
   const { id: shelf } = await make('shelves', { name: 'One' })
@@ -129,7 +129,7 @@ it('DEL-6: children come back with their parent until the moment at which their 
   for (const path of [`/v1/books/${book}`, `/v1/pages/${page}`]) assert.equal((await send({ path })).status, 200)
 })
 
-it('DEL-6: a branch four levels deep comes back as it was, again and again', async (context) => {
+it('DEL-6: a tree four levels deep is restored completely, repeatedly', async (context) => {
   const current = await trialFor(context, forest)
   const { send, make } = current
   let parent_id: string | null = null
@@ -153,7 +153,7 @@ it('DEL-6: a branch four levels deep comes back as it was, again and again', asy
   }
 })
 
-it('DEL-6: what lies under something that is still deleted cannot come back alone', async (context) => {
+it('DEL-6: a record under a deleted parent cannot be restored alone', async (context) => {
   const current = await trialFor(context, studio)
   const { send, make } = current
   const project = await make('projects', { name: 'One' })
@@ -166,7 +166,7 @@ it('DEL-6: what lies under something that is still deleted cannot come back alon
   assert.equal((await send({ path: `/v1/tasks/${task.id}` })).status, 200)
 })
 
-it('DEL-6: values taken meanwhile stand against it, each named, and nothing is half restored', async (context) => {
+it('DEL-6: unique values taken meanwhile block a restoration, each is named, and nothing is restored in part', async (context) => {
   const current = await trialFor(context, forest)
   const { send, make } = current
   const root = await make('folders', { name: 'Root' })
@@ -186,7 +186,7 @@ it('DEL-6: values taken meanwhile stand against it, each named, and nothing is h
   assert.equal(await countOf(current, 'folders'), 2)
 })
 
-it('DEL-6: a record that is not deleted is a 409, one that is not retained a 404', async (context) => {
+it('DEL-6: a record that is not deleted is a 409, a record that is not retained a 404', async (context) => {
   const current = await trialFor(context, forest)
   const { send, make, clock } = current
   const folder = await make('folders', { name: 'One' })
@@ -203,7 +203,7 @@ it('DEL-6: a record that is not deleted is a 409, one that is not retained a 404
   assert.equal((await send(restore('folders', folder.id))).status, 200)
 })
 
-it('DEL-6: where nothing is retained there is no such address', async (context) => {
+it('DEL-6: the path does not exist if nothing is retained', async (context) => {
   const unrestorable: InterfaceDeclaration = {
     name: 'x',
     resources: { notes: { fields: { text: { type: 'string' } }, deletion: { restorable: false } } },
@@ -220,7 +220,7 @@ it('DEL-6: where nothing is retained there is no such address', async (context) 
   assert.deepEqual([wrong.status, wrong.headers.allow], [405, 'POST, OPTIONS'])
 })
 
-it('AUT-4: who may restore is declared, and nobody else learns anything', async (context) => {
+it('AUT-4: restoration needs a declared permission, and other callers learn nothing', async (context) => {
   const current = await trialFor(context, studio)
   const { send, make } = current
   const project = await make('projects', { name: 'One' }, 'ann')
@@ -245,7 +245,7 @@ it('CON-3: a condition that does not hold stops a restoration', async (context) 
   assert.equal((await send(restore('projects', project.id, { headers: { 'if-match': '*' } }))).status, 200)
 })
 
-it('CON-5: of many restorations at once one restores', async (context) => {
+it('CON-5: of many concurrent restorations one succeeds', async (context) => {
   const current = await trialFor(context, studio)
   const project = await current.make('projects', { name: 'One' })
   await erase(current, 'projects', project.id)
@@ -253,7 +253,7 @@ it('CON-5: of many restorations at once one restores', async (context) => {
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(15).fill(409)])
 })
 
-it('DEL-6: a business rule may stand against it', async (context) => {
+it('DEL-6: a business rule can block a restoration', async (context) => {
   const ruled: InterfaceDeclaration = {
     name: 'x',
     resources: {

@@ -55,7 +55,7 @@ it('DEL-4: a rule on the record itself blocks', async (context) => {
   assert.equal((await send({ method: 'DELETE', path })).status, 204)
 })
 
-it('DEL-4: rules of what goes along are asked too', async (context) => {
+it('DEL-4: rules of cascaded records apply too', async (context) => {
   const rules = [
     {
       on: 'delete' as const,
@@ -75,7 +75,7 @@ it('DEL-4: rules of what goes along are asked too', async (context) => {
   assert.deepEqual(await stateOf(current, ['folders', 'files']), before)
 })
 
-it('DEL-4: several things in the way are one answer', async (context) => {
+it('DEL-4: one response names all blockers', async (context) => {
   const rules = [
     {
       on: 'delete' as const,
@@ -103,7 +103,7 @@ const prepared = (count: number, then: (path: string, trial: Trial) => Promise<R
   return then(`/v1/counters/${id}`, current)
 }
 
-it('DEL-4: a rule as a function sees the record before and after, and the caller', async (context) => {
+it('DEL-4: a rule that is a function gets the record before and after, and the caller', async (context) => {
   const current = await trialFor(context, counters)
   const set =
     (count: number, as: string) =>
@@ -122,13 +122,13 @@ it('DEL-4: a rule as a function sees the record before and after, and the caller
   assert.deepEqual([first.status, first.json.code], [409, 'COUNTS_UP_ONLY'], 'also on creation')
 })
 
-it('DEL-4: a rule is a 409 whatever its code', async (context) => {
+it('DEL-4: a violated rule is a 409 with any code', async (context) => {
   const current = await trialFor(context, counters)
   const answer = await prepared(1, (path, { send }) => send({ method: 'PATCH', path, body: { count: 404 } }))(current)
   assert.deepEqual([answer.status, answer.json.status, answer.json.code], [409, 409, 'NOT_FOUND'])
 })
 
-it('DEL-4: rules are asked only of what is valid', async (context) => {
+it('DEL-4: rules are checked only for valid changes', async (context) => {
   const current = await trialFor(context, counters)
   const answer = await prepared(1, (path, { send }) =>
     send({ method: 'PATCH', path, body: { count: 'select', name: 5 } }),
@@ -169,7 +169,7 @@ scenarios(
   ),
 )
 
-it('DEL-4: a PUT that leaves the state out goes back to the default, where that is a transition', async (context) => {
+it('DEL-4: a PUT without the state resets it to the default, if that is an allowed transition', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const { id } = await make('projects', { name: 'One' })
   const task = await make('tasks', { title: 'T', project_id: id, status: 'done' })

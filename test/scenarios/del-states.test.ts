@@ -1,4 +1,4 @@
-/** The specification's table of states and transitions, row by row, on a tree four levels deep. */
+/** DEL: the specification's table of states and transitions, row by row, on a tree four levels deep. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { company, levels } from '../declarations-company.ts'
@@ -20,7 +20,7 @@ const remove = (collection: string, id: string, more: Partial<Sent> = {}): Sent 
 const restore = (id: string): Sent => ({ method: 'POST', path: `/v1/companies/${id}/restore` })
 const counts = (current: Trial, query = '') => Promise.all(levels.map((name) => countOf(current, name, query)))
 
-it('DEL-1: live, DELETE, soft: gone from its address and from lists, and the data is retained', async (context) => {
+it('DEL-1: live, DELETE, soft: removed from its path and from lists, and the data is retained', async (context) => {
   const current = await trialFor(context, company)
   const { send } = current
   const { root, department, member } = await grow(current)
@@ -47,7 +47,7 @@ it('DEL-1: live, DELETE, hard: permanently deleted', async (context) => {
   assert.equal((await send({ method: 'POST', path: `/v1/teams/${team.id}/restore` })).status, 404)
 })
 
-it('DEL-8: live, DELETE, asynchronous: 202 with a job that is pending, to be asked for until it is complete', async (context) => {
+it('DEL-8: live, DELETE, asynchronous: 202 with a pending job, which can be polled until it completes', async (context) => {
   const current = await trialFor(context, company)
   const { app, send } = current
   const { root } = await grow(current)
@@ -72,7 +72,7 @@ it('DEL-6: soft-deleted, restore, still retained: live again', async (context) =
   assert.deepEqual(await counts(current), [1, 1, 0, 0])
 })
 
-it('DEL-7: soft-deleted, the grace period elapsed: permanently deleted, and the data removed', async (context) => {
+it('DEL-7: soft-deleted, after the grace period: permanently deleted, and the data removed', async (context) => {
   const current = await trialFor(context, company)
   const { app, send, clock } = current
   const { root } = await grow(current)
@@ -85,7 +85,7 @@ it('DEL-7: soft-deleted, the grace period elapsed: permanently deleted, and the 
   assert.deepEqual(await counts(current, '?include_deleted=true'), [0, 0, 0, 0])
 })
 
-it('CON-3: a DELETE whose If-Match does not hold is a 412 and changes nothing', async (context) => {
+it('CON-3: a DELETE with an If-Match that does not match is a 412 and changes nothing', async (context) => {
   const current = await trialFor(context, company)
   const { send } = current
   const { root } = await grow(current)

@@ -7,7 +7,7 @@ import { countOf, nowhere } from '../steps.ts'
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-it('DEL-1: a soft-deleted record is gone from every read, and its data is kept', async (context) => {
+it('DEL-1: a soft-deleted record is in no read, and its data is kept', async (context) => {
   const current = await trialFor(context, studio)
   const { send, make } = current
   const project = await make('projects', { name: 'Green house', description: 'x' })
@@ -37,7 +37,7 @@ it('DEL-1: a soft-deleted record is gone from every read, and its data is kept',
   assert.deepEqual(kept, project)
 })
 
-it('DEL-1: a hard-deleted record is gone for good', async (context) => {
+it('DEL-1: a hard-deleted record is permanently deleted', async (context) => {
   const current = await trialFor(context, forest)
   const { send, make } = current
   const folder = await make('folders', { name: 'Folder' })
@@ -53,7 +53,7 @@ it('DEL-1: a hard-deleted record is gone for good', async (context) => {
   assert.notEqual(next.id, file.id)
 })
 
-it('DEL-2: 204 without a body, or 200 with exactly id and deleted_at where declared', async (context) => {
+it('DEL-2: 204 without a body, or 200 with exactly id and deleted_at if declared', async (context) => {
   const { send, make } = await trialFor(context, forest)
   const folder = await make('folders', { name: 'Folder' })
   const file = await make('files', { name: 'File', folder_id: folder.id })
@@ -70,7 +70,7 @@ it('DEL-2: 204 without a body, or 200 with exactly id and deleted_at where decla
   assert.equal(kept.deleted_at, summary.json.deleted_at)
 })
 
-it('DEL-3: a repeated deletion is a 404, or a 204 where declared', async (context) => {
+it('DEL-3: a repeated deletion is a 404, or a 204 if declared', async (context) => {
   const { send, make } = await trialFor(context, forest)
   const folder = await make('folders', { name: 'Folder' })
   const file = await make('files', { name: 'File', folder_id: folder.id })
@@ -88,7 +88,7 @@ it('DEL-3: a repeated deletion is a 404, or a 204 where declared', async (contex
   assert.equal((await send({ path: '/v1/folders?include_deleted=true' })).text, retained, 'nor does it move deleted_at')
 })
 
-it('DEL-3: of many deletions at once one deletes', async (context) => {
+it('DEL-3: of many concurrent deletions one succeeds', async (context) => {
   const { send, make } = await trialFor(context, forest)
   const { id } = await make('folders', { name: 'Folder' })
   const answers = await Promise.all(
@@ -108,7 +108,7 @@ it('DEL-11: a value is unique among live records only', async (context) => {
   await make('projects', { name: 'One' })
 })
 
-it('DEL-11: a change clashes like a creation, and never with itself', async (context) => {
+it('DEL-11: a change conflicts like a creation, and never with its own record', async (context) => {
   const { send, make } = await trialFor(context, studio)
   await make('projects', { name: 'One' })
   const two = await make('projects', { name: 'Two' })
@@ -139,7 +139,7 @@ it('DEL-11: fields that are unique together may each repeat', async (context) =>
   await make('tasks', { title: 'T', project_id: one.id })
 })
 
-it('DEL-11: null is never taken', async (context) => {
+it('DEL-11: null never conflicts', async (context) => {
   const { make } = await trialFor(context, {
     name: 'x',
     resources: { notes: { fields: { code: { type: 'string', optional: true, unique: true } } } },

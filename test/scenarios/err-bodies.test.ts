@@ -1,4 +1,4 @@
-/** ERR: every way in which a body can be wrong, and odd ways in which it is right. */
+/** ERR-3: every mistake in a body, and unusual bodies that are valid. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { samples } from '../declarations.ts'
@@ -9,7 +9,7 @@ const start = { title: 'One', code: 'c', count: 3, ratio: 0.5, payload: { a: 1 }
 
 for (const method of ['POST', 'PUT', 'PATCH']) {
   for (const caller of ['root', 'ann']) {
-    it(`ERR-3: ${method} refuses every hazard of a body, as ${caller}, and changes nothing`, async (context) => {
+    it(`ERR-3: ${method} refuses every kind of invalid body, as ${caller}, and changes nothing`, async (context) => {
       const current = await trialFor(context, samples)
       const made = await current.make('samples', start, caller)
       const path = method === 'POST' ? '/v1/samples' : `/v1/samples/${made.id}`
@@ -120,7 +120,7 @@ for (const [name, body, expected] of oddities) {
   })
 }
 
-it('ERR-3: a body of nothing but mistakes is answered within bounds', async (context) => {
+it('ERR-3: the response to a body with very many mistakes is bounded', async (context) => {
   const { send } = await trialFor(context, samples)
   const many = Array.from({ length: 90_000 }, (_, index) => index)
   const bodies = [

@@ -1,4 +1,4 @@
-/** ERR: what fails inside stays inside. */
+/** ERR: internal failures stay internal. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { completeCatalog } from '../../src/model/catalog.ts'
@@ -82,7 +82,7 @@ const causes: readonly [string, () => unknown, number, string][] = [
 ]
 
 for (const [name, make, status, code] of causes) {
-  it(`ERR-4: a storage that fails with ${name} gives ${status} and not a word of it`, async (context) => {
+  it(`ERR-4: a storage that fails with ${name} gives ${status}, without its message`, async (context) => {
     const { app, keys } = await trialFor(context, studio)
     const seen: Observation[] = []
     const thrown: unknown[] = []
@@ -115,7 +115,7 @@ for (const [name, make, status, code] of causes) {
   })
 }
 
-it('ERR-4: the log has what the caller is not told, under the same request_id', async (context) => {
+it('ERR-4: the log has the details that the response leaves out, with the same request_id', async (context) => {
   const { app, keys } = await trialFor(context, studio)
   const lines: string[] = []
   const log = logTo('info', { write: (line: string) => void lines.push(line) })
@@ -134,7 +134,7 @@ it('ERR-4: the log has what the caller is not told, under the same request_id', 
   assert.match(lines[0] as string, /secret_table/)
 })
 
-it('ERR-4: a rule that throws is our fault, and stays with us', async (context) => {
+it('ERR-4: a rule that throws is a 500 without details', async (context) => {
   const { send, make, seen } = await trialFor(context, counters)
   await make('groups', { name: 'g' })
   const { id } = await make('counters', { name: 'c' })
@@ -161,7 +161,7 @@ it('ERR-6: a storage that cannot look up credentials is a 502 too, never a 401',
   assert.deepEqual([received.status, received.json.code], [502, 'STORAGE_FAILED'])
 })
 
-it('ERR-6: while shutting down new requests get 503 with Retry-After, and those running finish', async (context) => {
+it('ERR-6: during shutdown new requests get 503 with Retry-After, and running requests finish', async (context) => {
   const { app, send } = await trialFor(context, studio)
   const running = send({ path: '/v1/projects', body: { name: 'One' } })
   await new Promise<void>((resolve) => queueMicrotask(resolve))
@@ -173,7 +173,7 @@ it('ERR-6: while shutting down new requests get 503 with Retry-After, and those 
   assert.equal((await send({ path: '/health/live' })).status, 200)
 })
 
-it('ERR-6: a database whose tables are gone is a 502 without a word of SQL', async (context) => {
+it('ERR-6: a database without its tables is a 502, without any SQL', async (context) => {
   const { app, keys } = await trialFor(context, studio)
   // The catalog knows a collection that this database was never given.
   const catalog = completeCatalog(samples)

@@ -1,4 +1,4 @@
-/** ERR: functions of a declaration that change what they are given, throw, or answer what they may not. */
+/** ERR: functions of a declaration that change their arguments, throw, or return invalid values. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { defineInterface, Type } from '../../src/index.ts'
@@ -100,7 +100,7 @@ for (const name of Object.keys(misdeeds)) {
   })
 }
 
-it('ERR-4: checks of deletions and restorations are held to the same', async (context) => {
+it('ERR-4: checks of deletions and restorations have the same limits', async (context) => {
   const deleting = { ...rule, on: 'delete', check: ({ current }: RuleContext) => misdeed('changes inside', current) }
   const restoring = { on: 'restore', check: ({ next }: RuleContext) => misdeed('changes a value', next) }
   const misdeed = (name: string, given: unknown) =>
@@ -120,7 +120,7 @@ it('ERR-4: checks of deletions and restorations are held to the same', async (co
   assert.equal((await send({ method: 'POST', path: `/v1/things/${fine.id}/restore` })).status, 200)
 })
 
-it('ERR-4: an objection keeps its code, message and pointer, and nothing else of it is answered', async (context) => {
+it('ERR-4: the error of a check keeps its code, message and pointer, and nothing else of it is sent', async (context) => {
   const check = () => ({ code: 'NOT_TODAY', message: 'Come back.', pointer: '/name', secret: 'canary', ids: ['x'] })
   const rules = [{ on: 'create', check }] as BusinessRule[]
   const { send } = await trialFor(context, { name: 'x', resources: { things: { fields, access: anyone, rules } } })
@@ -152,7 +152,7 @@ const answers: readonly (readonly [name: string, rule: (caller: never) => unknow
 ] // biome-ignore format: one row reads best
 
 for (const [name, answer, status] of answers) {
-  it(`ERR-4: an access function that ${name} lets nobody in (${status})`, async (context) => {
+  it(`ERR-4: an access function that ${name} permits nobody (${status})`, async (context) => {
     const read = ((caller: never) => answer(caller)) as never
     const access = { ...anyone, read: [read] }
     const trial = await trialFor(context, { name: 'x', resources: { things: { fields, access } } })
@@ -168,7 +168,7 @@ for (const [name, answer, status] of answers) {
   })
 }
 
-it('ERR-4: async functions are refused at the start, each with its place', () => {
+it('ERR-4: async functions are refused at start, each with its place', () => {
   const declared = {
     name: 'x',
     versions: { v1: {}, v2: {} },
@@ -207,7 +207,7 @@ async function olderTrial(context: TestContext, declared: ReturnType<typeof conv
   return { ...trial, path: `things/${json.id}` }
 }
 
-it('VER-2: a conversion cannot change the record that it is given a value of', async (context) => {
+it('VER-2: a conversion cannot change the record of its value', async (context) => {
   const push = (value: string[]) => [value.push('two')]
   const { send, path, ...trial } = await olderTrial(context, conversions(push, push))
   for (const sent of [
@@ -223,7 +223,7 @@ it('VER-2: a conversion cannot change the record that it is given a value of', a
   for (const line of logged({ ...trial })) assert.match(line, /changes of v2: things\.convert\.labels\.(?:older|newer)/)
 })
 
-it('VER-2: a conversion that promises a value is a fault of the declaration', async (context) => {
+it('VER-2: a conversion that returns a promise is a fault of the declaration', async (context) => {
   const later = (value: string[]) => Promise.resolve(value)
   const { send, path } = await olderTrial(context, conversions(later, later))
   assert.equal((await send({ path: `/v1/${path}` })).status, 500)

@@ -1,4 +1,4 @@
-/** ERR-6: maintenance. Every request is told so, nothing touches the database, and what was begun is finished. */
+/** ERR-6: maintenance. Every request gets 503, no request uses the database, and running requests finish. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -54,7 +54,7 @@ const asked: readonly Sent[] = [
   { path: '/v1/projects', headers: { accept: 'text/html', range: 'bytes=0-1', 'if-none-match': '*', expect: 'tea' } },
 ]
 
-it('ERR-6: during maintenance every request gets 503, with what is told and Retry-After', async (context) => {
+it('ERR-6: during maintenance every request gets 503, with the message and Retry-After', async (context) => {
   const current = await trialFor(context, studio)
   await turnOn(current)
   for (const sent of asked) {
@@ -72,7 +72,7 @@ it('ERR-6: during maintenance every request gets 503, with what is told and Retr
   assert.deepEqual([after.status, after.json.data], [200, []], 'nothing was made')
 })
 
-it('ERR-6: an address that is too long and plain HTTP are refused before maintenance is told of', async (context) => {
+it('ERR-6: a path that is too long and plain HTTP are refused before the 503 of maintenance', async (context) => {
   const current = await trialFor(context, studio, { requireHttps: true })
   await turnOn(current)
   const codeOf = async (sent: Sent) => (await current.send(sent)).json.code
@@ -81,7 +81,7 @@ it('ERR-6: an address that is too long and plain HTTP are refused before mainten
   assert.equal(await codeOf({ path: '/v1/projects' }), 'MAINTENANCE')
 })
 
-it('ERR-6: preflights are answered as ever, and pages of named origins can read the 503', async (context) => {
+it('ERR-6: preflights are answered as usual, and pages of allowed origins can read the 503', async (context) => {
   const cors = corsOf(['https://app.example']) ?? assert.fail()
   const current = await trialFor(context, studio, { cors })
   const origin = 'https://app.example'
@@ -100,7 +100,7 @@ it('ERR-6: preflights are answered as ever, and pages of named origins can read 
   assert.deepEqual([stranger.status, stranger.headers['access-control-allow-origin']], [503, undefined])
 })
 
-it('ERR-6: where no page is served, what looks like a preflight gets 503 too', async (context) => {
+it('ERR-6: if no page is allowed, a request that looks like a preflight gets 503 too', async (context) => {
   const current = await trialFor(context, studio)
   await turnOn(current)
   const headers = { origin: 'https://app.example', 'access-control-request-method': 'PUT' }
@@ -129,7 +129,7 @@ function awayBut({ maintenance }: Storage): { readonly storage: Storage; readonl
   return { storage, used }
 }
 
-it('ERR-6: nothing but the switch is read of the database', async (context) => {
+it('ERR-6: only the maintenance switch is read from the database', async (context) => {
   const { app, keys } = await trialFor(context, studio)
   await app.storage.maintenance.begin(told)
   const { storage, used } = awayBut(app.storage)
@@ -146,7 +146,7 @@ it('ERR-6: nothing but the switch is read of the database', async (context) => {
   assert.deepEqual(used, [])
 })
 
-it('ERR-6: meanwhile a server is live, and ready to say so', async (context) => {
+it('ERR-6: during maintenance a server is live, and ready to send its 503', async (context) => {
   const current = await trialFor(context, studio)
   await turnOn(current)
   for (const as of ['root', 'wrong', null]) {
@@ -167,7 +167,7 @@ it('ERR-6: meanwhile a server is live, and ready to say so', async (context) => 
   assert.equal((await current.send({ path: '/health/ready' })).json.code, 'SHUTTING_DOWN')
 })
 
-it('ERR-6: a request that was accepted before is finished', async (context) => {
+it('ERR-6: a request that was accepted before finishes', async (context) => {
   const current = await trialFor(context, studio)
   const { app, keys } = current
   let sendBody = (_: Uint8Array) => {}
@@ -206,7 +206,7 @@ async function longWork(current: Trial): Promise<string> {
   return id
 }
 
-it('ERR-6: jobs begin no batch meanwhile, finish the one that runs, and go on afterwards', async (context) => {
+it('ERR-6: jobs begin no batch during maintenance, finish the running one, and continue afterwards', async (context) => {
   const current = await trialFor(context, company)
   const { app, send } = current
   const id = await longWork(current)
@@ -234,7 +234,7 @@ it('ERR-6: jobs begin no batch meanwhile, finish the one that runs, and go on af
   assert.ok(batches > 2)
 })
 
-it('ERR-6: whatever a server is about to do for jobs when maintenance comes, it does not begin the next thing', async (context) => {
+it('ERR-6: if maintenance begins during any step of the jobs, the next step does not begin', async (context) => {
   const current = await trialFor(context, company)
   const { app } = current
   const { jobs } = app.storage
@@ -279,7 +279,7 @@ it('ERR-6: whatever a server is about to do for jobs when maintenance comes, it 
   assert.deepEqual(done, ['forget', 'purge'])
 })
 
-it('ERR-6: an export stops and goes on, and its file is whole', async (context) => {
+it('ERR-6: an export pauses and continues, and its file is complete', async (context) => {
   const current = await trialFor(context, company)
   const { app, send } = current
   await longWork(current)
@@ -305,7 +305,7 @@ it('ERR-6: an export stops and goes on, and its file is whole', async (context) 
   assert.equal(file.text.trim().split('\n').length, 1_201)
 })
 
-it('ERR-6: what has expired is removed once maintenance is over', async (context) => {
+it('ERR-6: expired data is removed after maintenance', async (context) => {
   const current = await trialFor(context, company)
   const { app, send, clock } = current
   const { id } = await current.make('companies', { name: 'Acme' })
@@ -332,7 +332,7 @@ async function besides(context: TestContext, { app, database }: Trial): Promise<
   return other
 }
 
-it('ERR-6: every server on the database notices by itself, and one that starts then knows at once', async (context) => {
+it('ERR-6: every server on the database notices maintenance, and one that starts then knows at once', async (context) => {
   const current = await trialFor(context, studio)
   const key = current.keys.get('root')
   const [one, two] = [await besides(context, current), await besides(context, current)]
@@ -353,7 +353,7 @@ it('ERR-6: every server on the database notices by itself, and one that starts t
   while ((await statuses(one, two, late)).includes(503)) await sleep(5)
 })
 
-it('ERR-6: the log and the metrics hear of maintenance, and of no failure', async (context) => {
+it('ERR-6: the log and the metrics report maintenance, and no failures', async (context) => {
   const current = await trialFor(context, studio)
   const metrics = await collectMetrics()
   const gauge = async () => /^resourced_maintenance (\d)$/m.exec(await metrics.read())?.[1]

@@ -1,4 +1,4 @@
-/** ERR: the form of errors. (Bodies and failures have files of their own.) */
+/** ERR: the form of errors. (`err-bodies.test.ts` and `err-failures.test.ts` have bodies and failures.) */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { faults } from '../../src/spec/fault-entries.ts'
@@ -56,7 +56,7 @@ for (const [name, sent, status, code] of refusals) {
   })
 }
 
-it('ERR-2: every request has an id of its own', async (context) => {
+it('ERR-2: every request has its own id', async (context) => {
   const { send } = await trialFor(context, studio)
   const answers = await Promise.all(Array.from({ length: 50 }, () => send({ path: '/v1/projects' })))
   assert.equal(new Set(answers.map(({ headers }) => headers['x-request-id'])).size, 50)
@@ -78,7 +78,7 @@ it('ERR-1: an error is never a 200, a success never a problem', async (context) 
   }
 })
 
-it('ERR-5: the table has no status but those of the specification and RFC 9110', () => {
+it('ERR-5: every status is in the specification or in RFC 9110', () => {
   const known = [
     400, 401, 403, 404, 405, 406, 408, 409, 410, 412, 413, 414, 415, 416, 422, 428, 429, 431, 500, 502, 503,
   ]
