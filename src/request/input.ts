@@ -8,18 +8,20 @@ import { type Conditions, readConditions } from '../http/preconditions.ts'
 import { type Decided, decidePreferences, type PreferenceName } from '../http/preferences.ts'
 import { deepestNesting, readJson } from '../model/json/read-json.ts'
 import type { Predicate } from '../model/predicate.ts'
-import type { Catalog } from '../model/resource.ts'
+import type { Catalog, Resource } from '../model/resource.ts'
 import { fault, type Issue } from '../spec/faults.ts'
 import { bodyTypes } from '../spec/media-types.ts'
+import { type KnownQueries, type ListQuery, readDeletionFilter, readListQuery } from './list-query.ts'
 import {
-  type KnownQueries,
-  type ListQuery,
-  readDeletionFilter,
-  readDescendants,
-  readListQuery,
-  readRecordQuery,
-} from './list-query.ts'
-import { type Parameter, readParameters, refuseParameters } from './parameters.ts'
+  answeredFields,
+  duplicate,
+  invalidQuery,
+  type Parameter,
+  readBoolean,
+  readParameters,
+  refuseParameters,
+  unknownParameter,
+} from './parameters.ts'
 import { readQueryBody } from './query-body.ts'
 import type { Target } from './target.ts'
 
@@ -116,6 +118,44 @@ function readDeletion(target: Target, parameters: readonly Parameter[], conditio
   }
   refuseParameters(parameters)
   return { kind: 'delete', conditions, descendants: false }
+}
+
+/** Reads the parameters of a single resource: `fields`, and nothing else (QRY-4). */
+function readRecordQuery(resource: Resource, parameters: readonly Parameter[]): readonly string[] | undefined {
+  const issues: Issue[] = []
+  const text = readOnly('fields', 'A single resource takes only fields as a parameter.', parameters, issues)
+  const fields = answeredFields(resource, text, issues)
+  if (issues.length > 0) throw invalidQuery(issues)
+  return fields
+}
+
+/**
+ * Reads the parameters of a revocation: `descendants=true` revokes the keys made with the key too (AUT-10).
+ *
+ * @throws Fault INVALID_QUERY
+ */
+function readDescendants(parameters: readonly Parameter[]): boolean {
+  const issues: Issue[] = []
+  const text = readOnly('descendants', 'A revocation takes only descendants as a parameter.', parameters, issues)
+  const descendants = readBoolean('descendants', text, issues)
+  if (issues.length > 0) throw fault('INVALID_QUERY', { errors: issues })
+  return descendants
+}
+
+/** Reads the one parameter that an address takes. */
+function readOnly(
+  name: string,
+  message: string,
+  parameters: readonly Parameter[],
+  issues: Issue[],
+): string | undefined {
+  let text: string | undefined
+  for (const parameter of parameters) {
+    if (parameter.name !== name) issues.push(unknownParameter(parameter.name, message))
+    else if (text !== undefined) issues.push(duplicate(name))
+    else text = parameter.value
+  }
+  return text
 }
 
 function keyOf(field: string | undefined): string | undefined {

@@ -1,11 +1,11 @@
 /**
- * The parameters of a query string, and the names of fields that one lists: `sort=-due_on,title`, `fields=id,title`
- * (QRY-3, QRY-4).
+ * The parameters of a query string, those that several addresses take, and the names of fields that one lists:
+ * `sort=-due_on,title`, `fields=id,title` (QRY-3, QRY-4).
  */
 import { secretParameters } from '../model/check/names.ts'
 import { holdsCredential, withoutCredentials } from '../model/credentials.ts'
 import type { SortTerm } from '../model/predicate.ts'
-import { type Resource, sortableNames } from '../model/resource.ts'
+import { type Resource, sortableNames, systemFields } from '../model/resource.ts'
 import { type Fault, fault, type Issue } from '../spec/faults.ts'
 import { queryLimits } from '../spec/limits.ts'
 
@@ -169,6 +169,24 @@ export function readFields(
   return [...places.keys()].sort()
 }
 
+/** Reads `fields`: the names of the fields to return; `undefined`: all fields. */
+export function answeredFields(
+  resource: Resource,
+  text: string | undefined,
+  issues: Issue[],
+): readonly string[] | undefined {
+  if (text === undefined || !isShortList('fields', text, issues)) return undefined
+  return readFields(resource, listed(text, { parameter: 'fields' }), systemFields, issues)
+}
+
+/** Reads a parameter that is true or false; without it, it is false. */
+export function readBoolean(name: string, text: string | undefined, issues: Issue[]): boolean {
+  if (text !== undefined && text !== 'true' && text !== 'false') {
+    issues.push({ code: 'INVALID_VALUE', message: `${name} is true or false.`, parameter: name })
+  }
+  return text === 'true'
+}
+
 /** Whether a list of names is within LIM-5. */
 export function isShortList(name: 'sort' | 'fields', text: string, issues: Issue[]): boolean {
   const most = name === 'sort' ? queryLimits.sortTerms : queryLimits.fields
@@ -181,4 +199,9 @@ export function isShortList(name: 'sort' | 'fields', text: string, issues: Issue
 /** The issue of a parameter that lists too much. */
 export function tooMany(parameter: string, message: string): Issue {
   return { code: 'TOO_MANY_ITEMS', message, parameter }
+}
+
+/** The issue of a parameter that is repeated, and may not be. */
+export function duplicate(name: string): Issue {
+  return { code: 'DUPLICATE_PARAMETER', message: `${name} may be given once.`, parameter: name }
 }
