@@ -1,6 +1,6 @@
 /**
- * Reads a declaration from a file (TypeScript, JavaScript, JSON or YAML), checks it and completes it. Modules can import
- * 'resourced'; their errors have line and column.
+ * Reads a declaration from a file (TypeScript, JavaScript, JSON or YAML), checks it and completes it. Modules can
+ * import 'resourced'; their errors have line and column.
  */
 import { constants } from 'node:fs'
 import { access, readFile, stat } from 'node:fs/promises'

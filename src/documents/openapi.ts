@@ -1,15 +1,18 @@
-/** The catalog as an OpenAPI 3.1 document (DOC-1). Every response of the server fits it. */
+/**
+ * The catalog as an OpenAPI 3.1 document (DOC-1). Every response of the server fits it. Where there are versions, it says
+ * how clients choose one, which header fields name it, and what is deprecated (VER-1, VER-3, VER-4).
+ */
 import { type Catalog, isRestorable, type Resource } from '../model/resource.ts'
-import { onlyVersion, type Version, type Versions } from '../versions/versions.ts'
-import { headerComponents, type Json } from './openapi/components.ts'
+import type { FaultCode } from '../spec/faults.ts'
+import { responseHeaders } from '../spec/response-headers.ts'
+import { isDeprecated, isLeaving, mediaTypeOf, onlyVersion, type Version, type Versions } from '../versions/versions.ts'
+import { type HeaderName, headers, type Json, refTo, sharedSchemas } from './openapi/components.ts'
 import { namesOf, type ResourceNames } from './openapi/names.ts'
 import { bulkDeletePath, collectionPath, type OperationParts, recordPath, restorePath } from './openapi/operations.ts'
 import { parameterComponents } from './openapi/parameters.ts'
 import { problemResponses } from './openapi/problems.ts'
 import { resourceSchemas } from './openapi/schemas.ts'
-import { sharedSchemas } from './openapi/shared-schemas.ts'
 import { exportPaths, servicePaths, systemPaths } from './openapi/system-operations.ts'
-import { serverOf, versionCodes, versionParameters, versionText, withNotice, withVersion } from './openapi/versions.ts'
 
 /** Settings of the document. */
 export interface OpenApiOptions {
@@ -100,7 +103,7 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
         },
       },
       parameters: { ...parameterComponents(catalog), ...versionParameters(versions, version) },
-      headers: headerComponents,
+      headers: responseHeaders,
       responses: Object.fromEntries(responses),
       schemas: {
         ...Object.assign({}, ...resources.map((resource) => resourceSchemas(resource, nameOf(resource)))),
@@ -125,4 +128,134 @@ function resourcePaths(catalog: Catalog, partsOf: (resource: Resource) => Operat
     }
   }
   return paths
+}
+
+/** The error codes that versions add to every operation. */
+function versionCodes({ carriers }: Versions, { sunsetAt }: Version): readonly FaultCode[] {
+  const alone = carriers.length === 1 && carriers[0] === 'path'
+  return [
+    ...(alone ? [] : (['VERSION_MISMATCH', 'UNKNOWN_VERSION'] as const)),
+    ...(sunsetAt === undefined ? [] : (['VERSION_RETIRED'] as const)),
+  ]
+}
+
+/** The server of a version: where its paths begin. */
+function serverOf(serverUrl: string, version: Version): Json {
+  return { url: `${serverUrl}${version.basePath}` || '/' }
+}
+
+/** A paragraph about the version; empty if there is one version, in the path. */
+function versionText({ carriers, all, current }: Versions, version: Version, now: number): string {
+  const { name, catalog, sunsetAt, guide } = version
+  const type = mediaTypeOf(catalog)
+  const ways: Readonly<Record<string, string>> = {
+    path: `the path (\`/${name}\`)`,
+    header: `\`API-Version: ${name}\``,
+    'media-type': `\`Accept: ${type}\`, and the same as the \`Content-Type\` of bodies`,
+    query: `\`?version=${name}\``,
+  }
+  const sentences: string[] = []
+  if (all.size > 1)
+    sentences.push(`This is version ${name} of ${[...all.keys()].join(', ')}; ${current.name} is current.`)
+  if (carriers.length > 1 || carriers[0] !== 'path') {
+    const rest = carriers.filter((carrier) => carrier !== 'path').map((carrier) => ways[carrier])
+    const said = carriers.includes('path') ? `${ways['path']}; it may be repeated by` : ''
+    const otherwise = carriers.includes('path') ? '' : ` Who names none gets ${current.name}.`
+    sentences.push(`The version is said by ${said} ${rest.join(', or by ')}.${otherwise}`.replace('  ', ' '))
+  }
+  if (isDeprecated(version, now)) sentences.push('It is deprecated: `Deprecation` says since when.')
+  if (sunsetAt !== undefined) {
+    const after = version.afterSunset === 'gone' ? '410' : '308 to its successor'
+    sentences.push(`From ${new Date(sunsetAt).toISOString()} on it answers ${after}.`)
+  }
+  if (guide !== undefined) sentences.push(`What to do is at ${guide}.`)
+  return sentences.length === 0 ? '' : `\n\n${sentences.join(' ')}`
+}
+
+type Node = Record<string, unknown>
+
+const operations = ['get', 'post', 'put', 'patch', 'delete']
+
+/**
+ * Adds parameters, header fields and deprecation of a version to paths. Operations outside of the version stay as they
+ * are.
+ *
+ * @param paths Path Items, by path
+ */
+function withVersion(paths: Json, versions: Versions, version: Version, now: number): Json {
+  const parameters = parametersOf(versions)
+  const marks = isDeprecated(version, now) ? { deprecated: true } : {}
+  const moved = version.sunsetAt !== undefined && version.afterSunset === 'redirect' ? { 308: redirect } : {}
+  const entries = Object.entries(paths as Record<string, Node>).map(([path, item]) => {
+    if ('servers' in item) return [path, item]
+    const changed = operations
+      .filter((method) => method in item)
+      .map((method) => {
+        const operation = item[method] as Node
+        const responses = Object.entries({ ...moved, ...(operation['responses'] as Node) }).map(
+          ([status, response]) => [status, withNotice(response as Node, versions, version)],
+        )
+        const given = [...((operation['parameters'] as Json[] | undefined) ?? []), ...parameters]
+        return [
+          method,
+          {
+            ...operation,
+            ...marks,
+            ...(given.length > 0 && { parameters: given }),
+            ...('requestBody' in operation && {
+              requestBody: withType(operation['requestBody'] as Node, versions, version),
+            }),
+            responses: Object.fromEntries(responses),
+          },
+        ]
+      })
+    return [path, { ...item, ...Object.fromEntries(changed) }]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Adds the header fields of a version to a response, if it is one of authenticated callers (it has `RateLimit`). */
+function withNotice(response: Json, versions: Versions, version: Version): Json {
+  const { headers: own } = response as { readonly headers?: Node }
+  if (own === undefined || !('RateLimit' in own)) return response
+  const names: HeaderName[] = ['API-Version']
+  if (isLeaving(version)) names.push('Deprecation', 'Sunset', 'Link')
+  if (['header', 'media-type'].some((carrier) => versions.carriers.includes(carrier as never))) names.push('Vary')
+  const all: Node = { ...own, ...Object.fromEntries(names.map((name) => [name, refTo('headers', name)])) }
+  const sorted = Object.fromEntries(
+    Object.keys(all)
+      .sort()
+      .map((name) => [name, all[name]]),
+  )
+  return withType({ ...response, headers: sorted }, versions, version)
+}
+
+/** The parameters that choose a version. */
+function versionParameters({ carriers }: Versions, { name }: Version): Record<string, Json> {
+  const description = 'The version of the interface.'
+  const schema = { type: 'string', const: name }
+  return {
+    ...(carriers.includes('header') && { ApiVersion: { name: 'API-Version', in: 'header', description, schema } }),
+    ...(carriers.includes('query') && { Version: { name: 'version', in: 'query', description, schema } }),
+  }
+}
+
+function parametersOf({ carriers }: Versions): Json[] {
+  return [
+    ...(carriers.includes('header') ? [refTo('parameters', 'ApiVersion')] : []),
+    ...(carriers.includes('query') ? [refTo('parameters', 'Version')] : []),
+  ]
+}
+
+/** Adds the media type of the version to JSON, if versions are chosen by media type. */
+function withType(holder: Node, { carriers }: Versions, { catalog }: Version): Node {
+  const content = holder['content'] as Node | undefined
+  const json = content?.['application/json']
+  if (json === undefined || !carriers.includes('media-type')) return holder
+  return { ...holder, content: { ...content, [mediaTypeOf(catalog)]: json } }
+}
+
+const redirect: Json = {
+  description: 'The version is retired; its successor has the same.',
+  headers: headers('Location'),
 }

@@ -1,6 +1,7 @@
 /**
  * CORS (OPT-3 to OPT-6): the origins whose web pages may read responses, by the CORS protocol of the Fetch standard.
  */
+import { exposedHeaders } from '../spec/response-headers.ts'
 import type { HttpRequest, ResponseHeaders } from './message.ts'
 
 /**
@@ -82,13 +83,7 @@ const requestHeaders = [
   'tracestate', 'X-Request-Id',
 ].join(', ') // biome-ignore format: a list
 
-// In addition to those that every page may read (Fetch standard, "CORS-safelisted response-header name").
-const responseHeaders = [
-  'Accept-Patch', 'Accept-Post', 'Accept-Query', 'Accept-Ranges', 'Allow', 'API-Version', 'Content-Disposition',
-  'Content-Location', 'Content-Range', 'Deprecation', 'ETag', 'Link', 'Location', 'Preference-Applied',
-  'RateLimit', 'RateLimit-Policy', 'Retry-After',
-  'Server-Timing', 'Sunset', 'WWW-Authenticate', 'X-Request-Id', 'X-Total-Count',
-].join(', ') // biome-ignore format: a list
+const responseHeaders = exposedHeaders.join(', ')
 
 // How long a browser may cache a preflight, in seconds. Chromium uses at most two hours. Firefox would use a day, and
 // send requests that a new configuration refuses.

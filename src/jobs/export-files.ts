@@ -11,9 +11,7 @@ import { timestamp } from '../model/time.ts'
 import { convertedTexts, exportHead, exportsKept, exportTail } from '../plan/export-document.ts'
 import { fault } from '../spec/faults.ts'
 import type { ExportPiece, ExportRoom, JobStep, OpenExport, Storage } from '../storage/storage.ts'
-import { exportsInDatabase } from './export-copies.ts'
-import { exportsInFolder } from './export-folder.ts'
-import { type ExportPlace, noRoom } from './export-place.ts'
+import { type ExportPlace, exportsInDatabase, exportsInFolder, noRoom } from './export-places.ts'
 
 /** The files of exports. */
 export interface ExportFiles extends Pick<ExportPlace, 'pathOf' | 'has' | 'sweep' | 'drop' | 'close'> {

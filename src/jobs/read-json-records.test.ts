@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ArraySplitter, type Part } from './read-json-records.ts'
+import { ArraySplitter, type Part } from './read-records.ts'
 
 /** The parts of a text that arrives in pieces, cut at these places. */
 function split(text: string, cuts: readonly number[] = [], mostBytes = 1_000_000): Part[] {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { exampleOf, exampleOfObject } from './example.ts'
+import { exampleOf, exampleOfObject } from './schemas.ts'
 
 const cases: readonly [object, unknown][] = [
   [{ type: 'string' }, 'Some title'],

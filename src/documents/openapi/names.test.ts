@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completeCatalog } from '../../model/catalog.ts'
+import { sharedSchemas } from './components.ts'
 import { namesOf, singularOf } from './names.ts'
-import { sharedSchemas } from './shared-schemas.ts'
 
 const singulars = {
   tasks: 'task',

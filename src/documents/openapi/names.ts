@@ -1,7 +1,7 @@
 /** The names of a resource in the document. They are stable, because clients are generated from them. */
 import { pluralOf } from '../../model/plural.ts'
 import type { Catalog } from '../../model/resource.ts'
-import { sharedSchemas } from './shared-schemas.ts'
+import { sharedSchemas } from './components.ts'
 
 /** The names of one resource. */
 export interface ResourceNames {

@@ -1,12 +1,15 @@
-/** One request on a Node server, from the head of the message to the end of its response. */
-import type { IncomingMessage } from 'node:http'
+/**
+ * One request on a Node server, from the head of the message until its client has read the response. Clients that read
+ * too slowly are disconnected (LIM-6).
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Http2ServerResponse } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { readForwarded } from '../../http/fields/forwarded.ts'
 import type { HttpRequest, HttpResponse } from '../../http/message.ts'
 import { Fault, fault } from '../../spec/faults.ts'
 import { checkHead, malformedRequest } from './head.ts'
 import {
-  abandonSignal,
   abortResponse,
   isOver,
   type NodeRequest,
@@ -17,7 +20,6 @@ import {
 } from './pending-request.ts'
 import { readNodeBody } from './request-body.ts'
 import { send } from './send.ts'
-import { releaseWhenRead, reserveBytes } from './unread-responses.ts'
 
 type Headers = HttpRequest['headers']
 
@@ -160,4 +162,96 @@ function withoutPseudoFields(received: Headers): Record<string, string | undefin
 // A socket for both families shows an IPv4 client as ::ffff:192.0.2.1.
 function plainAddress(address = ''): string {
   return address.startsWith('::ffff:') ? address.slice(7) : address
+}
+
+// How often a client is probed that has closed its side, in milliseconds.
+const probeInterval = 250
+
+/**
+ * Returns a signal that is aborted when the client has gone. For a response that waits behind others on its connection,
+ * that cannot be known.
+ */
+function abandonSignal({ request, response, inputEnded }: PendingRequest): AbortSignal {
+  const gone = new AbortController()
+  if (isOver(response)) gone.abort()
+  if (gone.signal.aborted) return gone.signal
+  if (request.httpVersionMajor === 2) {
+    response.once('close', () => gone.abort())
+    return gone.signal
+  }
+  const { socket } = request
+  if ((response as ServerResponse).socket === null) return gone.signal
+  let timer: NodeJS.Timeout | undefined
+  const startProbing = () => {
+    timer ??= setInterval(() => probe(response as ServerResponse, request.httpVersionMinor), probeInterval).unref()
+  }
+  response.once('close', () => {
+    clearInterval(timer)
+    socket.off('end', startProbing)
+    gone.abort()
+  })
+  if (inputEnded) startProbing()
+  else socket.once('end', startProbing)
+  return gone.signal
+}
+
+/**
+ * A client may close its side and still wait for the response. A client that has gone closed its side too. An interim
+ * response (RFC 9110 section 15.2) distinguishes them: the system of a client that has gone refuses it, which ends the
+ * connection. HTTP/1.0 has none.
+ */
+function probe(response: ServerResponse, minor: number): void {
+  if (minor > 0 && !response.headersSent && !response.destroyed) response.writeProcessing()
+}
+
+// Responses must be read ten times as fast as request bodies must be sent: they are in memory all the time.
+const timesBodies = 10
+
+/** Counts the bytes of a response. Where `mayRefuse`, it returns a refusal instead if there are too many. */
+function reserveBytes(
+  state: ServerState,
+  pending: PendingRequest,
+  reserved: { readonly caller: string; readonly bytes: number },
+  mayRefuse: boolean,
+): Fault | undefined {
+  const { caller, bytes } = reserved
+  const refusal = mayRefuse ? state.unread.refusal(caller, bytes) : undefined
+  if (refusal !== undefined || bytes === 0) return refusal
+  state.unread.add(caller, bytes)
+  pending.reserved = reserved
+  return undefined
+}
+
+/** Ends the counting of a response once the client has read it. A client that takes too long is disconnected. */
+function releaseWhenRead(state: ServerState, pending: PendingRequest): void {
+  const { reserved, request, response } = pending
+  if (reserved === undefined) return
+  pending.reserved = undefined
+  const { caller, bytes } = reserved
+  if (isRead(response)) {
+    state.unread.remove(caller, bytes)
+    return
+  }
+  const { idle, interval, bytes: least } = state.timeouts
+  const { socket } = request
+  const isVersionOne = request.httpVersionMajor !== 2
+  const end = () => {
+    clearTimeout(timer)
+    response.off('close', end)
+    if (isVersionOne) socket.off('close', end)
+    state.unread.remove(caller, bytes)
+  }
+  // A response that waits behind others on its connection has no socket of its own.
+  const disconnect = () => (isVersionOne ? socket.destroy() : abortResponse(response))
+  const timer = setTimeout(disconnect, idle + (bytes * interval) / (least * timesBodies))
+  response.once('close', end)
+  if (!isVersionOne) return
+  // Responses that wait behind others get no event when their connection closes, so each adds a listener to the socket.
+  socket.setMaxListeners(0)
+  socket.once('close', end)
+}
+
+function isRead(response: ServerResponse | Http2ServerResponse): boolean {
+  const writable = 'stream' in response ? response.stream : response
+  return writable === undefined || writable.destroyed || writable.writableFinished
 }

@@ -119,46 +119,6 @@ export function isOver(response: NodeResponse): boolean {
   return response.writableEnded || ('stream' in response ? response.stream : response).destroyed
 }
 
-// How often a client is probed that has closed its side, in milliseconds.
-const probeInterval = 250
-
-/**
- * Returns a signal that is aborted when the client has gone. For a response that waits behind others on its connection,
- * that cannot be known.
- */
-export function abandonSignal({ request, response, inputEnded }: PendingRequest): AbortSignal {
-  const gone = new AbortController()
-  if (isOver(response)) gone.abort()
-  if (gone.signal.aborted) return gone.signal
-  if (request.httpVersionMajor === 2) {
-    response.once('close', () => gone.abort())
-    return gone.signal
-  }
-  const { socket } = request
-  if ((response as ServerResponse).socket === null) return gone.signal
-  let timer: NodeJS.Timeout | undefined
-  const startProbing = () => {
-    timer ??= setInterval(() => probe(response as ServerResponse, request.httpVersionMinor), probeInterval).unref()
-  }
-  response.once('close', () => {
-    clearInterval(timer)
-    socket.off('end', startProbing)
-    gone.abort()
-  })
-  if (inputEnded) startProbing()
-  else socket.once('end', startProbing)
-  return gone.signal
-}
-
-/**
- * A client may close its side and still wait for the response. A client that has gone closed its side too. An interim
- * response (RFC 9110 section 15.2) distinguishes them: the system of a client that has gone refuses it, which ends the
- * connection. HTTP/1.0 has none.
- */
-function probe(response: ServerResponse, minor: number): void {
-  if (minor > 0 && !response.headersSent && !response.destroyed) response.writeProcessing()
-}
-
 /** The most bytes of unread responses. */
 export interface UnreadLimits {
   readonly caller: number
