@@ -7,9 +7,7 @@ import { isSequential } from '../case/fill.ts'
 import type { CollectionProfile, PageStyle } from '../profile/profile.ts'
 import { generate, invalidValue, isUnmade, listOf, otherValue, type Schema, typeOf } from '../values/generate.ts'
 import { isObject, type JsonObject, objectOf } from '../values/json.ts'
-import { isNarrow } from '../values/unique-value.ts'
 import { type Candidate, listParameter } from './candidate.ts'
-import { identifierIn, identifierOf, normalized, recordNames, referredName } from './naming.ts'
 
 type Schemas = Readonly<Record<string, Schema>>
 
@@ -276,7 +274,55 @@ function ranked(members: readonly string[], example: JsonObject = {}, rank: (mem
   return members.toSorted((left, right) => place(left) - place(right))
 }
 
-/** The number of unique members of a collection that soon run out of values. */
-export function narrowMembers({ unique, schemas = {} }: CollectionProfile): number {
-  return unique.filter((each) => isNarrow(schemas[each] ?? {})).length
+const irregular: Readonly<Record<string, string>> = { people: 'person', children: 'child', men: 'man', women: 'woman' }
+
+/** `country` for `countries`. */
+function singular(plural: string): string {
+  const found = irregular[plural]
+  if (found !== undefined) return found
+  if (/ies$/.test(plural)) return plural.replace(/ies$/, 'y')
+  if (/(?:ss|sh|ch|x|z)es$/.test(plural)) return plural.replace(/es$/, '')
+  if (/ves$/.test(plural)) return plural.replace(/ves$/, 'f')
+  return /[^s]s$/.test(plural) ? plural.slice(0, -1) : plural
+}
+
+/** A name without its writing style: `countryId`, `country_id` and `country-id` are the same. */
+function normalized(name: string): string {
+  return name.replaceAll(/[_-]/g, '').toLowerCase()
+}
+
+/** Names for a record of a collection in members that refer to it, without `_id`; the best one first. */
+function recordNames(collection: string): readonly [string, string] {
+  const one = normalized(singular(collection))
+  // `shelves` are of a `shelf`, but `archives` are of an `archive`.
+  return [one, /ves$/.test(collection) ? normalized(collection).slice(0, -1) : normalized(collection)]
+}
+
+/**
+ * What the name of a member refers to: `country` for `country_id`; `undefined` if it does not end like an identifier.
+ */
+function referredName(member: string): string | undefined {
+  const found = /^(.+?)(?:_id|-id|Id|ID|_uuid|Uuid|_key)$/.exec(member)
+  return found === null ? undefined : normalized(found[1] as string)
+}
+
+/** Usual names of the member that identifies a record, the most usual first. */
+function identifierNames(collection: string): readonly string[] {
+  const [one] = recordNames(collection)
+  return ['id', '_id', 'uuid', 'ID', `${one}_id`, `${one}Id`, 'key']
+}
+
+/** The member of a record that identifies it. */
+export function identifierIn(record: Readonly<Record<string, unknown>>, collection: string): string | undefined {
+  return identifierNames(collection).find((name) => ['string', 'number'].includes(typeof record[name]))
+}
+
+/**
+ * The member of a schema's properties that identifies a record; `id` if none of them does.
+ *
+ * @param idName its name in the paths of records
+ */
+function identifierOf(properties: object, collection: string, idName: string | undefined): string {
+  const names = ['id', idName, ...identifierNames(collection)]
+  return names.find((name) => name !== undefined && Object.hasOwn(properties, name)) ?? 'id'
 }

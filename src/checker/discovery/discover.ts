@@ -3,32 +3,20 @@
  * must not be touched, describes its collections, and completes them with the entries of a profile file.
  */
 import { type Requester, request } from '../client/client.ts'
-import { type Answer, isSuccess } from '../client/exchange.ts'
-import { CannotCheck, type CollectionProfile, type Profile } from '../profile/profile.ts'
-import { mergeProfile, type PartialProfile } from '../profile/profile-file.ts'
+import { type Answer, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
+import { CannotCheck, type CollectionProfile, type Operation, type Profile } from '../profile/profile.ts'
+import { mergeProfile } from '../profile/profile-file.ts'
 import { countOfNeeds } from '../run/choose-collections.ts'
+import { schemaOf } from '../values/generate.ts'
 import { objectOf } from '../values/json.ts'
 import { serverPaths } from '../values/openapi.ts'
-import { bareAddress, type Located, locate } from './base.ts'
-import { bareCandidate, type Candidate, isCalled } from './candidate.ts'
-import { describeCollection, narrowMembers } from './describe.ts'
-import { findDocument, readDocumentAt } from './find-document.ts'
-import { guessCandidate, linkedPaths, readList } from './guess.ts'
+import { isNarrow } from '../values/unique-value.ts'
+import { bareCandidate, type Candidate, isCalled, type ListResponse } from './candidate.ts'
+import { describeCollection, identifierIn } from './describe.ts'
+import { type DiscoveryOptions, openServer } from './open-server.ts'
 import { type Document, expandSchema, pathsOf } from './openapi.ts'
-import { namesOf } from './response-names.ts'
-import { type Excluded, exclusionNotices, Selection } from './selection.ts'
-
-/** What a user says about the server. */
-export interface DiscoveryOptions {
-  /** Address of the interface, of its server, or of its OpenAPI document. */
-  readonly url: string
-  /** File or address of the OpenAPI document. */
-  readonly openapi?: string | undefined
-  /** Names or paths of the collections to check; all if empty. */
-  readonly only?: readonly string[] | undefined
-  /** Entries of a profile file. */
-  readonly given?: PartialProfile | undefined
-}
+import { namesOf, readList } from './response-names.ts'
+import { exclusionNotices, Selection } from './selection.ts'
 
 /** What discovery found. */
 export interface Discovered {
@@ -46,10 +34,8 @@ export interface Discovered {
  */
 export async function discover(requester: Requester, options: DiscoveryOptions): Promise<Discovered> {
   const { only = [], given = {} } = options
-  // 1. The document, and where on the server its paths begin.
-  const { address, document, rootStatus } = await openServer(requester, options)
-  const described: Located =
-    document === undefined ? { base: address, candidates: [] } : await locate(requester, document, address)
+  // 1. The document, the collections that it describes, and where on the server its paths begin.
+  const { address, document, rootStatus, described } = await openServer(requester, options)
   const base = given.base ?? described.base
 
   // 2. The collections to check: those of the document, and those that the user or links of the root name.
@@ -84,7 +70,8 @@ export async function discover(requester: Requester, options: DiscoveryOptions):
     ...(document === undefined ? {} : featuresOf(document)),
   }
   const profile = sortCollections(mergeProfile(found, given))
-  if (profile.collections.length === 0) throw new CannotCheck(nothingFound(address, document, only, selection.excluded))
+  if (profile.collections.length === 0)
+    throw new CannotCheck(nothingFound(address, document, only, exclusionNotices(selection.excluded)))
   const notices = [
     ...exclusionNotices(selection.excluded.filter(({ name }) => selection.isWanted({ name, path: `/${name}` }))),
     ...(used.some(({ hasSlash }) => hasSlash)
@@ -93,17 +80,6 @@ export async function discover(requester: Requester, options: DiscoveryOptions):
     ...collections.flatMap((each) => each.notices),
   ]
   return { profile, notices, guessed: new Set(guessed.map(({ name }) => name)) }
-}
-
-/** Checks that the server answers, and finds its document. */
-async function openServer(requester: Requester, { url, openapi, given = {} }: DiscoveryOptions) {
-  const isDocument = /\.(?:json|ya?ml)$/.test(new URL(url).pathname)
-  const address = given.base ?? (isDocument ? new URL(url).origin : bareAddress(url))
-  const { answer, failure } = await request(requester, 'GET', isDocument ? url : address)
-  if (answer === undefined) throw new CannotCheck(connectionAdvice(new URL(url), String(failure)))
-  const place = openapi ?? (isDocument ? url : given.document)
-  const document = place === undefined ? await findDocument(requester, address) : await readDocumentAt(requester, place)
-  return { address, document, rootStatus: answer.status }
 }
 
 const mostLists = 60
@@ -185,7 +161,7 @@ function nothingFound(
   address: string,
   document: Document | undefined,
   only: readonly string[],
-  excluded: readonly Excluded[],
+  exclusions: readonly string[],
 ): string {
   if (only.length > 0) {
     return (
@@ -193,7 +169,7 @@ function nothingFound(
       'the path.'
     )
   }
-  if (excluded.length > 0) return ['All collections are excluded.', ...exclusionNotices(excluded)].join('\n')
+  if (exclusions.length > 0) return ['All collections are excluded.', ...exclusions].join('\n')
   return document === undefined
     ? `No OpenAPI document was found at ${address}, and no collection. Give the document with --openapi FILE or ` +
         'URL, or name a collection: --collection cities.'
@@ -201,28 +177,85 @@ function nothingFound(
         'one with --collection cities.'
 }
 
-/** What a user can do about a connection that failed. */
-function connectionAdvice({ origin, hostname, protocol, port }: URL, failure: string): string {
-  // OpenSSL adds the place in its source code.
-  const text = failure.replace(/^.*:SSL routines:[^:]*:([^:]*):.*$/s, '$1').trim()
-  const other = (scheme: string) => `${scheme}://${hostname}${port && `:${port}`}`
-  const start = `${origin} does not answer`
-  if (/ECONNREFUSED/.test(text)) return `${start}: nothing listens there. Start the server, or correct the address.`
-  if (/ENOTFOUND|EAI_AGAIN/.test(text)) return `${start}: there is no host ${hostname}. Correct the address.`
-  if (/EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|no answer within/.test(text)) {
-    return `${start}: it cannot be reached from here (${text}).`
+/** The number of unique members of a collection that soon run out of values. */
+function narrowMembers({ unique, schemas = {} }: CollectionProfile): number {
+  return unique.filter((each) => isNarrow(schemas[each] ?? {})).length
+}
+
+const mostLinks = 30
+
+/** Paths below the base that the response at the base links to. */
+async function linkedPaths(requester: Requester, base: string): Promise<string[]> {
+  const { answer } = await request(requester, 'GET', `${base}/`)
+  if (answer === undefined || answer.status >= 400) return []
+  const found = [...targetsIn(answer)].flatMap((target) => {
+    const url = URL.parse(target, `${base}/`)
+    if (url === null || !url.href.startsWith(`${base}/`)) return []
+    const path = url.pathname.slice(new URL(base).pathname.replace(/\/$/, '').length).replace(/\/+$/, '')
+    return /^(?:\/[\w-]+)+$/.test(path) ? [path] : []
+  })
+  return [...new Set(found)].slice(0, mostLinks)
+}
+
+function* targetsIn(answer: Answer): Generator<string> {
+  for (const [, target = ''] of (fieldOf(answer, 'Link') ?? '').matchAll(/<([^<>]*)>/g)) yield target
+  const body = jsonOf(answer)
+  if (body === undefined) {
+    for (const [, target = ''] of answer.body.matchAll(/\bhref\s*=\s*["']([^"'#?{}]+)["']/gi)) yield target
+    return
   }
-  if (/certificate|self.signed|CERT_|UNABLE_TO_|issuer|altnames/i.test(text)) {
-    return (
-      `The certificate of ${origin} is not trusted (${text}). Give the one to trust with --cacert FILE, or trust ` +
-      'any with --insecure.'
-    )
+  yield* addressesIn(body, 0)
+  // Some servers answer with all of their collections by name.
+  for (const [name, value] of Object.entries(objectOf(body))) if (Array.isArray(value)) yield name
+}
+
+function* addressesIn(value: unknown, depth: number): Generator<string> {
+  if (typeof value === 'string' && /^(?:https?:|\/)/.test(value)) yield value.replace(/\{.*$/, '')
+  if (typeof value !== 'object' || value === null || depth > 4) return
+  for (const each of Object.values(value)) yield* addressesIn(each, depth + 1)
+}
+
+const setByServer = /(?:_at|At|_on)$|^(?:created|updated|modified|deleted)|^_/
+
+/** A candidate from the response of its list: clients can create what the first record shows. */
+async function guessCandidate(
+  requester: Requester,
+  base: string,
+  path: string,
+  listed: ListResponse,
+): Promise<Candidate> {
+  const candidate = bareCandidate(path)
+  const { first } = listed
+  const idName = first && identifierIn(first, candidate.name)
+  const example =
+    first && Object.fromEntries(Object.entries(first).filter(([name]) => name !== idName && !setByServer.test(name)))
+  return {
+    ...{ ...candidate, listed, idName, example, record: first && schemaOf(first) },
+    operations: await offeredOperations(requester, base + path, first && idName ? String(first[idName]) : undefined),
+    creation: example ? schemaOf(example) : { type: 'object', properties: {} },
   }
-  if (protocol === 'https:' && /EPROTO|wrong version number|packet length/i.test(failure)) {
-    return `${start} by HTTPS (${text}). Perhaps it speaks plain HTTP: ${other('http')}`
+}
+
+const listMethods = [['POST', 'create']] as const
+const recordMethods = [
+  ['GET', 'read'],
+  ['PUT', 'replace'],
+  ['PATCH', 'update'],
+  ['DELETE', 'delete'],
+] as const
+
+/** Operations that `Allow` names. If the server sends no `Allow`, all usual ones. */
+async function offeredOperations(requester: Requester, url: string, id: string | undefined): Promise<Operation[]> {
+  const offered = async (methods: readonly (readonly [string, Operation])[], at: string | undefined) => {
+    const answer = at === undefined ? undefined : (await request(requester, 'OPTIONS', at)).answer
+    const allow =
+      answer && answer.status < 400
+        ? fieldOf(answer, 'Allow')
+            ?.toUpperCase()
+            .split(/[\s,]+/)
+        : undefined
+    return methods.flatMap(([method, operation]) => ((allow?.includes(method) ?? true) ? [operation] : []))
   }
-  if (protocol === 'http:' && /socket hang up|ECONNRESET|Parse Error/i.test(text)) {
-    return `${start} by plain HTTP (${text}). Perhaps it speaks HTTPS: ${other('https')}`
-  }
-  return `${start}: ${text}.`
+  const onRecord = id === undefined ? undefined : `${url}/${encodeURIComponent(id)}`
+  return ['list', ...(await offered(listMethods, url)), ...(await offered(recordMethods, onRecord))]
 }

@@ -7,7 +7,7 @@ import type { JsonObject } from '../values/json.ts'
 import { uniqueValue } from '../values/unique-value.ts'
 import { markerOf } from './describe.ts'
 import { complaintsIn } from './repair-body.ts'
-import { listItems, noteRecord, requestCollection, type Trial, type TrialRecord } from './trial.ts'
+import type { Trial, TrialRecord } from './trial.ts'
 
 type Facts = Partial<CollectionProfile>
 
@@ -45,10 +45,10 @@ async function probeOwner(trial: Trial, collection: CollectionProfile, { url, bo
   const { answer: read } = await request(other, 'GET', url)
   const unique = collection.unique.map((name) => [name, uniqueValue(body[name], 0, collection.schemas?.[name])])
   const theirs = { ...body, ...Object.fromEntries(unique) }
-  const created = await requestCollection({ ...trial, requester: other }, collection, 'POST', { body: theirs })
+  const created = await trial.request(collection, 'POST', { body: theirs, by: other })
   const mayCreate = isSuccess(created.answer)
   if (mayCreate) {
-    noteRecord(trial, collection, created, body, other)
+    trial.note(collection, created, body, other)
     if (read !== undefined && [403, 404].includes(read.status) && collection.owner !== undefined) return {}
   }
   const may = [...(mayCreate ? ['create'] : []), ...(isSuccess(read) ? ['read'] : [])]
@@ -102,7 +102,7 @@ const mostMembers = 6
 async function probeList(trial: Trial, collection: CollectionProfile, { body }: TrialRecord): Promise<Facts> {
   const list = async (parameters: Readonly<Record<string, string>>) => {
     const suffix = `?${new URLSearchParams(parameters)}`
-    return listItems(trial, await requestCollection(trial, collection, 'GET', { suffix }))
+    return trial.itemsIn(await trial.request(collection, 'GET', { suffix }))
   }
   const pages: PageStyle[] = []
   if (((await list({}))?.length ?? 0) > 1) {
@@ -144,7 +144,7 @@ async function probeSearch(
     const words = record.body[name]
     if (typeof words !== 'string' || words.trim() === '') continue
     const suffix = `?q=${encodeURIComponent(words)}`
-    const items = listItems(trial, await requestCollection(trial, collection, 'GET', { suffix }))
+    const items = trial.itemsIn(await trial.request(collection, 'GET', { suffix }))
     if (items?.some((each) => String(each[id]) === record.id)) return name
   }
   return search

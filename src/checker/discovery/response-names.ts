@@ -1,9 +1,11 @@
 /** Finds the names that an interface leaves open (`Names`) in schemas and in responses. */
-import { type Answer, fieldOf, jsonOf } from '../client/exchange.ts'
+
+import { type Requester, request } from '../client/client.ts'
+import { type Answer, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
 import { type Names, usualNames } from '../profile/profile.ts'
 import { listOf, typeOf } from '../values/generate.ts'
 import { isObject, type JsonObject, objectOf, valueAt } from '../values/json.ts'
-import { type Candidate, itemsIn } from './candidate.ts'
+import { type Candidate, itemsIn, type ListResponse } from './candidate.ts'
 import { type Document, errorSchemas } from './openapi.ts'
 
 type TextName = Exclude<keyof Names, 'finished' | 'items'>
@@ -75,7 +77,7 @@ export function namesInListSchema(list: JsonObject): Partial<Names> {
 }
 
 /** Names in the response of a list. */
-export function namesInList(answer: Answer): Partial<Names> {
+function namesInList(answer: Answer): Partial<Names> {
   const body = jsonOf(answer)
   const items = itemsPointer(body)
   const { next, ...rest } = found(inValue(body), inLists)
@@ -100,7 +102,7 @@ function finishedStatuses(job: JsonObject | undefined): readonly string[] | unde
 }
 
 /** The pointer of the records in a response; `undefined` if the response does not look like a list. */
-export function itemsPointer(body: unknown): string | undefined {
+function itemsPointer(body: unknown): string | undefined {
   if (Array.isArray(body)) return ''
   const lists = Object.entries(objectOf(body)).filter(([, value]) => Array.isArray(value) && value.every(isObject))
   const usual = lists.find(([name]) => /^(?:data|items|results|records|content|value|rows|entries)$/i.test(name))
@@ -163,4 +165,14 @@ function located(
     ...own.map(([name, each]) => ({ pointer: `${at}/${name}`, name, type: typeOfMember(each) })),
     ...(isDeepest ? [] : own.flatMap(([name, each]) => located(each, membersOf, typeOfMember, `${at}/${name}`))),
   ]
+}
+
+/** Requests a list, and reads what its response shows. */
+export async function readList(requester: Requester, url: string): Promise<ListResponse> {
+  const exchange = await request(requester, 'GET', url)
+  const { answer } = exchange
+  if (!isSuccess(answer) || itemsPointer(jsonOf(answer)) === undefined) return { exchange }
+  const names = namesInList(answer)
+  const items = valueAt(jsonOf(answer), names.items ?? '')
+  return { exchange, names, first: Array.isArray(items) && isObject(items[0]) ? items[0] : undefined }
 }

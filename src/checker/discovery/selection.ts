@@ -9,7 +9,7 @@ import { type Candidate, isCalled } from './candidate.ts'
 import { describeCollection } from './describe.ts'
 
 /** A collection that the checker excludes, and why. */
-export interface Excluded {
+interface Excluded {
   readonly name: string
   readonly why: string
 }

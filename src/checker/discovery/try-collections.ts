@@ -2,31 +2,20 @@
  * Completes a profile by trying: before the cases run, it creates records in each collection that they will use,
  * corrects bodies by what the server says about them, and deletes the records again.
  */
-import { randomBytes } from 'node:crypto'
 import type { Case } from '../case/case.ts'
 import type { Requester } from '../client/client.ts'
 import { type Answer, type Exchange, type Fields, isSuccess } from '../client/exchange.ts'
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
 import { creatableCollections } from '../run/choose-collections.ts'
 import { statusText } from '../run/create-record.ts'
-import { Ledger } from '../run/ledger.ts'
+import type { Ledger } from '../run/ledger.ts'
 import { newExample } from '../run/request-body.ts'
 import { type Schema, typeOf } from '../values/generate.ts'
 import type { JsonObject } from '../values/json.ts'
 import { oftenUnique } from './describe.ts'
 import { probe } from './probe.ts'
 import { complaintsIn, repairBody } from './repair-body.ts'
-import {
-  collectionOf,
-  isStillListed,
-  learn,
-  noteRecord,
-  removeTrialRecord,
-  removeTrialRecords,
-  requestCollection,
-  type Trial,
-  type TrialRecord,
-} from './trial.ts'
+import { Trial, type TrialRecord } from './trial.ts'
 
 /** What is to be tried. */
 export interface TrialOptions {
@@ -51,13 +40,9 @@ export interface TrialResult {
 
 /** Tries the collections that cases will use, those first to which others refer. */
 export async function tryCollections(requester: Requester, options: TrialOptions): Promise<TrialResult> {
-  const { profile, cases, guessed, ledger = new Ledger() } = options
+  const { cases } = options
   const other = options.other && { ...requester, credential: options.other }
-  const mark = `checked-${randomBytes(5).toString('hex')}`
-  const trial: Trial = {
-    ...{ requester, other, profile, guessed, ledger, mark },
-    ...{ records: [], first: new Map(), notices: [] },
-  }
+  const trial = new Trial(requester, other, options)
   const callers = { hasKey: requester.credential.length > 0, hasOther: other !== undefined }
   const tried = new Set<string>()
   let remains: readonly string[] = []
@@ -71,7 +56,7 @@ export async function tryCollections(requester: Requester, options: TrialOptions
       await tryCollection(trial, name)
     }
   } finally {
-    remains = await removeTrialRecords(trial)
+    remains = await trial.removeAll()
   }
   return { profile: trial.profile, notices: trial.notices, remains }
 }
@@ -80,7 +65,7 @@ async function tryCollection(trial: Trial, name: string): Promise<void> {
   const single = await createMarked(trial, name)
   if (single === undefined) return
   // A single record shows whether records can be deleted. If not, no other is created.
-  if (!(await removeTrialRecord(trial, single)) || (await isStillListed(trial, name, single))) {
+  if (!(await trial.remove(single)) || (await trial.isStillListed(name, single))) {
     trial.notices.push(
       `${name}: ${single.path} was created and cannot be deleted again. The checker creates no other record ` +
         'there and leaves out cases that need one.',
@@ -90,9 +75,9 @@ async function tryCollection(trial: Trial, name: string): Promise<void> {
   const first = await createMarked(trial, name)
   if (first === undefined) return
   await findUniqueMembers(trial, name, first)
-  learn(trial, name, await probe(trial, collectionOf(trial, name), first))
+  trial.learn(name, await probe(trial, trial.collection(name), first))
   // Cases about callers who may do nothing need a collection in which the second caller may not create records.
-  if (collectionOf(trial, name).owner !== undefined && trial.other !== undefined) {
+  if (trial.collection(name).owner !== undefined && trial.other !== undefined) {
     const isOwned = (each: CollectionProfile) => Number(each.name === name)
     const collections = trial.profile.collections.toSorted((left, right) => isOwned(left) - isOwned(right))
     trial.profile = { ...trial.profile, collections }
@@ -101,7 +86,7 @@ async function tryCollection(trial: Trial, name: string): Promise<void> {
 
 /** Creates a record with the checker's mark in a member that takes any text. Without such a member, a plain record. */
 async function createMarked(trial: Trial, name: string): Promise<TrialRecord | undefined> {
-  const collection = collectionOf(trial, name)
+  const collection = trial.collection(name)
   const label = collection.marker ?? labelOf(collection)
   const plain = exampleOf(trial, collection)
   if (label === undefined || chosenIdentifier(trial.profile, collection, plain) !== undefined) {
@@ -110,12 +95,12 @@ async function createMarked(trial: Trial, name: string): Promise<TrialRecord | u
   // Lists are filtered by the whole value of a marker.
   const text = label === collection.marker ? trial.mark : `${plain[label] ?? ''} ${trial.mark}`.trim()
   const body = { ...plain, [label]: text }
-  const exchange = await requestCollection(trial, collection, 'POST', { body })
+  const exchange = await trial.request(collection, 'POST', { body })
   if (!isSuccess(exchange.answer)) return create(trial, name)
   const created = noteCreation(trial, collection, exchange, body)
   if (created === undefined) return undefined
   learnBody(trial, collection, plain, new Set(collection.unique))
-  if (collection.marker === undefined) learn(trial, name, { label })
+  if (collection.marker === undefined) trial.learn(name, { label })
   return created
 }
 
@@ -123,7 +108,7 @@ const mostTurns = 6
 
 /** Creates a record. Refused bodies are repaired a few times by what the server says about them. */
 async function create(trial: Trial, name: string): Promise<TrialRecord | undefined> {
-  const collection = collectionOf(trial, name)
+  const collection = trial.collection(name)
   const { references } = collection
   let body = exampleOf(trial, collection)
   let last: Answer | undefined
@@ -133,14 +118,14 @@ async function create(trial: Trial, name: string): Promise<TrialRecord | undefin
   for (let turn = 0; turn <= mostTurns; turn++) {
     const chosen = chosenIdentifier(trial.profile, { ...collection, schemas }, body)
     if (chosen !== undefined) return cannotCreate(trial, name, chosen)
-    const exchange = await requestCollection(trial, collection, 'POST', { body })
+    const exchange = await trial.request(collection, 'POST', { body })
     last = exchange.answer
     if (last === undefined) return cannotCreate(trial, name, `no response: ${exchange.failure}`)
     if (isSuccess(last)) {
       const created = noteCreation(trial, collection, exchange, body)
       if (created === undefined) return undefined
       learnBody(trial, collection, body, unique)
-      learn(trial, name, { required: [...required], schemas })
+      trial.learn(name, { required: [...required], schemas })
       return created
     }
     if (!isRefusal(last)) break
@@ -161,7 +146,7 @@ function isRefusal({ status }: Answer): boolean {
 }
 
 function noteCreation(trial: Trial, collection: CollectionProfile, exchange: Exchange, body: JsonObject) {
-  const created = noteRecord(trial, collection, exchange, body)
+  const created = trial.note(collection, exchange, body)
   const why = 'the response has neither its identifier nor its Location, or names a record that existed before'
   return created ?? cannotCreate(trial, collection.name, why)
 }
@@ -175,7 +160,7 @@ function cannotCreate(trial: Trial, name: string, why: string): undefined {
 }
 
 function withoutCreation(trial: Trial, name: string): void {
-  learn(trial, name, { operations: collectionOf(trial, name).operations.filter((each) => each !== 'create') })
+  trial.learn(name, { operations: trial.collection(name).operations.filter((each) => each !== 'create') })
 }
 
 /**
@@ -188,7 +173,7 @@ function learnBody(
   differing: ReadonlySet<string>,
 ): void {
   const kept = unique.filter((each) => Object.hasOwn(before, each))
-  learn(trial, name, {
+  trial.learn(name, {
     example: { ...body, ...Object.fromEntries(kept.map((each) => [each, before[each]])) },
     unique: [...differing].filter((each) => Object.hasOwn(body, each)),
   })
@@ -227,18 +212,18 @@ function exampleOf({ first }: Trial, collection: CollectionProfile): JsonObject 
  * ones.
  */
 async function findUniqueMembers(trial: Trial, name: string, first: TrialRecord): Promise<void> {
-  const collection = collectionOf(trial, name)
-  const same = await requestCollection(trial, collection, 'POST', { body: first.body })
+  const collection = trial.collection(name)
+  const same = await trial.request(collection, 'POST', { body: first.body })
   if (isSuccess(same.answer)) {
-    noteRecord(trial, collection, same, first.body)
-    return learn(trial, name, { unique: [] })
+    trial.note(collection, same, first.body)
+    return trial.learn(name, { unique: [] })
   }
   if (same.answer === undefined || !isRefusal(same.answer)) return
-  learn(trial, name, { unique: refusedMembers(collection, same.answer, first.body) })
-  const body = exampleOf(trial, { ...collectionOf(trial, name), example: first.body })
-  const other = await requestCollection(trial, collection, 'POST', { body })
+  trial.learn(name, { unique: refusedMembers(collection, same.answer, first.body) })
+  const body = exampleOf(trial, { ...trial.collection(name), example: first.body })
+  const other = await trial.request(collection, 'POST', { body })
   if (isSuccess(other.answer)) {
-    noteRecord(trial, collection, other, body)
+    trial.note(collection, other, body)
     return
   }
   const why = other.answer === undefined ? other.failure : statusText(other.answer)
