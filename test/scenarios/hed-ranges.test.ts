@@ -1,10 +1,10 @@
-/** HED-3: parts of representations, whatever they represent. */
+/** HED-3: byte ranges of representations. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { studio } from '../declarations.ts'
 import { trialFor } from '../harness.ts'
 
-it('HED-3: every representation can be had in parts, by GET and HEAD', async (context) => {
+it('HED-3: every representation supports byte ranges, with GET and HEAD', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const { id } = await make('projects', { name: 'Größe 😀' })
   const paths = [`/v1/projects/${id}`, '/v1/projects', '/v1/projects?limit=1', '/v1/openapi.json', '/health/live']
@@ -42,7 +42,7 @@ it('HED-3: every representation can be had in parts, by GET and HEAD', async (co
   }
 })
 
-it('HED-3: If-Range gives a part of what is still the same, and the whole of what is not', async (context) => {
+it('HED-3: If-Range gets the range of an unchanged representation, and a changed representation completely', async (context) => {
   const { send, make, clock } = await trialFor(context, studio)
   const { id } = await make('projects', { name: 'One' })
   const path = `/v1/projects/${id}`
@@ -62,7 +62,7 @@ it('HED-3: If-Range gives a part of what is still the same, and the whole of wha
   assert.equal(await status(date), 200)
 })
 
-it('HED-3: conditions come before ranges, and changes have no parts', async (context) => {
+it('HED-3: conditions are evaluated before ranges, and changes have no ranges', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const { id } = await make('projects', { name: 'One' })
   const path = `/v1/projects/${id}`

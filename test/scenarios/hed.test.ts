@@ -1,4 +1,4 @@
-/** HED: HEAD, through the pipeline and over a socket. */
+/** HED: HEAD, inside the application and over a socket. */
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { it } from 'node:test'

@@ -1,4 +1,4 @@
-/** JOB-6, HED-2: exports, from asking to the last byte. */
+/** JOB-6, HED-2: exports, from the request to the last byte. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -30,7 +30,7 @@ async function keptExports({ app, database }: Trial): Promise<unknown[]> {
   return (await database.rows('select distinct job from resourced_pieces')).map(({ job }) => job)
 }
 
-it('JOB-6: a collection becomes a file in each format, and the job says where', async (context) => {
+it('JOB-6: a collection is exported to a file in each format, and the job links to the file', async (context) => {
   const current = await trialFor(context, company)
   const { send, make } = current
   for (const name of ['=cmd|x', 'with "quotes", and a comma', 'zwei\nZeilen']) await make('companies', { name })
@@ -57,7 +57,7 @@ it('JOB-6: a collection becomes a file in each format, and the job says where', 
   assert.equal((await send({ path: csv.path, headers: { accept: 'application/json' } })).status, 406)
 })
 
-it('JOB-6: filter, sort and fields are those asked for, and nothing deleted is in it', async (context) => {
+it('JOB-6: an export follows filter, sort and fields, and contains no deleted records', async (context) => {
   const current = await trialFor(context, company)
   const { send, make } = current
   for (const name of ['Birch', 'Ash', 'Cedar', 'Beech']) await make('companies', { name })
@@ -78,7 +78,7 @@ it('JOB-6: filter, sort and fields are those asked for, and nothing deleted is i
   assert.deepEqual(JSON.parse((await send({ path: nothing.path })).text), [])
 })
 
-it('JOB-6: everything wrong is in one answer, each at its place', async (context) => {
+it('JOB-6: one response names all mistakes, each with its place', async (context) => {
   const { send } = await trialFor(context, samples)
   const body = {
     collection: 'samples',
@@ -111,7 +111,7 @@ it('JOB-6: everything wrong is in one answer, each at its place', async (context
   assert.deepEqual([put.status, put.headers['allow']], [405, 'POST, OPTIONS'])
 })
 
-it('JOB-6: it holds what the asker may read, and only the asker and administrators may have it', async (context) => {
+it('JOB-6: an export contains the records that its caller may read, and is served to its caller and administrators only', async (context) => {
   const current = await trialFor(context, studio)
   const { send, make } = current
   await make('projects', { name: 'Own' }, 'ann')
@@ -130,7 +130,7 @@ it('JOB-6: it holds what the asker may read, and only the asker and administrato
   assert.deepEqual([refused.status, refused.json.code], [403, 'FORBIDDEN'])
 })
 
-it('HED-2: while it is being prepared GET and HEAD say 202 and when to ask again', async (context) => {
+it('HED-2: until the file is ready GET and HEAD get 202 with Retry-After', async (context) => {
   const current = await trialFor(context, company)
   const { app, send, make } = current
   await make('companies', { name: 'One' })
@@ -156,7 +156,7 @@ it('HED-2: while it is being prepared GET and HEAD say 202 and when to ask again
   assert.equal((await send({ path: `/v1/exports/${deletion.json.job_id}/content` })).status, 404)
 })
 
-it('HED-3: a download that broke off goes on where it was', async (context) => {
+it('HED-3: an interrupted download can be resumed', async (context) => {
   const current = await trialFor(context, company)
   const { send, make } = current
   for (let number = 0; number < 50; number++) await make('companies', { name: `Company ${number}` })
@@ -173,7 +173,7 @@ it('HED-3: a download that broke off goes on where it was', async (context) => {
   assert.equal((await send({ path, headers: { 'if-match': '"other"' } })).status, 412)
 })
 
-it('JOB-6: the file is kept for a day, and then gone', async (context) => {
+it('JOB-6: the file is kept for a day, and then deleted', async (context) => {
   const current = await trialFor(context, company)
   const { app, send, clock } = current
   const { path, job } = await exported(current, { collection: 'companies', format: 'csv' })
@@ -189,7 +189,7 @@ it('JOB-6: the file is kept for a day, and then gone', async (context) => {
   assert.equal((await send({ path: job.status_url })).status, 200)
 })
 
-it('JOB-6: an export that cannot go on fails, says so, and leaves no file', async (context) => {
+it('JOB-6: an export that cannot continue fails, says so, and leaves no file', async (context) => {
   const current = await trialFor(context, company)
   const { app, send, make } = current
   await make('companies', { name: 'One' })
@@ -217,7 +217,7 @@ it('JOB-6: an export that cannot go on fails, says so, and leaves no file', asyn
 })
 
 const skip = sqliteOnly('it keeps databases in memory')
-it('JOB-6: a database in memory has its files beside, until it is closed', { skip }, async (context) => {
+it('JOB-6: the export files of a database in memory are temporary', { skip }, async (context) => {
   const current = await trialFor(context, company, { memory: true })
   const { send, make } = current
   await make('companies', { name: 'One' })
@@ -228,7 +228,7 @@ it('JOB-6: a database in memory has its files beside, until it is closed', { ski
 })
 
 const inDatabase = engine === 'sqlite' ? 'Only where the database keeps the files itself.' : false
-it('JOB-5: who comes late with a piece that another has written already writes nothing', {
+it('JOB-5: a server that loses its claim on an export writes no further piece', {
   skip: inDatabase,
 }, async (context) => {
   const current = await trialFor(context, company)

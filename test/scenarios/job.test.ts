@@ -1,4 +1,4 @@
-/** JOB: long work, as clients see it, and with several servers on one database. */
+/** JOB: background jobs, as clients see them, with several servers on one database. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { it, type TestContext } from 'node:test'
@@ -20,7 +20,7 @@ async function fill({ make }: Trial, departments: number) {
   return id as string
 }
 
-it('JOB-1: a job says everything about itself, at the address that it gave', async (context) => {
+it('JOB-1: a job is a complete resource at the path that the response names', async (context) => {
   const current = await trialFor(context, company)
   const { app, send } = current
   const id = await fill(current, 6)
@@ -34,7 +34,7 @@ it('JOB-1: a job says everything about itself, at the address that it gave', asy
   assert.deepEqual(Object.keys(some.json), ['id', 'status', 'progress'])
 })
 
-it('JOB-2: it is pending, then running, then succeeded, and says when to ask again until it is over', async (context) => {
+it('JOB-2: a job is pending, then running, then succeeded, with Retry-After until it ends', async (context) => {
   const current = await trialFor(context, company)
   const { app, send } = current
   const id = await fill(current, 6)
@@ -69,7 +69,7 @@ async function besides(context: TestContext, { app, database }: Trial, now?: () 
   return other
 }
 
-it('JOB-5: of two servers on one database each batch runs on one', async (context) => {
+it('JOB-5: with two servers on one database, each batch runs on one of them', async (context) => {
   const current = await trialFor(context, company)
   const { app, send } = current
   const id = await fill(current, 1_500)
@@ -101,7 +101,7 @@ it('JOB-5: of two servers on one database each batch runs on one', async (contex
   assert.deepEqual(revisions.map(({ revision }) => revision), [2]) // biome-ignore format: a line
 })
 
-it('JOB-5: an export is written by one server, and by the other where that one is gone', async (context) => {
+it('JOB-5: one server writes an export, and the other continues it if the first is gone', async (context) => {
   const current = await trialFor(context, company)
   const { app, send } = current
   await fill(current, 2_500)

@@ -1,4 +1,4 @@
-/** LIM-8: how many exports a caller has, how large they are, and how they are deleted. */
+/** LIM-8: the number and size of a caller's exports, and their deletion. */
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -71,7 +71,7 @@ it('LIM-8: each caller has a quota of their own, administrators too', async (con
   assert.notEqual(other.status, 409, other.text)
 })
 
-it('LIM-8: two servers that are asked at once begin no more than 20', async (context) => {
+it('LIM-8: concurrent requests to two servers begin no more than 20', async (context) => {
   const one = await companyFor(context, company)
   const two = await trialFor(context, company, { database: one.database })
   const both = [
@@ -90,7 +90,7 @@ it('LIM-8: two servers that are asked at once begin no more than 20', async (con
   assert.equal((await one.send({ path: '/v1/jobs' })).json.pagination.total_count, 20)
 })
 
-it('LIM-8: an export that grows beyond what is left fails, and its file is gone at once', async (context) => {
+it('LIM-8: an export that exceeds the remaining bytes fails, and its file is deleted at once', async (context) => {
   const current = await companyFor(context)
   const { app, send, make, seen } = current
   for (let number = 0; number < 60; number++) await make('companies', { name: `${number} ${'x'.repeat(190)}` })
@@ -114,7 +114,7 @@ it('LIM-8: an export that grows beyond what is left fails, and its file is gone 
   assert.equal((await send({ path: again.json.status_url })).json.status, 'succeeded')
 })
 
-it('LIM-8: a caller whose files have as many bytes as allowed gets no further export', async (context) => {
+it('LIM-8: a caller who has used all allowed bytes gets no further export', async (context) => {
   const current = await companyFor(context, { ...company, limits: { exports: { bytes: 1_024 } } })
   const { app, send, make } = current
   for (let number = 0; number < 4; number++) await make('companies', { name: `${number} ${'x'.repeat(190)}` })
@@ -132,7 +132,7 @@ it('LIM-8: a caller whose files have as many bytes as allowed gets no further ex
   assert.ok(jobs.every(({ status, error }: { status: string; error: { code: string } }) => status === 'succeeded' || error.code === 'EXPORT_QUOTA')) // biome-ignore format: a line
 })
 
-it('LIM-8: what other callers have counts only against the bytes of all', async (context) => {
+it('LIM-8: exports of other callers count only against the bytes of all callers', async (context) => {
   const limits = { exports: { bytes: 20_000, total: 5_000 } }
   const current = await companyFor(context, { ...company, limits })
   const { app, send, make } = current
@@ -146,7 +146,7 @@ it('LIM-8: what other callers have counts only against the bytes of all', async 
   assert.equal((await keptExports(current)).length, 1)
 })
 
-it('LIM-8: an export is deleted with its file and its job, by who asked for it and by administrators', async (context) => {
+it('LIM-8: the caller of an export and administrators can delete it, with its file and its job', async (context) => {
   const current = await companyFor(context, company)
   const { send } = current
   for (const [address, as] of [
@@ -174,7 +174,7 @@ it('LIM-8: an export is deleted with its file and its job, by who asked for it a
   }
 })
 
-it('LIM-8: a job that goes on is not deleted', async (context) => {
+it('LIM-8: a running job cannot be deleted', async (context) => {
   const current = await companyFor(context)
   const { app, send } = current
   const { readExport } = app.storage.jobs
@@ -195,7 +195,7 @@ it('LIM-8: a job that goes on is not deleted', async (context) => {
   assert.equal((await send({ method: 'DELETE', path: `/v1/jobs/${job_id}` })).status, 204)
 })
 
-it('LIM-8: jobs that make no file are deleted at their address alone', async (context) => {
+it('LIM-8: jobs without a file are deleted at the path of the job only', async (context) => {
   const current = await companyFor(context)
   const { app, send, make } = current
   const { id } = await make('companies', { name: 'Two' })
@@ -209,7 +209,7 @@ it('LIM-8: jobs that make no file are deleted at their address alone', async (co
   assert.equal(restored.status, 200, restored.text)
 })
 
-it('LIM-8: the addresses say what they support', async (context) => {
+it('LIM-8: the paths report their methods', async (context) => {
   const { send } = await companyFor(context)
   for (const [path, allow] of [
     [`/v1/exports/${nowhere}`, 'DELETE, OPTIONS'],
@@ -225,7 +225,7 @@ it('LIM-8: the addresses say what they support', async (context) => {
   assert.equal((await send({ path: `/v1/exports/${nowhere}/other` })).status, 404)
 })
 
-it('LIM-8: who downloads an export while another server deletes it gets it whole, or 404', async (context) => {
+it('LIM-8: a download while another server deletes the export is complete, or 404', async (context) => {
   const one = await companyFor(context, company)
   const two = await trialFor(context, company, { database: one.database })
   const id = await exported(one)

@@ -1,4 +1,4 @@
-/** LIM: texts that are longer than an index holds are refused, and alike on every engine, whatever they say. */
+/** LIM-3: text that is too long for an index is refused, alike on every engine. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { it } from 'node:test'
@@ -47,7 +47,7 @@ async function shelf(trial: Trial): Promise<{ readonly id: string; readonly nest
   return { id, nested: `/v2/shelves/${id}/books`, path: `/v2/books/${book.id}` }
 }
 
-it('LIM-3: text that no index holds is refused by POST, PUT, PATCH, JSON Patch and import, with its place', async (context) => {
+it('LIM-3: text that is too long for an index is refused by POST, PUT, PATCH, JSON Patch and import, with its place', async (context) => {
   const trial = await trialFor(context, shelves)
   const { send, app } = trial
   const { nested, path } = await shelf(trial)
@@ -78,7 +78,7 @@ it('LIM-3: text that no index holds is refused by POST, PUT, PATCH, JSON Patch a
   assert.equal((await send({ path: '/v2/books' })).json.pagination.total_count, 1)
 })
 
-it('LIM-3: the fields of one unique constraint count together, and are named as each version has them', async (context) => {
+it("LIM-3: the sizes of fields of one unique constraint are added, and the fields are named as in the request's version", async (context) => {
   const trial = await trialFor(context, shelves)
   const { send } = trial
   const { path } = await shelf(trial)
@@ -92,7 +92,7 @@ it('LIM-3: the fields of one unique constraint count together, and are named as 
   expectTooLong(await send({ method: 'PATCH', path, body: { row: noise(2_500), place: 'b' } }), '/row')
 })
 
-it('LIM-3: text as long as an index holds is kept, found and ordered; what has no index may be longer', async (context) => {
+it('LIM-3: text of the longest size is stored, found and sorted; text without an index may be longer', async (context) => {
   const { send, make } = await trialFor(context, shelves)
   const [title, notes] = [noise(2_500), noise(500_000)]
   const made = await make('books', { title, isbn: noise(2_500), row: noise(1_250), place: noise(1_250), notes })
@@ -104,7 +104,7 @@ it('LIM-3: text as long as an index holds is kept, found and ordered; what has n
   expectTooLong(await send({ path: '/v2/books', body: { title: '語'.repeat(834) } }), '/title')
 })
 
-it('QRY-1: a filter longer than any text that an index holds finds nothing', async (context) => {
+it('QRY-1: a filter longer than any indexed text finds nothing', async (context) => {
   const { send, make } = await trialFor(context, shelves)
   await make('books', { title: 'Ulysses' })
   const text = noise(5_000)
@@ -123,7 +123,7 @@ it('QRY-1: a filter longer than any text that an index holds finds nothing', asy
   assert.equal((await send({ path: `/v2/books?title[not]=${text}&title[gt]=A` })).json.pagination.total_count, 1)
 })
 
-it('MET-4: what was too long before its field had an index stays, while other fields change', async (context) => {
+it('MET-4: text that was too long before its field had an index stays while other fields change', async (context) => {
   // Engines that make it short enough have it in an index.
   const title = 'x'.repeat(50_000)
   const without = structuredClone(shelves) as { resources: { books: { fields: { title: object } } } }
@@ -144,7 +144,7 @@ it('MET-4: what was too long before its field had an index stays, while other fi
   assert.equal((await send({ method: 'PATCH', path, body: { title: 'Short' } })).status, 200)
 })
 
-it('LIM-3: a deleted record with text that is too long for an index declared since is not restored, alone or with others', async (context) => {
+it('LIM-3: a deleted record with text that is too long for a later index is not restored, alone or with others', async (context) => {
   const without = structuredClone(shelves) as { resources: { books: Record<string, unknown> } }
   const { within: _, unique: __, ...books } = shelves.resources.books as Record<string, unknown>
   const fields = { title: {}, row: {}, place: {}, isbn: {}, notes: {} }

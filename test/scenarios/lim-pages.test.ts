@@ -1,4 +1,4 @@
-/** LIM-6: a page has a bound in bytes, kept where the page is made. */
+/** LIM-6: the limit on the bytes of a page. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Type } from 'typebox'
@@ -83,7 +83,7 @@ describe('pages of large records', () => {
   ]
   for (const [what, query] of walks) {
     for (const by of ['GET', 'QUERY'] as const) {
-      it(`LIM-6: by cursor, ${what}, by ${by}: pages end early, and each record comes once, there and back`, async () => {
+      it(`LIM-6: by cursor, ${what}, by ${by}: pages end early when their bytes are used up, with each record once`, async () => {
         const paths = ['/v1/papers', ...(what === 'with deleted records' ? [] : [`/v1/shelves/${shelf}/papers`])]
         for (const path of paths) {
           const asked =
@@ -110,7 +110,7 @@ describe('pages of large records', () => {
     }
   }
 
-  it('LIM-6: by cursor: a page is as full as the bound allows', async () => {
+  it('LIM-6: by cursor: a page has as many records as the limit allows', async () => {
     const pages = await walk('/v1/papers', { limit: 30 })
     for (const [index, page] of pages.slice(0, -1).entries()) {
       const [next] = (pages[index + 1] as Received).json.data
@@ -123,7 +123,7 @@ describe('pages of large records', () => {
     ['offset', (size: number) => `offset=3&limit=${size}`, 'limit'],
     ['offset among unset values', (size: number) => `sort=rank&offset=14&limit=${size}`, 'limit'],
   ] as const) {
-    it(`LIM-6: by ${style}: a page of too many bytes is refused, and the size that it names is answered`, async () => {
+    it(`LIM-6: by ${style}: a page with too many bytes is refused, and the suggested size works`, async () => {
       for (const path of ['/v1/papers', `/v1/shelves/${shelf}/papers`]) {
         const refused = await current.send({ path: `${path}?${query(16)}` })
         assert.deepEqual([refused.status, refused.json.code], [400, 'PAGE_TOO_LARGE'], refused.text.slice(0, 300))
@@ -137,7 +137,7 @@ describe('pages of large records', () => {
     })
   }
 
-  it('LIM-6: by number: no page is so large that none of its records can be had', async () => {
+  it('LIM-6: by number: every record can be read with a page size of 1', async () => {
     const seen: string[] = []
     for (let page = 1; page <= 30; page++) {
       const answer = await current.send({ path: `/v1/papers?page=${page}&per_page=1` })
@@ -147,7 +147,7 @@ describe('pages of large records', () => {
     assert.equal(new Set(seen).size, 30)
   })
 
-  it('LIM-6: what fields leave out does not count', async () => {
+  it('LIM-6: only requested fields count', async () => {
     const answer = await current.send({ path: '/v1/papers?page=1&per_page=30&fields=title,rank' })
     assert.equal(answer.status, 200)
     assert.equal(answer.json.data.length, 30)
@@ -155,7 +155,7 @@ describe('pages of large records', () => {
     assert.deepEqual([cursor.json.data.length, cursor.json.pagination.next_cursor], [30, null])
   })
 
-  it('LIM-6: HEAD says the same length, and the tag of a page that ended early makes it conditional', async () => {
+  it('LIM-6: HEAD has the same length, and the tag of a page that ended early works as a condition', async () => {
     const path = '/v1/papers?limit=30'
     const got = await current.send({ path })
     const head = await current.send({ method: 'HEAD', path })
@@ -168,7 +168,7 @@ describe('pages of large records', () => {
   })
 })
 
-it('LIM-6: a page has 4 MiB unless said, and a page of large records that fit is whole', async (context) => {
+it('LIM-6: the default limit is 4 MiB, and a page of large records within it is complete', async (context) => {
   const { limits: _, ...usual } = papers
   const { make, send } = await trialFor(context, usual)
   for (let index = 0; index < 5; index++) await make('papers', { title: `${index}`, text: 'x'.repeat(1_000_000) })

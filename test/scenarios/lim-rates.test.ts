@@ -1,4 +1,4 @@
-/** LIM: how often anyone may ask, and what answers say of it. */
+/** LIM: rate limits, and the header fields that report them. */
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { RateDeclaration } from '../../src/model/declaration.ts'
@@ -37,7 +37,7 @@ describe('a caller', () => {
     ['3/minute', 60],
     ['3/hour', 3_600],
   ] as const) {
-    it(`LIM-1: with ${rate} exactly three requests pass, and Retry-After is true to the second`, async (context) => {
+    it(`LIM-1: with ${rate} exactly three requests succeed, and Retry-After is exact to the second`, async (context) => {
       const trial = await limited(context, { caller: rate })
       assert.deepEqual(await statuses(trial, 3, projects), [200, 200, 200])
       const refused = await trial.send(projects)
@@ -51,7 +51,7 @@ describe('a caller', () => {
     })
   }
 
-  it('LIM-1: Retry-After is true whenever in the window the refusal comes', async (context) => {
+  it('LIM-1: Retry-After is exact at any time in the window', async (context) => {
     const trial = await limited(context, { caller: '1/minute' })
     for (const passed of [0, 0.001, 0.999, 1, 29.5, 59, 59.999]) {
       assert.equal((await trial.send(projects)).status, 200)
@@ -64,26 +64,26 @@ describe('a caller', () => {
     }
   })
 
-  it('LIM-1: is not held up by others', async (context) => {
+  it('LIM-1: has a limit independent of other callers', async (context) => {
     const trial = await limited(context, { caller: '1/minute' })
     assert.deepEqual(await statuses(trial, 2, projects), [200, 429])
     assert.deepEqual(await statuses(trial, 2, { ...projects, as: 'bob' }), [200, 429])
   })
 
-  it('LIM-1: of 500 requests at once exactly so many pass as may', async (context) => {
+  it('LIM-1: of 500 concurrent requests exactly the limit succeeds', async (context) => {
     const trial = await limited(context, { caller: '100/minute' })
     const answers = await Promise.all(Array.from({ length: 500 }, () => trial.send(projects)))
     assert.equal(answers.filter(({ status }) => status === 200).length, 100)
     assert.equal(answers.filter(({ status }) => status === 429).length, 400)
   })
 
-  it('LIM-1: has 600 requests a minute where nothing is declared', async (context) => {
+  it('LIM-1: has 600 requests a minute by default', async (context) => {
     const trial = await limited(context, {})
     const found = await statuses(trial, 601, { path: '/v1/nothing' })
     assert.deepEqual([found.indexOf(429), found.length], [600, 601])
   })
 
-  it('LIM-1: what is refused changes nothing', async (context) => {
+  it('LIM-1: a rejected request changes nothing', async (context) => {
     const trial = await limited(context, { caller: '1/minute' })
     await trial.send(projects)
     assert.equal((await trial.send({ ...projects, body: { name: 'One' } })).status, 429)
@@ -92,8 +92,8 @@ describe('a caller', () => {
   })
 })
 
-describe('what comes first', () => {
-  it('CON-6, LIM-1: 429 comes before all that the path and the rest of a request deserve', async (context) => {
+describe('the order of errors', () => {
+  it('CON-6, LIM-1: 429 comes before errors in the path and the rest of the request', async (context) => {
     const trial = await limited(context, { caller: '1/minute' })
     await trial.send(projects)
     for (const sent of [
@@ -110,7 +110,7 @@ describe('what comes first', () => {
     }
   })
 
-  it('CON-6, LIM-1: 429 comes after 414, 403 of plain HTTP, 400 of a secret in the query, and 401', async (context) => {
+  it('CON-6, LIM-1: 429 comes after 414, 403 for plain HTTP, 400 for a secret in the query, and 401', async (context) => {
     const limits = { rate: { caller: '1/minute', address: '60/minute' } }
     const trial = await trialFor(context, { ...studio, limits }, { memory: true, requireHttps: true, rates: declared })
     await trial.send(projects)
@@ -127,7 +127,7 @@ describe('what comes first', () => {
     assert.deepEqual(found, [414, 403, 400, 401, 429])
   })
 
-  it('LIM-1: whoever asks how the server is, or what a page may ask, is never refused', async (context) => {
+  it('LIM-1: health checks and preflights are never limited', async (context) => {
     const limits = { rate: { caller: '1/minute', address: '1/minute' } }
     const cors = { origins: new Set(['https://app.example.org']), credentials: false }
     const trial = await trialFor(context, { ...studio, limits }, { memory: true, rates: declared, cors })
@@ -145,7 +145,7 @@ describe('what comes first', () => {
 })
 
 describe('an address', () => {
-  it('LIM-1: that fails to authenticate too often gets 429, with a Retry-After that is true', async (context) => {
+  it('LIM-1: with too many failed authentications gets 429, with an exact Retry-After', async (context) => {
     const trial = await limited(context, { address: '3/minute' })
     const wrong = { ...projects, as: 'nobody', from: '192.0.2.1' }
     assert.deepEqual(await statuses(trial, 3, wrong), [401, 401, 401])
@@ -158,14 +158,14 @@ describe('an address', () => {
     assert.deepEqual(await statuses(trial, 4, wrong), [401, 401, 401, 429])
   })
 
-  it('LIM-1: passes with a good credential even then, and what passes is no failure', async (context) => {
+  it('LIM-1: can still use a valid credential, and successful authentications do not count', async (context) => {
     const trial = await limited(context, { address: '2/minute' })
     assert.deepEqual(await statuses(trial, 5, projects), Array(5).fill(200))
     assert.deepEqual(await statuses(trial, 3, { ...projects, as: null }), [401, 401, 429])
     assert.equal((await trial.send(projects)).status, 200)
   })
 
-  it('LIM-1: holds nobody else up, but for those in the same half of IPv6', async (context) => {
+  it('LIM-1: affects no other address, except those in the same IPv6 network', async (context) => {
     const trial = await limited(context, { address: '1/minute' })
     const found = []
     for (const from of ['192.0.2.1', '192.0.2.2', '::ffff:192.0.2.2', '2001:db8::1', '2001:db8::2', '2001:db8:0:1::1'])
@@ -173,13 +173,13 @@ describe('an address', () => {
     assert.deepEqual(found, [401, 401, 429, 401, 429, 401])
   })
 
-  it('LIM-1: of 500 failures at once exactly so many get 401 as may', async (context) => {
+  it('LIM-1: of 500 concurrent failures exactly the limit gets 401', async (context) => {
     const trial = await limited(context, { address: '60/minute' })
     const answers = await Promise.all(Array.from({ length: 500 }, () => trial.send({ ...projects, as: 'nobody' })))
     assert.equal(answers.filter(({ status }) => status === 401).length, 60)
   })
 
-  it('LIM-1: that is not known is the same for all who have none', async (context) => {
+  it('LIM-1: that is unknown is one address for all clients without one', async (context) => {
     const trial = await limited(context, { address: '1/minute' })
     assert.deepEqual(await statuses(trial, 3, { ...projects, as: null, from: '' }), [401, 429, 429])
     assert.equal((await trial.send({ ...projects, from: '' })).status, 200, 'a good credential passes')
@@ -190,7 +190,7 @@ describe('an address', () => {
 describe('an action', () => {
   const creation = (name: string): Sent => ({ ...projects, body: { name } })
 
-  it('LIM-1: has a rate of its own, beside that of the caller', async (context) => {
+  it('LIM-1: has a limit in addition to that of the caller', async (context) => {
     const trial = await limited(context, { caller: '5/minute', actions: { 'projects.create': '2/second' } })
     const found = []
     for (const name of ['one', 'two', 'three']) found.push(await trial.send(creation(name)))
@@ -203,7 +203,7 @@ describe('an action', () => {
     assert.deepEqual(await statuses(trial, 4, projects), [200, 200, 200, 429], 'what was refused did not count')
   })
 
-  it('LIM-1: Retry-After is that of all quotas that are spent', async (context) => {
+  it('LIM-1: Retry-After covers all exceeded limits', async (context) => {
     const trial = await limited(context, { caller: '1/minute', actions: { 'projects.create': '1/second' } })
     await trial.send(creation('one'))
     const refused = await trial.send(creation('two'))
@@ -236,8 +236,8 @@ describe('an action', () => {
   }
 })
 
-describe('what answers say', () => {
-  it('LIM-2: every authenticated answer says what is left, whatever else it says', async (context) => {
+describe('header fields', () => {
+  it('LIM-2: every authenticated response has the remaining requests', async (context) => {
     const trial = await limited(context, { caller: '9/minute' })
     const said = async (sent: Sent) => {
       const { status, headers } = await trial.send(sent)
@@ -262,7 +262,7 @@ describe('what answers say', () => {
     assert.deepEqual(await said({ ...projects, as: 'ann' }), [200, policy, '"caller";r=8;t=60'])
   })
 
-  it('LIM-2: no more than r requests pass within t seconds, and there are more when they are over', async (context) => {
+  it('LIM-2: no more than r requests succeed within t seconds, and more afterwards', async (context) => {
     const trial = await limited(context, { caller: '3/minute' })
     await trial.send(projects)
     trial.wait(20.4)
@@ -281,7 +281,7 @@ describe('what answers say', () => {
     assert.equal((await trial.send(projects)).headers['ratelimit'], '"caller";r=2;t=60')
   })
 
-  it('LIM-2: nobody else learns of it', async (context) => {
+  it('LIM-2: unauthenticated responses do not have them', async (context) => {
     const trial = await limited(context, { address: '1/minute' })
     for (const sent of [
       { ...projects, as: null },
@@ -293,7 +293,7 @@ describe('what answers say', () => {
     }
   })
 
-  it('LIM-2: the quotas of an action are named where they count', async (context) => {
+  it('LIM-2: the limits of an action are named where they count', async (context) => {
     const trial = await limited(context, { actions: { '*.create': '9/hour', 'projects.create': '2/second' } })
     const { headers } = await trial.send({ ...projects, body: { name: 'One' } })
     assert.equal(headers['ratelimit-policy'], '"caller";q=600;w=60, "*.create";q=9;w=3600, "projects.create";q=2;w=1')
@@ -301,7 +301,7 @@ describe('what answers say', () => {
     assert.equal((await trial.send(projects)).headers['ratelimit'], '"caller";r=598;t=60')
   })
 
-  it('LIM-1, LIM-2: where rates are turned off, nothing is refused and nothing is said', async (context) => {
+  it('LIM-1, LIM-2: without rate limits, no request is rejected and no header field is sent', async (context) => {
     const limits = { rate: { caller: '1/minute', address: '1/minute' } }
     const trial = await trialFor(context, { ...studio, limits }, { memory: true, rates: { rateLimit: 'off' } })
     assert.deepEqual(await statuses(trial, 3, projects), [200, 200, 200])

@@ -1,4 +1,4 @@
-/** LIM: rates that several servers count together, on a Redis or Valkey of the test's own. */
+/** LIM: rate limits that several servers share, in a Redis or Valkey that the tests start. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

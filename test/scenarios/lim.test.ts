@@ -1,4 +1,4 @@
-/** LIM: bounds of a body, of an address and of nesting. (Headers and slow senders are tested at the socket.) */
+/** LIM: limits of bodies, paths and nesting. (Header fields and slow clients are tested on sockets.) */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { samples, studio } from '../declarations.ts'
@@ -62,7 +62,7 @@ scenarios(studio, [
   },
 ])
 
-it('LIM-3: a smaller bound may be declared', async (context) => {
+it('LIM-3: a lower limit can be declared', async (context) => {
   const { send } = await trialFor(context, { ...studio, limits: { bodyBytes: 100 } })
   assert.equal((await send({ path: '/v1/projects', body: bodyOf(100) })).status, 201)
   assert.equal((await send({ path: '/v1/projects', body: bodyOf(101) })).status, 413)
@@ -83,7 +83,7 @@ for (const [depth, status] of nestings) {
     ['arrays', '[', '', ']'],
     ['objects', '{"a":', '1', '}'],
   ] as const) {
-    it(`LIM-3: a field of ${depth} ${kind} within each other is ${status === 201 ? 'kept' : 'refused'}`, async (context) => {
+    it(`LIM-3: a field of ${depth} nested ${kind} is ${status === 201 ? 'kept' : 'refused'}`, async (context) => {
       if (open.length * depth > mebibyte) return assert.ok(status === 400)
       const { send } = await trialFor(context, samples)
       const value = open.repeat(depth) + inner + close.repeat(depth)
@@ -101,7 +101,7 @@ for (const [depth, status] of nestings) {
   }
 }
 
-it('LIM-3: merging patch after patch never makes a record deeper than a body may be', async (context) => {
+it('LIM-3: repeated merge patches never nest a record deeper than a body may be nested', async (context) => {
   const { send, make } = await trialFor(context, samples)
   const { id } = await make('samples', { title: 'x', payload: {} })
   const deep = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`

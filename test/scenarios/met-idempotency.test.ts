@@ -1,4 +1,4 @@
-/** MET: creations that are sent again under the same `Idempotency-Key`. */
+/** MET-9: creations that are repeated with the same `Idempotency-Key`. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { samples, studio } from '../declarations.ts'
@@ -17,7 +17,7 @@ function whole({ status, headers, text }: Received): unknown {
   return { status, headers: kept, text }
 }
 
-it('MET-9: a repeat is answered as at first, byte for byte, and creates nothing', async (context) => {
+it('MET-9: a repetition gets the first response, byte for byte, and creates nothing', async (context) => {
   const trial = await trialFor(context, samples)
   const { send, clock } = trial
   const first = await send(keyed('"a key"', { title: 'Tea', count: 1, pin: 'p' }))
@@ -33,7 +33,7 @@ it('MET-9: a repeat is answered as at first, byte for byte, and creates nothing'
   assert.equal(await countOf(trial, 'samples'), 1)
 })
 
-it('MET-9: the first answer stays, whatever became of the record', async (context) => {
+it('MET-9: the first response stays, even after the record has changed', async (context) => {
   const { send } = await trialFor(context, samples)
   const first = await send(keyed('"k"'))
   const path = `/v1/samples/${first.json.id}`
@@ -44,14 +44,14 @@ it('MET-9: the first answer stays, whatever became of the record', async (contex
   assert.equal((await send({ path })).status, 404)
 })
 
-it('MET-9: without a key, and under another, a repeat creates another record', async (context) => {
+it('MET-9: without a key, and with another, a repetition creates another record', async (context) => {
   const trial = await trialFor(context, samples)
   const answers = [keyed('"a"'), keyed('"b"'), { path: '/v1/samples', body: { title: 'Tea' } }]
   for (const sent of answers) assert.equal((await trial.send(sent)).status, 201)
   assert.equal(await countOf(trial, 'samples'), 3)
 })
 
-it('MET-9: another body under the same key is refused, and creates nothing', async (context) => {
+it('MET-9: another body with the same key is refused, and creates nothing', async (context) => {
   const trial = await trialFor(context, samples)
   await trial.send(keyed('"k"'))
   for (const body of [{ title: 'Oil' }, { title: 'Tea', count: null }, {}, [], { title: 5 }]) {
@@ -62,7 +62,7 @@ it('MET-9: another body under the same key is refused, and creates nothing', asy
   assert.equal((await trial.send(keyed('"k"'))).status, 201)
 })
 
-it('MET-9: a body is the same however its JSON is written', async (context) => {
+it('MET-9: a body is the same in any spelling of its JSON', async (context) => {
   const trial = await trialFor(context, samples)
   const first = await trial.send(keyed('"k"', '{"title":"Tea","ratio":1.5,"payload":{"a":1,"b":[1,2]}}'))
   assert.equal(first.status, 201, first.text)
@@ -88,7 +88,7 @@ it('MET-9: callers do not share keys', async (context) => {
   assert.equal((await trial.send(keyed('"k"', { title: 'Oil' }, { as: 'eve' }))).status, 201)
 })
 
-it('MET-9: addresses do not share keys', async (context) => {
+it('MET-9: paths do not share keys', async (context) => {
   const trial = await trialFor(context, studio)
   const { send, make } = trial
   const [garden, house] = [await make('projects', { name: 'Garden' }), await make('projects', { name: 'House' })]
@@ -103,7 +103,7 @@ it('MET-9: addresses do not share keys', async (context) => {
   assert.equal(await countOf(trial, 'tasks'), 2)
 }) // biome-ignore format: one request a line
 
-it('MET-9: 64 at once make one record and get one answer', async (context) => {
+it('MET-9: 64 concurrent repetitions create one record and get one response', async (context) => {
   const trial = await trialFor(context, samples)
   const body = { title: 'Tea', code: 'unique' }
   // Where an engine can see that the first still runs, the others are told so, and ask again.
@@ -119,7 +119,7 @@ it('MET-9: 64 at once make one record and get one answer', async (context) => {
   assert.equal(await countOf(trial, 'samples'), 1)
 })
 
-it('MET-9: a day later the key is new', async (context) => {
+it('MET-9: after a day the key is new', async (context) => {
   const trial = await trialFor(context, samples)
   const first = await trial.send(keyed('"k"'))
   trial.clock.ahead = 24 * 3_600_000 + 1_000
@@ -128,7 +128,7 @@ it('MET-9: a day later the key is new', async (context) => {
   assert.notEqual(next.json.id, first.json.id)
 })
 
-it('MET-9: a refusal is not kept: the repeat is judged anew', async (context) => {
+it('MET-9: an error is not kept: the repetition is decided again', async (context) => {
   const trial = await trialFor(context, samples)
   const { send, make } = trial
   const taken = await make('samples', { title: 'Tea', code: 'c' })
@@ -142,7 +142,7 @@ it('MET-9: a refusal is not kept: the repeat is judged anew', async (context) =>
   assert.equal(await countOf(trial, 'samples'), 1)
 })
 
-it('MET-9: the answer is the one that was preferred at first, whatever a repeat prefers', async (context) => {
+it('MET-9: the preference of the first request decides the response, not that of a repetition', async (context) => {
   const { send } = await trialFor(context, samples)
   const prefer = (key: string, value: string) => keyed(key, { title: 'Tea' }, { headers: { prefer: value } })
   const minimal = await send(prefer('"a"', 'return=minimal'))
@@ -154,7 +154,7 @@ it('MET-9: the answer is the one that was preferred at first, whatever a repeat 
   assert.deepEqual(whole(await send(prefer('"b"', 'return=minimal'))), whole(plain))
 })
 
-it('CON-6: 403 and 404 come before a key that is used for another body, 400 and 409 after it', async (context) => {
+it('CON-6: 403 and 404 come before the error for a key that was used with another body, 400 and 409 after it', async (context) => {
   const trial = await trialFor(context, studio)
   const { send, make } = trial
   const path = async (name: string) => `/v1/projects/${(await make('projects', { name }, 'ann')).id}`
@@ -217,7 +217,7 @@ scenarios(samples, [
   },
 ])
 
-it('MET-9: every POST can be repeated: bulk deletion, restoration, what becomes a job, an export', async (context) => {
+it('MET-9: every POST can be repeated: bulk deletion, restoration, deletion jobs and exports', async (context) => {
   const current = await trialFor(context, company)
   const { app, send, make } = current
   const ids: string[] = []

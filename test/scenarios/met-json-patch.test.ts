@@ -22,7 +22,7 @@ function patching(path: string, body: unknown, more: Partial<Sent> = {}): Sent {
   return { method: 'PATCH', path, body, ...more, headers: { 'content-type': type, ...more.headers } }
 }
 
-it('MET-4: a JSON Patch changes what its operations name, one after the other', async (context) => {
+it('MET-4: a JSON Patch applies its operations in order', async (context) => {
   const { send, make } = await trialFor(context, samples)
   const made = await make('samples', full)
   const path = `/v1/samples/${made.id}`
@@ -50,7 +50,7 @@ it('MET-4: a JSON Patch changes what its operations name, one after the other', 
   assert.notEqual(updated_at, made.updated_at)
 })
 
-it('MET-4: a JSON Patch that changes nothing leaves the record as it is, its tag too', async (context) => {
+it('MET-4: a JSON Patch that changes nothing leaves the record and its tag unchanged', async (context) => {
   const { send, make } = await trialFor(context, samples)
   const made = await make('samples', full)
   const path = `/v1/samples/${made.id}`
@@ -136,7 +136,7 @@ scenarios(samples, [
   },
 ]) // biome-ignore format: one row a refusal
 
-it('MET-4: a field that is writeOnly can be set by a JSON Patch, and never read by one', async (context) => {
+it('MET-4: a JSON Patch can set a writeOnly field, and never read it', async (context) => {
   const { send, make } = await trialFor(context, samples)
   const { id } = await make('samples', full)
   const path = `/v1/samples/${id}`
@@ -155,7 +155,7 @@ it('MET-4: a field that is writeOnly can be set by a JSON Patch, and never read 
   assert.notEqual((await send(patching(path, [add('/pin', 'q')]))).headers.etag, etag)
 })
 
-it('CON-5: of 16 JSON Patches with one tag, one is applied', async (context) => {
+it('CON-5: of 16 concurrent JSON Patches with one tag, one is applied', async (context) => {
   const { send, make } = await trialFor(context, samples)
   const { id } = await make('samples', { title: 'x', list: [] })
   const path = `/v1/samples/${id}`
@@ -169,7 +169,7 @@ it('CON-5: of 16 JSON Patches with one tag, one is applied', async (context) => 
   assert.equal((await send({ path })).json.list.length, 1)
 })
 
-it('CON-5: JSON Patches that come together are applied one after the other', async (context) => {
+it('CON-5: concurrent JSON Patches are applied one after the other', async (context) => {
   const { send, make } = await trialFor(context, samples)
   const { id } = await make('samples', { title: 'x', list: [] })
   const path = `/v1/samples/${id}`
@@ -180,7 +180,7 @@ it('CON-5: JSON Patches that come together are applied one after the other', asy
   assert.deepEqual(new Set((await send({ path })).json.list), new Set(Array.from({ length: 16 }, (_, index) => index)))
 })
 
-it('MET-4: a JSON Patch is held to references, uniqueness and transitions like every change', async (context) => {
+it('MET-4: references, uniqueness and transitions apply to a JSON Patch as to every change', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const { id: project_id } = await make('projects', { name: 'Garden' })
   await make('tasks', { title: 'Dig', project_id })
@@ -205,7 +205,7 @@ const boxes = defineInterface({
   resources: { boxes: { fields: { text: Type.String() }, access } },
 })
 
-it('AUT-4: who may change a record and not read it may merge into it, and not ask by a JSON Patch', async (context) => {
+it('AUT-4: a caller who may change but not read a record can send a merge patch, and no JSON Patch', async (context) => {
   const { send, make } = await trialFor(context, boxes)
   const { id } = await make('boxes', { text: 'secret' })
   const path = `/v1/boxes/${id}`

@@ -1,4 +1,4 @@
-/** MET: PATCH. */
+/** MET-4: PATCH with a merge patch. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { samples } from '../declarations.ts'
@@ -10,7 +10,7 @@ const full = {
 }
 
 for (const type of ['application/json', 'application/merge-patch+json', 'application/json; charset=UTF-8']) {
-  it(`MET-4: PATCH as ${type} changes only what is sent`, async (context) => {
+  it(`MET-4: PATCH with ${type} changes only the fields that are sent`, async (context) => {
     const { send, make } = await trialFor(context, samples)
     const made = await make('samples', full)
     const path = `/v1/samples/${made.id}`
@@ -62,7 +62,7 @@ const merges: readonly [unknown, unknown, unknown][] = [
   [{ constructor: 1 }, { toString: 2, constructor: null }, { toString: 2 }],
 ]
 
-it('MET-4: PATCH merges as RFC 7396 says, at every depth', async (context) => {
+it('MET-4: PATCH merges as RFC 7396 requires, at every depth', async (context) => {
   const { send, make } = await trialFor(context, samples)
   for (const [before, patch, after] of merges) {
     const { id } = await make('samples', { title: 'x', anything: before })

@@ -1,4 +1,4 @@
-/** MET-8: what a client prefers to see of its changes. */
+/** MET-8: preferences for the response to a change. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { studio } from '../declarations.ts'
@@ -32,7 +32,7 @@ it('MET-8: return=minimal and return=representation are followed on every write'
   assert.deepEqual([deleted.status, deleted.headers['preference-applied']], [200, 'return=representation'])
 })
 
-it('MET-8: unknown preferences are ignored, and refused under handling=strict', async (context) => {
+it('MET-8: unknown preferences are ignored, and refused with handling=strict', async (context) => {
   const { send } = await trialFor(context, studio)
   const post = (name: string, prefer: string) => send({ path: '/v1/projects', body: { name }, headers: { prefer } })
   assert.equal((await post('a', 'colour=red, return=everything')).status, 201)

@@ -1,10 +1,10 @@
-/** MET-10: QUERY, for what outgrows an address. */
+/** MET-10: QUERY, for queries that are too long for a URL. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { studio } from '../declarations.ts'
 import { trialFor } from '../harness.ts'
 
-it('MET-10: QUERY finds what GET finds, at the top level and nested', async (context) => {
+it('MET-10: QUERY finds what GET finds, for top-level and nested collections', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const project = await make('projects', { name: 'One' })
   for (const [title, estimate] of Object.entries({ a: 1, b: 2, 'c, d': 3, e: null })) {
@@ -32,7 +32,7 @@ it('MET-10: QUERY finds what GET finds, at the top level and nested', async (con
   }
 })
 
-it('MET-10: its cursors go on by QUERY, and its tag makes it conditional', async (context) => {
+it('MET-10: cursors work with QUERY, and tags make it conditional', async (context) => {
   const { send, make } = await trialFor(context, studio)
   for (const name of ['a', 'b', 'c']) await make('projects', { name })
   const query = (body: object, headers = {}) => send({ method: 'QUERY', path: '/v1/projects', body, headers })
@@ -47,7 +47,7 @@ it('MET-10: its cursors go on by QUERY, and its tag makes it conditional', async
   assert.equal((await query({ visibility: 'public' }, { 'if-none-match': tag })).status, 200)
 })
 
-it('MET-10: what is wrong in the body is told, all at once', async (context) => {
+it('MET-10: one response names all mistakes of the body', async (context) => {
   const { send } = await trialFor(context, studio)
   const query = (body: unknown, path = '/v1/projects', headers = {}) => send({ method: 'QUERY', path, body, headers })
   const wrong = await query({ colour: 'red', limit: 0, sort: 'size', name: { a: 1 } })
@@ -63,7 +63,7 @@ it('MET-10: what is wrong in the body is told, all at once', async (context) => 
   assert.equal(record.status, 405)
 })
 
-it('MET-10: thousands of values are no trouble, and nobody sees more than by GET', async (context) => {
+it('MET-10: thousands of values work, and callers see the same records as with GET', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const project = await make('projects', { name: 'One' }, 'bob')
   const estimates = Array.from({ length: 1_000 }, (_, value) => value)

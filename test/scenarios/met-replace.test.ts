@@ -1,4 +1,4 @@
-/** MET: PUT. */
+/** MET-3: PUT. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { numberText } from '../../src/storage/sql/values.ts'
@@ -14,7 +14,7 @@ const cleared = {
   ...{ anything: null, stage: 'new' },
 }
 
-it('MET-3: PUT replaces whole: what is left out falls back to its default, or to null', async (context) => {
+it('MET-3: PUT replaces the whole record: missing fields get their default, or null', async (context) => {
   const { send, make } = await trialFor(context, samples)
   const made = await make('samples', full)
   const path = `/v1/samples/${made.id}`
@@ -26,7 +26,7 @@ it('MET-3: PUT replaces whole: what is left out falls back to its default, or to
   assert.deepEqual((await send({ path })).json, put.json)
 })
 
-it('MET-3: the same PUT twice leaves the same state, tag and time', async (context) => {
+it('MET-3: repeating a PUT leaves the same state, tag and time', async (context) => {
   const { send, make, clock } = await trialFor(context, samples)
   const made = await make('samples', { title: 'One', origin: 'here' })
   const path = `/v1/samples/${made.id}`
@@ -42,7 +42,7 @@ it('MET-3: the same PUT twice leaves the same state, tag and time', async (conte
   assert.equal(second.headers['last-modified'], first.headers['last-modified'])
 })
 
-it('MET-3: what GET shows can be PUT back, and changes nothing', async (context) => {
+it('MET-3: the representation that GET returns can be PUT back, and changes nothing', async (context) => {
   const { send, make } = await trialFor(context, samples)
   const numbers = [
     0.1,

@@ -1,4 +1,4 @@
-/** MET: methods. (PUT and PATCH have files of their own.) */
+/** MET: methods. (`met-replace.test.ts`, `met-merge.test.ts` and `met-json-patch.test.ts` have PUT and PATCH.) */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { studio } from '../declarations.ts'
@@ -12,7 +12,7 @@ async function everything({ send }: Trial, collection: string): Promise<string> 
   return JSON.stringify(answer.json.data)
 }
 
-it('MET-1: GET and HEAD change nothing, whatever the parameters', async (context) => {
+it('MET-1: GET and HEAD change nothing, with any parameters', async (context) => {
   const current = await trialFor(context, studio)
   const { send, make } = current
   const project = await make('projects', { name: 'One' })
@@ -39,7 +39,7 @@ it('MET-1: GET and HEAD change nothing, whatever the parameters', async (context
   )
 })
 
-it('MET-2: POST answers 201 with the whole record and its path; repeated, it creates another', async (context) => {
+it('MET-2: POST gets 201 with the whole record and its path; repeated, it creates another', async (context) => {
   const { send } = await trialFor(context, studio)
   const body = { name: 'Ann', email: 'ann@example.org' }
   const first = await send({ path: '/v1/users', body })
@@ -55,7 +55,7 @@ it('MET-2: POST answers 201 with the whole record and its path; repeated, it cre
   assert.equal((await send({ path: '/v1/users' })).json.pagination.total_count, 2)
 })
 
-it('MET-2: a nested POST fills in its parent, and takes it only from the address', async (context) => {
+it('MET-2: a nested POST sets the parent from the path, and from nowhere else', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const [one, two] = [await make('projects', { name: 'One' }), await make('projects', { name: 'Two' })]
   const path = `/v1/projects/${one.id}/tasks`
@@ -72,7 +72,7 @@ it('MET-2: a nested POST fills in its parent, and takes it only from the address
   assert.equal((await send({ path: '/v1/tasks' })).json.pagination.total_count, 2)
 })
 
-it('MET-2: what is refused creates nothing', async (context) => {
+it('MET-2: a refused POST creates nothing', async (context) => {
   const { send, make } = await trialFor(context, studio)
   await make('projects', { name: 'Taken' })
   for (const body of [
@@ -170,7 +170,7 @@ scenarios(studio, [
   ),
 ])
 
-it('MET-7: what was deleted is not brought back by PUT or PATCH', async (context) => {
+it('MET-7: PUT and PATCH do not restore a deleted record', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const { id } = await make('projects', { name: 'One' })
   const path = `/v1/projects/${id}`

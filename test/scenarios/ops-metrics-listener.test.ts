@@ -1,4 +1,4 @@
-/** OPS-1: where metrics are had. */
+/** OPS-1: the listener that serves metrics. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
@@ -30,7 +30,7 @@ async function served(context: TestContext, options: Partial<ServeOptions> = {})
   return { ...serving, close }
 }
 
-it('OPS-1: metrics have a listener of their own, on loopback', async (context) => {
+it('OPS-1: metrics have their own listener, on loopback', async (context) => {
   const { url, metricsUrl = '' } = await served(context)
   assert.match(metricsUrl, /^http:\/\/127\.0\.0\.1:\d+\/metrics$/)
   assert.equal((await fetch(new URL('/health/live', url))).status, 200)
@@ -43,7 +43,7 @@ it('OPS-1: metrics have a listener of their own, on loopback', async (context) =
   assert.ok(Number(head.headers.get('content-length')) > 1_000)
 })
 
-it('OPS-1: that listener has nothing else, and nothing can be done there', async (context) => {
+it('OPS-1: that listener serves nothing else, and changes nothing', async (context) => {
   const { url, metricsUrl = '' } = await served(context)
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
     const refused = await fetch(metricsUrl, { method })
@@ -68,7 +68,7 @@ it('OPS-1: the commits of a server are counted', async (context) => {
   assert.ok((await commits()) >= before + 3)
 })
 
-it('OPS-1: an application that is observed tells of its commits', async () => {
+it('OPS-1: an application with an observer reports its commits', async () => {
   const { address: database } = await newDatabase()
   const { key, stored } = makeKey('ann', ['admin'], null)
   const { keys, close } = await openKeys({ database })
@@ -84,7 +84,7 @@ it('OPS-1: an application that is observed tells of its commits', async () => {
   await app.close()
 })
 
-it('OPS-1: what is no request that could be read is counted by its code', async (context) => {
+it('OPS-1: a request that could not be parsed is counted by its code', async (context) => {
   const { url, metricsUrl = '' } = await served(context)
   const answer = await fetch(`${url}/projects`, { headers: { 'x-long': 'x'.repeat(40_000) } })
   assert.equal(answer.status, 431)
@@ -97,7 +97,7 @@ it('OPS-1: without a port there are no metrics', async (context) => {
   assert.equal(serving.metricsUrl, undefined)
 })
 
-it('OPS-1: a port for metrics that is taken is said, and the server does not start', async (context) => {
+it('OPS-1: if the port for metrics is in use, the server says so and does not start', async (context) => {
   const other = createServer().listen(0, '127.0.0.1')
   context.after(() => other.close())
   await once(other, 'listening')
@@ -108,7 +108,7 @@ it('OPS-1: a port for metrics that is taken is said, and the server does not sta
   await assert.rejects(served(context, { metricsPort: port }), expected)
 })
 
-it('OPS-2: metrics can be read until the server has stopped, and not after it', async (context) => {
+it('OPS-2: metrics are served until the server has stopped', async (context) => {
   const seen: string[] = []
   const { close, metricsUrl = '' } = await served(context, { observe: ({ kind }) => void seen.push(kind) })
   assert.equal((await fetch(metricsUrl)).status, 200)

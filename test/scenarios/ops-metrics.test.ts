@@ -1,4 +1,4 @@
-/** OPS-1: what metrics tell. */
+/** OPS-1: the content of metrics. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -76,7 +76,7 @@ it('OPS-1: requests are counted by method, route and status', async (context) =>
   })
 })
 
-it('OPS-1: how long they took is told by class of status, in seconds', async (context) => {
+it('OPS-1: durations are reported by class of status, in seconds', async (context) => {
   const current = await trialFor(context, studio)
   for (const path of ['/v1/projects', '/v1/projects', `/v1/projects/${nowhere}`]) await current.send({ path })
   const took = current.seen.flatMap((each) => (each.kind === 'request' ? [each.duration] : []))
@@ -92,7 +92,7 @@ it('OPS-1: how long they took is told by class of status, in seconds', async (co
   assert.equal(buckets['{le="+Inf",method="GET",route="/v1/projects",status="2xx"}'], 2)
 })
 
-it('OPS-1: commits are told with how many changes came together and how long they took, in seconds', async () => {
+it('OPS-1: commits are reported with their number of changes and their duration in seconds', async () => {
   const [alone, together] = [1, 3].map((changes) => ({ kind: 'commit', changes, duration: 4 * changes }) as const)
   const series = seriesOf(await metricsAfter([alone!, together!]))
   assert.equal(series.get('commits_total'), 2)
@@ -103,7 +103,7 @@ it('OPS-1: commits are told with how many changes came together and how long the
   assert.deepEqual(upTo('commit_duration_seconds', '0.0025', '0.005', '0.025'), [0, 1, 2])
 })
 
-it('OPS-1: credentials that are refused are counted by reason, which the log tells under request_id', async (context) => {
+it('OPS-1: refused credentials are counted by reason, which the log has with the request_id', async (context) => {
   const file = join(mkdtempSync(join(tmpdir(), 'resourced-')), 'keys.json')
   context.after(() => rmSync(dirname(file), { recursive: true }))
   const [pair, claims] = [await pairOf('k'), claimsAt(Date.now())]
@@ -143,7 +143,7 @@ it('OPS-1: credentials that are refused are counted by reason, which the log tel
   assert.deepEqual(linesAt('info'), [])
 })
 
-it('OPS-1: whatever is asked, there are only so many series', async (context) => {
+it('OPS-1: the number of time series is bounded for any requests', async (context) => {
   const current = await trialFor(context, studio)
   const random = () => Math.random().toString(36).slice(2)
   const strays = async (times: number) => {
@@ -162,7 +162,7 @@ it('OPS-1: whatever is asked, there are only so many series', async (context) =>
   assert.equal(await strays(60), few)
 })
 
-it('OPS-1: requests that run are counted until they are answered', async (context) => {
+it('OPS-1: running requests are counted until they have their response', async (context) => {
   const { send, seen } = await trialFor(context, studio)
   const inFlight = async () => seriesOf(await metricsAfter([...seen])).get('requests_in_flight')
   const running = [send({ path: '/v1/projects' }), send({ path: '/v1/nothing' })]
@@ -171,7 +171,7 @@ it('OPS-1: requests that run are counted until they are answered', async (contex
   assert.equal(await inFlight(), 0)
 })
 
-it('OPS-1: answers of 500 and above are counted by their code', async (context) => {
+it('OPS-1: responses of 500 and above are counted by their code', async (context) => {
   const { app, keys } = await trialFor(context, studio)
   const seen: Observation[] = []
   const errors = [new Error('a bug'), new StorageFault('failed', 'gone'), new StorageFault('busy', 'later')]
@@ -194,7 +194,7 @@ it('OPS-1: answers of 500 and above are counted by their code', async (context) 
   assert.deepEqual(await counted({ seen }, 'job_batch_failures_total'), {}, 'no job has failed')
 })
 
-it('OPS-1: jobs are counted by what they did and how they ended, and so are batches that failed', async (context) => {
+it('OPS-1: jobs are counted by task and result, and failed batches are counted too', async (context) => {
   const current = await trialFor(context, company)
   const { app, send, make } = current
   const { jobs } = app.storage
@@ -213,7 +213,7 @@ it('OPS-1: jobs are counted by what they did and how they ended, and so are batc
   assert.deepEqual(await counted(current, 'job_batch_failures_total'), { '{task="deletion"}': 1 })
 })
 
-it('OPS-1: requests beyond a quota are counted by the quota', async (context) => {
+it('OPS-1: rejected requests are counted by the exceeded limit', async (context) => {
   const rate = { caller: '3/hour', address: '1/hour', actions: { 'projects.create': '1/hour' } } as const
   const current = await trialFor(context, { ...studio, limits: { rate } }, { rates: { rateLimit: 'declared' } })
   const sent: readonly Sent[] = [
@@ -230,7 +230,7 @@ it('OPS-1: requests beyond a quota are counted by the quota', async (context) =>
   })
 })
 
-it('SEC-3: nothing that a client sends is in a metric', async (context) => {
+it('SEC-3: no metric contains data that a client sent', async (context) => {
   const { app, send, seen } = await trialFor(context, studio)
   const canary = 'canary'
   const key = newKey()
@@ -271,7 +271,7 @@ it('SEC-3: nothing that a client sends is in a metric', async (context) => {
   }
 })
 
-it('OPS-1: metrics tell of the process, its event loop and its version too', async () => {
+it('OPS-1: metrics report the process, its event loop and its version too', async () => {
   const text = await metricsAfter([])
   for (const name of ['process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds', 'nodejs_gc_duration']) {
     assert.match(text, new RegExp(`^# TYPE ${name}`, 'm'))

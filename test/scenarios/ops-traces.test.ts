@@ -1,4 +1,4 @@
-/** OPS-1: traces, where an OpenTelemetry SDK is present: here the least that is one. */
+/** OPS-1: traces with an OpenTelemetry SDK. The tests use a minimal SDK. */
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { afterEach, beforeEach, it } from 'node:test'
@@ -110,7 +110,7 @@ afterEach(() => {
   propagation.disable()
 })
 
-it('OPS-1: each request is a span, named for its method and its route', async (context) => {
+it('OPS-1: each request is a span, named by its method and its route', async (context) => {
   const { send } = await trialFor(context, studio)
   const table: readonly (readonly [Sent, name: string, attributes: Record<string, unknown>])[] = [
     [{ path: '/v1/projects?q=secret' }, 'GET /v1/projects', { 'http.route': '/v1/projects' }],
@@ -131,7 +131,7 @@ it('OPS-1: each request is a span, named for its method and its route', async (c
   }
 })
 
-it('OPS-1: the parent of a span is the one that traceparent names', async (context) => {
+it('OPS-1: the parent of a span comes from traceparent', async (context) => {
   const { send } = await trialFor(context, studio)
   const traceparent = `00-${caller.traceId}-${caller.spanId}-01`
   await send({ path: '/v1/projects', headers: { traceparent } })
@@ -140,7 +140,7 @@ it('OPS-1: the parent of a span is the one that traceparent names', async (conte
   assert.equal(kept.findLast(({ kind }) => kind === SpanKind.SERVER)?.parent, undefined)
 })
 
-it('OPS-1: within a span that is active already, a request is a part of it', async (test) => {
+it('OPS-1: within an active span, the span of a request is its child', async (test) => {
   const { send } = await trialFor(test, studio)
   const around = trace.setSpan(ROOT_CONTEXT, startSpan('of a framework'))
   const traceparent = `00-${caller.traceId}-${caller.spanId}-01`
@@ -149,7 +149,7 @@ it('OPS-1: within a span that is active already, a request is a part of it', asy
   assert.deepEqual([inner?.kind, inner?.parent], [SpanKind.INTERNAL, outer?.id])
 })
 
-it('OPS-1: the stages of a request are spans within its span, one after the other', async (context) => {
+it('OPS-1: the stages of a request are consecutive spans within its span', async (context) => {
   const { send } = await trialFor(context, studio)
   const answer = await send({ path: '/v1/projects', body: { name: 'A' } })
   assert.equal(answer.headers['server-timing'], undefined)
@@ -168,7 +168,7 @@ it('OPS-1: the stages of a request are spans within its span, one after the othe
   assert.ok(last <= Number(whole?.to))
 })
 
-it('OPS-1: what a request does is done within its span', async (test) => {
+it('OPS-1: a request is handled within its span', async (test) => {
   const { app, send } = await trialFor(test, studio)
   const { run } = app.storage
   let active: Span | undefined
@@ -182,7 +182,7 @@ it('OPS-1: what a request does is done within its span', async (test) => {
   assert.equal(active?.spanContext().spanId, kept[0]?.id)
 })
 
-it('OPS-1: the span of a failure of ours is an error with its code', async (context) => {
+it('OPS-1: the span of an internal failure is an error with its code', async (context) => {
   const { app, keys } = await trialFor(context, studio)
   const broken = failing(app, () => new StorageFault('failed', 'gone'), [])
   await ask(broken, { path: '/v1/projects' }, keys.get('root'))
@@ -190,7 +190,7 @@ it('OPS-1: the span of a failure of ours is an error with its code', async (cont
   assert.equal(kept[0]?.attributes['error.type'], 'STORAGE_FAILED')
 })
 
-it('SEC-3: nothing that a client sends is in a span', async (context) => {
+it('SEC-3: no span contains data that a client sent', async (context) => {
   const { send } = await trialFor(context, studio)
   for (const sent of [
     { path: '/canary' },
@@ -204,7 +204,7 @@ it('SEC-3: nothing that a client sends is in a span', async (context) => {
   assert.doesNotMatch(JSON.stringify(kept), /canary/i)
 })
 
-it('OPS-2: spans are sent on request; an SDK that cannot, will not or has no such function keeps nobody waiting', async () => {
+it('OPS-2: spans are sent on request; an SDK that cannot, fails or lacks the function delays nothing', async () => {
   await flushTraces(1_000)
   const sent: string[] = []
   const provider = (forceFlush: () => Promise<void>) => {

@@ -1,4 +1,4 @@
-/** OPS: health, the log, and where the time goes. */
+/** OPS: health checks, the log, and Server-Timing. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { assemble } from '../../src/server/app.ts'
@@ -54,7 +54,7 @@ scenarios(studio, [
   { name: 'nor under the version', rule: 'OPS-1', send: { path: '/v1/health/live' }, status: 404 },
 ])
 
-it('OPS-1: without its database a server lives and is not ready', async (context) => {
+it('OPS-1: without its database a server is live and not ready', async (context) => {
   const { app } = await trialFor(context, studio)
   const storage: Storage = { ...app.storage, ping: () => Promise.reject(new StorageFault('failed', 'gone')) }
   const broken = assemble(app.catalog, storage)
@@ -106,7 +106,7 @@ it('OPS-1: the log has one line of JSON for each request', async (context) => {
   assert.ok(!JSON.stringify(lines).includes('private'), 'what people search for is not logged')
 })
 
-it('OPS-1: Server-Timing says where the time went, in development alone', async (context) => {
+it('OPS-1: Server-Timing reports durations, in development only', async (context) => {
   const development = await trialFor(context, studio, { development: true })
   const production = await trialFor(context, studio)
   const metric = /^[a-z]+;dur=\d+\.\d{3}(, [a-z]+;dur=\d+\.\d{3})*$/

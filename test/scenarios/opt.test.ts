@@ -1,4 +1,4 @@
-/** OPT: what an address supports, and which pages may read it. */
+/** OPT: OPTIONS and CORS. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { Type } from 'typebox'
@@ -11,7 +11,7 @@ import { nowhere } from '../steps.ts'
 const page = 'https://app.example.com'
 const cors = corsOf([page, 'http://localhost:5173'], true)
 
-it('OPT-1: OPTIONS says what the address supports, whoever asks and whether a record is there', async (context) => {
+it('OPT-1: OPTIONS lists the methods of a path, for any caller, and for a missing record too', async (context) => {
   const { send } = await trialFor(context, studio)
   const table: [path: string, allow: string][] = [
     ['/v1/projects', 'GET, HEAD, POST, QUERY, OPTIONS'],
@@ -37,7 +37,7 @@ it('OPT-1: OPTIONS says what the address supports, whoever asks and whether a re
   )
 })
 
-it('OPT-1: it needs a credential, a path that is there, and something that the caller may do', async (context) => {
+it('OPT-1: requires a credential, an existing path, and permission for some method', async (context) => {
   const closed = defineInterface({
     name: 'closed',
     resources: { files: { fields: { text: Type.String() }, access: { read: 'role:admin', create: 'role:admin' } } },
@@ -52,7 +52,7 @@ it('OPT-1: it needs a credential, a path that is there, and something that the c
   assert.equal((await send({ method: 'OPTIONS', path: '/v1/files', as: null, headers })).status, 401)
 })
 
-it('OPT-2: OPTIONS * tells every method, to those with a credential', async (context) => {
+it('OPT-2: OPTIONS * lists every method, with a credential', async (context) => {
   const { send } = await trialFor(context, studio)
   assert.equal((await send({ method: 'OPTIONS', path: '*', as: null })).status, 401)
   const answer = await send({ method: 'OPTIONS', path: '*' })
@@ -60,7 +60,7 @@ it('OPT-2: OPTIONS * tells every method, to those with a credential', async (con
   assert.equal(answer.headers.allow, 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS')
 })
 
-it('OPT-3: a preflight is answered before authentication, with what the address supports', async (context) => {
+it('OPT-3: a preflight gets its response before authentication, with the methods of the path', async (context) => {
   const { send } = await trialFor(context, studio, { cors })
   const headers = {
     origin: page,
@@ -81,7 +81,7 @@ it('OPT-3: a preflight is answered before authentication, with what the address 
   assert.match(String(foreign.headers.vary), /Origin/)
 })
 
-it('OPT-3: where no origin is allowed there are no preflights', async (context) => {
+it('OPT-3: without allowed origins there are no preflights', async (context) => {
   const { send } = await trialFor(context, studio)
   const headers = { origin: page, 'access-control-request-method': 'GET' }
   const answer = await send({ method: 'OPTIONS', path: '/v1/tasks', as: null, headers })
@@ -89,7 +89,7 @@ it('OPT-3: where no origin is allowed there are no preflights', async (context) 
   assert.equal(answer.headers['access-control-allow-origin'], undefined)
 })
 
-it('OPT-4: only allowed origins are named, on errors too, and answers vary by Origin', async (context) => {
+it('OPT-4: only allowed origins are sent back, on errors too, and responses vary by Origin', async (context) => {
   const { send } = await trialFor(context, studio, { cors })
   for (const path of ['/v1/projects', '/v1/nothing']) {
     const own = await send({ path, headers: { origin: page } })
@@ -103,7 +103,7 @@ it('OPT-4: only allowed origins are named, on errors too, and answers vary by Or
   }
 })
 
-it('OPT-5: a wildcard together with credentials is refused', () => {
+it('OPT-5: a wildcard with credentials is refused', () => {
   assert.throws(() => corsOf(['*'], true), /credentials/)
   assert.deepEqual(corsOf(['*']), { origins: '*', credentials: false })
   assert.equal(corsOf([]), undefined)

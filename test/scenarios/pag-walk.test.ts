@@ -1,4 +1,4 @@
-/** Pages against a model: an array, sorted and cut in JavaScript (PAG-1 to PAG-7). */
+/** PAG-1 to PAG-7: pages compared with a model, which is an array that JavaScript sorts and slices. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
@@ -130,7 +130,7 @@ describe('pages', () => {
   const ids = (answer: Received): string[] => answer.json.data.map((each: Good) => each.id)
   const idsOf = (records: readonly Good[]) => records.map((each) => each.id)
 
-  it('PAG-4: offsets and pages cut the same list as the model, with the exact total', async () => {
+  it('PAG-4: offsets and page numbers return the slices of the model, with the exact total', async () => {
     const property = fc.asyncProperty(asked, fc.nat({ max: 50 }), async (of, start) => {
       const expected = listed(of)
       const total_count = expected.length
@@ -146,7 +146,7 @@ describe('pages', () => {
     await fc.assert(property, { numRuns: 300 })
   })
 
-  it('PAG-6: a walk to the end and back shows the pages of the model, each with the cursors that belong to it', async () => {
+  it('PAG-6: cursors forward and back return the pages of the model, each with its own cursors', async () => {
     const property = fc.asyncProperty(asked, async (of) => {
       const expected = idsOf(listed(of))
       const pages: string[][] = []
@@ -171,7 +171,7 @@ describe('pages', () => {
     await fc.assert(property, { numRuns: 250 })
   })
 
-  it('PAG-6: whatever comes and goes meanwhile, a walk shows what was there throughout exactly once', async () => {
+  it('PAG-6: while records are created and deleted, pagination by cursor returns every lasting record exactly once', async () => {
     const change = fc.oneof(
       good.map((added) => ({ added, removed: undefined })),
       fc.nat().map((removed) => ({ added: undefined, removed })),
@@ -212,7 +212,7 @@ describe('pages', () => {
     await fc.assert(property, { numRuns: 150 })
   })
 
-  it('PAG-6: a page whose records all went still leads on and back', async () => {
+  it('PAG-6: a page whose records were all deleted still has cursors forward and back', async () => {
     const of: Asked = { terms: [{ field: 'rank', descending: true }], filter: '', as: 'root', nested: false, limit: 3 }
     const first = await cursorPage(of)
     const second = await cursorPage(of, first.json.pagination.next_cursor)

@@ -1,4 +1,4 @@
-/** What a page is asked for by, and what it answers with (PAG-1 to PAG-5, PAG-7). `pag-walk.test.ts` walks. */
+/** PAG-1 to PAG-5, PAG-7: parameters and responses of pages. (`pag-walk.test.ts` reads all pages of a list.) */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Type } from 'typebox'
@@ -16,7 +16,7 @@ describe('page parameters', () => {
   const get = (query: string, as = 'root') => current.send({ path: `/v1/goods?${query}`, as })
   const ranks = (answer: Received) => answer.json.data.map((each: { rank: number }) => each.rank)
 
-  it('PAG-1: a collection is always paginated, by the declared sizes', async () => {
+  it('PAG-1: a collection is always paginated, with the declared sizes', async () => {
     assert.deepEqual(ranks(await get('')), [0, 1, 2, 3])
     assert.deepEqual(ranks(await get('limit=7')), [0, 1, 2, 3, 4, 5, 6])
     assert.deepEqual((await get('page=2')).json.pagination, { total_count: 10, page: 2, per_page: 4, total_pages: 3 })
@@ -71,7 +71,7 @@ describe('page parameters', () => {
       ]),
     )
 
-  it('PAG-7: links lead to the pages that they name, with the query as it was', async () => {
+  it('PAG-7: links lead to the pages that they name, with the query unchanged', async () => {
     const walk = async (query: string, rel: string) => {
       const shown: number[] = []
       let answer = await get(query)
@@ -100,7 +100,7 @@ describe('page parameters', () => {
     assert.deepEqual(Object.keys(next.json.data[0]).sort(), ['id', 'rank'])
   })
 
-  it('PAG-7: a page past the end is 200 and empty, and leads back', async () => {
+  it('PAG-7: a page past the end is 200 and empty, and links back', async () => {
     for (const query of [
       'page=99&per_page=3',
       'offset=1000&limit=3',
@@ -120,7 +120,7 @@ describe('page parameters', () => {
     )
   })
 
-  it('PAG-5: a cursor goes with its sort, filters and search; its limit and fields may change', async () => {
+  it('PAG-5: a cursor belongs to its sort, filters and search; limit and fields may change', async () => {
     const cursor = (await get('sort=-rank&grade=a&size[null]=true&limit=3')).json.pagination.next_cursor
     const use = async (query: string, as?: string) => (await get(`${query}&cursor=${cursor}`, as)).status
     assert.equal(await use('sort=-rank&grade=a&size[null]=true&limit=7'), 200)
@@ -145,7 +145,7 @@ describe('page parameters', () => {
     }
   })
 
-  it('PAG-5: forged, cut, lengthened or foreign cursors are refused', async () => {
+  it('PAG-5: forged, shortened, extended or foreign cursors are refused', async () => {
     const cursor: string = (await get('limit=3')).json.pagination.next_cursor
     const refused = async (text: string, path = '/v1/goods') => {
       const answer = await current.send({ path: `${path}?limit=3&cursor=${encodeURIComponent(text)}` })
@@ -171,7 +171,7 @@ describe('page parameters', () => {
   })
 })
 
-it('PAG-5: a cursor grants nothing to another caller', async (t) => {
+it('PAG-5: a cursor grants no access to another caller', async (t) => {
   const current = await trialFor(t, shop, { memory: true })
   for (let rank = 0; rank < 9; rank++) await current.make('goods', { rank }, rank % 3 === 0 ? 'ann' : 'bob')
   const list = (query: string, as: string) => current.send({ path: `/v1/goods?sort=rank&limit=2${query}`, as })
@@ -188,7 +188,7 @@ it('PAG-5: a cursor grants nothing to another caller', async (t) => {
   assert.equal((await list(`&cursor=${next_cursor}`, 'nobody')).status, 401)
 })
 
-it('PAG-4: totals of two collections that look alike are kept apart', async (t) => {
+it('PAG-4: totals of two similar collections are kept separately', async (t) => {
   const fields = { kind: Type.Enum(['a', 'b']) }
   const twins = defineInterface({ name: 'twins', resources: { lefts: { fields }, rights: { fields } } })
   const current = await trialFor(t, twins, { memory: true })

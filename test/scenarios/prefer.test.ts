@@ -1,4 +1,4 @@
-/** What a client prefers to see of a deletion (DEL-2, RFC 7240). */
+/** DEL-2: preferences for the response to a deletion (RFC 7240). */
 import { Type } from 'typebox'
 import { defineInterface } from '../../src/model/declaration.ts'
 import { type Scenario, type Sent, scenarios, type Trial } from '../harness.ts'

@@ -1,10 +1,10 @@
-/** Queries that are refused, all that is wrong with them in one answer (QRY-2 to QRY-9). */
+/** QRY-2 to QRY-9: invalid queries, for which one response names all mistakes. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { library } from '../declarations-library.ts'
 import { places, type Trial, trial } from '../harness.ts'
 
-describe('queries that are refused', () => {
+describe('invalid queries', () => {
   let current: Trial
   before(async () => {
     current = await trial(library, { memory: true })
@@ -79,7 +79,7 @@ describe('queries that are refused', () => {
     })
   }
 
-  it('QRY-8: addresses that take no parameters refuse every one, and a record takes fields only', async () => {
+  it('QRY-8: paths without parameters refuse every parameter, and a record accepts fields only', async () => {
     const [book] = (await get('limit=1')).json.data
     const record = await get('fields=title&title=Alpha', `/v1/books/${book.id}`)
     assert.deepEqual([record.status, ...places(record)], [400, 'UNKNOWN_PARAMETER title'])
@@ -93,7 +93,7 @@ describe('queries that are refused', () => {
   })
 
   for (const name of ['access_token', 'api_key', 'token', 'password', 'secret', 'API_KEY', 'to%6ben', 'token[eq]']) {
-    it(`QRY-9: ${name} in the query is refused and not repeated anywhere`, async () => {
+    it(`QRY-9: ${name} in the query is refused and never repeated`, async () => {
       const from = current.seen.length
       for (const as of ['bob', null]) {
         const answer = await current.send({ path: `/v1/books?title=a&${name}=hunter2`, as })

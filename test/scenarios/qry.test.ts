@@ -1,4 +1,4 @@
-/** What a collection can be asked: filters, sorts, fields, search (QRY-1 to QRY-7). */
+/** QRY-1 to QRY-7: filters, sorts, fields and search of collections. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { library } from '../declarations-library.ts'
@@ -122,7 +122,7 @@ describe('queries', () => {
       assert.deepEqual(titles(await get(query)), found))
   }
 
-  it('QRY-1: a reference filters by id, and nested lists take the same parameters', async () => {
+  it('QRY-1: a reference is filtered by id, and nested lists take the same parameters', async () => {
     assert.deepEqual(titles(await get(`author_id=${authors['ann']}`)), ['Alpha', 'ÉTÉ'])
     assert.deepEqual(titles(await get(`author_id[in]=${authors['ann']},${authors['bea']}`)), all.slice(0, 4))
     assert.deepEqual(titles(await get('sort=-title&kind[not]=poetry', `/v1/authors/${authors['ann']}/books`)), [
@@ -140,7 +140,7 @@ describe('queries', () => {
     assert.ok(novels[0].id < novels[1].id)
   })
 
-  it('QRY-4: fields restricts a list and a record, and id always comes along', async () => {
+  it('QRY-4: fields limits the fields of a list and a record, and id is always included', async () => {
     const page = await get('fields=title,year&sort=title&limit=1')
     assert.deepEqual(Object.keys(page.json.data[0]).sort(), ['id', 'title', 'year'])
     const { id } = page.json.data[0]
@@ -159,7 +159,7 @@ describe('queries', () => {
   })
 })
 
-it('QRY-6: include_deleted adds what is still retained, for those who may see it', async (t) => {
+it('QRY-6: include_deleted adds deleted records that are still retained, for callers who may see them', async (t) => {
   const current = await trial(library, { memory: true })
   t.after(() => current.close())
   const [first, second, third] = [

@@ -1,4 +1,4 @@
-/** RES: decimals wherever they are kept: in order, in files, in older versions, and through changes of their form. */
+/** RES: decimals in sorted lists, in files, in older versions, and after changes of precision and scale. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import fc from 'fast-check'
@@ -78,7 +78,7 @@ const priced = {
   price: Optional(Decimal({ precision: 20, scale: 2, filter: true, sort: true })),
 }
 
-it('RES-11: exports have the digits, in CSV without quotes, and a filter compares numbers', async (context) => {
+it('RES-11: exports have the digits, without quotes in CSV, and a filter compares numbers', async (context) => {
   const trial = await trialFor(context, things(priced))
   for (const price of ['-5', '12.5', '9.99', null, '123456789012345678.9']) await trial.make('things', { price })
   const prices = ['-5.00', '9.99', '12.50', '123456789012345678.90', null]
@@ -121,7 +121,7 @@ async function imported(trial: Trial, text: string, format: 'csv' | 'json' | 'nd
   return { imported: result.imported, problems }
 }
 
-it('RES-11: imports read decimals by their digits, from CSV and JSON, and refuse what is none', async (context) => {
+it('RES-11: imports read decimals by their digits, from CSV and JSON, and refuse other text', async (context) => {
   const trial = await trialFor(context, things(priced))
   const csv = 'name,price\na,12.5\nb,-5\nc,\nd,123456789012345678.9\ne,1.234\nf,"1,5"\ng, 7 \n'
   assert.deepEqual(await imported(trial, csv, 'csv'), {
@@ -169,7 +169,7 @@ const changes: readonly (readonly [string, before: unknown, after: unknown, valu
 ]
 
 for (const [name, before, after, values, sizes] of changes) {
-  it(`RES-11: ${name} at a start, exactly`, async (context) => {
+  it(`RES-11: ${name} at start, exactly`, async (context) => {
     const optional = (field: unknown) => ({ size: Optional(field as ReturnType<typeof Type.Integer>) })
     const { sizes: found, send } = await changed(context, things(optional(before)), things(optional(after)), values)
     assert.deepEqual(found, sizes)
@@ -182,7 +182,7 @@ for (const [name, before, after, values, sizes] of changes) {
   })
 }
 
-it('RES-11: a change of form that would lose digits stops the start, and says how many values', async (context) => {
+it('RES-11: a change of precision or scale that would lose digits stops the start, and reports the number of values', async (context) => {
   for (const [before, after, values] of [
     [Optional(Type.Number()), money(), [7.5, 19.999, 1e300]],
     [money(), money(12, 1), ['7.5', '19.99', '0.01']],
@@ -203,7 +203,7 @@ it('RES-11: a change of form that would lose digits stops the start, and says ho
 
 const versions = { versions: { v1: {}, v2: {} } }
 
-it('VER-2: an older version has a decimal under another name, as a number, or always the same', async (context) => {
+it('VER-2: an older version can have a decimal under another name, as a number, or as a constant', async (context) => {
   const declared = things(
     { price: money(), total: money(), fresh: Optional(Decimal({ precision: 4, scale: 1 })) },
     {
@@ -246,7 +246,7 @@ it('VER-2: an older version has a decimal under another name, as a number, or al
   assert.equal((await send({ path: `/v2/things/${created.json.id}` })).json.total, '0.10')
 })
 
-it('VER-2: a decimal that was another decimal is filtered and shown by its own form in each version', async (context) => {
+it('VER-2: a decimal with another precision and scale in each version is filtered and shown by those of the version', async (context) => {
   const declared = things(
     { cents: Optional(Decimal({ precision: 14, scale: 0, filter: true, sort: true })) },
     {

@@ -1,4 +1,4 @@
-/** RES: decimals, stored and compared exactly; multiples of decimal fractions. */
+/** RES: decimals, which are stored and compared exactly, and multiples of decimal fractions. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { defineInterface, Type } from '../../src/index.ts'
@@ -69,7 +69,7 @@ const refused: readonly (readonly [sent: string, field: string, code: string])[]
   ['"0.11"', 'fee', 'INVALID_VALUE'], ['2', 'tier', 'NOT_IN_ENUM'],
 ] // biome-ignore format: one row reads best
 
-it('RES-11: a decimal is answered as digits with all of its scale, however it was sent', async (context) => {
+it('RES-11: a decimal is returned with all digits of its scale, in any spelling of the request', async (context) => {
   const { send } = await trialFor(context, shop)
   for (const [sent, field, answered] of stored) {
     const created = await send({ path: '/v1/items', body: `{"name":"a","${field}":${sent}}` })
@@ -85,7 +85,7 @@ it('RES-11: a decimal is answered as digits with all of its scale, however it wa
   }
 })
 
-it('RES-11: what is no decimal of the form is a 400 with its pointer, in every body', async (context) => {
+it('RES-11: an invalid decimal is a 400 with its pointer, in every body', async (context) => {
   const { send, make } = await trialFor(context, shop)
   const { id } = await make('items', { name: 'a' })
   const path = `/v1/items/${id}`
@@ -125,7 +125,7 @@ const prices = [
   '999.99',
 ]
 
-it('RES-11: filters compare numbers, whatever their spelling', async (context) => {
+it('RES-11: filters compare numbers, in any spelling', async (context) => {
   const { send, make } = await trialFor(context, shop)
   for (const price of [...prices].sort()) await make('items', { name: 'a', price })
   await make('items', { name: 'none' })
@@ -163,7 +163,7 @@ it('RES-11: filters compare numbers, whatever their spelling', async (context) =
   )
 })
 
-it('RES-11: cursors walk decimals in their order, forward and backward', async (context) => {
+it('RES-11: cursors follow the order of decimals, forward and backward', async (context) => {
   const { send, make } = await trialFor(context, shop)
   for (const price of [...prices, ...prices].sort()) await make('items', { name: 'a', price })
   await make('items', { name: 'none' })
@@ -189,7 +189,7 @@ it('RES-11: cursors walk decimals in their order, forward and backward', async (
   }
 })
 
-it('RES-11: unique, immutable and JSON Patch know a number in every spelling', async (context) => {
+it('RES-11: unique, immutable and JSON Patch treat all spellings of a number as equal', async (context) => {
   const { send, make } = await trialFor(context, shop)
   const { id } = await make('items', { name: 'a', code: '1.5', fixed: '2.5', price: 19.9 })
   const path = `/v1/items/${id}`
@@ -236,7 +236,7 @@ it('RES-11: business rules and access rules compare decimals exactly', async (co
   assert.deepEqual((await send({ path: '/v1/secrets', as: 'ann' })).json.data ?? [], [], 'no claim, nothing to read')
 })
 
-it('RES-11: the document says that bodies take texts and numbers, and answers texts', async (context) => {
+it('RES-11: the document says that requests take texts and numbers, and responses have texts', async (context) => {
   const { send } = await trialFor(context, shop)
   const { components, paths } = (await send({ path: '/v1/openapi.json' })).json
   const { Item, ItemCreate } = components.schemas

@@ -1,4 +1,4 @@
-/** RES: the fields that the server sets, and those that it refuses. */
+/** RES: fields that the server sets, and fields that it refuses. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { samples, studio } from '../declarations.ts'
@@ -8,7 +8,7 @@ import { nowhere } from '../steps.ts'
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-it('RES-4: the server assigns a lower-case UUIDv7, a new one each time, in order of time', async (context) => {
+it('RES-4: the server assigns a new lower-case UUIDv7 each time, in the order of time', async (context) => {
   const { make } = await trialFor(context, studio)
   const ids: string[] = []
   for (let index = 0; index < 20; index++)
@@ -50,7 +50,7 @@ function nothingIn(collection: string) {
   }
 }
 
-it('RES-5: created_at is when it was created, updated_at when it was last changed', async (context) => {
+it('RES-5: created_at is the time of creation, updated_at that of the last change', async (context) => {
   const { send, make, clock } = await trialFor(context, studio)
   const before = new Date().toISOString()
   const made = await make('projects', { name: 'One' })
@@ -67,7 +67,7 @@ it('RES-5: created_at is when it was created, updated_at when it was last change
   assert.deepEqual(unchanged.json, patched.json)
 })
 
-it('RES-5: updated_at never goes back, even where the clock does', async (context) => {
+it('RES-5: updated_at never goes back, even if the clock does', async (context) => {
   const { send, make, clock } = await trialFor(context, studio)
   clock.ahead = 3_600_000
   const made = await make('projects', { name: 'One' })
@@ -77,7 +77,7 @@ it('RES-5: updated_at never goes back, even where the clock does', async (contex
   assert.equal(patched.json.updated_at, made.updated_at)
 })
 
-it('RES-6: deleted_at is on nothing that lives', async (context) => {
+it('RES-6: live records have no deleted_at', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const made = await make('projects', { name: 'One' })
   const path = `/v1/projects/${made.id}`
@@ -93,7 +93,7 @@ it('RES-6: deleted_at is on nothing that lives', async (context) => {
   for (const record of answers) assert.ok(!('deleted_at' in record), JSON.stringify(record))
 })
 
-it('RES-6: deleted_at is on a soft-deleted record in a list', async (context) => {
+it('RES-6: a soft-deleted record in a list has deleted_at', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const made = await make('projects', { name: 'One' })
   assert.equal((await send({ method: 'DELETE', path: `/v1/projects/${made.id}` })).status, 204)
@@ -104,7 +104,7 @@ it('RES-6: deleted_at is on a soft-deleted record in a list', async (context) =>
   assert.deepEqual(rest, made)
 })
 
-it('RES-8: one structure, whichever address and method returns it', async (context) => {
+it('RES-8: every path and method returns the same structure', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const project = await make('projects', { name: 'One' })
   const made = await make('tasks', { title: 'First', project_id: project.id, secret_note: 'hush' })
@@ -170,7 +170,7 @@ const touched: readonly { field: string; same: unknown; other: unknown; code: st
 
 for (const { field, same, other, code } of touched) {
   for (const method of ['PUT', 'PATCH']) {
-    it(`RES-9: ${method} with ${field} as it is changes nothing, with another value is refused`, async (context) => {
+    it(`RES-9: ${method} with ${field} unchanged changes nothing, with another value is refused`, async (context) => {
       const { send, make } = await trialFor(context, samples)
       const made = await make('samples', { title: 'One', origin: 'here' }, 'ann')
       const path = `/v1/samples/${made.id}`
@@ -189,7 +189,7 @@ for (const { field, same, other, code } of touched) {
   }
 }
 
-it('RES-9: POST takes no read-only field, and the immutable one once', async (context) => {
+it('RES-9: POST refuses read-only fields, and takes the immutable one once', async (context) => {
   const { send } = await trialFor(context, samples)
   const refused = await send({ path: '/v1/samples', as: 'ann', body: { title: 'x', serial: 7, owner_id: 'ann' } })
   assert.equal(refused.status, 400)
@@ -199,7 +199,7 @@ it('RES-9: POST takes no read-only field, and the immutable one once', async (co
   assert.deepEqual([made.json.serial, made.json.owner_id, made.json.origin], [7, 'ann', 'here'])
 })
 
-it('RES-9: an immutable field that a PUT leaves out would be cleared, and is refused', async (context) => {
+it('RES-9: a PUT that leaves out an immutable field would clear it, and is refused', async (context) => {
   const { send, make } = await trialFor(context, samples)
   const { id } = await make('samples', { title: 'One', origin: 'here' }, 'ann')
   const put = await send({ method: 'PUT', path: `/v1/samples/${id}`, as: 'ann', body: { title: 'One' } })
@@ -212,7 +212,7 @@ it('RES-9: an immutable field that a PUT leaves out would be cleared, and is ref
   assert.deepEqual([late.status, ...places(late)], [400, 'IMMUTABLE /origin'])
 })
 
-it('RES-9: a writeOnly field is taken by every method and shown by none', async (context) => {
+it('RES-9: every method accepts a writeOnly field, and none returns it', async (context) => {
   const { send, make } = await trialFor(context, samples)
   const made = await make('samples', { title: 'One', pin: 'first-pin' }, 'ann')
   const path = `/v1/samples/${made.id}`
@@ -237,7 +237,7 @@ it('RES-9: a writeOnly field is taken by every method and shown by none', async 
   assert.ok(!('pin' in made))
 })
 
-it('RES-9: field names that are words of SQL are fields like any other', async (context) => {
+it('RES-9: field names may be keywords of SQL', async (context) => {
   const { send, make } = await trialFor(context, samples)
   const values = { order: 'o', select: 's', group: 3, permitted: 'p', json: 'j', value: 'v', t: 't' }
   const made = await make('selects', values)

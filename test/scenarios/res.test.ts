@@ -1,4 +1,4 @@
-/** RES: addresses and names. */
+/** RES: paths and names. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { checkDeclaration } from '../../src/model/check/check-declaration.ts'
@@ -11,12 +11,12 @@ const declared = (name: string, fields: object = { text }) => ({ name: 'trial', 
 const complaints = (declaration: unknown) =>
   checkDeclaration(declaration).map(({ path, message }) => `${path} ${message}`)
 
-it('RES-1: the interfaces of these scenarios are themselves in order', () => {
+it('RES-1: the interfaces of these scenarios have no mistakes', () => {
   for (const declaration of [studio, samples, forest, counters]) assert.deepEqual(checkDeclaration(declaration), [])
 })
 
 for (const name of ['notes', 'line-items', 'people', 'addresses', 'x1-notes']) {
-  it(`RES-1: ${name} is a collection's name`, () => assert.deepEqual(complaints(declared(name)), []))
+  it(`RES-1: ${name} is valid as the name of a collection`, () => assert.deepEqual(complaints(declared(name)), []))
 }
 
 for (const name of [
@@ -33,7 +33,7 @@ for (const name of [
   '__proto__x',
   'notes"; drop table x',
 ]) {
-  it(`RES-1: ${JSON.stringify(name)} is not a collection's name`, () => {
+  it(`RES-1: ${JSON.stringify(name)} is invalid as the name of a collection`, () => {
     const found = complaints(declared(name))
     assert.equal(found.length, 1, found.join('\n'))
     assert.match(String(found[0]), /^resources/)
@@ -55,7 +55,8 @@ for (const name of [
 }
 
 for (const name of ['text', 'due_on', 'line_2', 'a']) {
-  it(`RES-7: ${name} is a field's name`, () => assert.deepEqual(complaints(declared('notes', { [name]: text })), []))
+  it(`RES-7: ${name} is valid as the name of a field`, () =>
+    assert.deepEqual(complaints(declared('notes', { [name]: text })), []))
 }
 
 for (const name of [
@@ -72,7 +73,7 @@ for (const name of [
   '$due',
   'a.b',
 ]) {
-  it(`RES-7: ${JSON.stringify(name)} is not a field's name`, () => {
+  it(`RES-7: ${JSON.stringify(name)} is invalid as the name of a field`, () => {
     const found = complaints(declared('notes', { [name]: text }))
     assert.equal(found.length, 1, found.join('\n'))
     assert.match(String(found[0]), /^resources\.notes\.fields/)
@@ -80,12 +81,12 @@ for (const name of [
 }
 
 for (const name of ['id', 'created_at', 'updated_at', 'deleted_at']) {
-  it(`RES-7: ${name} is every record's own and cannot be declared`, () => {
+  it(`RES-7: ${name} is a field of every record and cannot be declared`, () => {
     assert.equal(checkDeclaration(declared('notes', { [name]: text })).length, 1)
   })
 }
 
-it('RES-2: a record nested under another is at the top level too', async (context) => {
+it('RES-2: a nested record has a top-level path too', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const project = await make('projects', { name: 'One' })
   const nested = await send({ path: `/v1/projects/${project.id}/tasks`, body: { title: 'Nested' } })
@@ -182,14 +183,14 @@ async function filled(trial: Trial, path: string): Promise<string> {
   return path.replace('{id}', project.id).replace('{ID}', project.id.toUpperCase()).replace('{task}', task.id)
 }
 
-it('RES-3: bulk-delete and restore are the only verbs, and no ids', async (context) => {
+it('RES-3: bulk-delete and restore are the only actions in paths, and no ids', async (context) => {
   const { send } = await trialFor(context, studio)
   for (const path of ['/v1/projects/search', '/v1/projects/count', `/v1/projects/${nowhere}/delete`]) {
     assert.equal((await send({ path })).status, 404, path)
   }
 })
 
-it('RES-7: keys within an object field are the caller’s own', async (context) => {
+it('RES-7: keys within an object field are free', async (context) => {
   const { make } = await trialFor(context, samples)
   const payload = { camelCase: 1, 'with space': [{ 'ä/~': null }], constructor: { prototype: 1 }, '': 0 }
   assert.deepEqual((await make('samples', { title: 'x', payload })).payload, payload)

@@ -1,4 +1,4 @@
-/** Search in versions that do not show all texts that are searched (QRY-5, VER-2, AUT-9). */
+/** QRY-5, VER-2, AUT-9: search in versions that do not show all searched texts. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
@@ -99,7 +99,7 @@ it('AUT-9: a version finds nothing by a text that it does not show, in any form 
   assert.deepEqual(await found(current, 'v1', 'treasure', '', 'bob'), [])
 })
 
-it('QRY-5: whatever a text is made of, older versions find it by the words that the newest would', async (context) => {
+it('QRY-5: for any text, older versions find a record by the same words as the newest version', async (context) => {
   const current = await trialFor(context, papers, { memory: true })
   const made: Paper[] = []
   const pieces = [

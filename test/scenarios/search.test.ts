@@ -1,6 +1,4 @@
-/**
- * Search finds what a few lines of JavaScript find, whatever the text, and stays exact through every change (QRY-5).
- */
+/** QRY-5: search finds the same records as a few lines of JavaScript, for any text, after every change. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
@@ -119,7 +117,7 @@ async function search(current: Trial, collection: string, q: string) {
 }
 
 for (const collection of ['letters', 'drafts']) {
-  it(`QRY-5: search in ${collection} stays exact through creation, change and deletion`, async (t) => {
+  it(`QRY-5: search in ${collection} is exact after creation, change and deletion`, async (t) => {
     const current = await trialFor(t, archive, { memory: true })
     const kept = new Map<string, Kept>()
     const step = fc.record({
@@ -154,7 +152,7 @@ for (const collection of ['letters', 'drafts']) {
   })
 }
 
-it('QRY-5: any text is safe to search for, up to the longest address', async (t) => {
+it('QRY-5: any text can be searched for, up to the longest URL', async (t) => {
   const current = await trialFor(t, archive, { memory: true })
   const { id } = await current.make('letters', { title: 'a b c', body: 'AND OR NOT NEAR 🚀' })
   for (const q of [
@@ -224,7 +222,7 @@ it('QRY-5: any text is safe to search for, up to the longest address', async (t)
   )
 })
 
-it('QRY-5: words of any length are found whole, and by what they begin with', async (context) => {
+it('QRY-5: words of any length are found by the whole word and by its prefix', async (context) => {
   const trial = await trialFor(context, archive)
   const long = [2_046, 2_047, 4_500].flatMap((length) => ['x', '日'].map((letter) => letter.repeat(length)))
   for (const title of [...long, `${long[2]}y`]) await trial.make('letters', { title })

@@ -1,4 +1,4 @@
-/** SEC-3: a secret is planted wherever a request can carry one, and looked for wherever something is told. */
+/** SEC-3: secrets in every part of a request that can contain one. No response, log line or file repeats them. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { Type } from 'typebox'
@@ -81,7 +81,7 @@ async function readAll({ say, app }: Pick<Trial, 'app'> & Awaited<ReturnType<typ
     assert.equal((await say({ path: `/v1/${path}` })).status, 200)
 }
 
-it('SEC-3: a credential is told nowhere, wherever in a request it stands', async (context) => {
+it('SEC-3: a credential anywhere in a request is never repeated', async (context) => {
   const trial = await listening(context)
   const { say, told, seen, keys } = trial
   const secrets = [String(keys.get('ann')), newKey(), token]
@@ -127,7 +127,7 @@ it('SEC-3: a credential is told nowhere, wherever in a request it stands', async
   assertSilent(told, seen, [...secrets, ...[...keys.values()], ...secrets.map(hashOfKey)])
 })
 
-it('SEC-3: the value of a header field that is refused is not repeated', async (context) => {
+it('SEC-3: the value of a refused header field is not repeated', async (context) => {
   const trial = await listening(context)
   const { say, told, seen } = trial
   const { id } = await trial.make('vaults', { name: 'one' })
@@ -167,7 +167,7 @@ it('SEC-3: the value of a header field that is refused is not repeated', async (
   }
 })
 
-it('SEC-3: a writeOnly value goes in, by whatever method, and never comes out', async (context) => {
+it('SEC-3: a writeOnly value is accepted by every method, and never returned', async (context) => {
   const trial = await listening(context)
   const { say, told, seen } = trial
   const secret = { pin: canary, keys: { inner: [canary] } }
@@ -209,7 +209,7 @@ it('SEC-3: a writeOnly value goes in, by whatever method, and never comes out', 
   assertSilent(told, seen, [canary])
 })
 
-it('SEC-3: what a business rule or a storage throws is logged without the writeOnly values that it names', async (context) => {
+it('SEC-3: an error of a business rule or a storage is logged without the writeOnly values in its message', async (context) => {
   const trial = await listening(context)
   const { say, told, seen, app, keys } = trial
   const body = { name: 'a', pin: canary, keys: { inner: [canary] }, count: 666 }

@@ -1,4 +1,4 @@
-/** SEC-1: HTTPS, on real sockets. */
+/** SEC-1: HTTPS, on sockets. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -59,7 +59,7 @@ function ask(url: string, headers: Record<string, string>, ca?: string): Promise
   })
 }
 
-it('SEC-1: without a certificate a local one is made, which clients can verify, for HTTP/1.1 and HTTP/2', async (context) => {
+it('SEC-1: without a certificate a local one is created, which clients can verify, for HTTP/1.1 and HTTP/2', async (context) => {
   const { url, caFile, key } = await served(context, {})
   assert.match(url, /^https:\/\/127\.0\.0\.1:\d+\/v1$/)
   const ca = readFileSync(String(caFile), 'utf8')
@@ -79,7 +79,7 @@ it('SEC-1: --http is plain HTTP, on loopback only', async (context) => {
   await assert.rejects(served(context, { http: true, host: '0.0.0.0' }), ConfigurationError)
 })
 
-it('SEC-1: behind a proxy, what did not come to it by HTTPS gets 403 HTTPS_REQUIRED, before anything else', async (context) => {
+it('SEC-1: behind a proxy, a request that did not use HTTPS gets 403 HTTPS_REQUIRED, before any other error', async (context) => {
   const { url, key } = await served(context, { trustProxy: true })
   const authorization = `Bearer ${key}`
   const table: readonly (readonly [headers: Record<string, string>, status: number])[] = [

@@ -1,4 +1,4 @@
-/** SEC: hygiene of answers, and of secrets. */
+/** SEC: security header fields, and secrets. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { completeCatalog } from '../../src/model/catalog.ts'
@@ -26,7 +26,7 @@ const everyKind: readonly Sent[] = [
   { path: `/v1/projects?q=${'x'.repeat(9_000)}` },
 ]
 
-it('SEC-2: every answer says nosniff, and by HTTPS how long HTTPS is to be used', async (context) => {
+it('SEC-2: every response has nosniff, and with HTTPS Strict-Transport-Security', async (context) => {
   const { send } = await trialFor(context, studio)
   for (const sent of everyKind) {
     const { headers, status } = await send(sent)
@@ -45,7 +45,7 @@ it('SEC-2: over plain HTTP Strict-Transport-Security is not sent (RFC 6797 secti
   }
 })
 
-it('SEC-2: answers do not tell what they are made with', async (context) => {
+it('SEC-2: responses do not name the software of the server', async (context) => {
   const { send } = await trialFor(context, studio)
   for (const sent of everyKind) {
     const { headers } = await send(sent)
@@ -54,7 +54,7 @@ it('SEC-2: answers do not tell what they are made with', async (context) => {
   }
 })
 
-it('SEC-3: a key is in no file, no answer, no observation and no line of the log', async (context) => {
+it('SEC-3: a key is in no file, response, observation or log line', async (context) => {
   const database = await newDatabase()
   const key = newKey()
   const stored = await database.open(completeCatalog(studio))
@@ -96,7 +96,7 @@ it('SEC-3: a key is in no file, no answer, no observation and no line of the log
   }
 })
 
-it('SEC-3: every wrong credential gets the same answer', async (context) => {
+it('SEC-3: every refused credential gets the same response', async (context) => {
   const { send, keys } = await trialFor(context, studio)
   const right = String(keys.get('root'))
   const flip = (index: number) => right.slice(0, index) + (right[index] === 'a' ? 'b' : 'a') + right.slice(index + 1)
@@ -124,7 +124,7 @@ it('SEC-3: every wrong credential gets the same answer', async (context) => {
   assert.equal(answers.size, 1)
 })
 
-it('SEC-3: keys are made of 256 random bits, and a typing error is told without a look-up', () => {
+it('SEC-3: keys have 256 random bits, and a typing error is reported without a look-up', () => {
   const made = new Set(Array.from({ length: 1_000 }, () => newKey()))
   assert.equal(made.size, 1_000)
   for (const key of made) {

@@ -1,4 +1,4 @@
-/** VER-1: which version a request is for. */
+/** VER-1: how a request names its version. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { createApp } from '../../src/server/create-app.ts'
@@ -31,7 +31,7 @@ it('VER-1: the version is the first segment of the path, once', async (context) 
   assert.equal((await send({ path: '/%761/notes' })).headers['api-version'], 'v1')
 })
 
-it('VER-1: what is no declared carrier says nothing of versions', async (context) => {
+it('VER-1: carriers that are not declared do not select a version', async (context) => {
   const { send } = await trialFor(context, notebooks(two))
   const answer = await send({ path: '/v1/notes', headers: { 'api-version': 'v2' } })
   assert.deepEqual([answer.status, answer.headers['api-version'], answer.headers.vary], [200, 'v1', 'Accept'])
@@ -42,7 +42,7 @@ it('VER-1: what is no declared carrier says nothing of versions', async (context
   assert.equal((await send(body)).status, 415)
 })
 
-it('VER-1: the header API-Version carries it, and addresses have none', async (context) => {
+it('VER-1: with the header API-Version, paths have no version', async (context) => {
   const { send, make, app } = await trialFor(context, notebooks(two, ['header']))
   const ask = (version: string | undefined, path = '/notes') =>
     send({ path, headers: version === undefined ? {} : { 'api-version': version } })
@@ -76,7 +76,7 @@ it('VER-1: the header API-Version carries it, and addresses have none', async (c
   assert.deepEqual([several.status, places(several)], [400, ['VERSION_MISMATCH API-Version']])
 })
 
-it('VER-1: a media type carries it, in Accept and as what a body is', async (context) => {
+it('VER-1: with a media type, Accept and Content-Type name the version', async (context) => {
   const { send } = await trialFor(context, notebooks(two, ['media-type']))
   const accepting = (accept: string) => send({ path: '/notes', headers: { accept } })
   for (const [accept, version, type] of [
@@ -119,7 +119,7 @@ it('VER-1: a media type carries it, in Accept and as what a body is', async (con
   assert.equal(options.headers['accept-post'], `application/json, ${vendor('v1')}`)
 })
 
-it('VER-1: the parameter version carries it, and links keep it', async (context) => {
+it('VER-1: with the parameter version, links keep it', async (context) => {
   const { send, make } = await trialFor(context, notebooks(two, ['query']))
   const { id } = await make('notes', { text: 'a' })
   const list = await send({ path: '/notes?version=v1&limit=1&sort=text' })
@@ -140,7 +140,7 @@ it('VER-1: the parameter version carries it, and links keep it', async (context)
   assert.deepEqual(places(body), ['UNKNOWN_PARAMETER version'])
 })
 
-it('VER-1: beside the path the other carriers may repeat the version, and must agree', async (context) => {
+it('VER-1: in addition to the path, other carriers may repeat the version, and must agree', async (context) => {
   const { send } = await trialFor(context, notebooks(two, ['path', 'header', 'media-type', 'query']))
   const all = { path: '/v1/notes?version=v1', headers: { 'api-version': 'v1', accept: vendor('v1') } }
   const agreed = await send(all)
@@ -163,7 +163,7 @@ it('VER-1: beside the path the other carriers may repeat the version, and must a
   assert.equal((await send({ path: '/v3/notes' })).status, 404)
 })
 
-it('VER-1: carriers that disagree are refused after 401 and 429, before 404 and 405', async (context) => {
+it('VER-1: contradicting carriers are refused after 401 and 429, before 404 and 405', async (context) => {
   const declared = notebooks(two, ['path', 'header'])
   const { send } = await trialFor(context, { ...declared, limits: { rate: { caller: '3/hour' } } }, { rates: {} })
   const headers = { 'api-version': 'v2' }
@@ -175,7 +175,7 @@ it('VER-1: carriers that disagree are refused after 401 and 429, before 404 and 
   assert.equal(limited.status, 429)
 })
 
-it('VER-1: who is not known learns of no version; health has none', async (context) => {
+it('VER-1: unauthenticated callers learn of no version; health has none', async (context) => {
   const { send } = await trialFor(context, notebooks(two, ['header']))
   const tries: Record<string, string>[] = [{}, { 'api-version': 'v1' }, { 'api-version': 'v3' }]
   for (const headers of tries) {
@@ -220,7 +220,7 @@ it('VER-1: two clients in different versions work at once, each with its own cur
   assert.deepEqual([repeat.json.id, repeat.headers.location], [first.json.id, first.headers.location])
 })
 
-it('VER-1: pages of other origins may name the version and read it', async (context) => {
+it('VER-1: pages of other origins may send the version and read it', async (context) => {
   const origin = 'https://app.example.com'
   const { send } = await trialFor(context, notebooks(two, ['header']), { cors: corsOf([origin])! })
   const asked = { origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'api-version' }
@@ -232,7 +232,7 @@ it('VER-1: pages of other origins may name the version and read it', async (cont
   assert.equal(answer.headers.vary, 'Accept, API-Version, Origin')
 })
 
-it('VER-1: the file of an export is what it is, whatever media type names the version', async (context) => {
+it('VER-1: the file of an export has its own media type, even if a media type names the version', async (context) => {
   const { send, make, app } = await trialFor(context, notebooks(two, ['media-type']))
   await make('notes', { text: 'a' })
   const accept = `${vendor('v1')}, application/json;q=0.5`
@@ -245,7 +245,7 @@ it('VER-1: the file of an export is what it is, whatever media type names the ve
   assert.deepEqual(said, [200, 'v1', 'application/json'])
 })
 
-it('VER-1: an application made of a declaration has its versions and carriers', async () => {
+it('VER-1: createApp() serves the versions and carriers of a declaration', async () => {
   const seen: unknown[] = []
   const app = createApp(notebooks(two, ['query']), {
     database: (await newDatabase({ memory: true })).address,

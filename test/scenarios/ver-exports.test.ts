@@ -1,4 +1,4 @@
-/** VER-2: an export that a client of version 1 asks for is the file that it was before versions 2 and 3. */
+/** VER-2: an export of version 1 is the same file as before versions 2 and 3. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
@@ -59,7 +59,7 @@ async function exportsOf({ app, send }: Trial): Promise<string[]> {
 }
 
 for (const memory of [false, true]) {
-  it(`VER-2: exports of version 1 are what they were, ${memory ? 'in memory' : 'on a file'}`, async (context) => {
+  it(`VER-2: exports of version 1 are unchanged, ${memory ? 'in memory' : 'on a file'}`, async (context) => {
     const of = async (declaration: InterfaceDeclaration) => exportsOf(await trialFor(context, declaration, { memory }))
     const before = await of(deskAtFirst)
     assert.equal(before.length, requests.length * 2 - 2)

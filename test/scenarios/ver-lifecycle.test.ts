@@ -1,4 +1,4 @@
-/** VER-3 and VER-4: how versions end, by a clock that is moved. */
+/** VER-3, VER-4: deprecation and sunset of versions, with a clock that the tests move. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { collectMetrics } from '../../src/server/observe/metrics.ts'
@@ -19,7 +19,7 @@ function endOf({ headers }: Received): unknown[] {
   return [headers['api-version'], headers['deprecation'], headers['sunset']]
 }
 
-it('VER-3: a version works before and after it is deprecated, and says when it is', async (context) => {
+it('VER-3: a version works before and after its deprecation, and announces it', async (context) => {
   const { send, make, clock } = await trialFor(context, notebooks({ v1: ending, v2: {} }))
   const { id } = await make('notes', { text: 'a' })
   const ask = () => send({ path: `/v1/notes/${id}` })
@@ -37,7 +37,7 @@ it('VER-3: a version works before and after it is deprecated, and says when it i
   assert.deepEqual([...endOf(current), current.headers.link], ['v2', undefined, undefined, undefined])
 })
 
-it('VER-3: every kind of answer of a deprecated version says so, refusals too', async (context) => {
+it('VER-3: every response of a deprecated version announces the deprecation, errors too', async (context) => {
   const { send, make, clock } = await trialFor(context, notebooks({ v1: ending, v2: {} }))
   clock.ahead = 11 * day
   const { id } = await make('notes', { text: 'a' })
@@ -64,7 +64,7 @@ it('VER-3: every kind of answer of a deprecated version says so, refusals too', 
   assert.deepEqual([stranger.status, ...endOf(stranger)], [401, undefined, undefined, undefined])
 })
 
-it('VER-3: its OpenAPI document says it too, from that day on, and has another tag', async (context) => {
+it('VER-3: the OpenAPI document announces the deprecation from its date on, with another tag', async (context) => {
   const { send, clock } = await trialFor(context, notebooks({ v1: ending, v2: {} }))
   const before = await send({ path: '/v1/openapi.json' })
   assert.equal(before.json.paths['/notes'].get.deprecated, undefined)
@@ -76,14 +76,14 @@ it('VER-3: its OpenAPI document says it too, from that day on, and has another t
   assert.equal(current.json.paths['/notes'].get.deprecated, undefined)
 })
 
-it('VER-3: a version that is deprecated and has no end says the one and not the other', async (context) => {
+it('VER-3: a deprecated version without a sunset has Deprecation only', async (context) => {
   const { send } = await trialFor(context, notebooks({ v1: { deprecated: '2020-01-01' }, v2: {} }))
   const answer = await send({ path: '/v1/notes' })
   assert.deepEqual(endOf(answer), ['v1', '@1577836800', undefined])
   assert.match(answer.headers.link ?? '', /rel="first", <\/v2\/notes>; rel="successor-version"$/)
 })
 
-it('VER-4: from its sunset on a version answers 410, whatever is asked, and names the successor and the guide', async (context) => {
+it('VER-4: from its sunset on every request to a version gets 410, which names the successor and the guide', async (context) => {
   const { send, make, clock } = await trialFor(context, notebooks({ v1: ending, v2: {} }))
   const { id } = await make('notes', { text: 'a' })
   clock.ahead = Date.parse(`${sunset}T00:00:00Z`) - Date.now() - 30_000
@@ -112,7 +112,7 @@ it('VER-4: from its sunset on a version answers 410, whatever is asked, and name
   assert.equal((await send({ path: '/v2/notes' })).json.pagination.total_count, 1)
 })
 
-it('VER-4: where declared it redirects to the same address, with method, body and query kept', async (context) => {
+it('VER-4: if declared, it redirects to the same path, with the same method, body and query', async (context) => {
   const versions = { v1: { sunset, afterSunset: 'redirect' }, v2: {} } as const
   const { send, make, clock } = await trialFor(context, notebooks(versions))
   const { id } = await make('books', { name: 'a' })
@@ -137,7 +137,7 @@ it('VER-4: where declared it redirects to the same address, with method, body an
   assert.equal((await send({ path: `/v1/books/${id}`, as: null })).status, 401)
 })
 
-it('VER-4: the successor is the next version that is not retired itself', async (context) => {
+it('VER-4: the successor is the next version that is not retired', async (context) => {
   const versions = { v1: { sunset: dayFromNow(10) }, v2: { sunset: dayFromNow(20) }, v3: {} }
   const { send, clock } = await trialFor(context, notebooks(versions))
   const successor = async (path: string) => /<([^>]*)>; rel="succ/.exec((await send({ path })).headers.link ?? '')?.[1]
@@ -150,7 +150,7 @@ it('VER-4: the successor is the next version that is not retired itself', async 
   assert.equal(await successor('/v3/notes'), undefined)
 })
 
-it('VER-4: a redirect changes the parameter where that is the carrier; a header field that names the version gets 410', async (context) => {
+it('VER-4: a redirect changes the parameter if that is the carrier; a header field that names the version gets 410', async (context) => {
   const versions = { v1: { sunset: '2020-01-01', afterSunset: 'redirect', guide }, v2: {} } as const
   const { send } = await trialFor(context, notebooks(versions, ['query', 'header', 'media-type']))
   const answer = await send({ path: '/notes?sort=text&version=v1&limit=1' })
@@ -169,14 +169,14 @@ it('VER-4: a redirect changes the parameter where that is the carrier; a header 
   assert.equal((await send({ path: '//evil.example/notes?version=v1' })).headers.location, undefined)
 })
 
-it('VER-4: a redirect from a path keeps no version in the query that contradicts it', async (context) => {
+it('VER-4: a redirect from a path keeps no contradicting version in the query', async (context) => {
   const versions = { v1: { sunset: '2020-01-01', afterSunset: 'redirect' }, v2: {} } as const
   const { send } = await trialFor(context, notebooks(versions, ['path', 'query']))
   const answer = await send({ path: '/v1/notes?version=v1&sort=text' })
   assert.deepEqual([answer.status, answer.headers.location], [308, '/v2/notes?sort=text'])
 })
 
-it('VER-3: who still uses a version that is to go is in the metrics, and the version in the log', async (context) => {
+it('VER-3: metrics report the callers of a version that will end, and the log has the version', async (context) => {
   const { send, seen } = await trialFor(context, notebooks({ v1: ending, v2: {} }))
   for (const as of ['ann', 'ann', 'bob', null]) await send({ path: '/v1/notes', as })
   await send({ path: '/v2/notes', as: 'ann' })
@@ -200,7 +200,7 @@ it('VER-3: who still uses a version that is to go is in the metrics, and the ver
   ]) // biome-ignore format: a table
 })
 
-it('VER-1: routes of metrics have no version where the path has none', async (context) => {
+it('VER-1: routes of metrics have no version if the path has none', async (context) => {
   const { send, seen } = await trialFor(context, notebooks({ v1: {}, v2: {} }, ['header']))
   await send({ path: `/notes/${nowhere}`, headers: { 'api-version': 'v1' } })
   const last = seen.at(-1)

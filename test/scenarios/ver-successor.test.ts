@@ -1,4 +1,4 @@
-/** VER-3, VER-4: the successor is named as its own version calls it. */
+/** VER-3, VER-4: the successor is linked with the names of its own version. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
@@ -7,7 +7,7 @@ import { trialFor } from '../harness.ts'
 
 const day = (ahead: number) => new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10)
 
-it('VER-3: the link to the successor has the collections of the successor', async (context) => {
+it('VER-3: the link to the successor has the collection names of the successor', async (context) => {
   const versions = { v1: { deprecated: day(-9), sunset: day(30) }, v2: { deprecated: day(-9) }, v3: {} }
   const { send } = await trialFor(context, { ...desk, versions })
   const person = (await send({ method: 'POST', path: '/v3/people', body: { name: 'Ann' } })).json
@@ -22,7 +22,7 @@ it('VER-3: the link to the successor has the collections of the successor', asyn
   assert.equal(await successorOf('/v2/jobs'), '/v3/jobs')
 })
 
-it('VER-4: a redirect leads to what the successor calls it, and to nothing that it does not have', async (context) => {
+it('VER-4: a redirect leads to the name in the successor, and to nothing that the successor lacks', async (context) => {
   const gone: InterfaceDeclaration = {
     ...desk,
     versions: { v1: {}, v2: { sunset: day(-1), afterSunset: 'redirect' }, v3: {} },

@@ -1,4 +1,4 @@
-/** VER-2: what clients of version 1 send is answered in version 1 to the byte, whatever newer versions have changed. */
+/** VER-2: requests of version 1 get byte-identical responses, with any changes in newer versions. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
@@ -230,7 +230,7 @@ async function transcript(context: Parameters<typeof trialFor>[0], declaration: 
   return transcriptOf(current)
 }
 
-it('VER-2: two hundred requests of version 1 are answered as they were before versions 2 and 3', async (context) => {
+it('VER-2: two hundred requests of version 1 get the same responses as before versions 2 and 3', async (context) => {
   const before = await transcript(context, deskAtFirst)
   const after = await transcript(context, desk)
   assert.ok(before.length >= 200, `${before.length} requests`)
