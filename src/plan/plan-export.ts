@@ -16,7 +16,7 @@ import { permit } from '../policy/permit.ts'
 import { countListed, listed, readFields, readSort, type SourcedText } from '../request/parameters.ts'
 import { fault, type Issue } from '../spec/faults.ts'
 import { queryLimits } from '../spec/limits.ts'
-import { translateFilter, translateSort } from '../versions/translate-request.ts'
+import { translateQuery } from '../versions/translate-request.ts'
 import { type ExportFormat, exportFormats, liveFields } from './export-document.ts'
 import type { DeleteJob, Export, ReadRecord } from './plan.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
@@ -54,14 +54,13 @@ export function planExport(
     return { ...shared, ...nothing, format: 'json', issues }
   }
   const { resource, where, sort, fields, format } = request
-  const filter = translateFilter(resource, resolveCondition(resource, where, { caller }))
+  const query = { filter: resolveCondition(resource, where, { caller }), sort }
   return {
     ...shared,
     resource: storedResource(resource),
     versionResource: isMapped(resource) ? resource : undefined,
-    filter,
     permitted,
-    sort: translateSort(resource, sort),
+    ...(isMapped(resource) ? translateQuery(resource, query) : query),
     fields,
     format,
     issues: [],

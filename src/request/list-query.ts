@@ -19,7 +19,7 @@ import { isRecordId, isStorableText, words } from '../model/text.ts'
 import { instantKey, stampKey } from '../model/time.ts'
 import { fault, type Issue } from '../spec/faults.ts'
 import { queryLimits } from '../spec/limits.ts'
-import { translateFilter, translateSort } from '../versions/translate-request.ts'
+import { translateQuery } from '../versions/translate-request.ts'
 import {
   answeredFields,
   countListed,
@@ -140,16 +140,8 @@ export function readListQuery(
   if (predicates.length > 1) predicates.sort((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1))
   const filter = allOf(predicates)
   const binding = page.style === 'cursor' ? JSON.stringify([filter, sort, q || null, includeDeleted]) : ''
-  return {
-    filter: translateFilter(resource, filter),
-    versionFilter: isMapped(resource) ? filter : undefined,
-    sort: translateSort(resource, sort),
-    search,
-    fields,
-    includeDeleted,
-    page,
-    binding,
-  }
+  const query = { filter, versionFilter: undefined, sort, search, fields, includeDeleted, page, binding }
+  return isMapped(resource) ? { ...query, ...translateQuery(resource, query), versionFilter: filter } : query
 }
 
 /**
@@ -169,7 +161,10 @@ export function readDeletionFilter(resource: Resource, parameters: readonly Para
   }
   const predicates = readFilters(resource, filters, issues)
   if (issues.length > 0) throw invalidQuery(issues)
-  if (predicates.length > 0) return translateFilter(resource, allOf(predicates))
+  if (predicates.length > 0) {
+    const filter = allOf(predicates)
+    return isMapped(resource) ? translateQuery(resource, { filter, sort: [] }).filter : filter
+  }
   const detail = 'Without a filter nothing is deleted. Say which records are meant, such as ?status=done.'
   throw fault('FILTER_REQUIRED', { detail })
 }

@@ -12,7 +12,7 @@ import {
   type SortTerm,
 } from '../model/predicate.ts'
 import { comparisonKey } from '../model/record.ts'
-import { isMapped, type MappedResource, type Resource, storedResource, systemFields } from '../model/resource.ts'
+import { type MappedResource, type Resource, storedResource, systemFields } from '../model/resource.ts'
 
 /** A target that has a resource: of its own, and of the record that it is nested under. */
 interface ResourceTarget {
@@ -28,19 +28,19 @@ export function translateTarget<T extends ResourceTarget>(target: T): T {
   return { ...target, resource, parent: { ...parent, resource: storedResource(parent.resource) } }
 }
 
-/** The same condition on stored records. */
-export function translateFilter(resource: Resource, filter: Predicate): Predicate {
-  return isMapped(resource) ? translatePredicate(resource, filter, never) : filter
-}
-
-/** The same order of stored records. */
-export function translateSort(resource: Resource, sort: readonly SortTerm[]): readonly SortTerm[] {
-  if (!isMapped(resource)) return sort
-  return sort.flatMap((term) => {
-    const field = storedField(resource, term.field)
-    // A field that is not stored has the same value in all records: it orders nothing.
-    return field === undefined ? [] : [{ ...term, field }]
-  })
+/** The same records of a collection in the same order, by the names and values that are stored. */
+export function translateQuery(
+  resource: MappedResource,
+  { filter, sort }: { readonly filter: Predicate; readonly sort: readonly SortTerm[] },
+): { readonly filter: Predicate; readonly sort: readonly SortTerm[] } {
+  return {
+    filter: translatePredicate(resource, filter, never),
+    sort: sort.flatMap((term) => {
+      const field = storedField(resource, term.field)
+      // A field that is not stored has the same value in all records: it orders nothing.
+      return field === undefined ? [] : [{ ...term, field }]
+    }),
+  }
 }
 
 /**
