@@ -4,7 +4,7 @@ import type { RecordValues, Resource } from '../src/model/resource.ts'
 import { columnsOf } from '../src/storage/sql/columns.ts'
 import { boundOf, searchWords } from '../src/storage/sql/records.ts'
 import { searchTable } from '../src/storage/sql/tables.ts'
-import { partNames, partOf } from '../src/storage/sqlite/search-parts.ts'
+import { partNames, partOf } from '../src/storage/sqlite/engine.ts'
 
 /** Makes a function that inserts a record (with its system fields) and its words; transactions are the caller's. */
 export function inserterOf(resource: Resource, database: DatabaseSync): (record: RecordValues) => void {

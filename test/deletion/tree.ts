@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { searchTable } from '../../src/storage/sql/tables.ts'
-import { partNames } from '../../src/storage/sqlite/search-parts.ts'
+import { partNames } from '../../src/storage/sqlite/engine.ts'
 
 const name = { type: 'string', search: true, sort: true }
 const deletion = { asynchronous: { above: 100 } }

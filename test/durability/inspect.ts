@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { searchTable } from '../../src/storage/sql/tables.ts'
-import { partNames } from '../../src/storage/sqlite/search-parts.ts'
+import { partNames } from '../../src/storage/sqlite/engine.ts'
 
 /**
  * Checks a database of `diary`: its structure, its clocks, that nothing refers to what is gone, and that the full-text

@@ -1,7 +1,9 @@
 /** Assesses and takes the steps of a migration, as statements. Each engine adds its own part (`MigrationEngine`). */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { timestamp } from '../../model/time.ts'
+import { quoted } from '../sql/columns.ts'
 import { epochKey } from '../sql/context.ts'
+import { createIndex } from '../sql/engine.ts'
 import { type ColumnSpec, formerKeys, type IndexSpec, isSystemTable, type Layout } from '../sql/tables.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
 import { convertStored, isWider, readStored, writeStored } from './convert.ts'
@@ -16,32 +18,32 @@ export function* assessStep(engine: MigrationEngine, step: MigrationStep): Trans
 
 function* countConcerned(engine: MigrationEngine, step: MigrationStep): Transaction<Counted> {
   const count = function* (counted: Sql): Transaction<Counted> {
-    const row = yield* firstRow(sql`select ${counted} as count from ${nameIn(engine, step.table)}`)
+    const row = yield* firstRow(sql`select ${counted} as count from ${quoted(step.table)}`)
     return { count: Number(row?.['count']) }
   }
   switch (step.kind) {
     case 'change-type':
       return { count: yield* engine.countInconvertible(step) }
     case 'create-index':
-      return yield* countDuplicates(engine, step.index)
+      return yield* countDuplicates(step.index)
     case 'drop-column':
-      return yield* count(sql`count(${nameIn(engine, step.column)})`)
+      return yield* count(sql`count(${quoted(step.column)})`)
     case 'fill-default':
-      return yield* count(sql`count(*) - count(${nameIn(engine, step.column.name)})`)
+      return yield* count(sql`count(*) - count(${quoted(step.column.name)})`)
     case 'require':
-      return yield* count(sql`count(*) - count(${nameIn(engine, step.column)})`)
+      return yield* count(sql`count(*) - count(${quoted(step.column)})`)
     default:
       return yield* count(sql`count(*)`)
   }
 }
 
 /** Counts the live rows beyond the first of each group with the same values, none of them `null`. */
-function* countDuplicates(engine: MigrationEngine, index: IndexSpec): Transaction<Counted> {
-  const columns = index.columns.map((column) => nameIn(engine, column))
+function* countDuplicates(index: IndexSpec): Transaction<Counted> {
+  const columns = index.columns.map(quoted)
   // Rows of system tables are never deleted records, and have no ids.
   const [live, id] = isSystemTable(index.table) ? ['true', 'null'] : ['deleted_at is null', 'max(id)']
   const conditions = join([raw(live), ...columns.map((column) => sql`${column} is not null`)], ' and ')
-  const groups = sql`select count(*) - 1 as extra, ${raw(id)} as id from ${nameIn(engine, index.table)}
+  const groups = sql`select count(*) - 1 as extra, ${raw(id)} as id from ${quoted(index.table)}
     where ${conditions} group by ${join(columns)}`
   const row = yield* firstRow(sql`select sum(extra) as count, max(id) as example from (${groups}) as g where extra > 0`)
   return { count: Number(row?.['count'] ?? 0), example: (row?.['example'] as string | null) ?? undefined }
@@ -53,7 +55,7 @@ function* countDuplicates(engine: MigrationEngine, index: IndexSpec): Transactio
  * @param now milliseconds since 1970: `updated_at` of records whose values change
  */
 export function* takeStep(engine: MigrationEngine, step: MigrationStep, now: number): Transaction<void> {
-  const table = nameIn(engine, step.table)
+  const table = quoted(step.table)
   switch (step.kind) {
     case 'create-table':
       yield raw(engine.createTable(step.spec))
@@ -69,7 +71,7 @@ export function* takeStep(engine: MigrationEngine, step: MigrationStep, now: num
       yield addColumn(engine, step.table, step.column)
       return
     case 'drop-column':
-      yield sql`alter table ${table} drop column ${nameIn(engine, step.column)}`
+      yield sql`alter table ${table} drop column ${quoted(step.column)}`
       if (step.loses !== 'nothing') yield* beginEpoch(step.table)
       return
     case 'change-type':
@@ -79,19 +81,19 @@ export function* takeStep(engine: MigrationEngine, step: MigrationStep, now: num
       yield* fillDefault(engine, step, now)
       return
     case 'create-index':
-      yield raw(engine.createIndex(step.index))
+      yield raw(createIndex(step.index))
       return
     case 'drop-index':
-      yield sql`drop index ${nameIn(engine, step.index)}`
+      yield sql`drop index ${quoted(step.index)}`
       return
     case 'drop-search':
       yield* engine.dropSearch(step.table)
       return
     case 'rename-table':
-      yield* renameTable(engine, step.table, step.to)
+      yield* renameTable(step.table, step.to)
       return
     case 'rename-columns':
-      yield* renameColumns(engine, step)
+      yield* renameColumns(step)
       return
     case 'convert-column':
       yield* convertColumn(engine, step)
@@ -120,12 +122,8 @@ function* beginEpoch(collection: string): Transaction<void> {
   yield sql`update resourced_clocks set revision = revision + 1 where collection = ${collection}`
 }
 
-function nameIn({ identifier }: MigrationEngine, name: string): Sql {
-  return raw(identifier(name))
-}
-
 function addColumn(engine: MigrationEngine, table: string, column: ColumnSpec): Sql {
-  return sql`alter table ${nameIn(engine, table)} add column ${raw(engine.columnDefinition(column))}`
+  return sql`alter table ${quoted(table)} add column ${raw(engine.columnDefinition(column))}`
 }
 
 /** Changes a column's type. Values that cannot be converted become `null`. */
@@ -169,20 +167,20 @@ function* replaceColumn(
   { table, column, ...how }: { readonly column: ColumnSpec } & Pick<ColumnConversion, 'table' | 'convert' | 'also'>,
 ): Transaction<number> {
   const to = { ...column, name: `_changed_${column.name}` }
-  const alter = sql`alter table ${nameIn(engine, table)}`
+  const alter = sql`alter table ${quoted(table)}`
   yield addColumn(engine, table, to)
   const changed = yield* engine.convertColumn({ table, from: column.name, to, ...how })
-  yield sql`${alter} drop column ${nameIn(engine, column.name)}`
-  yield sql`${alter} rename column ${nameIn(engine, to.name)} to ${nameIn(engine, column.name)}`
+  yield sql`${alter} drop column ${quoted(column.name)}`
+  yield sql`${alter} rename column ${quoted(to.name)} to ${quoted(column.name)}`
   return changed
 }
 
 function* fillDefault(engine: MigrationEngine, step: StepOf<'fill-default'>, now: number): Transaction<void> {
   const { table, column } = step
   const value = writeStored(column.default, column.holds, engine)
-  const name = nameIn(engine, column.name)
+  const name = quoted(column.name)
   yield* changeRecords(engine, table, now, (also) =>
-    engine.countChanged(sql`update ${nameIn(engine, table)} set ${name} = ${value}${also} where ${name} is null`),
+    engine.countChanged(sql`update ${quoted(table)} set ${name} = ${value}${also} where ${name} is null`),
   )
 }
 
@@ -207,8 +205,8 @@ function* changeRecords(
 }
 
 /** Renames a table, and the collection wherever its name is stored. */
-function* renameTable(engine: MigrationEngine, from: string, to: string): Transaction<void> {
-  yield sql`alter table ${nameIn(engine, from)} rename to ${nameIn(engine, to)}`
+function* renameTable(from: string, to: string): Transaction<void> {
+  yield sql`alter table ${quoted(from)} rename to ${quoted(to)}`
   yield sql`update resourced_clocks set collection = ${to} where collection = ${from}`
   yield sql`update resourced_queue set collection = ${to} where collection = ${from}`
   for (const row of yield sql`select job, state from resourced_work`) {
@@ -221,10 +219,10 @@ function* renameTable(engine: MigrationEngine, from: string, to: string): Transa
   yield* rememberChange(from, { name: to })
 }
 
-function* renameColumns(engine: MigrationEngine, step: StepOf<'rename-columns'>): Transaction<void> {
+function* renameColumns(step: StepOf<'rename-columns'>): Transaction<void> {
   const { table, columns } = step
   const rename = (from: string, to: string) =>
-    sql`alter table ${nameIn(engine, table)} rename column ${nameIn(engine, from)} to ${nameIn(engine, to)}`
+    sql`alter table ${quoted(table)} rename column ${quoted(from)} to ${quoted(to)}`
   // Two columns may exchange their names.
   for (const from of columns.keys()) yield rename(from, `_renamed_${from}`)
   for (const [from, to] of columns) yield rename(`_renamed_${from}`, to)
@@ -233,8 +231,8 @@ function* renameColumns(engine: MigrationEngine, step: StepOf<'rename-columns'>)
 
 /** Makes each key a record, and keeps its hash apart. Every key stays as valid as it was. */
 function* moveKeys(engine: MigrationEngine, step: StepOf<'move-keys'>): Transaction<void> {
-  const former = nameIn(engine, formerKeys)
-  const table = nameIn(engine, step.table)
+  const former = quoted(formerKeys)
+  const table = quoted(step.table)
   yield sql`insert into resourced_key_hashes (key, hash) select id, hash from ${former}`
   yield sql`insert into ${table} (id, subject, roles, hint, expires_at, revoked_at, created_at, updated_at, _revision)
     select id, subject, roles, hint, expires_at, revoked_at, created_at, coalesce(revoked_at, created_at), 1
@@ -247,7 +245,7 @@ function* moveKeys(engine: MigrationEngine, step: StepOf<'move-keys'>): Transact
 function* setClock(engine: MigrationEngine, collection: string): Transaction<void> {
   const counted = yield* firstRow(
     sql`select coalesce(max(_revision), 0) as newest, count(*) - count(deleted_at) as live, count(deleted_at) as deleted
-      from ${nameIn(engine, collection)}`,
+      from ${quoted(collection)}`,
   )
   const former = yield* firstRow(
     sql`select count(*) as slots, sum(revision) as revision from resourced_clocks where collection = ${collection}`,

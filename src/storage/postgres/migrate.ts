@@ -11,6 +11,8 @@ import { changeSchema, isMigrated, type Migrated, type MigrateOptions, migration
 import type { MigrationEngine } from '../migration/migration-engine.ts'
 import { type IndexStep, MigrationRefused, type MigrationStep, needsCount } from '../migration/migration-step.ts'
 import { assessStep } from '../migration/take-step.ts'
+import { identifier } from '../sql/columns.ts'
+import { createIndex } from '../sql/engine.ts'
 import { StorageFault } from '../storage.ts'
 import { postgres } from './engine.ts'
 import { migrationEngine } from './migration-engine.ts'
@@ -86,8 +88,7 @@ async function buildIndexes(client: ClientBase, engine: MigrationEngine, steps: 
       if (clash !== undefined) refused.push(clash)
     }
     // Without this, the planner has no statistics of new columns until autovacuum runs.
-    for (const table of new Set(steps.map((step) => step.table)))
-      await query(client, `analyze ${postgres.identifier(table)}`)
+    for (const table of new Set(steps.map((step) => step.table))) await query(client, `analyze ${identifier(table)}`)
   })
   if (refused.length > 0) throw new MigrationRefused(refused)
 }
@@ -98,9 +99,8 @@ async function buildIndex(
   engine: MigrationEngine,
   step: IndexStep,
 ): Promise<MigrationStep | undefined> {
-  const name = postgres.identifier(step.kind === 'create-index' ? step.index.name : step.search.name)
-  const definition =
-    step.kind === 'create-index' ? postgres.createIndex(step.index) : postgres.createSearch(step.search)
+  const name = identifier(step.kind === 'create-index' ? step.index.name : step.search.name)
+  const definition = step.kind === 'create-index' ? createIndex(step.index) : postgres.createSearch(step.search)
   // Not within a transaction; others go on writing.
   const create = definition.replace('index', 'index concurrently')
   const drop = () => query(client, `drop index concurrently if exists ${name}`)

@@ -8,12 +8,11 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { convertStored, writeStored } from '../migration/convert.ts'
 import type { DerivedValues, MigrationEngine } from '../migration/migration-engine.ts'
 import type { MigrationStep } from '../migration/migration-step.ts'
+import { quoted } from '../sql/columns.ts'
 import { searchTable } from '../sql/tables.ts'
 import { derived, searchText } from '../sql/values.ts'
 import type { Statement, Transaction } from '../transaction.ts'
 import { lexemesOf, postgres, wordsColumn } from './engine.ts'
-
-const quote = (name: string) => raw(postgres.identifier(name))
 
 /** The schema that holds everything: the first of the search_path that exists. */
 const currentSchema = raw('(select oid from pg_namespace where nspname = current_schema())')
@@ -65,7 +64,7 @@ export function migrationEngine(lockWait: number): MigrationEngine {
       return count
     },
     fillDerived,
-    dropSearch: (table) => [sql`alter table ${quote(table)} drop column if exists ${quote(wordsColumn)}`],
+    dropSearch: (table) => [sql`alter table ${quoted(table)} drop column if exists ${quoted(wordsColumn)}`],
     setDefaults,
   }
 }
@@ -97,8 +96,8 @@ function* fillDerived({ table, columns, search, isNew }: DerivedValues): Transac
     }
   })
   if (search !== undefined) {
-    yield sql`drop index if exists ${quote(search.name)}`
-    yield sql`alter table ${quote(table)} add column if not exists ${quote(wordsColumn)} tsvector`
+    yield sql`drop index if exists ${quoted(search.name)}`
+    yield sql`alter table ${quoted(table)} add column if not exists ${quoted(wordsColumn)} tsvector`
     const lexemes = (row: BatchRow) => lexemesOf(searchText(search.columns.map((name) => textOf(row, name))))
     targets.push({ column: wordsColumn, value: vector, compute: (row) => lexemes(row).join(' ') })
   }
@@ -119,7 +118,7 @@ function lockTables(steps: readonly MigrationStep[], existing: ReadonlySet<strin
   const count = exclusive.size + shared.size
   if (count === 0) return []
   const lock = (tables: ReadonlySet<string>, mode: string) =>
-    tables.size === 0 ? [] : [sql`lock table ${join([...tables].sort().map(quote))} in ${raw(mode)} mode`]
+    tables.size === 0 ? [] : [sql`lock table ${join([...tables].sort().map(quoted))} in ${raw(mode)} mode`]
   return [
     // PostgreSQL applies the timeout to each lock.
     raw(`set local lock_timeout = ${Math.ceil(wait / count)}`),
@@ -163,7 +162,7 @@ function setDefaults(steps: readonly MigrationStep[]): Statement[] {
     return found === undefined ? null : asText(writeStored(found.column.default, found.column.holds, postgres))
   }
   const set = (table: string, column: string, expression: ReturnType<typeof raw>) =>
-    sql`alter table ${quote(table)} alter column ${quote(column)} set default ${expression}`
+    sql`alter table ${quoted(table)} alter column ${quoted(column)} set default ${expression}`
   const literal = (text: string) => raw(pg.escapeLiteral(text))
   return steps.flatMap((step) => {
     const { table } = step
@@ -203,7 +202,7 @@ export function selectBatch({ table, key, select, long, where, most }: Selection
   const size = join([raw('0'), ...long.map((text) => sql`coalesce(octet_length(${text}), 0)`)], ' + ')
   return sql`select * from (
       select *, sum(_size) over (order by ${key} rows unbounded preceding) - _size as _before from (
-        select ${select}, ${size} as _size from ${quote(table)} where ${where}
+        select ${select}, ${size} as _size from ${quoted(table)} where ${where}
         order by ${key} limit ${raw(String(most.rows))}
       ) as page
     ) as sized where _before < ${raw(String(most.bytes))} order by ${key}`
@@ -232,8 +231,8 @@ export function* readBatch(
   { table, columns, given }: Batches,
   previous: readonly BatchRow[] = [],
 ): Transaction<readonly BatchRow[]> {
-  const texts = columns.map((column) => sql`${quote(column)}::text`)
-  const condition = given === undefined ? sql`true` : sql`${quote(given)} is not null`
+  const texts = columns.map((column) => sql`${quoted(column)}::text`)
+  const condition = given === undefined ? sql`true` : sql`${quoted(given)} is not null`
   const rows = yield selectBatch({
     ...{ table, key: raw('_row'), long: texts, most },
     select: sql`_row, id, ${join(texts.map((text, index) => sql`${text} as ${value(index)}`))}`,
@@ -262,7 +261,7 @@ interface Target {
  */
 function* rewriteRows(batches: Batches, targets: readonly Target[], also?: Sql): Transaction<number> {
   const written = targets.map(({ column, value: of }, index) => ({
-    column: quote(column),
+    column: quoted(column),
     value: of(sql`made.${value(index)}`),
   }))
   const assignments = join(written.map((each) => sql`${each.column} = ${each.value}`))
@@ -275,7 +274,7 @@ function* rewriteRows(batches: Batches, targets: readonly Target[], also?: Sql):
   for (let rows = yield* readBatch(batches); rows.length > 0; rows = yield* readBatch(batches, rows)) {
     const numbers = rows.map(({ row }) => row)
     const texts = targets.map(({ compute }) => sql`${rows.map(compute)}::text[]`)
-    const updated = yield sql`update ${quote(batches.table)} as t set ${assignments}${also ?? raw('')}
+    const updated = yield sql`update ${quoted(batches.table)} as t set ${assignments}${also ?? raw('')}
       from unnest(${numbers}::bigint[], ${join(texts)}) as made (number, ${names})
       where t._row = made.number and t._row between ${numbers[0]} and ${numbers.at(-1)}
         and ${also === undefined ? sql`(${differing})` : sql`true`} returning 1 as one`

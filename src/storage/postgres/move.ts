@@ -7,6 +7,7 @@ import type { Catalog } from '../../model/resource.ts'
 import { buildIndex, createTables } from '../migration/apply.ts'
 import { insertClock } from '../migration/take-step.ts'
 import { batch, type MovedRow, type MovedTable, type MoveSource, type MoveTarget, movedTables } from '../move/move.ts'
+import { quoted } from '../sql/columns.ts'
 import type { ColumnSpec } from '../sql/tables.ts'
 import { searchText } from '../sql/values.ts'
 import { StorageFault } from '../storage.ts'
@@ -20,8 +21,6 @@ import { migrationEngine, selectBatch } from './migration-engine.ts'
 import { checkDurability, checkRights, checkServer } from './requirements.ts'
 import { connect, inTransaction, query, run, stateOf, withSettings } from './session.ts'
 import type { ConnectionOptions } from './settings.ts'
-
-const quote = (name: string) => raw(postgres.identifier(name))
 
 const begin = 'begin isolation level read committed'
 
@@ -128,7 +127,7 @@ async function makeTarget(client: ClientBase, catalog: Catalog): Promise<MoveTar
       for (const { name, columns } of movedTables(catalog)) {
         if (columns[0]?.constraint === 'row') await restartNumbers(client, name)
         // Without this, the planner has no statistics until autovacuum runs.
-        await all(client)(sql`analyze ${quote(name)}`)
+        await all(client)(sql`analyze ${quoted(name)}`)
       }
     },
     rows: (table) => rowsOf(client, table),
@@ -137,16 +136,16 @@ async function makeTarget(client: ClientBase, catalog: Catalog): Promise<MoveTar
 
 /** Makes new rows get higher numbers than the existing ones. */
 async function restartNumbers(client: ClientBase, table: string): Promise<void> {
-  const [row] = await all(client)(sql`select coalesce(max(_row), 0) + 1 as next from ${quote(table)}`)
+  const [row] = await all(client)(sql`select coalesce(max(_row), 0) + 1 as next from ${quoted(table)}`)
   const next = raw(String(Number(row?.['next'])))
-  await all(client)(sql`alter table ${quote(table)} alter column _row restart with ${next}`)
+  await all(client)(sql`alter table ${quoted(table)} alter column _row restart with ${next}`)
 }
 
 /** Reads a table in the order of its first column, in batches. */
 async function* rowsOf(client: ClientBase, { name, columns }: MovedTable): AsyncGenerator<readonly MovedRow[]> {
-  const names = columns.map((column) => quote(column.name))
+  const names = columns.map((column) => quoted(column.name))
   const [key] = names as [Sql]
-  const long = columns.filter(isLong).map((column) => sql`${quote(column.name)}::text`)
+  const long = columns.filter(isLong).map((column) => sql`${quoted(column.name)}::text`)
   for (let where = sql`true`; ; ) {
     const rows = await all(client)(selectBatch({ table: name, key, select: join(names), long, where, most: batch }))
     if (rows.length === 0) return
@@ -188,7 +187,7 @@ async function writeRows(client: ClientBase, table: MovedTable, rows: readonly M
       value: `array_to_tsvector(string_to_array(v${written.length}, ' '))`,
     })
   }
-  await all(client)(sql`insert into ${quote(table.name)} (${join(written.map(({ name }) => quote(name)))})
+  await all(client)(sql`insert into ${quoted(table.name)} (${join(written.map(({ name }) => quoted(name)))})
     select ${join(written.map(({ value }) => raw(value)))}
       from unnest(${join(written.map(({ values, type }) => sql`${values}::${raw(type)}`))})
         as made (${join(written.map((_, index) => raw(`v${index}`)))})`)

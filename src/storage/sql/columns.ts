@@ -73,6 +73,16 @@ export function foldedColumn(name: string): string {
   return `_folded_${name}`
 }
 
+/** A quoted name. Names come from the catalog, or are those of columns that the database has. */
+export function identifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/** The same as a part of statements. */
+export function quoted(name: string): Sql {
+  return raw(identifier(name))
+}
+
 /** The alias of the main table of a statement. */
 export const subject = 't'
 

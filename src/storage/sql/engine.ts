@@ -5,8 +5,8 @@
 import type { Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
 import type { Transaction } from '../transaction.ts'
-import type { Column } from './columns.ts'
-import type { ColumnSpec, Held, IndexSpec, Layout, SearchSpec, TableSpec } from './tables.ts'
+import { type Column, identifier } from './columns.ts'
+import type { ColumnSpec, Constraint, Held, IndexSpec, Layout, SearchSpec, TableSpec } from './tables.ts'
 
 /** A value bound to a parameter. */
 export type Bound = string | number | null | Uint8Array
@@ -32,10 +32,32 @@ export interface Locks {
 }
 
 /** The end of `create index`: which rows a partial index contains. */
-export const indexConditions: Readonly<Record<IndexSpec['where'], string>> = {
+const indexConditions: Readonly<Record<IndexSpec['where'], string>> = {
   everything: '',
   live: ' where deleted_at is null',
   deletion: ' where _deletion is not null',
+}
+
+/** A statement that creates an index, as every engine takes it. */
+export function createIndex({ name, table, columns, unique, where }: IndexSpec): string {
+  const made = `create ${unique ? 'unique ' : ''}index ${identifier(name)}`
+  return `${made} on ${identifier(table)} (${columns.map(identifier).join(', ')})${indexConditions[where]}`
+}
+
+const constraints: Readonly<Record<Exclude<Constraint, 'row'>, string>> = {
+  'primary key': ' primary key',
+  'unique not null': ' not null unique',
+  'not null': ' not null',
+  none: '',
+}
+
+/**
+ * A column's definition.
+ *
+ * @param row the constraint of the number of rows
+ */
+export function defineColumn({ name, type, constraint }: ColumnSpec, types: Engine['types'], row: string): string {
+  return `${identifier(name)} ${types[type]}${constraint === 'row' ? row : constraints[constraint]}`
 }
 
 /** One SQL engine. Arguments that are columns are SQL text, already quoted. */
@@ -45,12 +67,9 @@ export interface Engine {
   readonly layout: Layout
   /** The engine's name for each type of column. */
   readonly types: Readonly<Record<ColumnSpec['type'], string>>
-  /** A quoted name. Names come from the catalog only. */
-  readonly identifier: (name: string) => string
   /** A column's definition, as `create table` and `add column` take it. */
   readonly columnDefinition: (column: ColumnSpec) => string
   readonly createTable: (table: TableSpec) => string
-  readonly createIndex: (index: IndexSpec) => string
   readonly createSearch: (search: SearchSpec) => string
   /** What is stored for a value of a field; `null` for none. */
   readonly store: (value: unknown, holds: Held) => unknown

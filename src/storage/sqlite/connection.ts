@@ -4,13 +4,11 @@
  * valid as long as `data_version` stays the same. See docs/decisions/010-one-snapshot-a-turn.md.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { fold } from '../../model/text.ts'
 import { BoundedMap } from '../sql/bounded-map.ts'
-import { haveWords, numberText } from '../sql/values.ts'
 import { StorageFault } from '../storage.ts'
 import type { Row, Statement, Transaction } from '../transaction.ts'
 import { Memory } from '../transactions/memory.ts'
-import { foldFunction, numberFunction, wordsFunction } from './engine.ts'
+import { addFunctions } from './engine.ts'
 
 /** How durable commits are: `full` survives a power cut; `off` is for benchmarks and for filling new files. */
 export type Synchronous = 'full' | 'off'
@@ -27,15 +25,7 @@ export class Connection {
     const { readOnly = false, synchronous = 'full' } = options
     // The timeout until `stopWaiting`: other processes may be starting on the same file, or migrating it.
     this.database = new DatabaseSync(path, { readOnly, timeout: readOnly ? 0 : 60_000 })
-    this.database.function(foldFunction, { deterministic: true }, (text) =>
-      typeof text === 'string' ? fold(text) : null,
-    )
-    this.database.function(numberFunction, { deterministic: true }, (value) =>
-      typeof value === 'number' ? numberText(value) : null,
-    )
-    this.database.function(wordsFunction, { deterministic: true, varargs: true }, (sought, ...texts) =>
-      Number(haveWords(texts as (string | null)[], JSON.parse(String(sought)))),
-    )
+    addFunctions(this.database)
     if (!readOnly) {
       // A checkpoint at 16 MB of log: a page that changes often is copied into the file once.
       const log = 'pragma journal_mode = wal; pragma wal_autocheckpoint = 4000'

@@ -1,11 +1,13 @@
 /** SQLite as an `Engine`: its SQL for tables, conditions, search and JSON. */
+import type { DatabaseSync } from 'node:sqlite'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
-import type { Column } from '../sql/columns.ts'
-import { type Engine, indexConditions } from '../sql/engine.ts'
-import { type ColumnSpec, type Constraint, type Held, searchTable } from '../sql/tables.ts'
+import { fold } from '../../model/text.ts'
+import { type Column, identifier } from '../sql/columns.ts'
+import { defineColumn, type Engine } from '../sql/engine.ts'
+import { type ColumnSpec, type Held, searchTable } from '../sql/tables.ts'
+import { haveWords, numberText } from '../sql/values.ts'
 import { firstRow } from '../transaction.ts'
-import { partName, partNames, partOf } from './search-parts.ts'
 
 // SQLite has no types for booleans and JSON: it stores 0 and 1, and text.
 const types = {
@@ -17,14 +19,6 @@ const types = {
   bytes: 'blob',
 } as const
 
-const constraints: Readonly<Record<Constraint, string>> = {
-  row: ' primary key',
-  'primary key': ' primary key',
-  'unique not null': ' not null unique',
-  'not null': ' not null',
-  none: '',
-}
-
 // The words come from `words()` in model/text.ts, so the tokenizer only splits them at spaces: it accepts every
 // character that a word can contain, and keeps diacritics. A contentless index does not store the texts a second time.
 const tokenizer = `content='', contentless_delete=1, tokenize="unicode61 categories 'L* M* N* Co' remove_diacritics 0"`
@@ -33,14 +27,54 @@ const tokenizer = `content='', contentless_delete=1, tokenize="unicode61 categor
 // the rows are deleted: at a tenth, the default, a purge of all rows would write the index nine times.
 const settings = { pgsz: 500, deletemerge: 50 } as const
 
-/** The SQL function that folds case; each connection registers it. */
-export const foldFunction = 'resourced_fold'
+/**
+ * How many parts a full-text index has, so that no single change takes long: FTS5 merges all entries of a word at once,
+ * and doubles its list of deleted rows at once, which takes longer in a larger index. See
+ * docs/decisions/015-search-in-parts.md.
+ */
+export const searchParts = 16
 
-/** The SQL function that writes a number with the fewest digits that keep its value. */
-export const numberFunction = 'resourced_number'
+/** How many adjacent rows share a part: rows that are written or purged together mostly have adjacent numbers. */
+const run = 2 ** 15
 
-/** The SQL function that searches texts for words. */
-export const wordsFunction = 'resourced_has_words'
+/**
+ * The part that has the words of a row. Existing databases depend on it: a change of this function must rebuild all
+ * indexes.
+ */
+export function partOf(row: number): number {
+  return Math.floor(row / run) % searchParts
+}
+
+/** The first row after the adjacent rows that share a part with this one. */
+export function endOfRun(row: number): number {
+  return (Math.floor(row / run) + 1) * run
+}
+
+/** The table of a part. Its number comes last: the names of FTS5's own tables never end so. */
+export function partName(search: string, part: number): string {
+  return `${search}_${part}`
+}
+
+/** The tables of all parts. */
+export function partNames(search: string): string[] {
+  return Array.from({ length: searchParts }, (_, part) => partName(search, part))
+}
+
+const foldFunction = 'resourced_fold'
+const numberFunction = 'resourced_number'
+const wordsFunction = 'resourced_has_words'
+
+/** Registers the SQL functions that statements call. They belong to a connection. */
+export function addFunctions(database: DatabaseSync): void {
+  database.function(foldFunction, { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : null))
+  // A number with the fewest digits that keep its value.
+  database.function(numberFunction, { deterministic: true }, (value) =>
+    typeof value === 'number' ? numberText(value) : null,
+  )
+  database.function(wordsFunction, { deterministic: true, varargs: true }, (sought, ...texts) =>
+    Number(haveWords(texts as (string | null)[], JSON.parse(String(sought)))),
+  )
+}
 
 /**
  * A number as JSON, as `numberText` writes it. Integers have no point. SQLite writes numbers that need more than 15
@@ -72,13 +106,9 @@ function partSql(collection: string, part: number): Sql {
 export const sqlite: Engine = {
   layout: { clockSlots: 1, indexesRowNumber: false, storesExports: false },
   types,
-  identifier,
   columnDefinition,
   createTable: ({ name, columns }) =>
     `create table ${identifier(name)} (${columns.map(columnDefinition).join(', ')}) strict`,
-  createIndex: ({ name, table, columns, unique, where }) =>
-    `create ${unique ? 'unique ' : ''}index ${identifier(name)} on ${identifier(table)} ` +
-    `(${columns.map(identifier).join(', ')})${indexConditions[where]}`,
   createSearch: ({ name }) => partNames(name).map(createPart).join('; '),
   store,
   bind,
@@ -150,10 +180,6 @@ export const sqlite: Engine = {
   writeReturning: undefined,
 }
 
-function identifier(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
-}
-
 function createPart(name: string): string {
   const part = identifier(name)
   const set = Object.entries(settings).map(
@@ -162,8 +188,8 @@ function createPart(name: string): string {
   return [`create virtual table ${part} using fts5 (words, ${tokenizer})`, ...set].join('; ')
 }
 
-function columnDefinition({ name, type, constraint }: ColumnSpec): string {
-  return `${identifier(name)} ${types[type]}${constraints[constraint]}`
+function columnDefinition(column: ColumnSpec): string {
+  return defineColumn(column, types, ' primary key')
 }
 
 function store(value: unknown, holds: Held): unknown {

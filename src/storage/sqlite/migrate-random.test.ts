@@ -10,10 +10,9 @@ import { columnsOf } from '../sql/columns.ts'
 import { boundOf } from '../sql/records.ts'
 import { searchTable, tablesFor } from '../sql/tables.ts'
 import { derived, searchText } from '../sql/values.ts'
-import { sqlite } from './engine.ts'
+import { partName, partNames, partOf, sqlite } from './engine.ts'
 import { all, now } from './migrate.fixture.ts'
 import { migrate } from './migrate.ts'
-import { partName, partNames, partOf } from './search-parts.ts'
 
 /** Writes the records as the program would: every column, full-text index and clock right. */
 function insertAll(database: DatabaseSync, resource: Resource, given: Records): void {

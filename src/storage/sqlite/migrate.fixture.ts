@@ -4,8 +4,8 @@ import type { Migrated } from '../migration/apply.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { catalogFixture, type FieldFixture, resourceFixture } from '../sql/catalog.fixture.ts'
 import { searchTable } from '../sql/tables.ts'
+import { partNames } from './engine.ts'
 import { migrate } from './migrate.ts'
-import { partNames } from './search-parts.ts'
 
 /** The fields of `tasks` in a test. */
 export type Fields = Readonly<Record<string, FieldFixture>>

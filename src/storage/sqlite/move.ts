@@ -7,12 +7,11 @@ import type { Catalog } from '../../model/resource.ts'
 import { buildIndex, createTables } from '../migration/apply.ts'
 import { insertClock } from '../migration/take-step.ts'
 import { batch, type MovedRow, type MovedTable, type MoveSource, type MoveTarget } from '../move/move.ts'
+import { identifier } from '../sql/columns.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './engine.ts'
 import { exportsFolderOf, makeFile } from './file.ts'
-import { migrationEngineOf } from './migration-engine.ts'
-
-const quote = sqlite.identifier
+import { migrationEngineOf } from './migrate.ts'
 
 /** Opens a file to be moved. */
 export function sqliteSource(path: string): MoveSource {
@@ -71,9 +70,9 @@ function makeTarget(connection: Connection, path: string, catalog: Catalog): Mov
   return {
     all: async (statement) => connection.all(statement),
     async write({ name, columns }, rows) {
-      const names = columns.map((column) => quote(column.name)).join(', ')
+      const names = columns.map((column) => identifier(column.name)).join(', ')
       const insert = database.prepare(
-        `insert into ${quote(name)} (${names}) values (${columns.map(() => '?').join(', ')})`,
+        `insert into ${identifier(name)} (${names}) values (${columns.map(() => '?').join(', ')})`,
       )
       for (const row of rows) insert.run(...(row as readonly SQLInputValue[]))
     },
@@ -102,8 +101,8 @@ function makeTarget(connection: Connection, path: string, catalog: Catalog): Mov
 }
 
 async function* rowsOf({ database }: Connection, { name, columns }: MovedTable): AsyncGenerator<readonly MovedRow[]> {
-  const names = columns.map((column) => quote(column.name))
-  const select = database.prepare(`select ${names.join(', ')} from ${quote(name)} order by ${names[0]}`)
+  const names = columns.map((column) => identifier(column.name))
+  const select = database.prepare(`select ${names.join(', ')} from ${identifier(name)} order by ${names[0]}`)
   select.setReturnArrays(true)
   let rows: MovedRow[] = []
   let bytes = 0

@@ -4,10 +4,9 @@ import { test } from 'node:test'
 import { catalogFixture } from '../sql/catalog.fixture.ts'
 import type { Transaction } from '../transaction.ts'
 import { Connection } from './connection.ts'
-import { sqlite } from './engine.ts'
+import { endOfRun, partName, partNames, partOf, searchParts, sqlite } from './engine.ts'
 import { all, find, migrateTo, now, tasks } from './migrate.fixture.ts'
 import { migrate } from './migrate.ts'
-import { endOfRun, partName, partNames, partOf, searchParts } from './search-parts.ts'
 
 test('neighbouring rows share a part, and many rows use all parts evenly', () => {
   assert.deepEqual([1, 32_767, 32_768, 65_535, 65_536].map(partOf), [0, 0, 1, 1, 2])

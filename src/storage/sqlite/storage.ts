@@ -2,6 +2,7 @@
 import type { Catalog } from '../../model/resource.ts'
 import type { Outcome, Plan, Write } from '../../plan/plan.ts'
 import type { Apply } from '../migration/migration-step.ts'
+import { identifier } from '../sql/columns.ts'
 import { sqlContext } from '../sql/context.ts'
 import { type OnCommit, type Storage, StorageFault } from '../storage.ts'
 import { createRecords } from '../transactions/create.ts'
@@ -126,5 +127,5 @@ function dropIndexes({ database }: Connection): void {
   const indexes = database
     .prepare("select name from sqlite_schema where type = 'index' and sql like 'create index %'")
     .all()
-  for (const { name } of indexes) database.exec(`drop index ${sqlite.identifier(String(name))}`)
+  for (const { name } of indexes) database.exec(`drop index ${identifier(String(name))}`)
 }
