@@ -136,6 +136,9 @@ export type BusinessRule =
       readonly check: (context: RuleContext) => RuleObjection | undefined
     }
 
+/** The form of the error codes of business rules. */
+export const ruleCodeForm = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/
+
 /** How records are deleted. Every key has a default. */
 export interface DeletionDeclaration {
   readonly variant?: 'soft' | 'hard'

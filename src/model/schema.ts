@@ -58,7 +58,7 @@ function makeAjv(): Ajv2020 {
     'url',
     new RegExp(url.source.replace(String.raw`(?:\S+(?::\S*)?@)?`, String.raw`(?:[^\s/]+@)?`), url.flags),
   )
-  // A text beyond its maxLength is refused without its pattern, which may take long on it (`slow-pattern.ts`).
+  // A text beyond its maxLength is refused without its pattern, which may take long on it (`check/field-schema.ts`).
   made.removeKeyword('pattern')
   made.addKeyword({
     keyword: 'pattern',

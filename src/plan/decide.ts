@@ -5,9 +5,14 @@
  * drafted in that version's terms, and then translated to what is stored (VER-2).
  */
 
-import { ruleCodeForm } from '../model/check/rules.ts'
 import { resolveCondition } from '../model/condition.ts'
-import type { BusinessRule, RuleContext, RuleObjection, RuleTrigger } from '../model/declaration.ts'
+import {
+  type BusinessRule,
+  type RuleContext,
+  type RuleObjection,
+  type RuleTrigger,
+  ruleCodeForm,
+} from '../model/declaration.ts'
 import { callDeclared, FunctionFault, frozenCopy, frozenOnce } from '../model/declared-function.ts'
 import { fieldsOf, matches, type Predicate, type Scalar } from '../model/predicate.ts'
 import { comparisonKey, comparisonKeys, type Draft } from '../model/record.ts'

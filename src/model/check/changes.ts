@@ -3,11 +3,11 @@
  */
 import { shapeOf } from '../field.ts'
 import { oneOf, suggest } from '../nearest.ts'
+import { below } from '../place.ts'
 import { isObject } from '../plain-copy.ts'
 import { checkFieldSchema } from './field-schema.ts'
 import { checkCollectionName, checkFieldName } from './names.ts'
 import type { FieldView, Part, ResourceView, ResourceViews } from './parts.ts'
-import type { Report } from './problem.ts'
 
 /** A collection as an older version has it; `undefined` stands for a field that only older versions have. */
 interface OlderCollection {
@@ -22,7 +22,7 @@ const example = '{ version: "v2", resource: "tasks", rename: { name: "title" } }
 const refusedWords = ['transitions', 'reference', 'onDelete', 'search', 'unique', 'immutable']
 
 /** Checks what each version changed. */
-export function checkChanges(declaration: Part, resources: ResourceViews, report: Report): void {
+export function checkChanges(declaration: Part, resources: ResourceViews): void {
   const declared = declaration.key('changes')
   if (declared.isAbsent) return
   if (!Array.isArray(declared.value)) {
@@ -42,9 +42,7 @@ export function checkChanges(declaration: Part, resources: ResourceViews, report
       if (!existing.includes(resource.text)) unknownName(resource, `is no collection that ${version} has`, existing)
     }
     collections = collections.map((collection) =>
-      own
-        .filter((each) => each.record['resource'] === collection.name)
-        .reduceRight((older, each) => undo(older, each, report), collection),
+      own.filter((each) => each.record['resource'] === collection.name).reduceRight(undo, collection),
     )
     checkDistinct(collections, own)
   }
@@ -81,7 +79,7 @@ function checkDistinct(collections: readonly OlderCollection[], changes: readonl
 }
 
 /** A collection as it was before a change, as far as it can be read. */
-function undo(newer: OlderCollection, change: Part, report: Report): OlderCollection {
+function undo(newer: OlderCollection, change: Part): OlderCollection {
   const part = (key: string): Part => {
     const value = change.key(key)
     value.optionalObject(example)
@@ -92,7 +90,7 @@ function undo(newer: OlderCollection, change: Part, report: Report): OlderCollec
   if (typeof was.value === 'string') checkCollectionName(was, was.value)
   else if (!was.isAbsent) was.mustBe('the name that the collection had', 'Write it, or leave it out.')
   const added = checkAdded(change.key('add'), newer)
-  for (const [name, converted] of part('convert').entries()) checkConverted(converted, name, newer, report)
+  for (const [name, converted] of part('convert').entries()) checkConverted(converted, name, newer)
   const fields = new Map<string, FieldView | undefined>()
   const put = (place: Part, name: string, field: FieldView | undefined) => {
     if (fields.has(name)) place.report('is a name that two fields would have then', 'Name another one.')
@@ -115,7 +113,7 @@ function undo(newer: OlderCollection, change: Part, report: Report): OlderCollec
   }
   for (const [name, removed] of part('remove').entries()) {
     checkFieldName(removed, name)
-    checkRemoved(removed, name, [...fields.keys()], report)
+    checkRemoved(removed, name, [...fields.keys()])
     put(removed, name, undefined)
   }
   return { stored: newer.stored, name: typeof was.value === 'string' ? was.value : newer.name, fields }
@@ -137,19 +135,19 @@ function checkAdded(add: Part, { name: collection, fields, stored }: OlderCollec
     const hasValue = shape.optional || declared['default'] !== undefined || declared['readOnly'] === true
     if (!hasValue && stored.owner !== field.name) {
       const message = 'must have a value that older versions cannot send: they could create no record'
-      part.report(message, `Give ${field.path} a default, or make it optional.`)
+      part.report(message, `Give ${field.part.path} a default, or make it optional.`)
     }
   }
   return added
 }
 
-function checkConverted(converted: Part, name: string, newer: OlderCollection, report: Report): void {
+function checkConverted(converted: Part, name: string, newer: OlderCollection): void {
   const { fields, stored } = newer
   if (!fields.has(name)) converted.report(`is no field of ${newer.name}`, suggest(name, fields.keys()))
   if (!converted.object('{ schema, older: (value) => …, newer: (value) => … }')) return
   converted.keys(['schema', 'older', 'newer'])
   const schema = converted.key('schema')
-  checkSchema(converted, name, undefined, report)
+  checkSchema(converted, name, undefined)
   for (const way of [converted.key('older'), converted.key('newer')]) {
     if (typeof way.value === 'function') way.synchronous()
     else {
@@ -166,12 +164,12 @@ function checkConverted(converted: Part, name: string, newer: OlderCollection, r
   }
 }
 
-function checkRemoved(removed: Part, name: string, others: readonly string[], report: Report): void {
+function checkRemoved(removed: Part, name: string, others: readonly string[]): void {
   if (!removed.object('{ schema: { type: "integer" }, value: 3 }')) return
   removed.keys(['schema', 'value', 'before'])
   const value = removed.key('value')
   if (value.isAbsent) value.report('is missing: it must be what older versions read', 'Write a value, or null.')
-  checkSchema(removed, name, value.value, report)
+  checkSchema(removed, name, value.value)
   const before = removed.key('before')
   if (before.isAbsent || others.includes(before.text)) return
   const isName = typeof before.value === 'string'
@@ -180,10 +178,10 @@ function checkRemoved(removed: Part, name: string, others: readonly string[], re
 }
 
 /** @param value of the field in every record; `undefined`: it varies */
-function checkSchema(part: Part, name: string, value: unknown, report: Report): void {
+function checkSchema(part: Part, name: string, value: unknown): void {
   const schema = part.key('schema')
   if (!schema.object('{ type: "integer" }')) return
-  const { path, record } = schema
+  const { record } = schema
   for (const word of refusedWords) {
     if (Object.hasOwn(record, word)) schema.key(word).report('cannot be kept for older versions', 'Remove it.')
   }
@@ -196,8 +194,12 @@ function checkSchema(part: Part, name: string, value: unknown, report: Report): 
   // The value of every record is checked like a default.
   const constant = value === undefined || value === null ? {} : { default: value }
   const declared = { ...record, ...constant }
-  const atValue: Report = (where, message, remedy) =>
-    report(where === schema.key('default').path ? part.key('value').path : where, message, remedy)
+  const field = schema.as(declared, [])
   const writeOnly = record['writeOnly'] === true
-  checkFieldSchema(atValue, { name, part: schema, path, declared, shape: shapeOf(declared), writeOnly })
+  checkFieldSchema({ name, part: field, declared, shape: shapeOf(declared), writeOnly })
+  const place = field.key('default').path
+  for (const found of field.findings) {
+    const { steps } = below('', found.steps) === place ? part.key('value') : found
+    part.findings.push({ ...found, steps })
+  }
 }

@@ -1,17 +1,47 @@
 /** Finds all mistakes in a declaration, each with its place and what to write instead. */
+import { below } from '../place.ts'
 import { isObject, plainCopy } from '../plain-copy.ts'
-import { checkAccess } from './access.ts'
 import { checkChanges } from './changes.ts'
-import { checkDeletion } from './deletion.ts'
-import { checkFields } from './fields.ts'
 import { checkInterface } from './interface.ts'
 import { checkCollectionName } from './names.ts'
 import { Part, type ResourceView, type ResourceViews, viewsOf } from './parts.ts'
-import { mustBe, type Problem, type Report } from './problem.ts'
-import { checkOwner, checkUnique, checkWithin, type Edge, findCycles, requiredReferences } from './relations.ts'
-import { checkRules } from './rules.ts'
+import { checkResource, type Edge } from './resource.ts'
 
-export { DeclarationError, formatProblems, type Problem } from './problem.ts'
+/** One mistake. */
+export interface Problem {
+  /** The place in the declaration: `resources.tasks.fields.project_id.onDelete`; empty: the whole declaration. */
+  readonly path: string
+  /** What is wrong; continues the path. */
+  readonly message: string
+  /** What to write instead, a sentence. */
+  readonly remedy: string
+}
+
+/** A declaration that cannot be served, with all of its mistakes. */
+export class DeclarationError extends Error {
+  readonly problems: readonly Problem[]
+
+  constructor(problems: readonly Problem[], file?: string) {
+    super(formatProblems(problems, file))
+    this.name = 'DeclarationError'
+    this.problems = problems
+  }
+}
+
+/**
+ * The problems as text for a terminal: numbered, each with its place, what is wrong, and what to write instead.
+ *
+ * @param file of the declaration, for the heading
+ */
+export function formatProblems(problems: readonly Problem[], file?: string): string {
+  const number = problems.length === 1 ? 'One thing is' : `${problems.length} things are`
+  const indent = ' '.repeat(String(problems.length).length + 4)
+  const blocks = problems.map(({ path, message, remedy }, index) => {
+    const label = `${index + 1}.`.padStart(indent.length - 1)
+    return `${label} ${path === '' ? 'the declaration' : path}\n${indent}${message}\n${indent}→ ${remedy}`
+  })
+  return [`${number} wrong in ${file ?? 'the declaration'}:`, ...blocks].join('\n\n')
+}
 
 // More collections than any interface has, and few enough to follow their references.
 const mostResources = 500
@@ -22,43 +52,41 @@ const mostResources = 500
  */
 export function checkDeclaration(value: unknown): Problem[] {
   const problems: Problem[] = []
-  const report: Report = (path, message, remedy) => void problems.push({ path, message, remedy })
-  const declaration = new Part('', plainCopy(value, report), report)
-  if (!isObject(declaration.value)) {
-    const remedy = 'Write export default defineInterface({ name, resources }).'
-    if (problems.length === 0) report('', mustBe('an object', declaration.value), remedy)
-    return problems
+  const declaration = new Part(plainCopy(value, (path, message, remedy) => problems.push({ path, message, remedy })))
+  if (isObject(declaration.value)) checkInterfaceAndResources(declaration)
+  else if (problems.length === 0) {
+    declaration.mustBe('an object', 'Write export default defineInterface({ name, resources }).')
   }
+  for (const { steps, message, remedy } of declaration.findings) {
+    problems.push({ path: below('', steps), message, remedy })
+  }
+  return problems
+}
+
+function checkInterfaceAndResources(declaration: Part): void {
   checkInterface(declaration)
   const resources = declaration.key('resources')
   const example = 'resources: { notes: { fields: { text: { type: "string" } } } }'
-  if (!resources.object(example)) return problems
+  if (!resources.object(example)) return
   const count = Object.keys(resources.record).length
   if (count === 0) resources.report('is empty', `Declare a collection: ${example}.`)
   if (count > mostResources) {
     resources.report(`has more than ${mostResources} collections`, 'Split the interface into smaller ones.')
-    return problems
+    return
   }
   const views = viewsOf(resources)
-  checkResources(resources, views, report)
-  checkChanges(declaration, views, report)
-  return problems
+  checkResources(resources, views)
+  checkChanges(declaration, views)
 }
 
-function checkResources(declared: Part, resources: ResourceViews, report: Report): void {
+function checkResources(declared: Part, resources: ResourceViews): void {
   const dependencies = declared.entries().flatMap(([name, part]) => {
     checkCollectionName(part, name)
     const resource = resources.get(name)
-    if (resource !== undefined) return checkResource(resource, resources, report)
+    if (resource !== undefined) return checkResource(resource, resources)
     part.object('{ fields: { title: { type: "string" } } }')
     return []
   })
-  const reportCycles = (edges: readonly Edge[], message: string, remedy: string) => {
-    for (const cycle of findCycles(edges)) {
-      const round = [...cycle.map((edge) => edge.from), cycle[0]?.from].join(' → ')
-      report(cycle[0]?.path ?? '', `${message}: ${round}`, remedy)
-    }
-  }
   const remedy = 'Let one of them be decided by a role, the owner or a condition.'
   reportCycles(dependencies, 'reads through itself and never ends', remedy)
   const references = [...resources.values()].flatMap(requiredReferences)
@@ -66,25 +94,40 @@ function checkResources(declared: Part, resources: ResourceViews, report: Report
   reportCycles(references, message, 'Write "optional": true on one of these references.')
 }
 
-const keys = [
-  'title', 'description', 'fields', 'owner', 'within', 'unique', 'deletion', 'access', 'rules', 'preconditions',
-  'maxAge',
-] // biome-ignore format: one row reads best
+/** The references that every record must have: in a cycle of them no record could ever be created. */
+function requiredReferences({ name, fields }: ResourceView): Edge[] {
+  return [...fields.values()].flatMap(({ declared: { reference }, shape, part }): Edge[] =>
+    typeof reference === 'string' && !shape.optional ? [{ from: name, to: reference, place: part }] : [],
+  )
+}
 
-/** Checks a resource; returns which of its actions depend on which others. */
-function checkResource(resource: ResourceView, resources: ResourceViews, report: Report): Edge[] {
-  const { part } = resource
-  part.keys(keys)
-  part.key('title').title()
-  part.key('description').prose()
-  checkFields(resource, resources, report)
-  checkOwner(resource)
-  checkWithin(resource)
-  checkUnique(resource)
-  checkDeletion(resource)
-  const dependencies = checkAccess(resource, resources)
-  checkRules(resource, resources)
-  part.key('preconditions').choice(['optional', 'required'])
-  part.key('maxAge').whole(0, 31_536_000)
-  return dependencies
+function reportCycles(edges: readonly Edge[], message: string, remedy: string): void {
+  for (const cycle of findCycles(edges)) {
+    const [first] = cycle
+    const round = [...cycle, first].map((edge) => edge?.from).join(' → ')
+    first?.place.report(`${message}: ${round}`, remedy)
+  }
+}
+
+/** One cycle for each group of nodes that lead back to themselves: its edges in order, from the first declared. */
+function findCycles(edges: readonly Edge[]): Edge[][] {
+  const leaving = Map.groupBy(edges, (edge) => edge.from)
+  const done = new Set<string>()
+  const reported = new Set<string>()
+  const cycles: Edge[][] = []
+
+  function visit(node: string, trail: readonly Edge[]): void {
+    for (const edge of leaving.get(node) ?? []) {
+      const start = trail.findIndex((step) => step.from === edge.to)
+      const cycle = edge.to === node ? [edge] : start >= 0 ? [...trail.slice(start), edge] : undefined
+      if (cycle !== undefined) {
+        if (!cycle.some((step) => reported.has(step.from))) cycles.push(cycle)
+        for (const step of cycle) reported.add(step.from)
+      } else if (!done.has(edge.to)) visit(edge.to, [...trail, edge])
+    }
+    done.add(node)
+  }
+
+  for (const node of leaving.keys()) if (!done.has(node)) visit(node, [])
+  return cycles
 }

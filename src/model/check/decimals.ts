@@ -9,57 +9,53 @@ import {
   mostDigits,
   readDecimal,
 } from '../decimal.ts'
-import { isFieldWord, type Schema } from '../field.ts'
-import { at, item } from '../place.ts'
-import type { FieldView } from './parts.ts'
-import { mustBe, type Report, show } from './problem.ts'
+import { isFieldWord } from '../field.ts'
+import { type FieldView, type Part, show } from './parts.ts'
 
 const others = ['type', 'precision', 'scale', 'title', 'description', 'deprecated', 'readOnly', 'writeOnly', '$comment']
 const keywords: readonly string[] = [...others, ...decimalWords, ...decimalLists]
 
 /** Checks a decimal field, except for its default. */
-export function checkDecimal(report: Report, { path, declared, shape }: FieldView): void {
+export function checkDecimal({ part, shape }: FieldView): void {
   if (shape.decimal === undefined) {
-    report(path, 'has decimals among alternatives', 'Write "type": "decimal" at the field itself.')
+    part.report('has decimals among alternatives', 'Write "type": "decimal" at the field itself.')
     return
   }
-  for (const word of Object.keys(declared)) {
+  for (const [word, keyword] of part.entries()) {
     if (keywords.includes(word) || isFieldWord(word)) continue
-    report(at(path, word), 'says nothing about a decimal', `Remove "${word}".`)
+    keyword.report('says nothing about a decimal', `Remove "${word}".`)
   }
-  if (!checkForm(report, path, shape.schema)) return
-  let sound = true
-  const unsound: Report = (...problem) => {
-    sound = false
-    report(...problem)
-  }
+  const schema = part.as(shape.schema)
+  if (!checkForm(schema)) return
+  const before = part.findings.length
   for (const word of decimalWords) {
-    if (word !== 'default' && shape.schema[word] !== undefined)
-      checkNumber(unsound, at(path, word), shape.schema[word], shape.decimal)
+    if (word !== 'default' && !schema.key(word).isAbsent) checkNumber(schema.key(word), shape.decimal)
   }
-  for (const word of decimalLists) checkList(unsound, at(path, word), shape.schema[word], shape.decimal)
-  if (sound) checkBounds(report, path, shape.schema)
+  for (const word of decimalLists) checkList(schema.key(word), shape.decimal)
+  if (part.findings.length === before) checkBounds(schema)
 }
 
-function checkForm(report: Report, path: string, { precision, scale }: Schema): boolean {
+function checkForm(schema: Part): boolean {
+  const [precision, scale] = [schema.key('precision'), schema.key('scale')]
   const isCount = (value: unknown, least: number, most: number) =>
     Number.isInteger(value) && (value as number) >= least && (value as number) <= most
-  const isPrecise = isCount(precision, 1, mostDigits)
+  const isPrecise = isCount(precision.value, 1, mostDigits)
   if (!isPrecise) {
-    const wanted = `a whole number from 1 to ${mostDigits}`
-    report(at(path, 'precision'), mustBe(wanted, precision), 'Write how many digits values have at most, such as 12.')
+    const remedy = 'Write how many digits values have at most, such as 12.'
+    precision.mustBe(`a whole number from 1 to ${mostDigits}`, remedy)
   }
-  const most = isPrecise ? Number(precision) : mostDigits
-  if (isCount(scale, 0, most)) return isPrecise
+  const most = isPrecise ? Number(precision.value) : mostDigits
+  if (isCount(scale.value, 0, most)) return isPrecise
   const wanted = `a whole number from 0 to ${isPrecise ? 'the precision' : mostDigits}`
-  report(at(path, 'scale'), mustBe(wanted, scale), 'Write how many digits stand after the decimal point, such as 2.')
+  scale.mustBe(wanted, 'Write how many digits stand after the decimal point, such as 2.')
   return false
 }
 
-function checkNumber(report: Report, path: string, value: unknown, form: DecimalForm): void {
+function checkNumber(part: Part, form: DecimalForm): void {
+  const { value } = part
   // A double keeps 15 digits of every number; more digits may have changed.
   if (typeof value === 'number' && decimalOf(String(value)).digits.length > 15) {
-    report(path, `may not be the number that was written: ${show(value)}`, 'Write it in quotes.')
+    part.report(`may not be the number that was written: ${show(value)}`, 'Write it in quotes.')
     return
   }
   const [issue] = compileDecimal('', { type: 'decimal', ...form })(value)
@@ -67,37 +63,39 @@ function checkNumber(report: Report, path: string, value: unknown, form: Decimal
   const { precision, scale } = form
   const whole = '1'.padEnd(Math.min(2, precision - scale), '9') || '0'
   const example = `"${whole}${scale > 0 ? `.${'9'.repeat(Math.min(2, scale))}` : ''}"`
-  report(path, `${show(value)} ${issue.message}`, `Write a decimal of the field's form, such as ${example}.`)
+  part.report(`${show(value)} ${issue.message}`, `Write a decimal of the field's form, such as ${example}.`)
 }
 
-function checkList(report: Report, path: string, list: unknown, form: DecimalForm): void {
-  if (list === undefined) return
-  if (!Array.isArray(list) || list.length === 0) {
-    report(path, mustBe('an array of decimals', list), 'Write ["9.90", "19.90"].')
+function checkList(list: Part, form: DecimalForm): void {
+  if (list.isAbsent) return
+  if (!Array.isArray(list.value) || list.value.length === 0) {
+    list.mustBe('an array of decimals', 'Write ["9.90", "19.90"].')
     return
   }
   const seen = new Set<string>()
-  for (const [index, value] of list.entries()) {
-    checkNumber(report, item(path, index), value, form)
-    const key = decimalKeyOf(value) ?? ''
-    if (seen.has(key)) report(path, `has ${show(value)} twice`, 'Remove one of the two.')
+  for (const each of list.items()) {
+    checkNumber(each, form)
+    const key = decimalKeyOf(each.value) ?? ''
+    if (seen.has(key)) list.report(`has ${show(each.value)} twice`, 'Remove one of the two.')
     seen.add(key)
   }
 }
 
-function checkBounds(report: Report, path: string, schema: Schema): void {
-  const step = readDecimal(schema['multipleOf'])
-  if (step !== undefined && (step.negative || step.digits === '')) {
-    report(at(path, 'multipleOf'), mustBe('a decimal above 0', schema['multipleOf']), 'Write one such as "0.05".')
+function checkBounds(schema: Part): void {
+  const { record } = schema
+  const step = schema.key('multipleOf')
+  const read = readDecimal(step.value)
+  if (read !== undefined && (read.negative || read.digits === '')) {
+    step.mustBe('a decimal above 0', 'Write one such as "0.05".')
   }
   for (const least of ['minimum', 'exclusiveMinimum']) {
     for (const most of ['maximum', 'exclusiveMaximum']) {
-      const [low, high] = [decimalKeyOf(schema[least]), decimalKeyOf(schema[most])]
+      const [low, high] = [decimalKeyOf(record[least]), decimalKeyOf(record[most])]
       if (low === undefined || high === undefined) continue
       const isOpen = least !== 'minimum' || most !== 'maximum'
       if (low < high || (low === high && !isOpen)) continue
-      const message = `is ${schema[least]}, and ${most} is ${schema[most]}: no value fits both`
-      report(at(path, least), message, `Write less than ${schema[most]}, or raise ${most}.`)
+      const message = `is ${record[least]}, and ${most} is ${record[most]}: no value fits both`
+      schema.key(least).report(message, `Write less than ${record[most]}, or raise ${most}.`)
     }
   }
 }

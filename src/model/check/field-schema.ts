@@ -1,16 +1,16 @@
-/** Checks the JSON Schema of a field: known keywords, values that fit them, and a valid default. */
-
+/**
+ * Checks the JSON Schema of a field: known keywords of the right form, values that fit them, no contradictions, no
+ * patterns that backtrack so long that one value blocks the server, and a valid default.
+ */
+import { createRequire } from 'node:module'
+import type * as recheck from 'recheck'
 import { compileDecimal } from '../decimal.ts'
 import { fieldWords, isFieldWord, type Schema } from '../field.ts'
 import { nearest, oneOf, suggest } from '../nearest.ts'
-import { at, item } from '../place.ts'
 import { isObject } from '../plain-copy.ts'
 import { ajv, compileInteger, compileReference, compileSchema, type ValidateValue } from '../schema.ts'
 import { checkDecimal } from './decimals.ts'
-import { type FieldView, own } from './parts.ts'
-import { type Report, show } from './problem.ts'
-import { metaProblems } from './schema-form.ts'
-import { longestText, worstPower } from './slow-pattern.ts'
+import { type FieldView, own, type Part, show } from './parts.ts'
 
 const holdsSchema = [
   'items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames', 'unevaluatedItems',
@@ -44,70 +44,52 @@ const hints: Readonly<Record<string, string>> = {
  *
  * @returns whether the schema is sound, so that its type is known
  */
-export function checkFieldSchema(report: Report, field: FieldView): boolean {
-  let sound = true
-  const unsound: Report = (path, message, remedy) => {
-    sound = false
-    report(path, message, remedy)
+export function checkFieldSchema(field: FieldView): boolean {
+  const validate = soundValidator(field)
+  if (validate !== undefined) checkDefault(field, validate)
+  return validate !== undefined
+}
+
+/** The validator of a field; `undefined`: its schema has mistakes. */
+function soundValidator(field: FieldView): ValidateValue | undefined {
+  const { name, part, shape } = field
+  const { findings } = part
+  const before = findings.length
+  if (shape.type === 'decimal') {
+    checkDecimal(field)
+    return findings.length > before ? undefined : compileDecimal(name, shape.schema)
   }
-  if (field.shape.type === 'decimal') {
-    checkDecimal(unsound, field)
-    if (sound) checkDefault(report, field, compileDecimal(field.name, field.shape.schema))
-    return sound
-  }
-  const { default: _, ...schema } = field.declared
-  if (!checkKeywords(unsound, field.path, schema, true)) return false
-  for (const problem of metaProblems(field.shape.schema, field.path))
-    unsound(problem.path, problem.message, problem.remedy)
-  if (!sound) return false
-  const validate = compile(unsound, field)
-  if (validate !== undefined) checkDefault(report, field, validate)
-  return sound
+  checkKeywords(part, true)
+  if (findings.length === before) checkForm(part.as(shape.schema))
+  return findings.length > before ? undefined : compile(field)
 }
 
 /** Walks through a schema: finds unknown keywords, unknown formats, slow patterns, and values that are not JSON. */
-function checkKeywords(report: Report, path: string, schema: Schema, isField: boolean): boolean {
-  let sound = true
-  const unsound: Report = (...problem) => {
-    sound = false
-    report(...problem)
-  }
-  for (const [word, value] of Object.entries(schema)) {
-    const place = at(path, word)
-    if (isField && isFieldWord(word)) continue
+function checkKeywords(schema: Part, isField: boolean): void {
+  for (const [word, keyword] of schema.entries()) {
+    const { value, text } = keyword
+    // The default is checked with the validator.
+    if (isField && (word === 'default' || isFieldWord(word))) continue
     if (isField && word === 'required' && typeof value === 'boolean')
-      unsound(place, 'is not how a field is required', hints.required!)
+      keyword.report('is not how a field is required', hints.required!)
     else if (!keywords.includes(word)) {
-      const remedy =
-        (own(hints, word) as string) ?? suggest(word, isField ? [...keywords, ...fieldWords] : keywords, noKeyword)
-      unsound(
-        place,
-        isField ? 'is not a word of a field, nor of JSON Schema 2020-12' : 'is not a word of JSON Schema 2020-12',
-        remedy,
-      )
+      const message = `is not a word of ${isField ? 'a field, nor of ' : ''}JSON Schema 2020-12`
+      const known = isField ? [...keywords, ...fieldWords] : keywords
+      keyword.report(message, (own(hints, word) as string) ?? suggest(word, known, noKeyword))
     } else if (word === 'format' && typeof value === 'string' && !Object.hasOwn(ajv.formats, value)) {
-      unsound(place, `is not a known format: ${show(value)}`, suggest(value, Object.keys(ajv.formats)))
-    } else if (word === 'pattern' && typeof value === 'string' && wrongPattern(value) !== undefined) {
-      unsound(
-        place,
-        `is no regular expression: ${wrongPattern(value)}`,
-        'Write a regular expression that the flag u allows.',
-      )
-    } else if (word === 'pattern' && typeof value === 'string' && isSlow(value, schema.maxLength, isField)) {
-      unsound(place, 'can take for ever on a hostile text', slowRemedy(value, isField))
-    } else if (word === 'patternProperties' && isObject(value) && slowKey(value) !== undefined) {
-      const key = slowKey(value) as string
-      unsound(
-        at(place, key),
-        'can take for ever on a hostile key',
-        slowRemedy(key, false).replace(/, or write .*/, '.'),
-      )
-    } else if (!isJson(value)) unsound(place, 'is not JSON', 'Write what JSON can hold.')
-    else
-      for (const [inner, part] of schemasIn(word, value, place))
-        sound = checkKeywords(report, inner, part, false) && sound
+      keyword.unknown(`is not a known format: ${show(value)}`, Object.keys(ajv.formats))
+    } else if (word === 'pattern' && wrongPattern(text) !== undefined) {
+      const remedy = 'Write a regular expression that the flag u allows.'
+      keyword.report(`is no regular expression: ${wrongPattern(text)}`, remedy)
+    } else if (word === 'pattern' && isSlow(text, schema.record['maxLength'], isField)) {
+      keyword.report('can take for ever on a hostile text', slowRemedy(text, isField))
+    } else if (word === 'patternProperties' && slowKey(keyword.record) !== undefined) {
+      const key = slowKey(keyword.record) as string
+      const remedy = slowRemedy(key, false).replace(/, or write .*/, '.')
+      keyword.key(key).report('can take for ever on a hostile key', remedy)
+    } else if (!isJson(value)) keyword.report('is not JSON', 'Write what JSON can hold.')
+    else for (const inner of schemasIn(word, keyword)) checkKeywords(inner, false)
   }
-  return sound
 }
 
 /** Whether a pattern takes too long on a text that the schema allows. */
@@ -138,15 +120,15 @@ function wrongPattern(pattern: string): string | undefined {
 
 const noKeyword = 'Remove it, or see the keywords of JSON Schema 2020-12.'
 
-function schemasIn(word: string, value: unknown, path: string): [string, Schema][] {
-  if (holdsSchema.includes(word)) return isObject(value) ? [[path, value]] : []
-  if (holdsList.includes(word) && Array.isArray(value)) {
-    return value.flatMap((each, index): [string, Schema][] => (isObject(each) ? [[item(path, index), each]] : []))
-  }
-  if (!holdsMap.includes(word) || !isObject(value)) return []
-  return Object.entries(value).flatMap(([key, each]): [string, Schema][] =>
-    isObject(each) ? [[at(path, key), each]] : [],
-  )
+function schemasIn(word: string, keyword: Part): Part[] {
+  const parts = holdsSchema.includes(word)
+    ? [keyword]
+    : holdsList.includes(word)
+      ? keyword.items()
+      : holdsMap.includes(word)
+        ? keyword.entries().map(([, each]) => each)
+        : []
+  return parts.filter((part) => isObject(part.value))
 }
 
 function isJson(value: unknown): boolean {
@@ -155,55 +137,233 @@ function isJson(value: unknown): boolean {
   return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 }
 
-function compile(report: Report, { name, path, declared, shape }: FieldView): ValidateValue | undefined {
+function compile({ name, part, declared, shape }: FieldView): ValidateValue | undefined {
   if (shape.schema.type === 'null' || ('const' in shape.schema && shape.schema.const === null)) {
-    report(path, 'could never have a value: its schema allows only null', 'Write the type that its values have.')
+    part.report('could never have a value: its schema allows only null', 'Write the type that its values have.')
     return undefined
   }
   try {
     if (typeof declared.reference === 'string') return compileReference(name, shape.schema, declared.reference)
     return shape.type === 'integer' ? compileInteger(name, shape.schema) : compileSchema(name, shape.schema)
   } catch (error) {
-    reportCompilation(report, path, declared, error instanceof Error ? error.message : String(error))
+    reportCompilation(part, error instanceof Error ? error.message : String(error))
     return undefined
   }
 }
 
 /** Reports an error of ajv's strict mode or compiler in the words of a declaration. */
-function reportCompilation(report: Report, path: string, declared: Schema, message: string): void {
+function reportCompilation(schema: Part, message: string): void {
   const misplaced = /missing type "?([\w,]+)"? for keyword "(\w+)"/.exec(message)
   const lost = /can't resolve reference (\S+)/.exec(message)
   if (misplaced !== null) {
     const [, types = '', keyword = ''] = misplaced
-    const place = keyword in declared ? at(path, keyword) : path
-    report(
-      place,
-      `"${keyword}" says nothing about a value of this type`,
-      `Write type: ${oneOf(types.split(','))}, or remove "${keyword}".`,
-    )
+    const part = Object.hasOwn(schema.record, keyword) ? schema.key(keyword) : schema
+    const remedy = `Write type: ${oneOf(types.split(','))}, or remove "${keyword}".`
+    part.report(`"${keyword}" says nothing about a value of this type`, remedy)
   } else if (lost !== null)
-    report(path, `refers to ${lost[1]}, which is not in its schema`, 'Write a pointer such as "#/$defs/name".')
-  else
-    report(
-      path,
-      `is no usable JSON Schema: ${message.replace(/^strict mode: /, '').replace(/ at "#.*$/, '')}`,
-      'Correct the schema.',
-    )
+    schema.report(`refers to ${lost[1]}, which is not in its schema`, 'Write a pointer such as "#/$defs/name".')
+  else {
+    const reason = message.replace(/^strict mode: /, '').replace(/ at "#.*$/, '')
+    schema.report(`is no usable JSON Schema: ${reason}`, 'Correct the schema.')
+  }
 }
 
-function checkDefault(report: Report, { path, declared, shape }: FieldView, validate: ValidateValue): void {
-  if (declared.default === undefined) return
-  const place = at(path, 'default')
-  if (declared.default === null) {
+function checkDefault({ part, shape }: FieldView, validate: ValidateValue): void {
+  const declared = part.key('default')
+  const { value } = declared
+  if (declared.isAbsent) return
+  if (value === null) {
     if (shape.optional) return
-    report(place, 'is null, and the field must have a value', 'Write "optional": true, or another default.')
+    declared.report('is null, and the field must have a value', 'Write "optional": true, or another default.')
     return
   }
-  const issues = isJson(declared.default) ? validate(declared.default) : []
-  if (!isJson(declared.default)) report(place, 'is not JSON', 'Write what JSON can hold.')
-  const [first] = issues
+  if (!isJson(value)) {
+    declared.report('is not JSON', 'Write what JSON can hold.')
+    return
+  }
+  const [first] = validate(value)
   if (first === undefined) return
-  const near = typeof declared.default === 'string' ? nearest(declared.default, shape.enum ?? []) : undefined
+  const near = typeof value === 'string' ? nearest(value, shape.enum ?? []) : undefined
   const remedy = near === undefined ? 'Write a default that the schema accepts.' : `Did you mean "${near}"?`
-  report(place, `is refused by its own schema: ${show(declared.default)} ${first.message}`, remedy)
+  declared.report(`is refused by its own schema: ${show(value)} ${first.message}`, remedy)
+}
+
+const count = 'a whole number, 0 or more'
+const schema = 'a schema: an object, true or false'
+const forms: ReadonlyMap<string, string> = new Map([
+  ...formOf(count, 'minLength maxLength minItems maxItems minContains maxContains minProperties maxProperties'),
+  ...formOf('a number', 'minimum maximum exclusiveMinimum exclusiveMaximum'),
+  ...formOf('a number above 0', 'multipleOf'),
+  ...formOf('a regular expression, as with the flag u', 'pattern'),
+  ...formOf('an array of values', 'enum examples'),
+  ...formOf('an array of names', 'required'),
+  ...formOf('true or false', 'uniqueItems readOnly writeOnly deprecated'),
+  ...formOf('a text', 'title description format $id $ref $comment'),
+  ...formOf(schema, 'items not if then else contains propertyNames additionalProperties contentSchema'),
+  ...formOf(schema, 'unevaluatedItems unevaluatedProperties'),
+  ...formOf('an array of schemas', 'allOf anyOf oneOf prefixItems'),
+  ...formOf('an object of schemas', 'properties patternProperties $defs definitions dependentSchemas'),
+])
+
+function formOf(form: string, keywords: string): [string, string][] {
+  return keywords.split(' ').map((keyword) => [keyword, form])
+}
+
+const types = ['string', 'integer', 'number', 'boolean', 'array', 'object']
+const typeHints: Readonly<Record<string, string>> = {
+  text: 'string', str: 'string', varchar: 'string', int: 'integer', bigint: 'integer', long: 'integer', float: 'number',
+  double: 'number', bool: 'boolean', list: 'array', map: 'object', json: 'object',
+} // biome-ignore format: one row reads best
+const formatHints: Readonly<Record<string, string>> = {
+  date: 'date', datetime: 'date-time', 'date-time': 'date-time', timestamp: 'date-time', uuid: 'uuid', email: 'email',
+  time: 'time', uri: 'uri', url: 'uri',
+} // biome-ignore format: one row reads best
+
+/** Reports everything that the meta-schema refuses in a schema, one problem for each place. */
+function checkForm(schema: Part): void {
+  const declared = schema.record
+  // Making the validator of meta-schemas takes a fifth of a server's start.
+  if (isPlain(declared) || ajv.validateSchema({ ...declared }) === true) {
+    checkContradictions(schema)
+    return
+  }
+  // The meta-schema reports several errors for one place: that no alternative fits, and why each does not.
+  const places = [...new Set((ajv.errors ?? []).map((error) => error.instancePath))]
+  for (const pointer of places.filter((place) => !places.some((other) => other.startsWith(`${place}/`)))) {
+    const steps = pointer
+      .split('/')
+      .slice(1)
+      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    const part = steps.reduce((part, step) => part.items()[Number(step)] ?? part.key(step), schema)
+    reportForm(part, steps.findLast((step) => !/^\d+$/.test(step)) ?? '')
+  }
+}
+
+function reportForm(part: Part, keyword: string): void {
+  const form = forms.get(keyword)
+  if (keyword === 'type') reportType(part)
+  else if (form !== undefined) part.mustBe(form, `Write ${form}.`)
+  else part.report(`cannot be ${show(part.value)}`, 'Write what JSON Schema 2020-12 asks here.')
+}
+
+function reportType(type: Part): void {
+  const name = type.text.toLowerCase()
+  if (name === 'decimal') {
+    const remedy = 'Make it a field of its own: objects, arrays and alternatives hold no decimals.'
+    type.report('is a decimal within another value', remedy)
+    return
+  }
+  const format = own(formatHints, name)
+  const hint = own(typeHints, name)
+  const remedy = hint === undefined ? suggest(name, types) : `Did you mean "${hint}"?`
+  const hinted = format === undefined ? remedy : `Write type: string and format: ${format}.`
+  type.report(`is not a JSON type: ${show(type.value)}`, hinted)
+}
+
+const bounds = [
+  ['minLength', 'maxLength'], ['minItems', 'maxItems'], ['minProperties', 'maxProperties'], ['minimum', 'maximum'],
+] as const // biome-ignore format: one row reads best
+
+/** Well-formed keywords that allow no value. */
+function checkContradictions(schema: Part): void {
+  const declared = schema.record
+  for (const [least, most] of bounds) {
+    if ((declared[least] as number) > (declared[most] as number)) {
+      const message = `is ${declared[least]}, and ${most} is ${declared[most]}: no value fits both`
+      schema.key(least).report(message, `Write at most ${declared[most]}, or raise ${most}.`)
+    }
+  }
+  const { value: values } = schema.key('enum')
+  if (!Array.isArray(values)) return
+  const twice = values.find((value, index) => values.indexOf(value) !== index)
+  if (values.length === 0) schema.key('enum').report('allows nothing', 'List the values allowed.')
+  else if (twice !== undefined) schema.key('enum').report(`has ${show(twice)} twice`, 'Remove one of the two.')
+}
+
+// The validator of meta-schemas takes long to make, and most schemas consist of everyday keywords in their everyday
+// form.
+const isText = (value: unknown) => typeof value === 'string'
+const isNumber = (value: unknown) => typeof value === 'number'
+const isCount = (value: unknown) => Number.isInteger(value) && (value as number) >= 0
+const isAnything = () => true
+
+const plain: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
+  ['type', (value) => value === 'null' || types.includes(value as string)],
+  ...alike(isText, 'title description format'),
+  ...alike(isNumber, 'minimum maximum exclusiveMinimum exclusiveMaximum'),
+  ...alike(isCount, 'minLength maxLength minItems maxItems minProperties maxProperties'),
+  ...alike(Array.isArray, 'enum examples'),
+  ...alike(isAnything, 'default const'),
+  ...alike((value) => typeof value === 'boolean', 'uniqueItems readOnly writeOnly deprecated additionalProperties'),
+  ['items', (value) => isObject(value) && isPlain(value)],
+  ['properties', (value) => isObject(value) && Object.values(value).every((each) => isObject(each) && isPlain(each))],
+  ['required', (value) => Array.isArray(value) && value.every(isText) && new Set(value).size === value.length],
+])
+
+// Keywords with a meaning for the meta-schema; it ignores unknown words.
+const unusual = new Set(
+  '$id $schema $ref $anchor $dynamicRef $dynamicAnchor $vocabulary $comment $defs $recursiveRef $recursiveAnchor \
+allOf anyOf oneOf not if then else dependentSchemas dependentRequired dependencies definitions prefixItems \
+contains minContains maxContains patternProperties propertyNames unevaluatedItems unevaluatedProperties multipleOf \
+pattern contentEncoding contentMediaType contentSchema'.split(' '),
+)
+
+/** Whether the meta-schema certainly accepts a schema; `false`: unknown. */
+export function isPlain(schema: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(schema).every(([keyword, value]) => {
+    const fits = plain.get(keyword)
+    return fits === undefined ? !unusual.has(keyword) : fits(value)
+  })
+}
+
+function alike(fits: (value: unknown) => boolean, keywords: string): [string, (value: unknown) => boolean][] {
+  return keywords.split(' ').map((keyword) => [keyword, fits])
+}
+
+// Loading the analysis takes a tenth of a second, and most declarations have only plain patterns.
+const load = (): Pick<typeof recheck, 'checkSync'> => createRequire(import.meta.url)('recheck/lib/browser.js')
+
+/**
+ * How long the analysis of one pattern may take, in milliseconds. A pattern that takes longer is accepted.
+ */
+const patience = 2_000
+
+// A sequence of atoms with fixed counts, and one repetition at the end: if anchored, it never backtracks.
+const atom = String.raw`(?:[^\\^$.*+?()[\]{}|]|\.|\\[dDwWsS.\-/]|\[\^?(?:[^\]\\]|\\.)+\])(?:\{\d{1,3}\})?`
+const linear = new RegExp(`^\\^(?:${atom})*(?:${atom}(?:[*+]|\\{\\d{1,3},\\d{0,4}\\})?)?\\$?$`)
+
+const known = new Map<string, number>()
+
+/** The worst-case time of a pattern, as a power of the text's length; `Infinity`: exponential. */
+export function worstPower(pattern: string): number {
+  const found = known.get(pattern) ?? analyze(pattern)
+  known.set(pattern, found)
+  return found
+}
+
+function analyze(pattern: string): number {
+  if (linear.test(pattern)) return 1
+  const diagnostics = load().checkSync(pattern, 'u', { timeout: patience })
+  if (diagnostics.status !== 'vulnerable') return 1
+  const { complexity } = diagnostics
+  return complexity.type === 'exponential' ? Number.POSITIVE_INFINITY : complexity.degree
+}
+
+// Character comparisons for one value, and for all values of one body: each a fraction of a second.
+const mostForValue = 2e7
+const mostForBody = 3e8
+const bodyBytes = 1_048_576
+
+/**
+ * The longest text that a pattern may be tried on.
+ *
+ * @param power the result of `worstPower`
+ * @param repeated whether one body may have many such texts, such as items of a list
+ * @returns `Infinity`: any length; 0: none
+ */
+export function longestText(power: number, repeated: boolean): number {
+  if (power <= 1) return Number.POSITIVE_INFINITY
+  if (!Number.isFinite(power)) return 0
+  const most = repeated ? (mostForBody / bodyBytes) ** (1 / (power - 1)) : mostForValue ** (1 / power)
+  return Math.floor(most)
 }

@@ -4,14 +4,13 @@ import { isFilterByItself } from '../field.ts'
 import { suggest } from '../nearest.ts'
 import { checkFieldSchema } from './field-schema.ts'
 import { checkFieldName, controlParameters, secretParameters } from './names.ts'
-import { type FieldView, isComparable, type Part, type ResourceView, type ResourceViews } from './parts.ts'
-import { type Report, show } from './problem.ts'
+import { type FieldView, isComparable, type Part, type ResourceView, type ResourceViews, show } from './parts.ts'
 
 // SQLite holds 2,000 columns in a table, PostgreSQL 1,600; some fields take two.
 const mostFields = 500
 
 /** Checks the fields of a resource. */
-export function checkFields(resource: ResourceView, resources: ResourceViews, report: Report): void {
+export function checkFields(resource: ResourceView, resources: ResourceViews): void {
   const fields = resource.part.key('fields')
   if (!fields.object('fields: { title: { type: "string" } }')) return
   const count = Object.keys(fields.record).length
@@ -25,7 +24,7 @@ export function checkFields(resource: ResourceView, resources: ResourceViews, re
     checkFieldName(field.part, field.name)
     if (!field.part.object('{ type: "string" }')) continue
     checkReference(field, resources)
-    const sound = checkFieldSchema(report, field)
+    const sound = checkFieldSchema(field)
     if (checkFlags(field)) checkCombinations(field, resource)
     if (!sound) continue
     checkTypeFits(field)

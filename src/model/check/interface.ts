@@ -4,8 +4,7 @@ import { countedActions, limitDefaults, parseRate } from '../limits.ts'
 import { suggest } from '../nearest.ts'
 import { momentOf } from '../time.ts'
 import { checkInterfaceName } from './names.ts'
-import type { Part } from './parts.ts'
-import { show } from './problem.ts'
+import { type Part, show } from './parts.ts'
 
 const keys = ['name', 'title', 'description', 'resources', 'versions', 'versionCarriers', 'changes', 'limits']
 

@@ -2,12 +2,24 @@
  * A declaration as the checks read it: its parts, with the checks that most of them need, and what is known of its
  * resources.
  */
+import type { issueCodes } from '../../spec/faults.ts'
 import { type FieldShape, type Schema, shapeOf } from '../field.ts'
 import { nearest, oneOf, suggest } from '../nearest.ts'
-import { at, below, item, type Steps } from '../place.ts'
+import { below, type Steps } from '../place.ts'
 import { isObject } from '../plain-copy.ts'
 import type { FieldType } from '../resource.ts'
-import { mustBe, type Report } from './problem.ts'
+
+/** A mistake that a check found. */
+interface Finding {
+  /** The steps to its place. */
+  readonly steps: Steps
+  /** For responses: conditions come from clients and from functions too. */
+  readonly code: keyof typeof issueCodes
+  /** What is wrong; continues the place. */
+  readonly message: string
+  /** What to write instead, a sentence. */
+  readonly remedy: string
+}
 
 type Hints = Readonly<Record<string, string>>
 
@@ -15,18 +27,25 @@ type Hints = Readonly<Record<string, string>>
  * A value in a declaration, with its place. Its checks report what is wrong; all but `object` accept an absent value.
  */
 export class Part {
-  readonly path: string
+  /** The steps to its place. */
+  readonly steps: Steps
   readonly value: unknown
-  readonly #report: Report
+  /** The mistakes found so far, in this value and in all others of the same whole. */
+  readonly findings: Finding[]
 
-  constructor(path: string, value: unknown, report: Report) {
-    this.path = path
+  constructor(value: unknown, findings: Finding[] = [], steps: Steps = []) {
     this.value = value
-    this.#report = report
+    this.findings = findings
+    this.steps = steps
   }
 
   get isAbsent(): boolean {
     return this.value === undefined
+  }
+
+  /** The place in the declaration: `resources.tasks.rules[0].code`. */
+  get path(): string {
+    return below('', this.steps)
   }
 
   /** The value if it is an object, otherwise an empty object. */
@@ -41,7 +60,7 @@ export class Part {
 
   /** The part at a key. */
   key(name: string): Part {
-    return new Part(at(this.path, name), own(this.record, name), this.#report)
+    return new Part(own(this.record, name), this.findings, [...this.steps, name])
   }
 
   /** The parts at all keys, with their names. */
@@ -52,21 +71,22 @@ export class Part {
   /** The items of an array. */
   items(): Part[] {
     const { value } = this
-    return Array.isArray(value) ? value.map((each, index) => new Part(item(this.path, index), each, this.#report)) : []
+    return Array.isArray(value) ? value.map((each, index) => new Part(each, this.findings, [...this.steps, index])) : []
   }
 
-  report(message: string, remedy: string): void {
-    this.#report(this.path, message, remedy)
+  /** Another value at the same place. */
+  as(value: unknown, findings = this.findings): Part {
+    return new Part(value, findings, this.steps)
   }
 
-  /** Reports a problem of something within the value. */
-  reportBelow(steps: Steps, message: string, remedy: string): void {
-    this.#report(below(this.path, steps), message, remedy)
+  report(message: string, remedy: string, code: Finding['code'] = 'INVALID_VALUE'): void {
+    this.findings.push({ steps: this.steps, code, message, remedy })
   }
 
-  /** Reports that the value is not what it must be. */
-  mustBe(what: string, remedy: string): void {
-    this.report(mustBe(what, this.value), remedy)
+  /** Reports that the value is missing, or is not what it must be. */
+  mustBe(what: string, remedy: string, code: Finding['code'] = 'INVALID_TYPE'): void {
+    const message = this.isAbsent ? `is missing: it must be ${what}` : `must be ${what}, and is ${show(this.value)}`
+    this.report(message, remedy, code)
   }
 
   /** Reports the value with the nearest of the names that exist. */
@@ -89,7 +109,7 @@ export class Part {
   /** Reports every unknown key. */
   keys(known: readonly string[]): void {
     for (const key of Object.keys(this.record)) {
-      if (!known.includes(key)) this.#report(at(this.path, key), 'is not a known key', suggest(key, known))
+      if (!known.includes(key)) this.key(key).report('is not a known key', suggest(key, known))
     }
   }
 
@@ -130,7 +150,7 @@ export class Part {
 
   /** Like `whole`, but reports an absent value too. */
   requiredWhole(least: number, most: number): void {
-    new Part(this.path, this.value ?? null, this.#report).whole(least, most)
+    this.as(this.value ?? null).whole(least, most)
   }
 
   /** Reports a function that awaits: its result is needed at once. */
@@ -139,6 +159,17 @@ export class Part {
       this.report('must not await: its answer is needed at once', 'Write a function without async.')
     }
   }
+}
+
+/** A value for a message: shortened; texts are quoted. */
+export function show(value: unknown): string {
+  if (typeof value === 'function') return 'a function'
+  if (typeof value === 'bigint' || typeof value === 'symbol' || typeof value === 'number') return String(value)
+  const text = JSON.stringify(value, (_, each: unknown) =>
+    typeof each === 'bigint' || typeof each === 'symbol' || typeof each === 'function' ? String(each) : each,
+  )
+  if (text === undefined) return 'nothing'
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
 
 /** A key's own value: what an object inherits (`constructor`) is not declared. */
@@ -150,7 +181,6 @@ export function own(record: Readonly<Record<string, unknown>>, key: string): unk
 export interface FieldView {
   readonly name: string
   readonly part: Part
-  readonly path: string
   readonly declared: Schema
   readonly shape: FieldShape
   readonly writeOnly: boolean
@@ -180,15 +210,9 @@ function viewOf(name: string, part: Part): ResourceView {
     .key('fields')
     .entries()
     .map(([field, each]): FieldView => {
-      const { path, record } = each
-      return {
-        name: field,
-        part: each,
-        path,
-        declared: record,
-        shape: shapeOf(record),
-        writeOnly: record['writeOnly'] === true,
-      }
+      const declared = each.record
+      const writeOnly = declared['writeOnly'] === true
+      return { name: field, part: each, declared, shape: shapeOf(declared), writeOnly }
     })
   return {
     name,

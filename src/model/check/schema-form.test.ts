@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ajv } from '../schema.ts'
-import { isPlain } from './schema-form.ts'
+import { isPlain } from './field-schema.ts'
 
 test('everyday schemas are plain', () => {
   assert.ok(isPlain({ type: 'string', minLength: 1, maxLength: 200, filter: true, search: true }))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ajv, compileSchema } from '../schema.ts'
 import { checkDeclaration } from './check-declaration.ts'
-import { longestText, worstPower } from './slow-pattern.ts'
+import { longestText, worstPower } from './field-schema.ts'
 
 const common = [
   '^[A-Z]{2}$',

@@ -1,0 +1,344 @@
+/** Checks a resource: its owner, parent and unique sets, how records are deleted, access rules and business rules. */
+import { faults } from '../../spec/fault-entries.ts'
+import { actions, ruleCodeForm } from '../declaration.ts'
+import { nearest, oneOf, suggest } from '../nearest.ts'
+import { isObject } from '../plain-copy.ts'
+import { parseDuration } from '../time.ts'
+import { checkCondition } from './conditions.ts'
+import { checkFields } from './fields.ts'
+import { isComparable, own, type Part, type ResourceView, type ResourceViews, show } from './parts.ts'
+
+const keys = [
+  'title', 'description', 'fields', 'owner', 'within', 'unique', 'deletion', 'access', 'rules', 'preconditions',
+  'maxAge',
+] // biome-ignore format: one row reads best
+
+/** Checks a resource; returns which of its actions depend on which others. */
+export function checkResource(resource: ResourceView, resources: ResourceViews): Edge[] {
+  const { part } = resource
+  part.keys(keys)
+  part.key('title').title()
+  part.key('description').prose()
+  checkFields(resource, resources)
+  checkOwner(resource)
+  checkWithin(resource)
+  checkUnique(resource)
+  checkDeletion(resource)
+  const dependencies = checkAccess(resource, resources)
+  checkRules(resource, resources)
+  part.key('preconditions').choice(['optional', 'required'])
+  part.key('maxAge').whole(0, 31_536_000)
+  return dependencies
+}
+
+/** An edge between two nodes, and its place in the declaration. */
+export interface Edge {
+  readonly from: string
+  readonly to: string
+  readonly place: Part
+}
+
+/** Checks `owner`: a text field that the server sets to the id of the caller (AUT-7). */
+function checkOwner(resource: ResourceView): void {
+  const { name, fields } = resource
+  const owner = resource.part.key('owner')
+  if (owner.isAbsent) return
+  const field = fields.get(owner.text)
+  if (field === undefined) {
+    const texts = [...fields.values()].filter((each) => each.shape.type === 'string').map((each) => each.name)
+    const remedy = 'Declare the field, such as owner_id: { type: "string" }.'
+    owner.unknown(`is not a field of ${name}: ${show(owner.value)}`, texts, remedy)
+  } else if (field.shape.type !== 'string' || field.shape.enum !== undefined) {
+    owner.report(`must be a field of texts: it holds the id of the caller`, `Write ${field.name}: { type: "string" }.`)
+  } else if (field.declared['unique'] === true || isUniqueAlone(resource, field.name)) {
+    const message = 'must not be unique by itself: each caller could create one record only'
+    owner.report(message, `Remove "unique" from ${field.name}, or make it unique together with another field.`)
+  }
+}
+
+function isUniqueAlone({ part }: ResourceView, name: string): boolean {
+  const sets = part.key('unique').items()
+  return sets.some(({ value }) => Array.isArray(value) && value.length === 1 && value[0] === name)
+}
+
+/** Checks `within`: the reference whose target also nests the collection (RES-2). */
+function checkWithin({ name, part, fields }: ResourceView): void {
+  const within = part.key('within')
+  if (within.isAbsent) return
+  const field = fields.get(within.text)
+  const references = [...fields.values()].filter((each) => each.declared['reference'] !== undefined)
+  const names = references.map((each) => each.name)
+  if (field === undefined) {
+    within.unknown(`is not a field of ${name}: ${show(within.value)}`, names, 'Name a field that is a reference.')
+  } else if (field.declared['reference'] === undefined) {
+    const remedy = names.length > 0 ? `Name a reference: ${names.join(', ')}.` : `Write "reference" on ${field.name}.`
+    within.report(`is not a reference: ${show(within.value)}`, remedy)
+  } else if (field.shape.optional && field.declared['reference'] !== name) {
+    // A tree nests within itself, and its root has no parent.
+    within.report('must be a field that always has a value', `Take "optional" from ${field.name}.`)
+  }
+}
+
+/** Checks `unique`: sets of fields whose values can be compared. */
+function checkUnique(resource: ResourceView): void {
+  const sets = resource.part.key('unique')
+  const { value } = sets
+  if (sets.isAbsent) return
+  if (!Array.isArray(value)) {
+    sets.mustBe('an array of sets of fields', 'Write [["project_id", "title"]].')
+  } else if (value.length > 0 && value.every((set) => typeof set === 'string')) {
+    sets.report('must be an array of sets of fields', `Write [${show(value)}].`)
+  } else for (const set of sets.items()) checkUniqueSet(set, resource)
+}
+
+function checkUniqueSet(set: Part, resource: ResourceView): void {
+  const names = set.value
+  if (!Array.isArray(names) || names.length === 0) {
+    set.mustBe('an array of fields', 'Write ["project_id", "title"].')
+    return
+  }
+  for (const [position, name] of set.items().entries()) {
+    if (names.indexOf(name.value) === position) checkUniqueField(name, resource)
+    else name.report(`is named twice: ${show(name.value)}`, 'Remove one of the two.')
+  }
+}
+
+function checkUniqueField(part: Part, { name, fields }: ResourceView): void {
+  const field = fields.get(part.text)
+  if (field === undefined) {
+    part.report(`is not a field of ${name}: ${show(part.value)}`, suggest(part.text, fields.keys()))
+  } else if (field.writeOnly) {
+    part.report('is writeOnly: a clash would let callers find out its value', 'Use another field.')
+  } else if (!isComparable(field.shape.type)) {
+    const message = `is an ${field.shape.type}: such values cannot be compared`
+    part.report(message, 'Use a field of one text, number or truth value.')
+  }
+}
+
+const deletionKeys = ['variant', 'gracePeriod', 'restorable', 'asynchronous', 'answer', 'repeated', 'bulk', 'byFilter']
+
+/** Checks how records are deleted. */
+function checkDeletion(resource: ResourceView): void {
+  const deletion = resource.part.key('deletion')
+  if (!deletion.optionalObject('deletion: { variant: "soft" }')) return
+  deletion.keys(deletionKeys)
+  deletion.key('variant').choice(['soft', 'hard'])
+  deletion.key('answer').choice(['empty', 'summary'])
+  deletion.key('repeated').choice(['not-found', 'no-content'])
+  deletion.key('restorable').flag()
+  checkGracePeriod(deletion.key('gracePeriod'))
+  checkAsynchronous(deletion.key('asynchronous'))
+  checkBulk(deletion.key('bulk'))
+  deletion.key('byFilter').flag()
+  if (deletion.record['variant'] === 'hard') checkHard(deletion.key('restorable'), deletion.key('gracePeriod'))
+}
+
+/** Records of the variant `hard` are not kept for a while. */
+function checkHard(restorable: Part, gracePeriod: Part): void {
+  const remedy = 'Remove it, or write variant: soft.'
+  if (restorable.value === true) restorable.report('contradicts the variant hard: nothing is left to restore', remedy)
+  if (parseDuration(gracePeriod.text).kind === 'duration') {
+    gracePeriod.report('contradicts the variant hard: nothing is kept', remedy)
+  }
+}
+
+function checkGracePeriod(period: Part): void {
+  if (period.isAbsent) return
+  const reading = parseDuration(period.text)
+  if (reading.kind === 'malformed') {
+    period.mustBe('an ISO 8601 duration', 'Write one such as "P30D", "PT12H" or "PT90S".')
+  } else if (reading.kind === 'calendar') {
+    const remedy = 'Write days: "P30D" for a month, "P365D" for a year.'
+    period.report('counts months or years, which are not all of one length', remedy)
+  } else if (reading.milliseconds === 0) {
+    period.report('is no time at all', 'Write a longer one, or variant: hard.')
+  } else if (reading.milliseconds > 36_525 * 86_400_000) {
+    period.report('is longer than a hundred years', 'Write a shorter one.')
+  }
+}
+
+function checkAsynchronous(part: Part): void {
+  if (part.isAbsent || part.value === 'never' || part.value === 'always') return
+  if (!isObject(part.value)) {
+    part.mustBe('"never", "always" or { above: a number }', 'Write { above: 1000 }.')
+    return
+  }
+  part.keys(['above'])
+  part.key('above').requiredWhole(0, 1_000_000_000)
+}
+
+function checkBulk(bulk: Part): void {
+  if (bulk.isAbsent || bulk.value === false) return
+  if (!isObject(bulk.value)) {
+    const remedy = bulk.value === true ? 'Leave it out: it is on.' : 'Write { max: 1000 }.'
+    bulk.mustBe('false or { max: a number }', remedy)
+    return
+  }
+  bulk.keys(['max'])
+  bulk.key('max').requiredWhole(1, 10_000)
+}
+
+/**
+ * Checks the access rules of a resource.
+ *
+ * @returns which action depends on which other action by `through`, to find cycles
+ */
+function checkAccess(resource: ResourceView, resources: ResourceViews): Edge[] {
+  const access = resource.part.key('access')
+  const edges: Edge[] = []
+  if (!access.optionalObject('access: { read: "anyone" }')) return edges
+  for (const [action, rules] of access.entries()) {
+    if (!(actions as readonly string[]).includes(action)) {
+      rules.report('is not an action', suggest(action, actions))
+      continue
+    }
+    if (Array.isArray(rules.value) && rules.value.length === 0) {
+      rules.report('is empty', 'Write "nobody", or leave it out: then only administrators may.')
+    }
+    for (const rule of Array.isArray(rules.value) ? rules.items() : [rules]) {
+      const target = checkRule(rule, resource, resources)
+      if (target !== undefined) edges.push({ from: `${resource.name}.${action}`, to: target, place: rule })
+    }
+  }
+  return edges
+}
+
+const words = ['anyone', 'nobody', 'owner']
+const hints: Readonly<Record<string, string>> = {
+  everyone: 'anyone', everybody: 'anyone', all: 'anyone', public: 'anyone', authenticated: 'anyone', '*': 'anyone',
+  none: 'nobody', never: 'nobody', self: 'owner', me: 'owner',
+} // biome-ignore format: one row reads best
+
+/** Checks one rule; returns the action that it depends on, as `collection.action`. */
+function checkRule(rule: Part, resource: ResourceView, resources: ResourceViews): string | undefined {
+  const { value } = rule
+  if (typeof value === 'function') rule.synchronous()
+  else if (typeof value === 'string') checkWord(rule, value, resource)
+  else if (!isObject(value)) {
+    const remedy = 'Write "anyone", "nobody", "owner", "role:NAME", { where } or { through, action }.'
+    rule.report(`is not an access rule: ${show(value)}`, remedy)
+  } else if (Object.hasOwn(value, 'through')) return checkThrough(rule, resource, resources)
+  else if (Object.hasOwn(value, 'where')) {
+    rule.keys(['where'])
+    const where = rule.key('where')
+    if (!isObject(where.value) || Object.keys(where.value).length > 0) {
+      checkCondition(where, { resource, record: undefined })
+    } else where.report('is true of every record', 'Write "anyone", or a condition.')
+  } else {
+    const remedy = 'Write { where: { … } } or { through: FIELD, action: ACTION }.'
+    rule.report(`is not an access rule: ${show(value)}`, remedy)
+  }
+  return undefined
+}
+
+function checkWord(part: Part, rule: string, resource: ResourceView): void {
+  if (rule.startsWith('role:')) {
+    if (/^role:[^\s,]+$/.test(rule)) return
+    const remedy = 'Write role: and a name without spaces or commas, such as "role:editor".'
+    part.report(`names no role: ${show(rule)}`, remedy)
+  } else if (rule === 'owner') {
+    if (resource.owner !== undefined) return
+    const remedy = 'Write owner: the field that holds the id of the creator.'
+    part.report(`needs an owner, and ${resource.name} has none`, remedy)
+  } else if (!words.includes(rule)) {
+    const near = (own(hints, rule) as string | undefined) ?? nearest(rule, words)
+    const role = /^[\w-]+$/.test(rule)
+      ? `Write "role:${rule}" for a role, or "anyone", "nobody" or "owner".`
+      : 'Write "anyone", "nobody", "owner" or "role:NAME".'
+    part.report(`is not an access rule: ${show(rule)}`, near === undefined ? role : `Did you mean "${near}"?`)
+  }
+}
+
+function checkThrough(rule: Part, resource: ResourceView, resources: ResourceViews): string | undefined {
+  rule.keys(['through', 'action'])
+  const [through, action] = [rule.key('through'), rule.key('action')]
+  const field = resource.fields.get(through.text)
+  const reference = field?.declared['reference']
+  if (reference === undefined) {
+    const what = field === undefined ? `is not a field of ${resource.name}` : 'is not a reference'
+    const references = [...resource.fields.values()].filter((each) => each.declared['reference'] !== undefined)
+    const names = references.map((each) => each.name)
+    const remedy = `Name a reference${names.length > 0 ? `: ${oneOf(names)}` : ''}.`
+    through.unknown(`${what}: ${show(through.value)}`, names, remedy)
+  }
+  if (!(actions as readonly string[]).includes(action.text)) {
+    action.unknown(`is not an action: ${show(action.value)}`, actions)
+    return undefined
+  }
+  const target = typeof reference === 'string' ? resources.get(reference) : undefined
+  if (target === undefined) return undefined
+  if (own(target.access, action.text) !== undefined) return `${target.name}.${action.text}`
+  const remedy = `Declare access.${action.text} in ${target.name}, or name an action that is declared there.`
+  action.report(`is not declared in ${target.name}: administrators alone could ever pass`, remedy)
+  return undefined
+}
+
+const triggers = ['create', 'update', 'delete', 'restore']
+const ruleExample = "{ on: 'delete', code: 'PROJECT_IS_OPEN', message: '…', unless: { where: { status: 'done' } } }"
+
+/** Checks the business rules of a resource. */
+function checkRules(resource: ResourceView, resources: ResourceViews): void {
+  const rules = resource.part.key('rules')
+  if (!rules.isAbsent && !Array.isArray(rules.value)) rules.mustBe('an array of rules', `Write [${ruleExample}].`)
+  for (const rule of rules.items()) {
+    if (!rule.object(ruleExample)) continue
+    checkTriggers(rule.key('on'))
+    if (Object.hasOwn(rule.record, 'check')) checkFunction(rule)
+    else checkDeclarative(rule, resource, resources)
+  }
+}
+
+function checkTriggers(on: Part): void {
+  const all = Array.isArray(on.value) ? on.items() : [on]
+  if (on.isAbsent || all.length === 0) {
+    on.report('must say when the rule is decided', 'Write create, update, delete or restore.')
+  } else for (const each of all) each.choice(triggers)
+}
+
+function checkFunction(rule: Part): void {
+  for (const key of ['code', 'message', 'unless']) {
+    if (!Object.hasOwn(rule.record, key)) continue
+    rule.key(key).report('does not go together with `check`', 'Remove one of the two: `check` answers with the code.')
+  }
+  rule.keys(['on', 'check', 'code', 'message', 'unless'])
+  const check = rule.key('check')
+  if (typeof check.value === 'function') check.synchronous()
+  else check.mustBe('a function', 'Write `code`, `message` and `unless`, or a function in TypeScript.')
+}
+
+function checkDeclarative(rule: Part, resource: ResourceView, resources: ResourceViews): void {
+  rule.keys(['on', 'code', 'message', 'unless', 'check'])
+  checkCode(rule.key('code'))
+  const message = rule.key('message')
+  if (message.text.trim() === '') message.mustBe('a text', 'Say what stands in the way and what to do about it.')
+  checkUnless(rule.key('unless'), resource, resources)
+}
+
+function checkCode(code: Part): void {
+  const { text } = code
+  if (!ruleCodeForm.test(text)) {
+    const better = text
+      .slice(0, 60)
+      .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+      .toUpperCase()
+      .replace(/[^A-Z0-9]+/g, '_')
+      .replace(/^[_0-9]+|_+$/g, '')
+    code.mustBe('UPPER_CASE_WITH_UNDERSCORES', `Write "${better === '' ? 'PROJECT_HAS_OPEN_TASKS' : better}".`)
+  } else if (Object.hasOwn(faults, text)) {
+    code.report(`is a code that the interface itself answers with: ${text}`, 'Choose a code of your own.')
+  }
+}
+
+function checkUnless(unless: Part, resource: ResourceView, resources: ResourceViews): void {
+  if (!unless.object("unless: { none: 'tasks', where: { … } }")) return
+  unless.keys(['none', 'some', 'where'])
+  const [none, some, where] = [unless.key('none'), unless.key('some'), unless.key('where')]
+  const both = !none.isAbsent && !some.isAbsent
+  if (both) some.report('does not go together with `none`', 'Write two rules.')
+  const collection = none.isAbsent ? some : none
+  const judged = collection.isAbsent ? resource : resources.get(collection.text)
+  if (judged === undefined) collection.unknown(`is no collection: ${show(collection.value)}`, resources.keys())
+  if (!Object.hasOwn(unless.record, 'where')) {
+    where.report('is missing', 'Write the condition, such as where: { status: "open" }.')
+  } else if (judged !== undefined && !both) checkCondition(where, { resource: judged, record: resource })
+}
