@@ -4,8 +4,7 @@
  */
 import { type Requester, request } from '../client/client.ts'
 import { type Answer, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
-import { CannotCheck, type CollectionProfile, type Operation, type Profile } from '../profile/profile.ts'
-import { mergeProfile } from '../profile/profile-file.ts'
+import { CannotCheck, type CollectionProfile, mergeProfile, type Operation, type Profile } from '../profile/profile.ts'
 import { countOfNeeds } from '../run/choose-collections.ts'
 import { schemaOf } from '../values/generate.ts'
 import { objectOf } from '../values/json.ts'

@@ -3,7 +3,7 @@
  * records act or grant access, accounts and stored files.
  */
 
-import type { PartialProfile } from '../profile/profile-file.ts'
+import type { PartialProfile } from '../profile/profile.ts'
 import { objectOf } from '../values/json.ts'
 import { type Candidate, isCalled } from './candidate.ts'
 import { describeCollection } from './describe.ts'

@@ -1,127 +1,201 @@
-/** The profile of a server: everything that the checker must know before it can run cases. */
+/**
+ * The profile of a server: everything that the checker must know before it can run cases. Discovery finds it, and a
+ * profile file corrects and completes it. This file lists the entries of a profile, reads and writes profile files, and
+ * merges them with what was discovered.
+ */
+import { Ajv, type ErrorObject } from 'ajv'
+import { parseDocument, stringify } from 'yaml'
 import type { JsonObject } from '../values/json.ts'
 
 /** A server that cannot be checked, or a file that cannot be used. The message says what to do about it. */
 export class CannotCheck extends Error {}
 
+const operations = [
+  ...(['list', 'create', 'read', 'replace', 'update', 'delete', 'restore', 'bulk-delete', 'delete-by-filter'] as const),
+]
+const permissions = ['create', 'read', 'update', 'delete'] as const
+const pageStyles = ['page', 'offset', 'cursor'] as const
+
 /** What clients can do with a collection and its records. */
-export type Operation =
-  | 'list'
-  | 'create'
-  | 'read'
-  | 'replace'
-  | 'update'
-  | 'delete'
-  | 'restore'
-  | 'bulk-delete'
-  | 'delete-by-filter'
+export type Operation = (typeof operations)[number]
 
 /** What an access rule may allow (AUT-3). */
-export type Permission = 'create' | 'read' | 'update' | 'delete'
+export type Permission = (typeof permissions)[number]
 
 /** A style of pagination (PAG-2). */
-export type PageStyle = 'page' | 'offset' | 'cursor'
+export type PageStyle = (typeof pageStyles)[number]
+
+declare const valueType: unique symbol
+
+/** The JSON Schema of an entry, with the type of its value. */
+type Kind<Value> = object & { readonly [valueType]: (value: Value) => void }
+
+/** Entries of a profile: the kind of each, its comment in files, and a value to show there if none is known. */
+type Entries = Readonly<Record<string, readonly [kind: Kind<never>, comment: string, placeholder?: string]>>
+
+type ValueOf<Entry> = Entry extends readonly [Kind<infer Value>, ...unknown[]] ? Value : never
+
+/** The values of entries. */
+type ValuesOf<All> = {
+  readonly [Key in keyof All as undefined extends ValueOf<All[Key]> ? never : Key]: ValueOf<All[Key]>
+} & { readonly [Key in keyof All as undefined extends ValueOf<All[Key]> ? Key : never]?: ValueOf<All[Key]> }
+
+function kind<Value>(schema: object): Kind<Value> {
+  return schema as Kind<Value>
+}
+
+/** The kind of an entry that discovery cannot always find. */
+function optional<Value>(of: Kind<Value>): Kind<Value | undefined> {
+  return of as object as Kind<Value | undefined>
+}
+
+function anyOf<Choice extends string>(choices: readonly Choice[]): Kind<readonly Choice[]> {
+  return kind({ type: 'array', items: { enum: choices } })
+}
+
+const text = kind<string>({ type: 'string' })
+const texts = kind<readonly string[]>({ type: 'array', items: text })
+const flag = kind<boolean>({ type: 'boolean' })
+const values = kind<JsonObject>({ type: 'object' })
+const namesByMember = kind<Readonly<Record<string, string>>>({ type: 'object', additionalProperties: text })
+const address = kind<string>({ type: 'string', pattern: '^https?://[^\\s]+$' })
+const pointer = kind<string>({ type: 'string', pattern: '^(/.*)?$' })
+
+const serverEntries = {
+  base: [address, 'Address of the interface, without a slash at the end.'],
+  document: [optional(address), 'Address of its OpenAPI document.', 'https://api.example.com/openapi.json'],
+  open: [
+    kind<readonly string[]>({ type: 'array', items: { type: 'string', pattern: '^/' } }),
+    'Paths from the root that answer without a credential, such as health checks.',
+  ],
+  versionField: [optional(text), 'Request header field that may name the version instead of the path.', 'API-Version'],
+  exports: [optional(texts), 'Formats in which POST /exports writes collections.', '[ json, csv ]'],
+  origin: [
+    optional(kind<string>({ type: 'string', pattern: '^https?://[^/\\s]+$' })),
+    'Origin whose pages may read responses (CORS).',
+    'https://app.example.com',
+  ],
+  deprecated: [optional(address), 'Base of an older version that is deprecated.', 'https://api.example.com/v1'],
+  retired: [optional(address), 'Base of a version that is past its sunset.', 'https://api.example.com/v0'],
+  disposable: [
+    optional(flag),
+    'Whether all data may be lost: the checker then sends requests that a careless server takes as "delete ' +
+      'everything".',
+    'true',
+  ],
+  allowChosenIds: [
+    optional(flag),
+    'Whether requests may choose integer identifiers. A server that accepts one may continue its sequence from ' +
+      'there for ever.',
+    'true',
+  ],
+  attempts: [
+    optional(kind<number>({ type: 'integer', minimum: 1 })),
+    'Number of failed authentications after which an address must wait. Only for servers on which this may be tried.',
+    '60',
+  ],
+} satisfies Entries
+
+const nameEntries = {
+  items: [pointer, "The records of a list; '' if the list is the whole body."],
+  total: [
+    kind<string>({ type: 'string', pattern: '^(/.+|header:[\\w-]+)$' }),
+    'The exact number of records; header:X-Total-Count if a header field holds it.',
+  ],
+  next: [pointer, 'The cursor of the next page.'],
+  previous: [pointer, 'The cursor of the previous page.'],
+  code: [pointer, 'The stable code of an error.'],
+  message: [pointer, 'The message of an error.'],
+  errors: [pointer, 'The list of all errors in a request.'],
+  finished: [texts, 'Statuses of jobs that have ended.'],
+} satisfies Entries
+
+const collectionEntries = {
+  path: [kind<string>({ type: 'string', pattern: '^/[^\\s?#]*[^/\\s?#]$' }), 'Path from the base.'],
+  operations: [
+    anyOf(operations),
+    'Any of: list, create, read, replace (PUT), update (PATCH), delete, restore, bulk-delete, delete-by-filter.',
+  ],
+  id: [kind<string>({ type: 'string', minLength: 1 }), "Member that holds a record's identifier."],
+  example: [optional(values), 'Body that creates a record.', '{ name: Some name }'],
+  references: [
+    namesByMember,
+    'Members that hold an identifier of another collection, with the name of that collection.',
+  ],
+  unique: [texts, 'Members whose values must be unique.'],
+  required: [texts, 'Members that a body must have.'],
+  change: [values, 'Members that clients may change, each with another valid value.'],
+  optional: [values, 'Members that may be left out and are then empty, each with a valid value.'],
+  invalid: [values, 'Members with values that the server must refuse.'],
+  // JSON Schemas of members, without references. The checker makes values by them.
+  schemas: [
+    optional(kind<Readonly<Record<string, JsonObject>>>({ type: 'object', additionalProperties: { type: 'object' } })),
+    '',
+  ],
+  filters: [texts, 'Members by which lists can be filtered (?name=value).'],
+  sorts: [texts, 'Members by which lists can be sorted (?sort=-name).'],
+  search: [optional(text), 'Member whose words the search finds (?q=words).', 'name'],
+  marker: [
+    optional(text),
+    'Text member that takes any text and filters lists: the checker finds its own records by it.',
+    'name',
+  ],
+  children: [
+    namesByMember,
+    'Collections below its records (/cities/1/streets), with the name of the collection shown.',
+  ],
+  deletion: [
+    kind<'soft' | 'hard'>({ enum: ['soft', 'hard'] }),
+    'soft: the server keeps deleted records for authorized callers; hard: it does not.',
+  ],
+  deletionAnswers: [
+    optional(kind<readonly number[]>({ type: 'array', items: { type: 'integer', minimum: 200, maximum: 299 } })),
+    'Statuses of successful deletions: 204, 200, 202.',
+    '[204]',
+  ],
+  pages: [anyOf(pageStyles), 'Any of: page (with per_page), offset and cursor (with limit).'],
+  conditional: [flag, 'Whether the server refuses changes without If-Match (428).'],
+  owner: [
+    optional(text),
+    'Member that holds the creator of a record, if the caller of --other-key may create records and sees only its own.',
+    'owner_id',
+  ],
+  otherMay: [
+    optional(anyOf(permissions)),
+    'What the caller of --other-key may do with records of others: create, read, update, delete.',
+    '[read]',
+  ],
+  grace: [
+    optional(kind<number>({ type: 'number', exclusiveMinimum: 0 })),
+    'Seconds after which the server purges deleted records. Only for servers on which this may be tried.',
+    '2',
+  ],
+} satisfies Entries
 
 /** A collection of a server. */
-export interface CollectionProfile {
+export interface CollectionProfile extends ValuesOf<typeof collectionEntries> {
   /** Its name in reports: the last segment of its path. */
   readonly name: string
-  /** Path from the base: `/cities`. */
-  readonly path: string
-  readonly operations: readonly Operation[]
-  /** Member that holds a record's identifier. */
-  readonly id: string
   /** Whether the server numbers records, also as a part of texts (`ORD-000123`); `undefined` if nothing shows it. */
   readonly sequential?: boolean | undefined
-  /** Body that creates a record; `undefined` if none is known. */
-  readonly example?: JsonObject | undefined
-  /** Members that hold an identifier of another collection, with the name of that collection. */
-  readonly references: Readonly<Record<string, string>>
-  /** Members whose values must be unique. */
-  readonly unique: readonly string[]
-  /** JSON Schemas of members, without references. The checker makes values by them. */
-  readonly schemas?: Readonly<Record<string, JsonObject>> | undefined
-  /** Members that a body must have. */
-  readonly required: readonly string[]
-  /** Members that clients may change, each with another valid value. */
-  readonly change: JsonObject
-  /** Members that may be left out and are then empty, each with a valid value. */
-  readonly optional: JsonObject
-  /** Members with values that the server must refuse. */
-  readonly invalid: JsonObject
-  /** Members by which lists can be filtered. */
-  readonly filters: readonly string[]
-  /** Members by which lists can be sorted. */
-  readonly sorts: readonly string[]
-  /** Member whose words the search (`q`) finds. */
-  readonly search?: string | undefined
-  /** Text member that takes any text and filters lists: a case finds its own records by it. */
-  readonly marker?: string | undefined
   /** If there is no marker: text member that takes any text, into which the checker writes its mark. */
   readonly label?: string | undefined
-  /** Collections below its records: the last segment of their paths, with the name of the collection shown there. */
-  readonly children: Readonly<Record<string, string>>
-  /** `soft`: the server keeps deleted records for authorized callers. */
-  readonly deletion: 'soft' | 'hard'
-  /** Statuses of successful deletions, as the OpenAPI document says. */
-  readonly deletionAnswers?: readonly number[] | undefined
-  readonly pages: readonly PageStyle[]
-  /** Whether the server refuses changes without a condition (428). */
-  readonly conditional: boolean
-  /** Member that holds the creator of a record, if the second caller may create records and sees only its own. */
-  readonly owner?: string | undefined
-  /** What the second caller may do with records of others; nothing if undefined. */
-  readonly otherMay?: readonly Permission[] | undefined
-  /** Seconds after which the server purges deleted records, on servers where this may be tried. */
-  readonly grace?: number | undefined
 }
 
 /** Names that the interface leaves open, as JSON Pointers into responses. */
-export interface Names {
-  /** The records of a list; empty if the list is the whole body. */
-  readonly items: string
-  /** The exact number of records; `header:X-Total-Count` if a header field holds it. */
-  readonly total: string
-  /** The cursor of the next page. */
-  readonly next: string
-  /** The cursor of the previous page. */
-  readonly previous: string
-  /** The stable code of an error. */
-  readonly code: string
-  /** The message of an error. */
-  readonly message: string
-  /** The list of all errors in a request. */
-  readonly errors: string
-  /** Statuses of jobs that have ended. */
-  readonly finished: readonly string[]
-}
+export type Names = ValuesOf<typeof nameEntries>
 
 /** A server to check. */
-export interface Profile {
-  /** Address of the interface, without a slash at the end: `https://api.example.com/v1`. */
-  readonly base: string
+export interface Profile extends ValuesOf<typeof serverEntries> {
   readonly collections: readonly CollectionProfile[]
   readonly names: Names
-  /** Origin whose pages may read responses (CORS). */
-  readonly origin?: string | undefined
-  /** Address of the OpenAPI document. */
-  readonly document?: string | undefined
-  /** Base of an older version that is deprecated. */
-  readonly deprecated?: string | undefined
-  /** Base of a version that is past its sunset. */
-  readonly retired?: string | undefined
-  /** Formats in which `POST /exports` writes collections: `json`, `ndjson`, `csv`. */
-  readonly exports?: readonly string[] | undefined
-  /** Request header field that may name the version instead of the path, such as `API-Version`. */
-  readonly versionField?: string | undefined
-  /** Paths from the root that answer without a credential, such as health checks. */
-  readonly open: readonly string[]
-  /** Whether all data may be lost. Cases then send requests that a careless server takes as "delete everything". */
-  readonly disposable?: boolean | undefined
-  /** Whether requests may choose integer identifiers. A server that accepts one may number on from it for ever. */
-  readonly allowChosenIds?: boolean | undefined
-  /** Number of failed authentications after which an address must wait, on servers where this may be tried. */
-  readonly attempts?: number | undefined
+}
+
+/** The content of a profile file: a profile of which discovery finds every part that is missing. */
+export interface PartialProfile extends Partial<Omit<Profile, 'collections' | 'names'>> {
+  /** By name; `false` excludes a collection. */
+  readonly collections?: Readonly<Record<string, Partial<CollectionProfile> | false>>
+  readonly names?: Partial<Names>
 }
 
 /** The names that this project's own interfaces use. */
@@ -159,4 +233,138 @@ export function urlOf({ base }: Pick<Profile, 'base'>, path: string): string {
 /** The segments of a path that are versions, such as `v1` and `v2.1`. */
 export function versionsIn(path: string): string[] {
   return path.split('/').filter((segment) => /^v\d+(?:\.\d+)*$/i.test(segment))
+}
+
+function objectSchema(entries: Entries, more: Readonly<Record<string, object>>) {
+  const own = Object.entries(entries).map(([key, [schema]]) => [key, schema])
+  return { type: 'object', additionalProperties: false, properties: { ...Object.fromEntries(own), ...more } }
+}
+
+const schema = objectSchema(serverEntries, {
+  names: objectSchema(nameEntries, {}),
+  collections: {
+    type: 'object',
+    additionalProperties: {
+      ...objectSchema(collectionEntries, { name: text }),
+      ...{ type: ['object', 'boolean'], not: { const: true } },
+    },
+  },
+})
+
+/**
+ * Reads a profile file in YAML or JSON.
+ *
+ * @throws CannotCheck with every mistake in the file and its place
+ */
+export function readProfile(source: string, file: string): PartialProfile {
+  const document = parseDocument(source, { prettyErrors: true, uniqueKeys: true })
+  const [error] = document.errors
+  if (error !== undefined) throw new CannotCheck(`${file}: ${error.message.split('\n')[0]}`)
+  const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {}
+  const isValid = new Ajv({ allErrors: true, strict: false }).compile(schema)
+  if (isValid(value)) return value as PartialProfile
+  const mistakes = (isValid.errors ?? []).map((each) => `  ${mistakeText(each)}`)
+  throw new CannotCheck([`${file} is not a profile:`, ...new Set(mistakes)].join('\n'))
+}
+
+const patternTexts: Readonly<Record<string, string>> = {
+  '^https?://[^\\s]+$': 'has to be an address that begins with http:// or https://',
+  '^https?://[^/\\s]+$': 'has to be an origin: https://pages.example.com, without a path',
+  '^/[^\\s?#]*[^/\\s?#]$': 'has to be a path from the base, such as /cities, without a slash at its end',
+  '^(/.*)?$': 'has to be a JSON Pointer, such as /data; empty means the whole body',
+  '^(/.+|header:[\\w-]+)$':
+    'has to be a JSON Pointer, such as /pagination/total, or a header field, such as header:X-Total-Count',
+  '^/': 'has to be a path from the root, beginning with a slash',
+}
+
+function mistakeText({ instancePath, keyword, params, message }: ErrorObject): string {
+  const at = instancePath === '' ? 'the file' : instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/')
+  switch (keyword) {
+    case 'additionalProperties':
+      return `${at}: unknown entry ${JSON.stringify(params['additionalProperty'])}`
+    case 'enum':
+      return `${at}: has to be one of ${(params['allowedValues'] as readonly unknown[]).join(', ')}`
+    case 'pattern':
+      return `${at}: ${patternTexts[String(params['pattern'])] ?? message}`
+    default:
+      return keyword === 'not' || Array.isArray(params['type'])
+        ? `${at}: has to be the entries of a collection, or false to exclude it`
+        : `${at}: ${String(message).replace(/^must/, 'has to')}`
+  }
+}
+
+/** A collection of which only its path is known. */
+export function bareCollection(name: string, path = `/${name}`): CollectionProfile {
+  return {
+    ...{ name, path, id: 'id', operations: ['list', 'read'], deletion: 'hard', conditional: false, pages: [] },
+    ...{ references: {}, unique: [], required: [], change: {}, optional: {}, invalid: {} },
+    ...{ filters: [], sorts: [], children: {} },
+  }
+}
+
+/** A discovered profile in which the entries of a file replace what was found. */
+export function mergeProfile(profile: Profile, { collections = {}, names, ...rest }: PartialProfile): Profile {
+  const known = profile.collections.flatMap((each) => {
+    const given = collections[each.name]
+    return given === false ? [] : [{ ...each, ...given }]
+  })
+  const added = Object.entries(collections).flatMap(([name, given]) =>
+    given === false || profile.collections.some((each) => each.name === name)
+      ? []
+      : [{ ...bareCollection(name), ...given }],
+  )
+  return {
+    ...profile,
+    ...rest,
+    names: { ...usualNames, ...profile.names, ...names },
+    collections: [...known, ...added],
+  }
+}
+
+/** The text of a profile file: every entry with a comment, unknown ones commented out. */
+export function writeProfile(profile: Profile, notices: readonly string[], date: Date): string {
+  return [
+    `# What resourced check discovered about ${profile.base} on ${date.toISOString().slice(0, 10)}.`,
+    '# Correct wrong entries and complete empty ones. Entries that you remove are discovered anew in each run.',
+    ...notices.map((notice) => `#\n# ${notice.replaceAll(/\s+/g, ' ')}`),
+    '',
+    ...entryLines(profile, serverEntries, 0),
+    '',
+    '# Names that the interface leaves open, as JSON Pointers into responses.',
+    'names:',
+    ...entryLines(profile.names, nameEntries, 1),
+    '',
+    '# Collections by name. The value false excludes one: "orders: false". The first collection explains the entries.',
+    'collections:',
+    ...profile.collections.flatMap((each, index) => [
+      `  ${stringify({ [each.name]: 0 }).split(': 0')[0]}:`,
+      ...entryLines(each, collectionEntries, 2, index === 0),
+    ]),
+    '',
+  ].join('\n')
+}
+
+function entryLines(holder: object, entries: Entries, depth: number, isExplained = true): string[] {
+  const indent = '  '.repeat(depth)
+  return Object.entries(entries).flatMap(([key, [, comment, placeholder = '']]) => {
+    if (comment === '') return []
+    const value = (holder as Readonly<Record<string, unknown>>)[key]
+    const lines = isExplained ? [`${indent}# ${comment}`] : []
+    if (value === undefined) return isExplained ? [...lines, `${indent}# ${key}: ${placeholder}`.trimEnd()] : []
+    return [...lines, ...valueLines(key, value).map((line) => indent + line)]
+  })
+}
+
+/** A value as YAML. Short arrays and empty objects are written on one line. */
+function valueLines(key: string, value: unknown): string[] {
+  const isCompact = Array.isArray(value) || (typeof value === 'object' && Object.keys(value ?? {}).length === 0)
+  if (isCompact) {
+    const line = stringify({ [key]: value }, { collectionStyle: 'flow', lineWidth: 0 })
+      .trim()
+      .slice(2, -2)
+    if (line.length < 100) return [line]
+  }
+  return stringify({ [key]: value }, { lineWidth: 110 })
+    .trimEnd()
+    .split('\n')
 }

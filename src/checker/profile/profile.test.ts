@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { usualNames } from './profile.ts'
-import { bareCollection, mergeProfile, readProfile, writeProfile } from './profile-file.ts'
+import { bareCollection, mergeProfile, readProfile, usualNames, writeProfile } from './profile.ts'
 
 const wrong: readonly { says: string; text: string; expect: RegExp }[] = [
   { says: 'invalid YAML', text: 'a: [1', expect: /^p\.yaml: .*line 1/ },
