@@ -83,16 +83,6 @@ export function oneWins(step: Reference, ...others: readonly number[]): Expectat
   }
 }
 
-/** Whether the last answer of a step has one of these statuses. */
-export function answered(step: Reference, ...statuses: readonly number[]): (seen: Observations) => boolean {
-  return (seen) => statuses.includes(seen.of(step).answer?.status ?? 0)
-}
-
-/** Whether the last answer of a step is a success. */
-export function succeeded(step: Reference): (seen: Observations) => boolean {
-  return (seen) => (seen.of(step).answer?.status ?? 500) < 300
-}
-
 /** Whether the list of a step contains a record. */
 export function isListed(step: Reference, record: Reference): (seen: Observations) => boolean {
   return (seen) => listed(seen.of(step).answer, record, seen) !== undefined

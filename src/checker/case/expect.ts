@@ -29,22 +29,47 @@ export function everyAnswerOf(step: Reference, judge: Judgement): Expectation {
   }
 }
 
-/** Comes before what must be so: if `test` gives a reason, the case is not applicable to this server. */
-export function applicableWhere(test: (seen: Observations) => string | undefined): Expectation {
+/** Why a case cannot be judged. */
+type Reason = string | ((seen: Observations) => string)
+
+/** Precedes other expectations: unless the test holds, the case is not applicable to this server. */
+export function applicableWhere(test: (seen: Observations) => boolean, otherwise: Reason): Expectation {
   return (seen) => {
-    const why = test(seen)
-    if (why !== undefined) throw new NotApplicable(why)
+    if (!test(seen)) throw new NotApplicable(typeof otherwise === 'string' ? otherwise : otherwise(seen))
     return undefined
   }
 }
 
-/** Comes before what must be so: if `test` gives a reason, the case could not be set up. */
-export function readyWhere(test: (seen: Observations) => string | undefined): Expectation {
+/** Precedes other expectations: unless the test holds, the case could not be set up. */
+export function readyWhere(test: (seen: Observations) => boolean, otherwise: Reason): Expectation {
   return (seen) => {
-    const why = test(seen)
-    if (why !== undefined) throw new NotSetUp(why)
+    if (!test(seen)) throw new NotSetUp(typeof otherwise === 'string' ? otherwise : otherwise(seen))
     return undefined
   }
+}
+
+/** The status of the last response of a step; why there is none if no response came. */
+export function outcomeOf(step: Reference, seen: Observations): string {
+  const { answer, failure } = seen.of(step)
+  return String(answer?.status ?? failure)
+}
+
+/** Whether the last response of a step has one of these statuses. */
+export function answered(step: Reference, ...statuses: readonly number[]): (seen: Observations) => boolean {
+  return (seen) => statuses.includes(seen.of(step).answer?.status ?? 0)
+}
+
+/** Whether the last response of a step is a success. */
+export function succeeded(step: Reference): (seen: Observations) => boolean {
+  return (seen) => (seen.of(step).answer?.status ?? 500) < 300
+}
+
+/** The elements of a header field that is a list. */
+export function elementsOf(value: string): string[] {
+  return value
+    .split(',')
+    .map((element) => element.trim())
+    .filter((element) => element !== '')
 }
 
 /** The message, unless the condition is met. */
@@ -114,6 +139,14 @@ export function field(
     if (value === undefined) return finding(exchange, { field: name }, `there is no ${name}`)
     const wrong = test(value, seen)
     return wrong === undefined ? undefined : finding(exchange, { field: name }, wrong)
+  })
+}
+
+/** A header field has exactly this value. */
+export function fieldIs(step: Reference, name: string, wanted: string | ((seen: Observations) => string)): Expectation {
+  return field(step, name, (value, seen) => {
+    const expected = typeof wanted === 'string' ? wanted : wanted(seen)
+    return unless(value === expected, `${value} in place of ${expected}`)
   })
 }
 

@@ -1,7 +1,7 @@
 /** CON-5, CON-6: one of several concurrent writers wins, and which of several refusals is given. */
 import type { Ask, Case, Expectation, Finding, Need, Observations, Request, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { applicableWhere, finding, status } from '../../case/expect.ts'
+import { answered, applicableWhere, finding, outcomeOf, status } from '../../case/expect.ts'
 import {
   both as bothStep,
   deletion,
@@ -166,13 +166,9 @@ const pairs: readonly Pair[] = [
 
 /** An order there is only where each is given by itself. */
 function givenAlone(step: Reference, statuses: readonly number[]): Expectation {
-  return applicableWhere((seen) => {
-    const { asked, answer, failure } = seen.of(step)
-    if (answer !== undefined && statuses.includes(answer.status)) return undefined
-    return (
-      `${asked.method} that deserves nothing else is answered ${answer?.status ?? failure}, not ` +
-      `${statuses.join(' or ')}`
-    )
+  return applicableWhere(answered(step, ...statuses), (seen) => {
+    const { method } = seen.of(step).asked
+    return `${method} that deserves nothing else is answered ${outcomeOf(step, seen)}, not ${statuses.join(' or ')}`
   })
 }
 
@@ -262,12 +258,10 @@ export const atOnce = common({ remedy, prepare: [create(one), setUp(seen.get(one
     after: ['CON-3/fits-delete', 'CON-3/other-delete'],
     steps: [together(...writers(writes, 'DELETE', many)), again.delete(one, { headers: { 'If-Match': seen.etag } })],
     expect: [
-      applicableWhere((seen) => {
-        const { answer } = seen.of(again)
-        return answer !== undefined && answer.status >= 400
-          ? undefined
-          : `it is answered ${answer?.status}: who was first cannot be told`
-      }),
+      applicableWhere(
+        (seen) => (seen.of(again).answer?.status ?? 0) >= 400,
+        (seen) => `it is answered ${seen.of(again).answer?.status}: which deletion was first is unknown`,
+      ),
       oneIsMade([412, 404, 409, 410]),
     ],
   },

@@ -1,7 +1,7 @@
 /** CON-4: conditional reads. A representation that the client already has is not sent again. */
 import type { Case } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import { answerOf, applicableWhere, finding, noBody, readyWhere, short, status, unless } from '../../case/expect.ts'
+import { answered, answerOf, applicableWhere, finding, noBody, readyWhere, short, status } from '../../case/expect.ts'
 import { again, change, deletion, list, one, read, two } from '../../case/names.ts'
 import { caseRecords, collection, references } from '../../case/references.ts'
 import { asNobody, body, create, setUp } from '../../case/steps.ts'
@@ -77,9 +77,7 @@ const byTags: readonly Case[] = common({
     title: 'GET with its entity tag of a record that was deleted is answered 404, not 304',
     steps: [setUp(deletion.delete(one)), plainly.get(one), again.get(one, { headers: { 'If-None-Match': read.etag } })],
     expect: [
-      applicableWhere((seen) =>
-        unless(seen.of(plainly).answer?.status === 404, 'without a condition it is not answered 404 either'),
-      ),
+      applicableWhere(answered(plainly, 404), 'without a condition it is not answered 404 either'),
       status(again, 404),
     ],
     remedy: 'Look for the record first: a condition is decided only where a request without it would succeed.',
@@ -88,12 +86,7 @@ const byTags: readonly Case[] = common({
     title: 'Whoever has no credential is not told that nothing has changed',
     needs: ['key'],
     steps: [plainly.get(one, asNobody), again.get(one, { headers: { 'If-None-Match': read.etag }, caller: 'nobody' })],
-    expect: [
-      applicableWhere((seen) =>
-        unless(seen.of(plainly).answer?.status === 401, 'records are read without a credential'),
-      ),
-      status(again, 401),
-    ],
+    expect: [applicableWhere(answered(plainly, 401), 'records are read without a credential'), status(again, 401)],
     remedy: 'Decide conditions when you know who asks, and that they may.',
   },
   'CON-4/head': {
@@ -156,11 +149,9 @@ const ofLists: readonly Case[] = define({
       setUp(then.get(collection)),
     ],
     expect: [
-      readyWhere((seen) =>
-        unless(
-          tagOf(seen, list) === tagOf(seen, then) || seen.of(again).answer?.status === 304,
-          `its tag was ${tagOf(seen, list)}, then ${tagOf(seen, then)}`,
-        ),
+      readyWhere(
+        (seen) => tagOf(seen, list) === tagOf(seen, then) || answered(again, 304)(seen),
+        (seen) => `its tag was ${tagOf(seen, list)}, then ${tagOf(seen, then)}`,
       ),
       status(again, 304),
       noBody(again),

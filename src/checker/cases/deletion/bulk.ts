@@ -1,8 +1,8 @@
 /** DEL-9: bulk deletion. No request could delete a record that the checker has not created. */
 import type { Body } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answerOf, everyStatus, finding, itemsOf, member, refused, short, status } from '../../case/expect.ts'
-import { answered, oneWins } from '../../case/expect-records.ts'
+import { answered, answerOf, everyStatus, finding, itemsOf, member, refused, short, status } from '../../case/expect.ts'
+import { oneWins } from '../../case/expect-records.ts'
 import { after, both, first, gone, odd, one, second, three, two } from '../../case/names.ts'
 import { collection, parent, parentCollection, type Reference, references } from '../../case/references.ts'
 import { applicableIf, body, create, createMany, settled, setUp, together } from '../../case/steps.ts'

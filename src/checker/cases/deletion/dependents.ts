@@ -1,8 +1,8 @@
 /** DEL-4, DEL-5, DEL-10: records that refer to a deleted one, and deletion by filter. */
 import type { Observations } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answerOf, finding, itemsOf, member, sameBody, short, status } from '../../case/expect.ts'
-import { answered, deleted, isExactly, recordOf, shows, succeeded } from '../../case/expect-records.ts'
+import { answered, answerOf, finding, itemsOf, member, sameBody, short, status, succeeded } from '../../case/expect.ts'
+import { deleted, isExactly, recordOf, shows } from '../../case/expect-records.ts'
 import { after, before, first, gone, made, one, three, two } from '../../case/names.ts'
 import { caseRecords, collection, members, parent, references } from '../../case/references.ts'
 import {

@@ -1,7 +1,18 @@
 /** DEL-1 to DEL-3, DEL-8: a deleted record is gone, and how deletions are answered. */
 import { common } from '../../case/define.ts'
-import { answerOf, everyStatus, field, finding, itemsOf, member, short, status, unless } from '../../case/expect.ts'
-import { answered, asMade, deleted, isListed, listed, recordOf, shows } from '../../case/expect-records.ts'
+import {
+  answered,
+  answerOf,
+  everyStatus,
+  field,
+  finding,
+  itemsOf,
+  member,
+  short,
+  status,
+  unless,
+} from '../../case/expect.ts'
+import { asMade, deleted, isListed, listed, recordOf, shows } from '../../case/expect-records.ts'
 import {
   after,
   again,

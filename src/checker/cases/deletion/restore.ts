@@ -2,8 +2,8 @@
 
 import type { Expectation } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answerOf, finding, status, totalOf } from '../../case/expect.ts'
-import { answered, asMade, isListed, oneWins, shows, succeeded } from '../../case/expect-records.ts'
+import { answered, answerOf, finding, status, succeeded, totalOf } from '../../case/expect.ts'
+import { asMade, isListed, oneWins, shows } from '../../case/expect-records.ts'
 import { after, all, back, before, gone, one, other, second, two } from '../../case/names.ts'
 import { caseRecords, collection, parent, type Reference, references } from '../../case/references.ts'
 import {

@@ -1,7 +1,17 @@
 /** HED-1, HED-2: HEAD is answered as GET without the body, also for an export that is not ready. */
 import type { Case, Expectation, Need, Request, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answerOf, applicableWhere, field, finding, readyWhere, short, status } from '../../case/expect.ts'
+import {
+  answered,
+  answerOf,
+  applicableWhere,
+  field,
+  finding,
+  outcomeOf,
+  readyWhere,
+  short,
+  status,
+} from '../../case/expect.ts'
 import { deletion, one } from '../../case/names.ts'
 import {
   base,
@@ -51,10 +61,7 @@ const sameFields = (loosely = false): Expectation =>
 
 /** GET is answered so: the case is about that. */
 const about = (status: number, why: string): Expectation =>
-  applicableWhere((seen) => {
-    const { answer, failure } = seen.of(get)
-    return answer?.status === status ? undefined : `${why} GET is answered ${answer?.status ?? failure}`
-  })
+  applicableWhere(answered(get, status), (seen) => `${why} GET is answered ${outcomeOf(get, seen)}`)
 
 /** GET, then HEAD. */
 const both = (to: string, more: Omit<Request, 'method' | 'to'> = {}): Step[] => [get.get(to, more), head.head(to, more)]
@@ -75,8 +82,8 @@ const compares: readonly Case[] = common({ remedy }).define({
     expect: [
       applicableWhere((seen) => {
         const { answer } = seen.of(get)
-        return answer && fieldOf(answer, 'Content-Length') !== undefined ? undefined : 'GET has no Content-Length'
-      }),
+        return answer !== undefined && fieldOf(answer, 'Content-Length') !== undefined
+      }, 'GET has no Content-Length'),
       answerOf(head, (answer, seen, exchange) => {
         const whole = seen.of(get).answer
         const [value, wanted] = [fieldOf(answer, 'Content-Length'), whole && fieldOf(whole, 'Content-Length')]
@@ -154,10 +161,10 @@ const bodiless = bare.map(
       },
     ],
     expect: [
-      readyWhere((seen) => {
-        const { answer, failure } = seen.of(head)
-        return answer === undefined ? failure : undefined
-      }),
+      readyWhere(
+        (seen) => seen.of(head).answer !== undefined,
+        (seen) => outcomeOf(head, seen),
+      ),
       nothingFollows(head),
     ],
     remedy: 'Send nothing after the header of a response to HEAD: clients take it for the next response.',
@@ -190,13 +197,8 @@ const pending = (method: 'HEAD' | 'GET'): Case => ({
   alone: true,
   steps: [create(one), asks, asked.send(method, `${base}/exports/${exporting.json('/job_id')}/content`)],
   expect: [
-    applicableWhere((seen) => {
-      const { answer, failure } = seen.of(exporting)
-      return answer?.status === 202 ? undefined : `POST of an export was answered ${answer?.status ?? failure}`
-    }),
-    applicableWhere((seen) =>
-      seen.of(asked).answer?.status === 200 ? 'it was ready before anybody could ask' : undefined,
-    ),
+    applicableWhere(answered(exporting, 202), (seen) => `POST of an export was answered ${outcomeOf(exporting, seen)}`),
+    applicableWhere((seen) => !answered(asked, 200)(seen), 'the export was ready before the checker asked'),
     status(asked, 202),
     field(asked, 'Retry-After', objection),
   ],

@@ -1,8 +1,18 @@
 /** JOB-1, JOB-2, JOB-4: what a job shows, and to whom. The jobs are deletions that were answered 202. */
 import type { Observations } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answerOf, everyAnswerOf, finding, itemsOf, member, noField, short, status, unless } from '../../case/expect.ts'
-import { answered } from '../../case/expect-records.ts'
+import {
+  answered,
+  answerOf,
+  everyAnswerOf,
+  finding,
+  itemsOf,
+  member,
+  noField,
+  short,
+  status,
+  unless,
+} from '../../case/expect.ts'
 import { again, gone, job, one, three as threeStep } from '../../case/names.ts'
 import { base, references } from '../../case/references.ts'
 import { applicableIf, asOther, create, createMany, settled, setUp } from '../../case/steps.ts'

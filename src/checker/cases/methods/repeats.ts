@@ -186,7 +186,7 @@ export const repeats = common({ after: ['MET-9/replay'], prepare: [create(other)
         const made = new Set(all.map((exchange) => madeBy(exchange, seen)).filter((each) => each !== undefined))
         return made.size === 1 ? undefined : finding(all[1], 'body', `${made.size} records were made with one key`)
       },
-      applicableWhere((seen) => (itemsOf(seen.of(list).answer, seen) === undefined ? 'there is no list' : undefined)),
+      applicableWhere((seen) => itemsOf(seen.of(list).answer, seen) !== undefined, 'there is no list'),
       (seen) => {
         const [before, after] = [beforeStep, list].map((step) => itemsOf(seen.of(step).answer, seen)?.length ?? 0)
         return after === (before ?? 0) + 1

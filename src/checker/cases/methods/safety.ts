@@ -1,7 +1,17 @@
 /** MET-1, MET-5 to MET-7: safe methods, DELETE of one record, unsupported methods and absent records. */
 import type { Expectation, Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import { applicableWhere, field, finding, itemsOf, sameBody, status, totalOf } from '../../case/expect.ts'
+import {
+  applicableWhere,
+  elementsOf,
+  field,
+  finding,
+  itemsOf,
+  sameBody,
+  status,
+  succeeded,
+  totalOf,
+} from '../../case/expect.ts'
 import { after as afterStep, before as beforeStep, gone, odd, one, other, patch, put } from '../../case/names.ts'
 import { absentId, caseRecords, collection, idMember, type Reference } from '../../case/references.ts'
 import { body, create, nobodyThere, setUp } from '../../case/steps.ts'
@@ -71,10 +81,7 @@ export const removal = define({
 // A record has no POST in the specification, and a record of our own can bear one.
 const steps = [create(one), odd.post(one, body.mark)]
 
-const onlyWhereUnsupported = applicableWhere((seen) => {
-  const { answer } = seen.of(odd)
-  return answer !== undefined && answer.status < 300 ? 'records take POST here' : undefined
-})
+const onlyWhereUnsupported = applicableWhere((seen) => !succeeded(odd)(seen), 'records take POST here')
 
 const methodOf: Partial<Record<Operation, string>> = { read: 'GET', replace: 'PUT', update: 'PATCH', delete: 'DELETE' }
 
@@ -100,7 +107,7 @@ export const unsupported = define({
     expect: [
       onlyWhereUnsupported,
       field(odd, 'Allow', (value, { collection }) => {
-        const allowed = value.split(',').map((method) => method.trim())
+        const allowed = elementsOf(value)
         const wanted = collection.operations.flatMap((operation) => methodOf[operation] ?? [])
         const lacking = wanted.filter((method) => !allowed.includes(method))
         if (lacking.length > 0) return `${value}, without ${lacking.join(', ')}`

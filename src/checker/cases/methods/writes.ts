@@ -11,7 +11,7 @@ import {
   sameBody,
   short,
   status,
-  unless,
+  succeeded,
 } from '../../case/expect.ts'
 import {
   after,
@@ -128,11 +128,10 @@ function isReplaced(step: Reference) {
 }
 
 /** What is to be cleared was there. */
-const onlyIfOptional = applicableWhere((seen) => {
-  const member = seen.fill(members.optional)
-  const value = recordOf(seen.of(beforeStep).answer, seen)?.[member]
-  return value === undefined || value === null ? `${member} was sent, and has no value` : undefined
-})
+const onlyIfOptional = applicableWhere(
+  (seen) => (recordOf(seen.of(beforeStep).answer, seen)?.[seen.fill(members.optional)] ?? null) !== null,
+  (seen) => `${seen.fill(members.optional)} was sent, and has no value`,
+)
 
 export const replacement = common({ needs: ['read'] }).define({
   'MET-3/status': {
@@ -186,7 +185,7 @@ export const replacement = common({ needs: ['read'] }).define({
       twice.get(one),
     ],
     expect: [
-      applicableWhere((seen) => unless((seen.of(first).answer?.status ?? 500) < 300, 'PUT was not taken')),
+      applicableWhere(succeeded(first), 'PUT was refused'),
       done(second),
       answerOf(twice, (answer, seen) => {
         const once = recordOf(seen.of(onceStep).answer, seen) ?? {}
@@ -270,11 +269,9 @@ export const changes = common({ needs: ['read'] }).define({
     level: 'should',
     steps: [...full, patch.patch(one, body.part), after.get(one)],
     expect: [
-      applicableWhere((seen) =>
-        unless(
-          isObject(recordOf(seen.of(beforeStep).answer, seen)?.[seen.fill(members.object)]),
-          'no member that is an object is shown',
-        ),
+      applicableWhere(
+        (seen) => isObject(recordOf(seen.of(beforeStep).answer, seen)?.[seen.fill(members.object)]),
+        'the record shows no member that is an object',
       ),
       done(patch),
       theRecord(after, (found, seen) => {

@@ -1,7 +1,7 @@
 /** OPT-1, OPT-2: OPTIONS of an address and of the server. */
 import type { Case, Expectation, Observations, Step } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import { applicableWhere, field, finding, status, unless } from '../../case/expect.ts'
+import { answered, applicableWhere, elementsOf, field, finding, status } from '../../case/expect.ts'
 import { one } from '../../case/names.ts'
 import { base, collection, credentialFields, host, Reference, references } from '../../case/references.ts'
 import { asNobody, asOther, body, create, setUp } from '../../case/steps.ts'
@@ -12,20 +12,13 @@ const [optionsStep, get] = references('options', 'get')
 /** The methods in the Allow of a step's answer. */
 function allowed(seen: Observations, step: Reference): string[] {
   const { answer } = seen.of(step)
-  return methodsIn((answer && fieldOf(answer, 'Allow')) ?? '')
-}
-
-function methodsIn(value: string): string[] {
-  return value
-    .split(',')
-    .map((each) => each.trim())
-    .filter((each) => each !== '')
+  return elementsOf((answer && fieldOf(answer, 'Allow')) ?? '')
 }
 
 /** Allow names these methods. */
 const names = (step: Reference, ofCollection: (seen: Observations) => readonly string[]): Expectation =>
   field(step, 'Allow', (value, seen) => {
-    const missing = ofCollection(seen).filter((method) => !methodsIn(value).includes(method))
+    const missing = ofCollection(seen).filter((method) => !elementsOf(value).includes(method))
     return missing.length === 0 ? undefined : `${value} lacks ${missing.join(', ')}`
   })
 
@@ -152,9 +145,7 @@ const ofAddresses: readonly Case[] = common({ remedy: telling }).define({
     after: ['OPT-1/collection'],
     steps: [get.get(collection, asOther), optionsStep.options(collection, asOther)],
     expect: [
-      applicableWhere((seen) =>
-        unless(seen.of(get).answer?.status === 403, `GET is answered ${seen.of(get).answer?.status}`),
-      ),
+      applicableWhere(answered(get, 403), (seen) => `GET is answered ${seen.of(get).answer?.status}`),
       status(optionsStep, 403),
     ],
     remedy: 'Authorize OPTIONS like every method: who may do nothing there need not learn what could be done.',

@@ -1,7 +1,7 @@
 /** RES-1 to RES-4: paths of collections and records, and identifiers. */
 import type { Expectation, Finding, Observations } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answerOf, applicableWhere, finding, itemsOf, refused, short, status, unless } from '../../case/expect.ts'
+import { answerOf, applicableWhere, finding, itemsOf, refused, short, status } from '../../case/expect.ts'
 import { after as afterStep, below, change, listings, one, other as otherStep, read } from '../../case/names.ts'
 import { recordOf, theRecord } from '../../case/records.ts'
 import {
@@ -22,11 +22,9 @@ const [record, chosenStep] = references('record', 'chosen')
 
 /** The name of every collection that answers is as it should be: the last part of its path. */
 function everyName(step: Reference, test: (name: string) => string | undefined): readonly Expectation[] {
-  const answering = applicableWhere((seen) =>
-    unless(
-      seen.all(step).some(({ answer }) => answer?.status === 200),
-      'no collection answered 200',
-    ),
+  const answering = applicableWhere(
+    (seen) => seen.all(step).some(({ answer }) => answer?.status === 200),
+    'no collection answered 200',
   )
   const names: Expectation = (seen) => {
     for (const exchange of seen.all(step)) {
@@ -85,11 +83,9 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
     title: 'A new record is at its collection’s path with its identifier after it',
     steps: [create(one)],
     expect: [
-      applicableWhere((seen) =>
-        unless(
-          seen.of(one).answer?.fields.some(([name]) => name.toLowerCase() === 'location'),
-          'the answer to POST has no Location',
-        ),
+      applicableWhere(
+        (seen) => seen.of(one).answer?.fields.some(([name]) => name.toLowerCase() === 'location') === true,
+        'the response to POST has no Location',
       ),
       answerOf(one, (_, seen, exchange) => {
         const { pathname } = new URL(seen.fill(one.location), exchange.asked.url)
@@ -274,15 +270,13 @@ export const identifiers = common({ prepare: [create(one)] }).define({
   },
 })
 
-/** The case is about documents in JSON, which can be read here. */
-export function onlyWherePaths(step: Reference): Expectation {
-  return applicableWhere((seen) =>
-    unless(isObject(pathsOf(seen, step)), 'the OpenAPI document could not be read as JSON'),
-  )
+/** The case is about OpenAPI documents in JSON. */
+function onlyWherePaths(step: Reference): Expectation {
+  return applicableWhere((seen) => isObject(pathsOf(seen, step)), 'the OpenAPI document could not be read as JSON')
 }
 
 /** No address of the document is wrong: `test` gets the segments after the base, parameters as `{}`. */
-export function everyPath(step: Reference, test: (segments: readonly string[]) => string | undefined): Expectation {
+function everyPath(step: Reference, test: (segments: readonly string[]) => string | undefined): Expectation {
   return (seen): Finding | undefined => {
     for (const path of Object.keys(pathsOf(seen, step) ?? {})) {
       const wrong = test(segmentsOf(path))

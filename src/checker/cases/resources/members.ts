@@ -1,7 +1,7 @@
 /** RES-5 to RES-8: timestamps, names of members, and the same members in every representation. */
 import type { Case, Expectation, Finding, Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import { answerOf, applicableWhere, finding, itemsOf, short, unless } from '../../case/expect.ts'
+import { answerOf, applicableWhere, finding, itemsOf, outcomeOf, short, succeeded } from '../../case/expect.ts'
 import {
   after,
   after as afterStep,
@@ -138,11 +138,9 @@ export const times = common({ steps: [create(one)], expect: [isNotSet], after: [
       afterStep.get(one),
     ],
     expect: [
-      applicableWhere((seen) =>
-        unless(
-          String(recordOf(seen.of(beforeStep).answer, seen)?.updated_at).includes('.'),
-          'updated_at has whole seconds, and so long is not waited',
-        ),
+      applicableWhere(
+        (seen) => String(recordOf(seen.of(beforeStep).answer, seen)?.updated_at).includes('.'),
+        'updated_at has whole seconds, and the checker does not wait that long',
       ),
       theRecord(afterStep, ({ updated_at }, seen) => {
         const before = recordOf(seen.of(beforeStep).answer, seen)?.updated_at
@@ -190,10 +188,9 @@ export const deletionTimes = define({
     title: 'A deleted record, where it is shown, says in deleted_at when it was deleted',
     steps: [create(one), setUp(gone.delete(one)), list.get(`${caseRecords}&include_deleted=true`)],
     expect: [
-      applicableWhere((seen) =>
-        listed(seen.of(list).answer, seen, seen.fill(one.id)) === undefined
-          ? 'deleted records are not shown with include_deleted=true'
-          : undefined,
+      applicableWhere(
+        (seen) => listed(seen.of(list).answer, seen, seen.fill(one.id)) !== undefined,
+        'deleted records are not shown with include_deleted=true',
       ),
       (seen) => {
         const exchange = seen.of(list)
@@ -216,12 +213,10 @@ function badName(exchange: Exchange, value: unknown, where: string): Finding | u
 
 /** A PUT or POST may have been answered without the record. */
 function onlyWhereRecord(step: Reference): Expectation {
-  return applicableWhere((seen) => {
-    const { answer } = seen.of(step)
-    return answer !== undefined && answer.status < 300 && recordOf(answer, seen) !== undefined
-      ? undefined
-      : 'the answer holds no record'
-  })
+  return applicableWhere(
+    (seen) => succeeded(step)(seen) && recordOf(seen.of(step).answer, seen) !== undefined,
+    'the response has no record',
+  )
 }
 
 export const names = define({
@@ -264,12 +259,13 @@ export const names = define({
     needs: ['required'],
     steps: [refusal.post(collection, body.json({}))],
     expect: [
-      applicableWhere((seen) => {
-        const { answer } = seen.of(refusal)
-        return answer !== undefined && answer.status >= 400 && isObject(jsonOf(answer))
-          ? undefined
-          : `POST of an empty object was answered ${answer?.status}, without an error in JSON`
-      }),
+      applicableWhere(
+        (seen) => {
+          const { answer } = seen.of(refusal)
+          return answer !== undefined && answer.status >= 400 && isObject(jsonOf(answer))
+        },
+        (seen) => `POST of an empty object was answered ${outcomeOf(refusal, seen)}, without an error in JSON`,
+      ),
       (seen) => {
         const refused = seen.of(refusal)
         const body = refused.answer && jsonOf(refused.answer)
@@ -296,11 +292,9 @@ export const structure = define({
     title: 'A record in a list has the members that GET of it has',
     steps: [create(oneStep), setUp(read.get(oneStep)), setUp(listStep.get(caseRecords))],
     expect: [
-      applicableWhere((seen) =>
-        unless(
-          listed(seen.of(listStep).answer, seen, seen.fill(oneStep.id)) !== undefined,
-          'the list does not show the record',
-        ),
+      applicableWhere(
+        (seen) => listed(seen.of(listStep).answer, seen, seen.fill(oneStep.id)) !== undefined,
+        'the list does not show the record',
       ),
       sameMembers(listStep, read, (answer, where) => itemsOf(answer, where)?.find((item) => isObject(item))),
     ],
