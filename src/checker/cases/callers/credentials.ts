@@ -2,18 +2,7 @@
 import type { Case } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { everyAnswerOf, field, finding, itemsOf, noField, sameBody, status, unless } from '../../case/expect.ts'
-import {
-  after as afterStep,
-  before as beforeStep,
-  both,
-  changed,
-  list,
-  listings,
-  one,
-  read,
-  refusal,
-  removed,
-} from '../../case/names.ts'
+import { after, before, both, changed, list, listings, one, read, refusal, removed } from '../../case/names.ts'
 import {
   alteredKey,
   caseRecords,
@@ -80,18 +69,21 @@ export const authentication: readonly Case[] = [
       after: ['AUT-1/creation'],
       steps: [
         create(one),
-        setUp(beforeStep.get(caseRecords)),
+        setUp(before.get(caseRecords)),
         created.post(collection, body.example, asNobody),
         setUp(list.get(caseRecords)),
       ],
       expect: [
         status(created, 401),
         (seen) => {
-          const [before, after] = [beforeStep, list].map((step) => itemsOf(seen.of(step).answer, seen)?.length)
-          if (before === 0) return finding(seen.of(beforeStep), 'body', 'the record that was made is not in the list')
-          return before === after
-            ? undefined
-            : finding(seen.of(list), { pointer: seen.profile.names.items }, `${after} records in place of ${before}`)
+          const [expected, count] = [before, list].map((step) => itemsOf(seen.of(step).answer, seen)?.length)
+          if (expected === 0) return finding(seen.of(before), 'body', 'the created record is not in the list')
+          if (expected === count) return undefined
+          return finding(
+            seen.of(list),
+            { pointer: seen.profile.names.items },
+            `${count} records in place of ${expected}`,
+          )
         },
       ],
       remedy: 'Do nothing before the credential was found to be good.',
@@ -100,16 +92,16 @@ export const authentication: readonly Case[] = [
       title: 'Nobody changes a record without a credential',
       steps: [
         create(one),
-        setUp(beforeStep.get(one)),
+        setUp(before.get(one)),
         changed.patch(one, body.change, { caller: 'nobody', ...ifRequired }),
-        setUp(afterStep.get(one)),
+        setUp(after.get(one)),
       ],
-      expect: [status(changed, 401), sameBody(afterStep, beforeStep)],
+      expect: [status(changed, 401), sameBody(after, before)],
     },
     'AUT-1/deletion': {
       title: 'Nobody deletes a record without a credential',
-      steps: [create(one), removed.delete(one, { caller: 'nobody', ...ifRequired }), afterStep.get(one)],
-      expect: [status(removed, 401), status(afterStep, 200)],
+      steps: [create(one), removed.delete(one, { caller: 'nobody', ...ifRequired }), after.get(one)],
+      expect: [status(removed, 401), status(after, 200)],
     },
     'AUT-1/wrong': {
       title: 'A credential that is none is refused',
@@ -118,8 +110,8 @@ export const authentication: readonly Case[] = [
     },
     'AUT-1/wrong-deletion': {
       title: 'A credential that is none deletes nothing',
-      steps: [create(one), removed.delete(one, { caller: 'wrong', ...ifRequired }), afterStep.get(one)],
-      expect: [status(removed, 401), status(afterStep, 200)],
+      steps: [create(one), removed.delete(one, { caller: 'wrong', ...ifRequired }), after.get(one)],
+      expect: [status(removed, 401), status(after, 200)],
     },
   }),
   refusedCredential(

@@ -2,15 +2,7 @@
 import type { Ask, Case, Expectation, Finding, Need, Observations, Request, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answered, applicableWhere, finding, outcomeOf, status } from '../../case/expect.ts'
-import {
-  both as bothStep,
-  deletion,
-  first as firstStep,
-  one,
-  second as secondStep,
-  seen,
-  two,
-} from '../../case/names.ts'
+import { both, deletion, first, one, second, seen, two } from '../../case/names.ts'
 import { base, collection, mark, members, type Reference, references } from '../../case/references.ts'
 import { body, create, setUp, simultaneous, together } from '../../case/steps.ts'
 import type { Exchange } from '../../client/exchange.ts'
@@ -18,21 +10,25 @@ import type { Exchange } from '../../client/exchange.ts'
 const [here, taking, readyStep, again, writes] = references('here', 'taking', 'ready', 'repeated', 'writes')
 const [changes, deletions] = references('changes', 'deletions')
 
-/** Two neighbours of the order, and a request that deserves both. */
+/** Two refusals that follow one another in the order, and a request that deserves both. */
 interface Pair {
   readonly id: Case['id']
   readonly title: string
   readonly needs: readonly Need[]
   readonly after?: readonly Case['id'][]
-  readonly given?: readonly Step[]
-  /** A request that deserves the first alone, and one that deserves the second alone, with what answers them. */
-  readonly first?: readonly [asked: Asked, ...statuses: number[]]
-  readonly second: readonly [asked: Asked, ...statuses: number[]]
-  readonly both: readonly [asked: Asked, ...statuses: number[]]
+  readonly prepare?: readonly Step[]
+  /** A request that deserves only the refusal that is decided earlier, with its statuses. */
+  readonly earlier?: Refused
+  /** A request that deserves only the refusal that is decided later. */
+  readonly later: Refused
+  readonly both: Refused
   readonly remedy: string
 }
 
-type Asked = readonly [method: string, to: string, more?: Omit<Request, 'method' | 'to'>]
+type Refused = readonly [
+  request: readonly [method: string, to: string, more?: Omit<Request, 'method' | 'to'>],
+  ...statuses: number[],
+]
 
 const nothing = `${base}/no-such-thing`
 const broken = { body: body.text('{') } as const
@@ -49,7 +45,7 @@ const pairs: readonly Pair[] = [
     id: 'CON-6/401-before-404',
     title: 'Without a credential a path that is none is answered 401, not 404',
     needs: ['key'],
-    second: [['GET', nothing], 404],
+    later: [['GET', nothing], 404],
     both: [['GET', nothing, { caller: 'nobody' }], 401],
     remedy: unknownFirst,
   },
@@ -57,7 +53,7 @@ const pairs: readonly Pair[] = [
     id: 'CON-6/401-before-405',
     title: 'Without a credential a method that the address does not support is answered 401, not 405',
     needs: ['key'],
-    second: [['PUT', collection, broken], 405],
+    later: [['PUT', collection, broken], 405],
     both: [['PUT', collection, { ...broken, caller: 'nobody' }], 401],
     remedy: unknownFirst,
   },
@@ -65,9 +61,9 @@ const pairs: readonly Pair[] = [
     id: 'CON-6/401-before-400',
     title: 'Without a credential a body that cannot be read is answered 401, not 400',
     needs: ['create', 'key'],
-    given: [create(one)],
-    first: [['POST', collection, { ...whole, caller: 'nobody' }], 401],
-    second: [['POST', collection, broken], 400],
+    prepare: [create(one)],
+    earlier: [['POST', collection, { ...whole, caller: 'nobody' }], 401],
+    later: [['POST', collection, broken], 400],
     both: [['POST', collection, { ...broken, caller: 'nobody' }], 401],
     remedy: unknownFirst,
   },
@@ -75,9 +71,9 @@ const pairs: readonly Pair[] = [
     id: 'CON-6/401-before-missing',
     title: 'Without a credential a record that is not there is answered 401, not 404',
     needs: ['create', 'delete', 'key', 'read', 'unconditional'],
-    given: [create(here), ...gone],
-    first: [['GET', here.path, { caller: 'nobody' }], 401],
-    second: [['GET', one.path], 404],
+    prepare: [create(here), ...gone],
+    earlier: [['GET', here.path, { caller: 'nobody' }], 401],
+    later: [['GET', one.path], 404],
     both: [['GET', one.path, { caller: 'nobody' }], 401],
     remedy: unknownFirst,
   },
@@ -85,8 +81,8 @@ const pairs: readonly Pair[] = [
     id: 'CON-6/404-before-400',
     title: 'A body that cannot be read, for a path that is none, is answered 404, not 400',
     needs: ['create'],
-    first: [['POST', nothing, { body: body.mark }], 404],
-    second: [['POST', collection, broken], 400],
+    earlier: [['POST', nothing, { body: body.mark }], 404],
+    later: [['POST', collection, broken], 400],
     both: [['POST', nothing, broken], 404],
     remedy: placeFirst,
   },
@@ -94,9 +90,9 @@ const pairs: readonly Pair[] = [
     id: 'CON-6/405-before-400',
     title: 'A body that cannot be read, by a method that the address does not support, is answered 405, not 400',
     needs: ['create', 'read'],
-    given: [create(one)],
-    first: [['POST', one.path, { body: body.mark }], 405],
-    second: [['POST', collection, broken], 400],
+    prepare: [create(one)],
+    earlier: [['POST', one.path, { body: body.mark }], 405],
+    later: [['POST', collection, broken], 400],
     both: [['POST', one.path, broken], 405],
     remedy: placeFirst,
   },
@@ -104,9 +100,9 @@ const pairs: readonly Pair[] = [
     id: 'CON-6/415-before-400',
     title: 'A body that is neither of a known type nor readable is answered 415, not 400',
     needs: ['create'],
-    given: [create(one)],
-    first: [['POST', collection, { ...whole, ...plain }], 415],
-    second: [['POST', collection, broken], 400],
+    prepare: [create(one)],
+    earlier: [['POST', collection, { ...whole, ...plain }], 415],
+    later: [['POST', collection, broken], 400],
     both: [['POST', collection, { ...broken, ...plain }], 415],
     remedy: 'Look at Content-Type before you parse the body.',
   },
@@ -114,9 +110,9 @@ const pairs: readonly Pair[] = [
     id: 'CON-6/400-before-403',
     title: 'A body that cannot be read, of somebody who may not create, is answered 400, not 403',
     needs: ['create', 'no create', 'other'],
-    given: [create(one)],
-    first: [['POST', collection, broken], 400],
-    second: [['POST', collection, { ...whole, caller: 'other' }], 403],
+    prepare: [create(one)],
+    earlier: [['POST', collection, broken], 400],
+    later: [['POST', collection, { ...whole, caller: 'other' }], 403],
     both: [['POST', collection, { ...broken, caller: 'other' }], 400],
     remedy: 'Read the body before permissions are looked up: what they hang on may stand in it.',
   },
@@ -124,9 +120,9 @@ const pairs: readonly Pair[] = [
     id: 'CON-6/403-before-404',
     title: 'To somebody who may read none, a record that is not there is answered 403, not 404',
     needs: ['create', 'delete', 'no read', 'other', 'read', 'unconditional'],
-    given: [create(here), ...gone],
-    first: [['GET', here.path, { caller: 'other' }], 403],
-    second: [['GET', one.path], 404],
+    prepare: [create(here), ...gone],
+    earlier: [['GET', here.path, { caller: 'other' }], 403],
+    later: [['GET', one.path], 404],
     both: [['GET', one.path, { caller: 'other' }], 403],
     remedy: 'Look at permissions before the record: who may read none need not learn which there are.',
   },
@@ -135,9 +131,9 @@ const pairs: readonly Pair[] = [
     title: 'A condition on a record that is not there is answered 404, not 412',
     needs: ['change', 'create', 'delete', 'unconditional', 'update'],
     after: ['CON-3/other-patch'],
-    given: [create(here), ...gone],
-    first: [['PATCH', one.path, { body: body.change }], 404],
-    second: [['PATCH', here.path, { body: body.change, ...other }], 412],
+    prepare: [create(here), ...gone],
+    earlier: [['PATCH', one.path, { body: body.change }], 404],
+    later: [['PATCH', here.path, { body: body.change, ...other }], 412],
     both: [['PATCH', one.path, { body: body.change, ...other }], 404],
     remedy: 'Decide conditions where there is a record to decide them on; where none is, answer 404.',
   },
@@ -146,9 +142,9 @@ const pairs: readonly Pair[] = [
     title: 'A change that is bad, on a condition that does not fit, is answered 412, not 400',
     needs: ['change', 'create', 'invalid', 'unconditional', 'update'],
     after: ['CON-3/other-patch'],
-    given: [create(one)],
-    first: [['PATCH', one.path, { body: body.change, ...other }], 412],
-    second: [['PATCH', one.path, { body: body.invalid }], 400, 422],
+    prepare: [create(one)],
+    earlier: [['PATCH', one.path, { body: body.change, ...other }], 412],
+    later: [['PATCH', one.path, { body: body.invalid }], 400, 422],
     both: [['PATCH', one.path, { body: body.invalid, ...other }], 412],
     remedy: 'Decide the condition before you validate: what the client knows of the record is out of date.',
   },
@@ -156,9 +152,9 @@ const pairs: readonly Pair[] = [
     id: 'CON-6/400-before-409',
     title: 'A change that is bad, and takes a value that is taken, is answered 400, not 409',
     needs: ['create', 'invalid', 'unconditional', 'unique', 'update'],
-    given: [create(one), create(two), taking.patch(two, body.json({ [members.unique]: `${mark}-taken` }))],
-    first: [['PATCH', one.path, { body: body.invalid }], 400, 422],
-    second: [['PATCH', one.path, { body: body.json({ [members.unique]: `${mark}-taken` }) }], 409],
+    prepare: [create(one), create(two), taking.patch(two, body.json({ [members.unique]: `${mark}-taken` }))],
+    earlier: [['PATCH', one.path, { body: body.invalid }], 400, 422],
+    later: [['PATCH', one.path, { body: body.json({ [members.unique]: `${mark}-taken` }) }], 409],
     both: [['PATCH', one.path, { body: { ...body.invalid, with: { [members.unique]: `${mark}-taken` } } }], 400, 422],
     remedy: 'Validate the whole body before you look for other records that have its values.',
   },
@@ -172,22 +168,25 @@ function givenAlone(step: Reference, statuses: readonly number[]): Expectation {
   })
 }
 
-export const order: readonly Case[] = pairs.map(
-  ({ id, title, needs, after, given: before = [], first, second, both, remedy }) => ({
-    ...{ id, title, kind: 'changing', needs, remedy, ...(after === undefined ? {} : { after }) },
+export const order: readonly Case[] = pairs.map(({ prepare = [], earlier, later, both: twice, ...pair }) => {
+  const [laterRequest, ...laterStatuses] = later
+  const [request, ...statuses] = twice
+  const [earlierRequest, ...earlierStatuses] = earlier ?? []
+  return {
+    ...{ kind: 'changing', ...pair },
     steps: [
-      ...before,
-      ...(first === undefined ? [] : [firstStep.send(...first[0])]),
-      secondStep.send(...second[0]),
-      bothStep.send(...both[0]),
+      ...prepare,
+      ...(earlierRequest === undefined ? [] : [first.send(...earlierRequest)]),
+      second.send(...laterRequest),
+      both.send(...request),
     ],
     expect: [
-      ...(first === undefined ? [] : [givenAlone(firstStep, first.slice(1) as number[])]),
-      givenAlone(secondStep, second.slice(1) as number[]),
-      status(bothStep, ...(both.slice(1) as number[])),
+      ...(earlierRequest === undefined ? [] : [givenAlone(first, earlierStatuses)]),
+      givenAlone(second, laterStatuses),
+      status(both, ...statuses),
     ],
-  }),
-)
+  }
+})
 
 const many = 8
 
@@ -204,9 +203,8 @@ const isDone = ({ answer }: Exchange) => answer !== undefined && answer.status >
 /** An exchange that was neither carried out nor refused as it may be. */
 function odd(exchanges: readonly Exchange[], refusals: readonly number[]): Finding | undefined {
   const found = exchanges.find((each) => !isDone(each) && !refusals.includes(each.answer?.status ?? 0))
-  return (
-    found && finding(found, 'status', `${found.answer?.status ?? found.failure} in place of ${refusals.join(' or ')}`)
-  )
+  if (found === undefined) return undefined
+  return finding(found, 'status', `${found.answer?.status ?? found.failure} in place of ${refusals.join(' or ')}`)
 }
 
 const oneIsMade =
@@ -214,10 +212,9 @@ const oneIsMade =
   (seen) => {
     const all = seen.all(writes)
     const made = all.filter(isDone)
-    if (made.length === 1) return odd(all, refusals)
-    return (
-      odd(all, refusals) ?? finding(made[1] ?? all[0], 'status', `${made.length} of ${all.length} were carried out`)
-    )
+    const wrong = odd(all, refusals)
+    if (wrong !== undefined || made.length === 1) return wrong
+    return finding(made[1] ?? all[0], 'status', `${made.length} of ${all.length} were carried out`)
   }
 
 /** Of changes and deletions at once either one change is made, or the record is deleted. */
@@ -228,13 +225,9 @@ function oneKindIsMade(seen: Observations): Finding | undefined {
   if (changed.length > 0 && deleted.length > 0) {
     return finding(deleted[0], 'status', `${changed.length} changes were made, and a deletion that knew of none`)
   }
-  return changed.length + Math.min(1, deleted.length) === 1
-    ? undefined
-    : finding(
-        changed[1] ?? seen.all(changes)[0],
-        'status',
-        `${changed.length} changes and ${deleted.length} deletions were made`,
-      )
+  if (changed.length + Math.min(1, deleted.length) === 1) return undefined
+  const message = `${changed.length} changes and ${deleted.length} deletions were made`
+  return finding(changed[1] ?? seen.all(changes)[0], 'status', message)
 }
 
 const remedy = 'Check the condition in the writing transaction, on a locked row or with "update … where revision = …".'

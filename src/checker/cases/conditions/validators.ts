@@ -14,7 +14,7 @@ import {
   status,
   unless,
 } from '../../case/expect.ts'
-import { again, change, deletion, list, one, read, read as readStep, two } from '../../case/names.ts'
+import { again, change, deletion, list, one, read, two } from '../../case/names.ts'
 import { base, caseRecords, collection, idMember, members, type Reference, references } from '../../case/references.ts'
 import { asNobody, body, create, setUp } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
@@ -230,7 +230,7 @@ function sameTag(step: Reference, other: Reference): Expectation {
 
 const restricted = [
   applicableWhere(answered(partStep, 200), (seen) => `fields is answered ${seen.of(partStep).answer?.status}`),
-  applicableWhere((seen) => seen.of(partStep).answer?.body !== seen.of(readStep).answer?.body, 'fields is ignored'),
+  applicableWhere((seen) => seen.of(partStep).answer?.body !== seen.of(read).answer?.body, 'fields is ignored'),
 ]
 
 /** What clients may ask for in different ways, and how. */
@@ -248,7 +248,7 @@ function deciding(seen: Observations): string[] {
       ...['Content-Type', 'Content-Encoding'].map((name) => answer && fieldOf(answer, name)),
     ])
   }
-  const usual = kindOf(readStep)
+  const usual = kindOf(read)
   return negotiated.filter(([, ...steps]) => steps.some((step) => kindOf(step) !== usual)).map(([name]) => name)
 }
 
@@ -259,15 +259,15 @@ export const tags = common({ remedy }).define({
   'CON-8/fields': {
     title: 'A record has the same ETag with and without fields',
     after: ['CON-2/etag-stays'],
-    steps: [create(one), setUp(readStep.get(one)), partStep.get(`${one}?fields=${idMember}`)],
-    expect: [...restricted, sameTag(partStep, readStep)],
+    steps: [create(one), setUp(read.get(one)), partStep.get(`${one}?fields=${idMember}`)],
+    expect: [...restricted, sameTag(partStep, read)],
   },
   'CON-8/tag-of-fields': {
     title: 'An entity tag from a read with fields fits If-Match',
     after: ['CON-3/fits-patch', 'CON-3/other-patch'],
     steps: [
       create(one),
-      setUp(readStep.get(one)),
+      setUp(read.get(one)),
       partStep.get(`${one}?fields=${idMember}`),
       change.patch(one, body.change, { headers: { 'If-Match': partStep.etag } }),
     ],
@@ -283,7 +283,7 @@ export const tags = common({ remedy }).define({
     title: 'Vary names the fields of the request that the answer depends on',
     steps: [
       create(one),
-      setUp(readStep.get(one)),
+      setUp(read.get(one)),
       xml.get(one, { headers: { Accept: 'application/xml' } }),
       html.get(one, { headers: { Accept: 'text/html' } }),
       zipped.get(one, { headers: { 'Accept-Encoding': 'gzip' } }),
@@ -294,17 +294,13 @@ export const tags = common({ remedy }).define({
         'the answer is the same whatever Accept and Accept-Encoding say',
       ),
       (seen) => {
-        const read = seen.of(readStep)
-        const vary = (read.answer && fieldOf(read.answer, 'Vary')) ?? ''
+        const { answer } = seen.of(read)
+        const vary = (answer && fieldOf(answer, 'Vary')) ?? ''
         const named = elementsOf(vary.toLowerCase())
         const missing = deciding(seen).filter((name) => !named.includes('*') && !named.includes(name.toLowerCase()))
-        return missing.length === 0
-          ? undefined
-          : finding(
-              read,
-              { field: 'Vary' },
-              `Vary is ${vary || 'absent'}, and the answer depends on ${missing.join(' and ')}`,
-            )
+        if (missing.length === 0) return undefined
+        const message = `Vary is ${vary || 'absent'}, and the response depends on ${missing.join(' and ')}`
+        return finding(seen.of(read), { field: 'Vary' }, message)
       },
     ],
     remedy: 'List in Vary every request field that affects the response: caches would mix up formats otherwise.',

@@ -16,9 +16,9 @@ import { asMade, deleted, isListed, listed, recordOf, shows } from '../../case/e
 import {
   after,
   again,
-  all as allStep,
+  all,
   before,
-  first as firstStep,
+  first,
   gone,
   job,
   odd,
@@ -27,7 +27,7 @@ import {
   patch,
   plain,
   put,
-  second as secondStep,
+  second,
   two,
 } from '../../case/names.ts'
 import { caseRecords, collection, nestedList, references } from '../../case/references.ts'
@@ -195,11 +195,10 @@ export const answerCases = common({ needs: ['read'], steps: [...accepted, settle
     steps: [...createAndDelete(one, gone), again.delete(one), onceMore.delete(one)],
     expect: [
       status(again, 404, 204),
-      (seen) => {
-        const [first, second] = [seen.of(again).answer?.status, seen.of(onceMore).answer?.status]
-        if (first === second) return undefined
-        return finding(seen.of(onceMore), 'status', `${second ?? 'nothing'} after ${first ?? 'nothing'}`)
-      },
+      answerOf(onceMore, (answer, seen, exchange) => {
+        const earlier = seen.of(again).answer?.status
+        return answer.status === earlier ? undefined : finding(exchange, 'status', `${answer.status} after ${earlier}`)
+      }),
     ],
     remedy: 'Look for a live record to delete, and answer 404 where there is none.',
   },
@@ -231,27 +230,27 @@ export const answerCases = common({ needs: ['read'], steps: [...accepted, settle
     after: ['DEL-1/gone', 'DEL-3/again'],
     steps: [
       create(before),
-      ...deleteRecord(firstStep, before),
-      secondStep.delete(before),
+      ...deleteRecord(first, before),
+      second.delete(before),
       applicableIf((seen) => {
-        const [first, second] = [seen.of(firstStep).answer?.status, seen.of(secondStep).answer?.status]
-        return first !== 202 && first !== second
-      }, 'a deletion is only accepted, or cannot be told from a repeated one'),
+        const [deleted, repeated] = [first, second].map((step) => seen.of(step).answer?.status)
+        return deleted !== 202 && deleted !== repeated
+      }, 'a deletion is only accepted, or a repeated one has the same status'),
       create(one),
-      simultaneous(8, allStep.delete(one)),
+      simultaneous(8, all.delete(one)),
       after.get(one),
     ],
     expect: [
       (seen) => {
-        const [first, second] = [seen.of(firstStep).answer?.status, seen.of(secondStep).answer?.status]
-        const all = seen.all(allStep)
-        const odd = all.find(({ answer }) => answer?.status !== first && answer?.status !== second)
-        if (odd !== undefined)
-          return finding(odd, 'status', `${odd.answer?.status ?? odd.failure} in place of ${second}`)
-        const won = all.filter(({ answer }) => answer?.status === first)
-        return won.length === 1
-          ? undefined
-          : finding(won[1] ?? all[0], 'status', `${won.length} were answered ${first}`)
+        const [deleted, repeated] = [first, second].map((step) => seen.of(step).answer?.status)
+        const others = seen.all(all).filter(({ answer }) => answer?.status !== deleted)
+        const odd = others.find(({ answer }) => answer?.status !== repeated)
+        if (odd !== undefined) {
+          return finding(odd, 'status', `${odd.answer?.status ?? odd.failure} in place of ${repeated}`)
+        }
+        const won = seen.all(all).filter((exchange) => !others.includes(exchange))
+        if (won.length === 1) return undefined
+        return finding(won[1] ?? seen.all(all)[0], 'status', `${won.length} were answered ${deleted}`)
       },
       status(after, 404),
     ],

@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync'
 import type { Case, Expectation, Observations, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, everyStatus, fieldIs, finding, itemsOf, member, short, status, unless } from '../../case/expect.ts'
-import { deletion, gone, job, list as listStep, one, three, whole } from '../../case/names.ts'
+import { deletion, gone, job, list, one, three, whole } from '../../case/names.ts'
 import { base, caseRecords, collectionName, mark, members, type Reference, references } from '../../case/references.ts'
 import { applicableIf, asOther, body, create, createMany, readyIf, settled, setUp } from '../../case/steps.ts'
 import type { Answer } from '../../client/exchange.ts'
@@ -35,9 +35,9 @@ function exported(format: string, more: Readonly<Record<string, unknown>> = {}):
 }
 
 /** The list of the same records. */
-const list = [
-  setUp(listStep.get(caseRecords)),
-  readyIf((seen) => itemsOf(seen.of(listStep).answer, seen)?.length === 3, 'the list did not show what had been made'),
+const showing = [
+  setUp(list.get(caseRecords)),
+  readyIf((seen) => itemsOf(seen.of(list).answer, seen)?.length === 3, 'the list did not show what had been made'),
 ] as const
 
 type Row = Readonly<Record<string, unknown>>
@@ -60,7 +60,7 @@ function sameRecords(format: string): Expectation {
   return answerOf(file, (answer, seen) => {
     const rows = readAs(format, answer.body)
     if (!Array.isArray(rows)) return `the body cannot be read as ${format}: ${short(answer.body)}`
-    const wanted = itemsOf(seen.of(listStep).answer, seen) ?? []
+    const wanted = itemsOf(seen.of(list).answer, seen) ?? []
     if (rows.length !== wanted.length) return `${rows.length} records in place of ${wanted.length}`
     for (const record of wanted) {
       const row = rows.find((each) => String(each?.[seen.collection.id]) === String(record[seen.collection.id]))
@@ -85,7 +85,7 @@ function sameAs(format: string, says: string): Case {
     kind: 'changing',
     needs: ['create', 'read', 'list', 'marker', 'exports'],
     after: ['JOB-6/accepted', 'JOB-6/address'],
-    steps: [createMany(three, 3), ...list, ...exported(format), file.get(content, { headers: { Accept: '*/*' } })],
+    steps: [createMany(three, 3), ...showing, ...exported(format), file.get(content, { headers: { Accept: '*/*' } })],
     expect: [status(file, 200), sameRecords(format)],
     remedy: 'Write to the file what the list with the same filter shows, member by member.',
   }
@@ -171,7 +171,7 @@ export const exportCases: readonly Case[] = [
           'it cannot be sorted by a member whose values differ',
         ),
         createMany(three, 3),
-        setUp(listStep.get(`${caseRecords}&sort=-${members.distinct}`)),
+        setUp(list.get(`${caseRecords}&sort=-${members.distinct}`)),
         ...exported('json', { sort: `-${members.distinct}` }),
         file.get(content),
         setUp(otherList.get(`${caseRecords}&sort=${members.distinct}`)),
@@ -180,7 +180,7 @@ export const exportCases: readonly Case[] = [
       ],
       expect: (
         [
-          [file, listStep],
+          [file, list],
           [otherFile, otherList],
         ] as const
       ).map(([file, list]) =>

@@ -13,7 +13,7 @@ import {
   status,
   unless,
 } from '../../case/expect.ts'
-import { again, gone, job, one, three as threeStep } from '../../case/names.ts'
+import { again, gone, job, one, three } from '../../case/names.ts'
 import { base, references } from '../../case/references.ts'
 import { applicableIf, asOther, create, createMany, settled, setUp } from '../../case/steps.ts'
 import { type Answer, fieldOf, jsonOf } from '../../client/exchange.ts'
@@ -28,10 +28,10 @@ const begun = [
 ] as const
 
 /** Three in a row: that one of them is met before its end is as good as certain. */
-const three = [
-  createMany(threeStep, 3),
+const threeJobs = [
+  createMany(three, 3),
   ...references('gone 0', 'gone 1', 'gone 2').flatMap((gone, turn) => [
-    gone.delete(threeStep.at(turn), { headers: { Prefer: 'respond-async' } }),
+    gone.delete(three.at(turn), { headers: { Prefer: 'respond-async' } }),
     applicableIf(answered(gone, 202), 'a deletion was not answered 202'),
     settled(gone),
   ]),
@@ -96,7 +96,7 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
   },
   'JOB-2/statuses': {
     title: 'A job is pending, running, or over',
-    steps: three,
+    steps: threeJobs,
     expect: [
       everyAnswerOf(job, (answer, { profile }, exchange) => {
         const all = ['pending', 'running', ...profile.names.finished]
@@ -110,7 +110,7 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
   'JOB-2/retry-after': {
     title: 'A job that is not over says in Retry-After when to ask again',
     steps: [
-      ...three,
+      ...threeJobs,
       applicableIf(
         (seen) => seen.all(job).some(({ answer }) => !isOver(answer && jsonOf(answer), seen.profile.names.finished)),
         'no job was met before its end',

@@ -13,18 +13,7 @@ import {
   status,
   unless,
 } from '../../case/expect.ts'
-import {
-  again as againStep,
-  all as allStep,
-  before as beforeStep,
-  first as firstStep,
-  list,
-  made,
-  one,
-  other,
-  other as otherStep,
-  patch as patchStep,
-} from '../../case/names.ts'
+import { again, all, before, first, list, made, one, other, patch } from '../../case/names.ts'
 import { listed, madeBy, theRecord } from '../../case/records.ts'
 import { caseRecords, collection, mark, members, type Reference, references } from '../../case/references.ts'
 import { body, create, setUp, together } from '../../case/steps.ts'
@@ -32,8 +21,8 @@ import { fieldOf } from '../../client/exchange.ts'
 
 const [next, query] = references('next', 'query')
 
-function patch(preference: string) {
-  return patchStep.patch(one, body.change, { headers: { Prefer: preference } })
+function preferring(preference: string) {
+  return patch.patch(one, body.change, { headers: { Prefer: preference } })
 }
 
 function applied(step: Reference, preference: string): Expectation {
@@ -46,14 +35,14 @@ export const preferences = common({ after: ['MET-8/minimal'] }).define({
   'MET-8/minimal': {
     title: 'PATCH with Prefer: return=minimal is answered without a body',
     after: [],
-    steps: [create(one), patch('return=minimal')],
-    expect: [status(patchStep, 204, 200), noBody(patchStep)],
+    steps: [create(one), preferring('return=minimal')],
+    expect: [status(patch, 204, 200), noBody(patch)],
     remedy: 'Answer 204 where a client says that it does not want the record back (RFC 7240).',
   },
   'MET-8/applied': {
     title: 'Preference-Applied says that return=minimal was done',
-    steps: [create(one), patch('return=minimal')],
-    expect: [applied(patchStep, 'return=minimal')],
+    steps: [create(one), preferring('return=minimal')],
+    expect: [applied(patch, 'return=minimal')],
     remedy: 'Name in Preference-Applied what was done (RFC 7240 section 3).',
   },
   'MET-8/minimal-creation': {
@@ -64,25 +53,21 @@ export const preferences = common({ after: ['MET-8/minimal'] }).define({
   },
   'MET-8/representation': {
     title: 'PATCH with Prefer: return=representation is answered with the record, and says so',
-    steps: [create(one), patch('return=representation')],
-    expect: [
-      status(patchStep, 200),
-      theRecord(patchStep, () => undefined),
-      applied(patchStep, 'return=representation'),
-    ],
+    steps: [create(one), preferring('return=representation')],
+    expect: [status(patch, 200), theRecord(patch, () => undefined), applied(patch, 'return=representation')],
     remedy: 'Answer 200 with the record, and name the preference in Preference-Applied.',
   },
   'MET-8/unknown': {
     title: 'A preference that the server does not know is ignored',
     after: [],
-    steps: [create(one), patch('x-unheard-of=1; with="parts, and more"')],
-    expect: [done(patchStep)],
+    steps: [create(one), preferring('x-unheard-of=1; with="parts, and more"')],
+    expect: [done(patch)],
     remedy: 'Leave unknown preferences aside: they are wishes (RFC 7240 section 2).',
   },
   'MET-8/strict': {
     title: 'With handling=strict a preference that the server does not know is refused',
-    steps: [create(one), patch('handling=strict, x-unheard-of=1')],
-    expect: [status(patchStep, 400)],
+    steps: [create(one), preferring('handling=strict, x-unheard-of=1')],
+    expect: [status(patch, 400)],
     remedy: 'Answer 400 under handling=strict where a preference cannot be followed.',
   },
 })
@@ -91,17 +76,17 @@ export const preferences = common({ after: ['MET-8/minimal'] }).define({
 const key = { 'Idempotency-Key': `"${mark}"` }
 const keyOf = (name: string) => ({ 'Idempotency-Key': `"${mark}-${'0'.repeat(24)}-${name}"` })
 
-const first = setUp(firstStep.post(collection, body.example, { headers: key }))
-const again = againStep.post(collection, body.sentBy(firstStep), { headers: key })
+const withKey = setUp(first.post(collection, body.example, { headers: key }))
+const repeatedWithKey = again.post(collection, body.sentBy(first), { headers: key })
 
 export const repeats = common({ after: ['MET-9/replay'], prepare: [create(other)] }).define({
   'MET-9/replay': {
     title: 'POST repeated with its Idempotency-Key makes no second record',
     after: [],
-    steps: [first, again],
+    steps: [withKey, repeatedWithKey],
     expect: [
-      answerOf(againStep, (answer, seen, exchange) => {
-        const [made, repeated] = [madeBy(seen.of(firstStep), seen), madeBy(exchange, seen)]
+      answerOf(again, (answer, seen, exchange) => {
+        const [made, repeated] = [madeBy(seen.of(first), seen), madeBy(exchange, seen)]
         if (made === repeated) return undefined
         return answer.status < 300
           ? `it made ${repeated} beside ${made}`
@@ -112,41 +97,37 @@ export const repeats = common({ after: ['MET-9/replay'], prepare: [create(other)
   },
   'MET-9/same-answer': {
     title: 'POST repeated with its Idempotency-Key gets the first answer again: status, Location and body',
-    steps: [first, again],
+    steps: [withKey, repeatedWithKey],
     expect: [
-      answerOf(againStep, (answer, seen, exchange) => {
-        const before = seen.of(firstStep).answer?.status
-        return answer.status === before
-          ? undefined
-          : finding(exchange, 'status', `${answer.status} in place of ${before}`)
+      answerOf(again, (answer, seen, exchange) => {
+        const original = seen.of(first).answer ?? answer
+        if (answer.status !== original.status) {
+          return finding(exchange, 'status', `${answer.status} in place of ${original.status}`)
+        }
+        const [location, wanted] = [fieldOf(answer, 'Location'), fieldOf(original, 'Location')]
+        if (location === wanted) return undefined
+        return finding(exchange, { field: 'Location' }, `${location ?? 'nothing'} in place of ${wanted ?? 'nothing'}`)
       }),
-      answerOf(againStep, (answer, seen, exchange) => {
-        const before = fieldOf(seen.of(firstStep).answer ?? answer, 'Location')
-        const value = fieldOf(answer, 'Location')
-        return value === before
-          ? undefined
-          : finding(exchange, { field: 'Location' }, `${value ?? 'nothing'} in place of ${before ?? 'nothing'}`)
-      }),
-      sameBody(againStep, firstStep),
+      sameBody(again, first),
     ],
     remedy: 'Keep the whole answer, with its status and header fields.',
   },
   'MET-9/other-payload': {
     title: 'Another payload under the same Idempotency-Key is answered 422',
-    steps: [first, againStep.post(collection, { ...body.sentBy(firstStep), plus: 'change' }, { headers: key })],
-    expect: [status(againStep, 422)],
+    steps: [withKey, again.post(collection, { ...body.sentBy(first), plus: 'change' }, { headers: key })],
+    expect: [status(again, 422)],
     remedy: 'Keep a digest of the payload with the key, and answer 422 where another comes.',
   },
   'MET-9/other-key': {
     title: 'POST with another Idempotency-Key makes another record, however alike the keys are',
     steps: [
-      setUp(firstStep.post(collection, body.example, { headers: keyOf('a') })),
+      setUp(first.post(collection, body.example, { headers: keyOf('a') })),
       next.post(collection, body.example, { headers: keyOf('b') }),
     ],
     expect: [
       done(next),
       answerOf(next, (_, seen, exchange) =>
-        madeBy(exchange, seen) === madeBy(seen.of(firstStep), seen)
+        madeBy(exchange, seen) === madeBy(seen.of(first), seen)
           ? 'it answers with the record of another key'
           : undefined,
       ),
@@ -157,14 +138,14 @@ export const repeats = common({ after: ['MET-9/replay'], prepare: [create(other)
     title: 'An Idempotency-Key gives nobody the answer that another caller got',
     needs: ['key'],
     steps: [
-      first,
-      againStep.post(collection, body.sentBy(firstStep), { headers: key, caller: 'other' }),
-      againStep.post(collection, body.sentBy(firstStep), { headers: key, caller: 'nobody' }),
+      withKey,
+      again.post(collection, body.sentBy(first), { headers: key, caller: 'other' }),
+      again.post(collection, body.sentBy(first), { headers: key, caller: 'nobody' }),
     ],
     expect: [
       (seen) => {
-        const made = madeBy(seen.of(firstStep), seen)
-        const told = seen.all(againStep).find((exchange) => made !== undefined && madeBy(exchange, seen) === made)
+        const made = madeBy(seen.of(first), seen)
+        const told = seen.all(again).find((exchange) => made !== undefined && madeBy(exchange, seen) === made)
         return told && finding(told, 'body', 'somebody who may not create got the answer of who may')
       },
     ],
@@ -173,25 +154,27 @@ export const repeats = common({ after: ['MET-9/replay'], prepare: [create(other)
   'MET-9/at-once': {
     title: 'Of five POSTs at once with one Idempotency-Key one makes a record; the others get its answer, or 409',
     steps: [
-      setUp(beforeStep.get(caseRecords)),
-      together(repeated(5, allStep.post(collection, body.example, { headers: key }))),
+      setUp(before.get(caseRecords)),
+      together(repeated(5, all.post(collection, body.example, { headers: key }))),
       list.get(caseRecords),
     ],
     expect: [
       (seen) => {
-        const all = seen.all(allStep)
-        const odd = all.find(({ answer }) => answer === undefined || (answer.status >= 300 && answer.status !== 409))
-        if (odd !== undefined)
+        const odd = seen
+          .all(all)
+          .find(({ answer }) => answer === undefined || (answer.status >= 300 && answer.status !== 409))
+        if (odd !== undefined) {
           return finding(odd, 'status', `${odd.answer?.status ?? odd.failure} in place of 201 or 409`)
-        const made = new Set(all.map((exchange) => madeBy(exchange, seen)).filter((each) => each !== undefined))
-        return made.size === 1 ? undefined : finding(all[1], 'body', `${made.size} records were made with one key`)
+        }
+        const made = new Set(seen.all(all).flatMap((exchange) => madeBy(exchange, seen) ?? []))
+        if (made.size === 1) return undefined
+        return finding(seen.all(all)[1], 'body', `${made.size} records were created with one key`)
       },
       applicableWhere((seen) => itemsOf(seen.of(list).answer, seen) !== undefined, 'there is no list'),
       (seen) => {
-        const [before, after] = [beforeStep, list].map((step) => itemsOf(seen.of(step).answer, seen)?.length ?? 0)
-        return after === (before ?? 0) + 1
-          ? undefined
-          : finding(seen.of(list), 'body', `${after} records in place of ${(before ?? 0) + 1}`)
+        const [existing = 0, count = 0] = [before, list].map((step) => itemsOf(seen.of(step).answer, seen)?.length)
+        if (count === existing + 1) return undefined
+        return finding(seen.of(list), 'body', `${count} records in place of ${existing + 1}`)
       },
     ],
     remedy: 'Put a unique index on caller, path and key, and insert the key before the record, in one transaction.',
@@ -221,10 +204,10 @@ export const searches = define({
     after: ['MET-10/query'],
     steps: [
       create(one),
-      create(otherStep, { [members.marker]: `${mark}-other` }),
+      create(other, { [members.marker]: `${mark}-other` }),
       query.send('QUERY', collection, { body: body.json({ [members.marker]: mark }) }),
     ],
-    expect: [finds(query, one, otherStep)],
+    expect: [finds(query, one, other)],
     remedy: 'Read the body of QUERY with the code that reads the parameters of GET.',
   },
   'MET-10/long': {

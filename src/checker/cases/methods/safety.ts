@@ -2,6 +2,7 @@
 import type { Expectation, Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import {
+  answered,
   applicableWhere,
   elementsOf,
   field,
@@ -12,7 +13,7 @@ import {
   succeeded,
   totalOf,
 } from '../../case/expect.ts'
-import { after as afterStep, before as beforeStep, gone, odd, one, other, patch, put } from '../../case/names.ts'
+import { after, before, gone, odd, one, other, patch, put } from '../../case/names.ts'
 import { absentId, caseRecords, collection, idMember, type Reference } from '../../case/references.ts'
 import { body, create, nobodyThere, setUp } from '../../case/steps.ts'
 import type { Operation } from '../../profile/profile.ts'
@@ -20,7 +21,7 @@ import type { Operation } from '../../profile/profile.ts'
 const tricks = ['_method=DELETE', '_method=PUT', 'method=delete', 'action=delete', 'delete=true', 'id=', 'cmd=remove']
 const overrides = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override']
 
-const isAsBefore: readonly Expectation[] = [status(afterStep, 200), sameBody(afterStep, beforeStep)]
+const isAsBefore: readonly Expectation[] = [status(after, 200), sameBody(after, before)]
 
 /** How many records a list tells of, or holds where it tells nothing. */
 function countIn(seen: Observations, step: Reference): number | undefined {
@@ -28,20 +29,20 @@ function countIn(seen: Observations, step: Reference): number | undefined {
   return totalOf(answer, seen) ?? itemsOf(answer, seen)?.length
 }
 
-export const safety = common({ expect: isAsBefore, prepare: [create(one), setUp(beforeStep.get(one))] }).define({
+export const safety = common({ expect: isAsBefore, prepare: [create(one), setUp(before.get(one))] }).define({
   'MET-1/get': {
     title: 'GET of a record changes nothing, whatever parameters it carries',
-    steps: [...tricks.map((trick) => odd.get(`${one}?${trick}`)), afterStep.get(one)],
+    steps: [...tricks.map((trick) => odd.get(`${one}?${trick}`)), after.get(one)],
     remedy: 'Let the method of the request alone decide what is done, and read no other from parameters.',
   },
   'MET-1/head': {
     title: 'HEAD of a record changes nothing, whatever parameters it carries',
-    steps: [...tricks.map((trick) => odd.head(`${one}?${trick}`)), afterStep.get(one)],
+    steps: [...tricks.map((trick) => odd.head(`${one}?${trick}`)), after.get(one)],
     remedy: 'Let the method of the request alone decide what is done, and read no other from parameters.',
   },
   'MET-1/override': {
     title: 'GET changes nothing, whatever method a header field asks for',
-    steps: [...overrides.map((name) => odd.get(one, { headers: { [name]: 'DELETE' } })), afterStep.get(one)],
+    steps: [...overrides.map((name) => odd.get(one, { headers: { [name]: 'DELETE' } })), after.get(one)],
     remedy: 'Take no method from header fields, or at most from those of POST.',
   },
   'MET-1/list': {
@@ -49,15 +50,15 @@ export const safety = common({ expect: isAsBefore, prepare: [create(one), setUp(
     prepare: [],
     steps: [
       create(one),
-      setUp(beforeStep.get(caseRecords)),
+      setUp(before.get(caseRecords)),
       odd.send('GET', `${caseRecords}&_method=POST`, { body: body.example }),
       odd.get(`${caseRecords}&action=create`),
-      afterStep.get(caseRecords),
+      after.get(caseRecords),
     ],
     expect: [
       (seen) => {
-        const [before, after] = [beforeStep, afterStep].map((step) => countIn(seen, step))
-        return before === after ? undefined : finding(seen.of(afterStep), 'body', `${after} in place of ${before}`)
+        const [expected, count] = [before, after].map((step) => countIn(seen, step))
+        return count === expected ? undefined : finding(seen.of(after), 'body', `${count} in place of ${expected}`)
       },
     ],
     remedy: 'Let the method of the request alone decide what is done, and read no body with GET.',
@@ -71,9 +72,9 @@ export const removal = define({
       create(one),
       create(other),
       gone.send('DELETE', one, { body: body.json({ ids: [other.id], [idMember]: other.id }) }),
-      afterStep.get(other),
+      after.get(other),
     ],
-    expect: [status(afterStep, 200)],
+    expect: [status(after, 200)],
     remedy: 'Take what is to be deleted from the address alone: a body of DELETE has no meaning.',
   },
 })
@@ -126,13 +127,13 @@ export const absent = define({
       create(one),
       ...nobodyThere,
       put.put(`${collection}/${absentId}`, body.example),
-      afterStep.get(`${collection}/${absentId}`),
+      after.get(`${collection}/${absentId}`),
     ],
     expect: [
       status(put, 404),
       (seen) => {
-        const after = seen.of(afterStep)
-        return after.answer?.status === 200 ? finding(after, 'status', 'a record is there: 200') : undefined
+        const isThere = answered(after, 200)(seen)
+        return isThere ? finding(seen.of(after), 'status', 'a record is there: 200') : undefined
       },
     ],
     remedy: 'Let PUT replace what is there and make nothing: identifiers come from the server.',

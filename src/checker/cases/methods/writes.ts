@@ -13,20 +13,7 @@ import {
   status,
   succeeded,
 } from '../../case/expect.ts'
-import {
-  after,
-  again,
-  before as beforeStep,
-  below,
-  first,
-  one,
-  other,
-  patch,
-  put,
-  read,
-  read as readStep,
-  second,
-} from '../../case/names.ts'
+import { after, again, before, below, first, one, other, patch, put, read, second } from '../../case/names.ts'
 import { madeBy, recordOf, theRecord, type Wrong } from '../../case/records.ts'
 import { collection, idMember, members, nestedList, type Reference, references } from '../../case/references.ts'
 import { body, create, setUp, together } from '../../case/steps.ts'
@@ -43,12 +30,12 @@ export const creation = define({
   },
   'MET-2/whole': {
     title: 'The answer to POST holds the record as it was made',
-    steps: [create(other), setUp(one.post(collection, body.fullExample)), setUp(readStep.get(one))],
+    steps: [create(other), setUp(one.post(collection, body.fullExample)), setUp(read.get(one))],
     expect: [
       theRecord(one, (found, seen) => {
         const sent = sentAt(seen, one)
-        const read = recordOf(seen.of(readStep).answer, seen) ?? {}
-        const shown = Object.keys(sent).filter((name) => Object.hasOwn(read, name))
+        const record = recordOf(seen.of(read).answer, seen) ?? {}
+        const shown = Object.keys(sent).filter((name) => Object.hasOwn(record, name))
         const lacking = shown.find((name) => !Object.hasOwn(found, name))
         if (lacking !== undefined) return { message: `it lacks ${lacking}, which was sent and which GET shows` }
         return differing(found, sent, shown)
@@ -58,21 +45,21 @@ export const creation = define({
   },
   'MET-2/kept': {
     title: 'What POST has sent is there afterwards',
-    steps: [create(other), setUp(one.post(collection, body.fullExample)), readStep.get(one)],
-    expect: [status(readStep, 200), holdsSent(readStep, one)],
+    steps: [create(other), setUp(one.post(collection, body.fullExample)), read.get(one)],
+    expect: [status(read, 200), holdsSent(read, one)],
     remedy: 'Store all members that are sent, and refuse what cannot be stored.',
   },
   'MET-2/location': {
     title: 'Location of the answer to POST leads to the new record',
-    steps: [create(one), readStep.get(one)],
+    steps: [create(one), read.get(one)],
     expect: [field(one, 'Location')],
     remedy: 'Send the path of the new record in Location.',
   },
   'MET-2/location-leads': {
     title: 'What Location leads to is the record that was made',
     after: ['MET-2/location'],
-    steps: [create(one), setUp(readStep.get(one)), there.get(one.location)],
-    expect: [status(there, 200), sameBody(there, readStep)],
+    steps: [create(one), setUp(read.get(one)), there.get(one.location)],
+    expect: [status(there, 200), sameBody(there, read)],
     remedy: 'Send in Location the path of the new record in the version of the request.',
   },
   'MET-2/again': {
@@ -120,16 +107,14 @@ const changed = { ...body.sentBy(one), plus: 'change' } as const
 function isReplaced(step: Reference) {
   return theRecord(step, (found, seen: Observations) => {
     const member = seen.fill(members.optional)
-    const before = recordOf(seen.of(beforeStep).answer, seen)?.[member]
-    return isSame(found[member], before)
-      ? { member, message: `${member} still has the value ${short(before)}` }
-      : undefined
+    const old = recordOf(seen.of(before).answer, seen)?.[member]
+    return isSame(found[member], old) ? { member, message: `${member} still has the value ${short(old)}` } : undefined
   })
 }
 
 /** What is to be cleared was there. */
 const onlyIfOptional = applicableWhere(
-  (seen) => (recordOf(seen.of(beforeStep).answer, seen)?.[seen.fill(members.optional)] ?? null) !== null,
+  (seen) => (recordOf(seen.of(before).answer, seen)?.[seen.fill(members.optional)] ?? null) !== null,
   (seen) => `${seen.fill(members.optional)} was sent, and has no value`,
 )
 
@@ -157,7 +142,7 @@ export const replacement = common({ needs: ['read'] }).define({
     steps: [
       create(other),
       setUp(one.post(collection, body.fullExample)),
-      setUp(beforeStep.get(one)),
+      setUp(before.get(one)),
       put.put(one, { ...body.sentBy(one), without: [members.optional] }),
       read.get(one),
     ],
@@ -168,11 +153,11 @@ export const replacement = common({ needs: ['read'] }).define({
     title: 'PUT without a member that a record must have is refused, and changes nothing',
     steps: [
       create(one),
-      setUp(beforeStep.get(one)),
+      setUp(before.get(one)),
       put.put(one, { ...body.sentBy(one), without: [members.required] }),
       after.get(one),
     ],
-    expect: [refused(put), status(after, 200), sameBody(after, beforeStep)],
+    expect: [refused(put), status(after, 200), sameBody(after, before)],
     remedy: 'Validate the body of PUT as that of POST: what is required is required in both.',
   },
   'MET-3/twice': {
@@ -201,7 +186,7 @@ export const replacement = common({ needs: ['read'] }).define({
 const mergePatch = { 'Content-Type': 'application/merge-patch+json' }
 const jsonPatch = { 'Content-Type': 'application/json-patch+json' }
 
-const full = [create(other), setUp(one.post(collection, body.fullExample)), setUp(beforeStep.get(one))]
+const full = [create(other), setUp(one.post(collection, body.fullExample)), setUp(before.get(one))]
 
 /** The optional member has no value any more. */
 const isCleared = theRecord(after, (found, seen) => {
@@ -235,14 +220,11 @@ export const changes = common({ needs: ['read'] }).define({
     expect: [
       status(after, 200),
       theRecord(after, (found, seen) => {
-        const before = recordOf(seen.of(beforeStep).answer, seen) ?? {}
         const sent = sentAt(seen, patch)
-        const names = [...Object.keys(sentAt(seen, one)), seen.collection.id]
-        return differing(
-          found,
-          before,
-          names.filter((name) => !Object.hasOwn(sent, name)),
+        const others = [...Object.keys(sentAt(seen, one)), seen.collection.id].filter(
+          (name) => !Object.hasOwn(sent, name),
         )
+        return differing(found, recordOf(seen.of(before).answer, seen) ?? {}, others)
       }),
     ],
     remedy: 'Write only the members that are in the body: what is not there is not null.',
@@ -270,16 +252,15 @@ export const changes = common({ needs: ['read'] }).define({
     steps: [...full, patch.patch(one, body.part), after.get(one)],
     expect: [
       applicableWhere(
-        (seen) => isObject(recordOf(seen.of(beforeStep).answer, seen)?.[seen.fill(members.object)]),
+        (seen) => isObject(recordOf(seen.of(before).answer, seen)?.[seen.fill(members.object)]),
         'the record shows no member that is an object',
       ),
       done(patch),
       theRecord(after, (found, seen) => {
         const member = seen.fill(members.object)
-        const before = recordOf(seen.of(beforeStep).answer, seen)?.[member]
-        return isSame(found[member], before)
-          ? undefined
-          : { member, message: `${member} is ${short(found[member])} in place of ${short(before)}` }
+        const old = recordOf(seen.of(before).answer, seen)?.[member]
+        if (isSame(found[member], old)) return undefined
+        return { member, message: `${member} is ${short(found[member])} in place of ${short(old)}` }
       }),
     ],
     remedy: 'Merge objects member by member (RFC 7396), rather than putting the new one in place of the old.',
@@ -312,7 +293,7 @@ export const changes = common({ needs: ['read'] }).define({
       ),
       after.get(one),
     ],
-    expect: [onlyIfOptional, refused(patch), sameBody(after, beforeStep)],
+    expect: [onlyIfOptional, refused(patch), sameBody(after, before)],
     remedy: 'Apply all operations to a copy, and store it only if none fails (RFC 5789 section 2, RFC 6902 section 5).',
   },
 })

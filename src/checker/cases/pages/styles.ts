@@ -14,9 +14,7 @@ import {
   made,
   many,
   one,
-  one as oneStep,
   other,
-  other as otherStep,
   pages,
   refusal,
   two,
@@ -127,8 +125,8 @@ function tells(step: Reference, ...numbers: readonly number[]): Expectation {
 }
 
 /** A case of parameters of two styles in one request, each of which works alone. */
-function mixed(name: string, one: string, other: string, styles: Case['needs']): Case {
-  const names = [one, other].map((parameter) => parameter.split('=')[0])
+function mixed(name: string, left: string, right: string, styles: Case['needs']): Case {
+  const names = [left, right].map((parameter) => parameter.split('=')[0])
   return {
     id: `PAG-2/${name}`,
     title: `Styles of pages do not mix: ${names.join(' with ')} is refused`,
@@ -139,9 +137,9 @@ function mixed(name: string, one: string, other: string, styles: Case['needs']):
     steps: [
       createMany(many, 2),
       setUp(first.get(`${caseRecords}${styles.includes('cursor') ? '&limit=1' : ''}`)),
-      setUp(oneStep.get(`${caseRecords}&${one}`)),
-      setUp(otherStep.get(`${caseRecords}&${other}`)),
-      refusal.get(`${caseRecords}&${one}&${other}`),
+      setUp(one.get(`${caseRecords}&${left}`)),
+      setUp(other.get(`${caseRecords}&${right}`)),
+      refusal.get(`${caseRecords}&${left}&${right}`),
     ],
     expect: [status(refusal, 400)],
     remedy: 'Refuse parameters of two styles in one request: whichever wins, somebody gets another page than meant.',

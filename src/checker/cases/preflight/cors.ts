@@ -12,7 +12,7 @@ import {
   status,
   unless,
 } from '../../case/expect.ts'
-import { one, read as readStep } from '../../case/names.ts'
+import { one, read } from '../../case/names.ts'
 import { base, collection, configured, type Reference, references } from '../../case/references.ts'
 import { body, create } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
@@ -34,8 +34,8 @@ const preflight = (origin: string, wanted = 'authorization, content-type'): Step
     },
   })
 
-const read = (origin: string, to = collection, more: Partial<Request> = {}): Step =>
-  readStep.send('GET', to, { ...more, headers: { Origin: origin } })
+const readFrom = (origin: string, to = collection, more: Partial<Request> = {}): Step =>
+  read.send('GET', to, { ...more, headers: { Origin: origin } })
 
 const own = { kind: 'reading' as const, needs: ['origin', 'list', 'create'] as const }
 const asked = { ...own, after: ['OPT-3/answer'] as const, steps: [preflight(allowedOrigin)] }
@@ -87,8 +87,8 @@ const noBoth = 'List the origins whose pages may send credentials: browsers refu
 const wildcards: readonly Case[] = define({
   'OPT-5/answer': {
     title: 'No answer allows all origins together with credentials',
-    steps: [read(foreign)],
-    expect: [neverBoth(readStep)],
+    steps: [readFrom(foreign)],
+    expect: [neverBoth(read)],
     remedy: noBoth,
   },
   'OPT-5/preflight': {
@@ -178,20 +178,20 @@ const origins: readonly Case[] = [
       title: 'A page of an origin that is allowed may read answers',
       needs: ['create'],
       after: ['OPT-5/answer'],
-      steps: [read(allowedOrigin)],
-      expect: [isAllowed(readStep)],
+      steps: [readFrom(allowedOrigin)],
+      expect: [isAllowed(read)],
     },
     'OPT-4/error': {
       title: 'A page of an origin that is allowed may read errors',
       needs: ['create', 'list'],
-      steps: [read(allowedOrigin, `${base}/no-such-thing`)],
-      expect: [isAllowed(readStep)],
+      steps: [readFrom(allowedOrigin, `${base}/no-such-thing`)],
+      expect: [isAllowed(read)],
     },
     'OPT-4/refusal': {
       title: 'A page of an origin that is allowed may read that its credential is missing',
       needs: ['key'],
-      steps: [read(allowedOrigin, collection, { caller: 'nobody' })],
-      expect: [applicableWhere(answered(readStep, 401), 'lists are read without a credential'), isAllowed(readStep)],
+      steps: [readFrom(allowedOrigin, collection, { caller: 'nobody' })],
+      expect: [applicableWhere(answered(read, 401), 'lists are read without a credential'), isAllowed(read)],
     },
     'OPT-4/preflight': {
       title: 'A preflight is told that its origin is allowed',
@@ -203,8 +203,8 @@ const origins: readonly Case[] = [
     'OPT-4/vary': {
       title: 'An answer to a page says that it depends on Origin',
       needs: ['create'],
-      steps: [read(allowedOrigin)],
-      expect: [variesByOrigin(readStep)],
+      steps: [readFrom(allowedOrigin)],
+      expect: [variesByOrigin(read)],
       remedy: varies,
     },
     'OPT-4/vary-always': {
@@ -212,8 +212,8 @@ const origins: readonly Case[] = [
       needs: ['create', 'origin'],
       level: 'should',
       after: ['OPT-4/vary'],
-      steps: [readStep.get(collection)],
-      expect: [variesByOrigin(readStep)],
+      steps: [read.get(collection)],
+      expect: [variesByOrigin(read)],
       remedy: varies,
     },
   }),
@@ -224,7 +224,7 @@ const origins: readonly Case[] = [
       kind: 'reading',
       needs: needsOwn ? ['list', 'origin'] : ['list'],
       after: needsOwn ? ['OPT-4/answer', 'OPT-4/foreign'] : ['OPT-5/answer'],
-      ...{ steps: [read(origin)], expect: [saysNothing(readStep)], remedy: refuses },
+      ...{ steps: [readFrom(origin)], expect: [saysNothing(read)], remedy: refuses },
     },
     {
       id: `OPT-4/${name}-preflight`,
@@ -269,8 +269,8 @@ const page = { Origin: allowedOrigin }
 const exposed: readonly Case[] = common({ after: ['OPT-4/answer'], remedy: expose }).define({
   'OPT-6/record': {
     title: 'A page may read the header fields of a record',
-    steps: [create(one), readStep.get(one, { headers: page })],
-    expect: exposes(readStep),
+    steps: [create(one), read.get(one, { headers: page })],
+    expect: exposes(read),
   },
   'OPT-6/creation': {
     title: 'A page may read where the record is that it created',
@@ -280,8 +280,8 @@ const exposed: readonly Case[] = common({ after: ['OPT-4/answer'], remedy: expos
   'OPT-6/list': {
     title: 'A page may read the header fields of a list',
     needs: ['create'],
-    steps: [readStep.get(collection, { headers: page })],
-    expect: exposes(readStep),
+    steps: [read.get(collection, { headers: page })],
+    expect: exposes(read),
   },
 })
 

@@ -3,7 +3,7 @@ import { type Case, type Expectation, NotSetUp, type Step } from '../../case/cas
 import { define } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, status } from '../../case/expect.ts'
 import { lists, showsNone } from '../../case/expect-list.ts'
-import { empty, first, found, one, other, second, whole as wholeStep } from '../../case/names.ts'
+import { empty, first, found, one, other, second, whole } from '../../case/names.ts'
 import {
   caseRecords,
   collection,
@@ -195,7 +195,7 @@ function comparison(
   }
 }
 
-const whole = setUp(wholeStep.get(caseRecords))
+const readWhole = setUp(whole.get(caseRecords))
 
 /**
  * The record in an answer, or the first of its list, has these members, and no others than them and perhaps its
@@ -206,17 +206,17 @@ function hasOnly(step: Reference, ...members: readonly string[]): Expectation {
     if (answer.status !== 200) return finding(exchange, 'status', `${answer.status} in place of 200`)
     const { items } = seen.profile.names
     const list = itemsOf(answer, seen)
-    const whole = (list === undefined ? jsonOf(answer) : list[0]) as Readonly<Record<string, unknown>> | undefined
+    const record = (list === undefined ? jsonOf(answer) : list[0]) as Readonly<Record<string, unknown>> | undefined
     const part = list === undefined ? 'body' : ({ pointer: `${items}/0` } as const)
-    if (typeof whole !== 'object' || whole === null) return finding(exchange, part, 'there is no record in it')
+    if (typeof record !== 'object' || record === null) return finding(exchange, part, 'there is no record in it')
     const wanted = members.map(seen.fill)
-    const all = Object.keys(itemsOf(seen.of(wholeStep).answer, seen)?.[0] ?? {})
+    const all = Object.keys(itemsOf(seen.of(whole).answer, seen)?.[0] ?? {})
     if (all.every((name) => wanted.includes(name) || name === seen.collection.id)) {
       throw new NotSetUp('the record has no members that fields could leave out')
     }
-    const missing = wanted.filter((name) => !Object.hasOwn(whole, name))
+    const missing = wanted.filter((name) => !Object.hasOwn(record, name))
     if (missing.length > 0) return finding(exchange, part, `${missing.join(', ')} is not there`)
-    const surplus = Object.keys(whole).filter((name) => !wanted.includes(name) && name !== seen.collection.id)
+    const surplus = Object.keys(record).filter((name) => !wanted.includes(name) && name !== seen.collection.id)
     return surplus.length === 0 ? undefined : finding(exchange, part, `${surplus.join(', ')} came along`)
   })
 }
@@ -224,21 +224,21 @@ function hasOnly(step: Reference, ...members: readonly string[]): Expectation {
 export const fieldsCases = define({
   'QRY-4/list': {
     title: 'fields restricts what a list returns of its records',
-    steps: [create(one), whole, some.get(`${caseRecords}&fields=${members.marker}`)],
+    steps: [create(one), readWhole, some.get(`${caseRecords}&fields=${members.marker}`)],
     expect: [hasOnly(some, members.marker)],
     remedy: 'Return of each record only the members that fields names.',
   },
   'QRY-4/several': {
     title: 'fields takes several names, separated by commas',
     after: ['QRY-4/list'],
-    steps: [create(one), whole, some.get(`${caseRecords}&fields=${idMember},${members.marker}`)],
+    steps: [create(one), readWhole, some.get(`${caseRecords}&fields=${idMember},${members.marker}`)],
     expect: [hasOnly(some, idMember, members.marker)],
     remedy: 'Take fields apart at commas.',
   },
   'QRY-4/record': {
     title: 'fields restricts what is returned of a single record',
     level: 'should',
-    steps: [create(one), whole, some.get(`${one}?fields=${members.marker}`)],
+    steps: [create(one), readWhole, some.get(`${one}?fields=${members.marker}`)],
     expect: [hasOnly(some, members.marker)],
     remedy: 'Understand fields at the address of a record as on its collection.',
   },
@@ -246,7 +246,7 @@ export const fieldsCases = define({
     title: 'The identifier always comes along',
     level: 'should',
     after: ['QRY-4/list'],
-    steps: [create(one), whole, some.get(`${caseRecords}&fields=${members.marker}`)],
+    steps: [create(one), readWhole, some.get(`${caseRecords}&fields=${members.marker}`)],
     expect: [hasOnly(some, idMember, members.marker)],
     remedy: 'Add the identifier to what fields names: without it a client cannot tell which record it has.',
   },

@@ -3,17 +3,7 @@ import { type Case, type Expectation, NotSetUp } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { answerOf, code, everyStatus, finding, short, status } from '../../case/expect.ts'
 import { inOrder, lists } from '../../case/expect-list.ts'
-import {
-  back,
-  first,
-  found,
-  gone as goneStep,
-  good as goodStep,
-  other,
-  refusal,
-  removed,
-  second,
-} from '../../case/names.ts'
+import { back, first, found, gone, good, other, refusal, removed, second } from '../../case/names.ts'
 import {
   caseRecords,
   collection,
@@ -34,16 +24,16 @@ const secret = 'checked0secret0checked'
 // Signed with nothing: {"alg":"HS256"}, {"sub":"checked"}.
 const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjaGVja2VkIn0.Y2hlY2tlZC1jaGVja2VkLWNoZWNrZWQ'
 
-type More = Pick<Case, 'remedy'> & Partial<Case> & { readonly good?: string }
+type More = Pick<Case, 'remedy'> & Partial<Case> & { readonly accepted?: string }
 
 /** A case of one address that is refused, where another like it is not. */
-function refused(name: string, title: string, query: string, { good = '', ...more }: More): Case {
+function refused(name: string, title: string, query: string, { accepted = '', ...more }: More): Case {
   return {
     id: `QRY-8/${name}`,
     title,
     kind: 'reading',
     needs: ['list'],
-    steps: [setUp(goodStep.get(`${collection}${good}`)), refusal.get(`${collection}?${query}`)],
+    steps: [setUp(good.get(`${collection}${accepted}`)), refusal.get(`${collection}?${query}`)],
     expect: [status(refusal, 400)],
     ...more,
   }
@@ -69,7 +59,7 @@ export const refusedCases: readonly Case[] = [
   refused('prototype', 'Names that every object in JavaScript inherits are unknown like any other', '', {
     after: ['QRY-8/parameter'],
     steps: [
-      setUp(goodStep.get(collection)),
+      setUp(good.get(collection)),
       ...[
         '__proto__=1',
         'constructor=1',
@@ -90,17 +80,17 @@ export const refusedCases: readonly Case[] = [
   }),
   refused('type', 'A filter by a number takes no other text', `${members.measured}=much`, {
     needs: ['list', 'measured'],
-    good: `?${members.measured}=${lesser.measured}`,
+    accepted: `?${members.measured}=${lesser.measured}`,
     remedy: 'Parse the value of a filter by the type of its field, and refuse invalid values.',
   }),
   refused('boolean', 'include_deleted takes true and false alone', 'include_deleted=perhaps', {
     needs: ['list', 'soft'],
-    good: '?include_deleted=false',
+    accepted: '?include_deleted=false',
     remedy: 'Refuse values of include_deleted other than true and false.',
   }),
   refused('page', 'The number of a page is a number', 'page=first', {
     needs: ['list', 'page'],
-    good: '?page=1',
+    accepted: '?page=1',
     remedy: 'Refuse values of page that are no whole number, in place of showing the first page.',
   }),
   refused('operator', 'An operator that is none is refused', `${members.filter}%5Bno_such_operator%5D=1`, {
@@ -113,7 +103,7 @@ export const refusedCases: readonly Case[] = [
     `${members.measured}%5Bcontains%5D=1`,
     {
       needs: ['list', 'measured'],
-      good: `?${members.measured}%5Bgt%5D=${lesser.measured}`,
+      accepted: `?${members.measured}%5Bgt%5D=${lesser.measured}`,
       after: ['QRY-8/operator'],
       remedy: 'Refuse operators for texts on numbers, naming those that fit.',
     },
@@ -141,7 +131,7 @@ export const refusedCases: readonly Case[] = [
       kind: 'reading',
       needs: ['list'],
       level: 'should',
-      steps: [setUp(goodStep.get(collection)), refusal.get(`${collection}?${name}=${secret}`)],
+      steps: [setUp(good.get(collection)), refusal.get(`${collection}?${name}=${secret}`)],
       expect: [status(refusal, 400)],
       remedy:
         `Refuse ${name} in the query string: addresses end up in logs and histories, and who sends it there should ` +
@@ -176,7 +166,7 @@ export const refusedCases: readonly Case[] = [
     'QRY-9/form': {
       title: 'What looks like a JWT is refused in an address, whatever it is called',
       level: 'may',
-      steps: [setUp(goodStep.get(collection)), refusal.get(`${collection}?${members.marker}=${token}`)],
+      steps: [setUp(good.get(collection)), refusal.get(`${collection}?${members.marker}=${token}`)],
       expect: [status(refusal, 400)],
       remedy: 'Search the whole query string for the forms of credentials: JWTs and your own keys.',
     },
@@ -195,7 +185,7 @@ export const refusedCases: readonly Case[] = [
   }),
 ]
 
-const gone = setUp(goneStep.delete(removed))
+const removal = setUp(gone.delete(removed))
 
 /** Two records come in the order of their creation; those of one moment prove nothing. */
 function byCreation(step: Reference, isInOrder: (one: number, next: number) => boolean): Expectation {
@@ -214,7 +204,7 @@ export const deletedCases = define({
     steps: [
       create(live),
       create(removed),
-      gone,
+      removal,
       including.get(`${caseRecords}&include_deleted=true`),
       without.get(caseRecords),
     ],
@@ -224,7 +214,7 @@ export const deletedCases = define({
   'QRY-6/false': {
     title: 'include_deleted=false leaves deleted records out',
     after: ['QRY-6/included'],
-    steps: [create(live), create(removed), gone, without.get(`${caseRecords}&include_deleted=false`)],
+    steps: [create(live), create(removed), removal, without.get(`${caseRecords}&include_deleted=false`)],
     expect: [lists(without, live)],
     remedy: 'Read the value of include_deleted: that it is there does not mean true.',
   },
@@ -233,7 +223,7 @@ export const deletedCases = define({
     after: ['QRY-6/included'],
     steps: [
       create(removed),
-      gone,
+      removal,
       setUp(back.post(`${removed}/restore`)),
       including.get(`${caseRecords}&include_deleted=true`),
       without.get(caseRecords),
@@ -245,7 +235,7 @@ export const deletedCases = define({
     title: 'Who may not read deleted records is refused include_deleted with 403',
     needs: ['no delete'],
     after: ['QRY-6/included'],
-    steps: [create(removed), gone, refusal.get(`${caseRecords}&include_deleted=true`, asOther)],
+    steps: [create(removed), removal, refusal.get(`${caseRecords}&include_deleted=true`, asOther)],
     expect: [status(refusal, 403)],
     remedy: 'Ask for the permission to read deleted records before include_deleted is followed.',
   },

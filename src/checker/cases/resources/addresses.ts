@@ -1,8 +1,8 @@
 /** RES-1 to RES-4: paths of collections and records, and identifiers. */
 import type { Expectation, Finding, Observations } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answerOf, applicableWhere, finding, itemsOf, refused, short, status } from '../../case/expect.ts'
-import { after as afterStep, below, change, listings, one, other as otherStep, read } from '../../case/names.ts'
+import { answered, answerOf, applicableWhere, finding, itemsOf, refused, short, status } from '../../case/expect.ts'
+import { after, below, change, listings, one, other, read } from '../../case/names.ts'
 import { recordOf, theRecord } from '../../case/records.ts'
 import {
   absentId,
@@ -228,7 +228,7 @@ export const identifiers = common({ prepare: [create(one)] }).define({
     steps: [
       ...nobodyThere,
       chosenStep.post(collection, { ...body.example, with: { [idMember]: absentId } }),
-      afterStep.get(`${collection}/${absentId}`),
+      after.get(`${collection}/${absentId}`),
     ],
     expect: [
       (seen) => {
@@ -237,8 +237,8 @@ export const identifiers = common({ prepare: [create(one)] }).define({
         if (chosen.answer !== undefined && chosen.answer.status < 300 && String(id) === seen.fill(absentId)) {
           return finding(chosen, 'body', `the record was made with the identifier that was sent, ${short(id)}`)
         }
-        const after = seen.of(afterStep)
-        return after.answer?.status === 200 ? finding(after, 'status', 'a record is there: 200') : undefined
+        const isThere = answered(after, 200)(seen)
+        return isThere ? finding(seen.of(after), 'status', 'a record is there: 200') : undefined
       },
     ],
     remedy: 'Leave an identifier in the body of POST aside, or better refuse it, and always make one on the server.',
@@ -256,14 +256,14 @@ export const identifiers = common({ prepare: [create(one)] }).define({
     title: 'A change does not give a record another identifier',
     steps: [
       change.patch(one, body.json({ [idMember]: absentId })),
-      afterStep.get(one),
-      otherStep.get(`${collection}/${absentId}`),
+      after.get(one),
+      other.get(`${collection}/${absentId}`),
     ],
     expect: [
-      status(afterStep, 200),
+      status(after, 200),
       (seen) => {
-        const other = seen.of(otherStep)
-        return other.answer?.status === 200 ? finding(other, 'status', 'the record is there now: 200') : undefined
+        const isThere = answered(other, 200)(seen)
+        return isThere ? finding(seen.of(other), 'status', 'the record is there now: 200') : undefined
       },
     ],
     remedy: 'Take the identifier from the address alone, and refuse another in the body.',

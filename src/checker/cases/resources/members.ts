@@ -4,9 +4,7 @@ import { common, define } from '../../case/define.ts'
 import { answerOf, applicableWhere, finding, itemsOf, outcomeOf, short, succeeded } from '../../case/expect.ts'
 import {
   after,
-  after as afterStep,
   before,
-  before as beforeStep,
   below,
   change,
   changed,
@@ -14,9 +12,7 @@ import {
   gone,
   list,
   listings,
-  list as listStep,
   one,
-  one as oneStep,
   other,
   read,
   refusal,
@@ -42,11 +38,9 @@ function noTimestamp(record: JsonObject, member: string): Wrong | undefined {
 
 /** What a later reading says of the time of creation after a client wanted to set it. */
 function isNotSet(seen: Observations) {
-  const after = seen.of(afterStep)
-  const value = recordOf(after.answer, seen)?.created_at
-  return Date.parse(String(value)) === Date.parse(longAgo)
-    ? finding(after, { pointer: '/created_at' }, 'created_at is what the client sent')
-    : undefined
+  const value = recordOf(seen.of(after).answer, seen)?.created_at
+  if (Date.parse(String(value)) !== Date.parse(longAgo)) return undefined
+  return finding(seen.of(after), { pointer: '/created_at' }, 'created_at is what the client sent')
 }
 
 export const times = common({ steps: [create(one)], expect: [isNotSet], after: ['RES-5/created-at'] }).define({
@@ -90,13 +84,12 @@ export const times = common({ steps: [create(one)], expect: [isNotSet], after: [
   },
   'RES-5/created-kept': {
     title: 'created_at stays as it is when the record changes',
-    steps: [create(one), setUp(beforeStep.get(one)), setUp(changed.patch(one, body.change)), afterStep.get(one)],
+    steps: [create(one), setUp(before.get(one)), setUp(changed.patch(one, body.change)), after.get(one)],
     expect: [
-      theRecord(afterStep, ({ created_at }, seen) => {
-        const before = recordOf(seen.of(beforeStep).answer, seen)?.created_at
-        return created_at === before
-          ? undefined
-          : { member: 'created_at', message: `${short(created_at)} in place of ${short(before)}` }
+      theRecord(after, ({ created_at }, seen) => {
+        const old = recordOf(seen.of(before).answer, seen)?.created_at
+        if (created_at === old) return undefined
+        return { member: 'created_at', message: `${short(created_at)} in place of ${short(old)}` }
       }),
     ],
     remedy: 'Write created_at once, on creation, and leave it out of every update.',
@@ -104,17 +97,17 @@ export const times = common({ steps: [create(one)], expect: [isNotSet], after: [
   'RES-5/not-set-on-creation': {
     title: 'A client cannot say in POST when a record was created',
     needs: ['read'],
-    steps: [create(one), afterStep.post(collection, { ...body.example, with: { created_at: longAgo } })],
+    steps: [create(one), after.post(collection, { ...body.example, with: { created_at: longAgo } })],
     remedy: 'Refuse created_at in bodies, or leave it aside.',
   },
   'RES-5/not-set-by-patch': {
     title: 'A client cannot say in PATCH when a record was created',
-    steps: [create(one), change.patch(one, body.json({ created_at: longAgo })), afterStep.get(one)],
+    steps: [create(one), change.patch(one, body.json({ created_at: longAgo })), after.get(one)],
     remedy: 'Refuse created_at in bodies, or leave it aside.',
   },
   'RES-5/not-set-by-put': {
     title: 'A client cannot say in PUT when a record was created',
-    steps: [create(one), change.put(one, { ...body.sentBy(one), with: { created_at: longAgo } }), afterStep.get(one)],
+    steps: [create(one), change.put(one, { ...body.sentBy(one), with: { created_at: longAgo } }), after.get(one)],
     remedy: 'Refuse another created_at than the record has, or leave it aside.',
   },
   'RES-5/updated-at': {
@@ -130,23 +123,16 @@ export const times = common({ steps: [create(one)], expect: [isNotSet], after: [
     title: 'updated_at moves on with a change',
     after: ['RES-5/updated-at'],
     level: 'may',
-    steps: [
-      create(one),
-      setUp(beforeStep.get(one)),
-      wait(20),
-      setUp(changed.patch(one, body.change)),
-      afterStep.get(one),
-    ],
+    steps: [create(one), setUp(before.get(one)), wait(20), setUp(changed.patch(one, body.change)), after.get(one)],
     expect: [
       applicableWhere(
-        (seen) => String(recordOf(seen.of(beforeStep).answer, seen)?.updated_at).includes('.'),
+        (seen) => String(recordOf(seen.of(before).answer, seen)?.updated_at).includes('.'),
         'updated_at has whole seconds, and the checker does not wait that long',
       ),
-      theRecord(afterStep, ({ updated_at }, seen) => {
-        const before = recordOf(seen.of(beforeStep).answer, seen)?.updated_at
-        return Date.parse(String(updated_at)) > Date.parse(String(before))
-          ? undefined
-          : { member: 'updated_at', message: `${short(updated_at)} after a change, ${short(before)} before it` }
+      theRecord(after, ({ updated_at }, seen) => {
+        const old = recordOf(seen.of(before).answer, seen)?.updated_at
+        if (Date.parse(String(updated_at)) > Date.parse(String(old))) return undefined
+        return { member: 'updated_at', message: `${short(updated_at)} after a change, ${short(old)} before it` }
       }),
     ],
     remedy: 'Set updated_at in the statement that changes the record.',
@@ -222,10 +208,9 @@ function onlyWhereRecord(step: Reference): Expectation {
 export const names = define({
   'RES-7/records': {
     title: 'The members of records are named in snake_case',
-    steps: [create(oneStep), forEachCollection(listings.get(collection))],
+    steps: [create(one), forEachCollection(listings.get(collection))],
     expect: [
       (seen) => {
-        const one = seen.of(oneStep)
         for (const exchange of seen.all(listings)) {
           const where = `a record of ${new URL(exchange.asked.url).pathname}`
           for (const item of itemsOf(exchange.answer, seen) ?? []) {
@@ -233,22 +218,23 @@ export const names = define({
             if (wrong !== undefined) return wrong
           }
         }
-        return badName(one, recordOf(one.answer, seen), 'the record')
+        const created = seen.of(one)
+        return badName(created, recordOf(created.answer, seen), 'the record')
       },
     ],
     remedy: 'Write the members of all records in lower case with underscores between words: created_at.',
   },
   'RES-7/lists': {
     title: 'What lists tell beside records is named in snake_case',
-    steps: [setUp(listStep.get(collection))],
+    steps: [setUp(list.get(collection))],
     expect: [
       (seen) => {
-        const list = seen.of(listStep)
-        const body = list.answer && jsonOf(list.answer)
+        const exchange = seen.of(list)
+        const body = exchange.answer && jsonOf(exchange.answer)
         const inner = isObject(body) ? Object.entries(body) : []
         return (
-          badName(list, body, 'the list') ??
-          inner.map(([name, value]) => badName(list, value, name)).find((wrong) => wrong !== undefined)
+          badName(exchange, body, 'the list') ??
+          inner.map(([name, value]) => badName(exchange, value, name)).find((wrong) => wrong !== undefined)
         )
       },
     ],
@@ -284,45 +270,45 @@ export const structure = define({
   'RES-8/created': {
     title: 'The answer to POST has the members that GET has',
     after: ['RES-4/id'],
-    steps: [create(oneStep), setUp(read.get(oneStep))],
-    expect: [onlyWhereRecord(oneStep), sameMembers(oneStep, read)],
+    steps: [create(one), setUp(read.get(one))],
+    expect: [onlyWhereRecord(one), sameMembers(one, read)],
     remedy: 'Write records in one place of the code, whichever address answers them.',
   },
   'RES-8/listed': {
     title: 'A record in a list has the members that GET of it has',
-    steps: [create(oneStep), setUp(read.get(oneStep)), setUp(listStep.get(caseRecords))],
+    steps: [create(one), setUp(read.get(one)), setUp(list.get(caseRecords))],
     expect: [
       applicableWhere(
-        (seen) => listed(seen.of(listStep).answer, seen, seen.fill(oneStep.id)) !== undefined,
+        (seen) => listed(seen.of(list).answer, seen, seen.fill(one.id)) !== undefined,
         'the list does not show the record',
       ),
-      sameMembers(listStep, read, (answer, where) => itemsOf(answer, where)?.find((item) => isObject(item))),
+      sameMembers(list, read, (answer, where) => itemsOf(answer, where)?.find((item) => isObject(item))),
     ],
     remedy: 'Write records of lists as single ones are written, and let clients ask for less with fields.',
   },
   'RES-8/updated': {
     title: 'The answer to PATCH has the members that GET has',
-    steps: [create(oneStep), setUp(changed.patch(oneStep, body.change)), setUp(read.get(oneStep))],
+    steps: [create(one), setUp(changed.patch(one, body.change)), setUp(read.get(one))],
     expect: [onlyWhereRecord(changed), sameMembers(changed, read)],
     remedy: 'Answer PATCH with the whole record as GET does, not only with what was changed.',
   },
   'RES-8/replaced': {
     title: 'The answer to PUT has the members that GET has',
-    steps: [create(oneStep), setUp(replaced.put(oneStep, body.sentBy(oneStep))), setUp(read.get(oneStep))],
+    steps: [create(one), setUp(replaced.put(one, body.sentBy(one))), setUp(read.get(one))],
     expect: [onlyWhereRecord(replaced), sameMembers(replaced, read)],
     remedy: 'Answer PUT with the whole record as GET does.',
   },
   'RES-8/nested': {
     title: 'A record in a list below another has the members that GET of it has',
     after: ['RES-2/nested'],
-    steps: [create(oneStep), setUp(read.get(oneStep)), setUp(below.get(nestedList))],
+    steps: [create(one), setUp(read.get(one)), setUp(below.get(nestedList))],
     expect: [sameMembers(below, read, (answer, where) => itemsOf(answer, where)?.[0])],
     remedy: 'Write records of nested lists as all others, with the reference to what they belong to.',
   },
   'RES-8/restored': {
     title: 'The answer to restore has the members that GET has',
     needs: ['soft'],
-    steps: [create(oneStep), setUp(gone.delete(oneStep)), restored.post(`${oneStep}/restore`), read.get(oneStep)],
+    steps: [create(one), setUp(gone.delete(one)), restored.post(`${one}/restore`), read.get(one)],
     expect: [onlyWhereRecord(restored), onlyWhereRecord(read), sameMembers(restored, read)],
     remedy: 'Answer restore with the whole record as GET does.',
   },
