@@ -1,7 +1,7 @@
 /** PAG-5 to PAG-7: cursors, stable walks, and links between pages. */
 import type { Case, Expectation, Step } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import { answerOf, code, everyStatus, field, fieldIs, finding, status } from '../../case/expect.ts'
+import { answerOf, code, everyStatus, fieldIs, finding, status } from '../../case/expect.ts'
 import { cursorAt, eachOnce, idsOf, itemsPart, lists, noList, showsNone } from '../../case/expect-list.ts'
 import { back, first, gone, good, last, list, many, one, pages, refusal, second, three, two } from '../../case/names.ts'
 import {
