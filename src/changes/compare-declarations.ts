@@ -63,7 +63,7 @@ function compareAccess(was: Resource, is: Resource): Declared[] {
   })
 }
 
-/** The source of a function stands for it; values of its closure are not compared. */
+/** Functions are compared by their source; values of their closures are not compared. */
 function accessText(rule: AccessRule): string {
   return typeof rule === 'string' ? rule : typeof rule === 'function' ? String(rule) : canonical(rule)
 }
@@ -154,7 +154,7 @@ function transitionsBeyond(field: Field, other: Field): string[] {
   )
 }
 
-/** Compares business rules by their codes. A rule that is a function has none; its source stands for it. */
+/** Compares business rules by their codes. A rule that is a function has no code, so its source is compared. */
 function compareRules(was: Resource, is: Resource): Declared[] {
   const byName = ({ rules }: Resource) =>
     Map.groupBy(rules, (rule) => ('code' in rule ? rule.code : `of a function on ${[rule.on].flat().join(', ')}`))

@@ -1,6 +1,6 @@
 /**
- * Compares two interfaces, version by version: what would break clients of the old one, and what would not (VER-5). The
- * same difference in many places is reported once, with all its operations, and without its consequences.
+ * Compares two interfaces, version by version: which differences break clients of the old one, and which do not
+ * (VER-5). The same difference in many places is reported once, with all its operations, and without its consequences.
  */
 import type { Catalog } from '../model/resource.ts'
 import { compareDeclarations } from './compare-declarations.ts'

@@ -108,7 +108,7 @@ function compareContent(was: Body, is: Body, about: About, { differs, pair }: Fo
   }
 }
 
-/** The media type or range that stands for a type. */
+/** The media type or range of a document that covers a type. */
 function typeFor(type: string, content: Body['content']): string | undefined {
   return [type, `${type.split('/')[0]}/*`, '*/*'].find((each) => content.has(each))
 }

@@ -187,7 +187,8 @@ function compareTypes(before: Union, after: Union): Found['differences'] {
 }
 
 /**
- * Compares properties other than those named. In responses more of them break nobody: clients ignore what is unknown.
+ * Compares properties other than those named. More of them in responses break no client: clients ignore unknown
+ * properties.
  */
 function compareAdditional(pair: Pair, was: Shape, is: Shape, { differences, inside }: Found): void {
   const [before, after] = [was.additional, is.additional]
@@ -331,7 +332,7 @@ function listedWords(patterns: readonly string[]): Set<string> | undefined {
   return words === undefined ? undefined : new Set(words.split('|'))
 }
 
-/** Which of two patterns admits more is only known of decimals. */
+/** The kind of a change of patterns. Which pattern accepts more texts is known for decimals only. */
 function patternChange(lost: readonly string[], gained: readonly string[]): Kind {
   if (lost.length === 0) return 'limit-narrowed'
   if (gained.length === 0) return 'limit-widened'

@@ -1,7 +1,7 @@
 /** An OpenAPI document as it was parsed: its parts, how references are followed, and how much a comparison may cost. */
 import { escapeStep } from '../model/place.ts'
 
-/** A document that cannot be compared: its message says what is wrong, where, and what to do. */
+/** A document that cannot be compared: its message has the mistake, its place, and the remedy. */
 export class DocumentError extends Error {
   /** @param pointer JSON Pointer to what is wrong */
   constructor(pointer: string, message: string) {
@@ -22,7 +22,7 @@ export interface Part {
 /** A document that can be compared. */
 export interface Document {
   readonly root: Part
-  /** 3.0 has `nullable`, and ignores what stands beside a `$ref`. */
+  /** 3.0 has `nullable`, and ignores keywords beside a `$ref`. */
   readonly dialect: '3.0' | '3.1'
 }
 
@@ -67,7 +67,7 @@ function refuseDepth(root: Json): void {
       for (const value of Object.values(each)) if (typeof value === 'object' && value !== null) next.push(value)
     }
     values += next.length
-    // Aliases of YAML can make a circle, or a few lines that stand for millions.
+    // Aliases of YAML can form a cycle, or expand a few lines to millions.
     if (values > mostValues) throw new DocumentError('', `has more than ${mostValues} objects and arrays.`)
     level = next
   }
@@ -127,9 +127,9 @@ export function referenceOf({ value }: Part): string | undefined {
 }
 
 /**
- * The part at the end of a chain of references; the part itself where it is none.
+ * The part at the end of a chain of references; the part itself if it is no reference.
  *
- * @throws DocumentError where a reference leads out of the document, to nothing, or round in a circle
+ * @throws DocumentError if a reference leads out of the document, to nothing, or in a cycle
  */
 export function follow(document: Document, part: Part): Part {
   let at = part
@@ -164,7 +164,7 @@ export function target(document: Document, from: string, reference: string): Par
   return { value, pointer }
 }
 
-/** One text for one JSON value, whatever the order of its keys. */
+/** The canonical text of a JSON value, independent of the order of its keys. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => {
     if (!isObject(each)) return each

@@ -1,4 +1,4 @@
-/** Reads an OpenAPI document as the operations that clients can send, whatever way they are written. */
+/** Reads an OpenAPI document as the operations that clients can send, independent of how the document writes them. */
 import {
   canonical,
   child,
@@ -89,7 +89,7 @@ interface Address {
 }
 
 function operationOf(document: Document, address: Address, part: Part, shared: Part): Operation {
-  // The path item and the document have what the operation leaves out.
+  // The path item and the document supply what the operation omits.
   const nearest = (key: string) => child(part, key) ?? child(shared, key) ?? child(document.root, key)
   const path = basePath(nearest('servers')) + address.path
   const method = address.method.toUpperCase()
@@ -200,8 +200,8 @@ function mediaType(type: string): string {
 const mostSecurity = 100
 
 /**
- * What callers need: alternatives, each a set. A scheme is known by what it is, not by its name in the document.
- * Nothing declared, and an empty requirement, mean that nothing is needed.
+ * What callers need: alternatives, each a set. A scheme is identified by its definition, not by its name in the
+ * document. No declaration, and an empty requirement, mean that no credential is needed.
  */
 function securityOf(document: Document, part: Part | undefined): ReadonlySet<string>[] {
   const schemes = child(child(document.root, 'components'), 'securitySchemes')

@@ -185,7 +185,7 @@ function joined<Value>(
 const mostAlternatives = 256
 const mostNested = 200
 
-/** What a schema says beside what it admits. */
+/** The annotations of a schema, in addition to the values that it accepts. */
 const annotations = ['default', 'readOnly', 'writeOnly', 'deprecated'] as const
 type Annotations = Partial<Readonly<Record<(typeof annotations)[number], unknown>>>
 
@@ -258,7 +258,7 @@ export function schemaReader(document: Document, spend: Spend): SchemaReader {
     if (reference === undefined) return readKeywords(part)
     const to = target(document, part.pointer, reference)
     const referred = readSchema(to)
-    // The dialect 3.0 ignores what stands beside a reference.
+    // The dialect 3.0 ignores keywords beside a reference.
     const own = document.dialect === '3.0' ? { shapes: [wholeType('any', part.pointer)] } : readKeywords(part)
     const name = /^\/components\/[^/]+\/([^/]+)$/.exec(to.pointer)?.[1]
     const both = allOf(referred.shapes, own.shapes, part)

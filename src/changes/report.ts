@@ -64,7 +64,7 @@ function rowOf(finding: Finding): string {
 
 /** Where to look; nothing for a compatible difference. */
 function placeOf({ severity, kind, places }: Finding): string {
-  // Only the old document has what was removed.
+  // Only the old document has the removed part.
   const place = kind.endsWith('-removed') ? places[0] : places.at(-1)
   if (severity === 'compatible' || place === undefined) return ''
   return `${clean(place.pointer)} of the ${place.in} ${place.of === 'openapi' ? 'document' : 'declaration'}`
@@ -75,7 +75,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[\\`*_{}[\]<>()#+!|~&]/g, (character) => `\\${character}`).replaceAll(/\s+/g, ' ')
 }
 
-/** Breaks a text into indented lines. A word longer than a line stands alone. */
+/** Breaks a text into indented lines. A word longer than a line gets its own line. */
 function wrapped(text: string, indent: number, hanging = 0): string[] {
   const lines: string[] = []
   let line = ' '.repeat(indent)

@@ -96,9 +96,7 @@ async function open(file: string): Promise<{ bytes: Bytes; read: () => number; s
   return { bytes: counted(createReadStream(file, { highWaterMark: 262_144 })), read: () => read, size }
 }
 
-/**
- * The chunks of a source until the signal, even while it waits for a chunk: nobody may ever write to standard input.
- */
+/** The chunks of a source until the signal, even while it waits for a chunk: standard input may never have data. */
 async function* until(signal: AbortSignal, source: Bytes): AsyncGenerator<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]()
   while (!signal.aborted) {

@@ -48,7 +48,7 @@ const program = new Command('resourced')
   // After a command, --version belongs to the command.
   .enablePositionalOptions()
   .showHelpAfterError('(resourced --help lists all commands and options)')
-  // Commander repeats what was mistyped: it may contain a password.
+  // Commander repeats unknown arguments, which may contain a password.
   .configureOutput({ writeOut: print, outputError: (text, write) => write(withoutCredentials(text)) })
   .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
 program.helpCommand('help [command]', 'Show help for a command')
@@ -274,7 +274,7 @@ function run<Arguments extends unknown[]>(
   load: () => Promise<(...given: Arguments) => Promise<void>>,
 ): (...given: Arguments) => Promise<void> {
   return async (...given) => {
-    // If nobody reads standard error, a server or an import goes on.
+    // If standard error is closed, a server or an import continues.
     process.stderr.on('error', () => {})
     try {
       const command = await load()

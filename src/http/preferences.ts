@@ -133,7 +133,7 @@ export function decidePreferences(field: string | undefined, understood: readonl
 
 const nothing: Decided = { return: undefined, strict: false, unmet: [], applied: undefined, values: new Map() }
 
-// A longer list helps nobody to correct a header of thousands of preferences.
+// A longer list would not help to correct a header of thousands of preferences.
 const mostSentences = 20
 
 function shortened(text: string): string {

@@ -186,14 +186,14 @@ export interface Observations {
   readonly ids: (step: Named) => readonly string[]
 }
 
-/** One thing that must be so: gives what is wrong, `undefined` if nothing is. Pure. */
+/** One expectation: returns the problem, or `undefined` if it holds. Pure. */
 export type Expectation = (seen: Observations) => Finding | undefined
 
 /** One observable consequence of a rule. */
 export interface Case {
   /** Its rule and a name, `CON-3/stale-delete`. Permanent. */
   readonly id: `${string}-${number}/${string}`
-  /** What must be so, as a sentence. */
+  /** The expectation, as a sentence. */
   readonly title: string
   /** `reading`: it sends only safe requests. */
   readonly kind: 'reading' | 'changing'
@@ -218,7 +218,7 @@ export function ruleOf({ id }: Pick<Case, 'id'>): string {
 /** A case cannot go on: something that it only prepares did not come about. */
 export class NotSetUp extends Error {}
 
-/** What a case is about is not there, as answers have shown. */
+/** Responses have shown that the server lacks the subject of the case. */
 export class NotApplicable extends Error {}
 
 /** A record that the checker created, or one to which it refers. */

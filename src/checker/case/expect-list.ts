@@ -5,7 +5,7 @@ import type { Expectation, Observations } from './case.ts'
 import { answerOf, everyAnswerOf, finding, itemsOf, short, totalOf } from './expect.ts'
 import type { Reference } from './references.ts'
 
-/** The identifiers in a list; `undefined` where it is none. */
+/** The identifiers in a list; `undefined` if the value is no list. */
 export function idsOf(answer: Answer | undefined, seen: Observations): string[] | undefined {
   return itemsOf(answer, seen)?.map((item) => String(item?.[seen.collection.id]))
 }
@@ -71,8 +71,8 @@ export function inOrder(step: Reference, test: (items: readonly Item[], seen: Ob
 export type Item = Readonly<Record<string, unknown>>
 
 /**
- * Whether an answer is seen to hold only a part of its list: there are more, there is a next page, or what was made is
- * not in it.
+ * Whether a response shows that it has only a part of its list: the total is larger, there is a next page, or a created
+ * record is missing.
  */
 export function isPart(answer: Answer | undefined, seen: Observations, made: readonly string[] = []): boolean {
   const ids = idsOf(answer, seen)

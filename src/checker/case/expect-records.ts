@@ -53,7 +53,7 @@ export function asMade(
     const record = recordIn(answer, seen)
     const sent = JSON.parse(seen.of(made).asked.body ?? '{}') as Readonly<Record<string, unknown>>
     const before = seen.of(made).answer
-    // What the server has made of a member when it created the record is what has to come back.
+    // The expected value is the one in the response of the creation.
     const wanted = Object.keys(sent).map(
       (name) => [name, before && valueAt(recordOf(before, seen), memberPointer(name))] as const,
     )
@@ -88,7 +88,7 @@ export function isListed(step: Reference, record: Reference): (seen: Observation
   return (seen) => listed(seen.of(step).answer, record, seen) !== undefined
 }
 
-/** Whether a list shows exactly these of the records that were made, and nothing else: its filter does what it says. */
+/** Whether a list shows exactly these of the records that were made, and nothing else: the filter works. */
 export function isExactly(step: Reference, ...records: readonly Reference[]): (seen: Observations) => boolean {
   return (seen) => {
     const found = itemsOf(seen.of(step).answer, seen)?.map((item) => String(item?.[seen.collection.id]))

@@ -128,7 +128,7 @@ export function code(step: Reference, wanted: string): Expectation {
   })
 }
 
-/** A header field is there, and as it should be: `test` says what is wrong with it. */
+/** Expects a header field; `test` returns what is wrong with its value. */
 export function field(
   step: Reference,
   name: string,
@@ -163,7 +163,9 @@ export function noBody(step: Reference): Expectation {
   return answerOf(step, ({ body }) => unless(body === '', `a body of ${Buffer.byteLength(body)} bytes`))
 }
 
-/** The value at a pointer of the JSON body: `test` says what is wrong with it, `undefined` where there is none. */
+/**
+ * The value at a pointer of the JSON body: `test` returns what is wrong with it, `undefined` if there is no such value.
+ */
 export function member(
   step: Reference,
   pointer: string | ((seen: Observations) => string),
@@ -187,7 +189,7 @@ export function itemsOf(
   return Array.isArray(items) ? items : undefined
 }
 
-/** The total that a list tells; `undefined` where it tells none. */
+/** The total in a list; `undefined` if there is none. */
 export function totalOf(answer: Answer | undefined, { profile }: Pick<Observations, 'profile'>): number | undefined {
   if (answer === undefined) return undefined
   const { total } = profile.names

@@ -200,15 +200,15 @@ export function textVariant(text: string, variant: string): string {
 // No vowels: nothing that a search could take for an ending or leave out as a common word.
 const letters = 'bcdfghjklmnpqrtv'
 
-/** A word of letters alone that stands for a mark: searches take words apart at everything else. */
+/** A word of letters only that represents a mark: searches split words at all other characters. */
 export function wordOf(mark: string): string {
   const digits = mark.slice(mark.lastIndexOf('-') + 1)
   return `z${digits.replaceAll(/[\da-f]/g, (digit) => letters[Number.parseInt(digit, 16)] as string)}z`
 }
 
 /**
- * A cursor as somebody could forge it: where it is readable once decoded, one letter or digit of what it says is
- * another; otherwise one of its characters.
+ * A forged cursor: if the decoded cursor is readable, one of its letters or digits is changed; otherwise one character
+ * of the cursor.
  */
 export function forgedCursor(cursor: string): string {
   const alphabet = /[-_]/.test(cursor) ? 'base64url' : 'base64'

@@ -5,7 +5,7 @@
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
 import type { CaseState } from './case.ts'
 
-/** By what can be done with it, a case asks for a member: `members.ranked`. */
+/** A case selects a member by what it supports: `members.ranked`. */
 export type MemberKind = keyof typeof finders
 
 const finders = {
@@ -31,7 +31,7 @@ const finders = {
   /** Filters lists, and may be left out of the example. */
   emptied: ({ filters, optional, example = {}, marker }) =>
     filters.find((name) => name !== marker && Object.hasOwn(optional, name) && Object.hasOwn(example, name)),
-  /** A text that lists are said to be neither filtered nor sorted by, where it is known by what they are. */
+  /** A text that lists can neither filter nor sort by, if the filters and sorts of the collection are known. */
   undeclared: ({ filters, sorts, search, example = {}, references }) =>
     filters.length === 0 || sorts.length === 0
       ? undefined

@@ -24,7 +24,7 @@ export function recordOf(answer: Answer | undefined, { profile, collection }: Wh
       : undefined
 }
 
-/** The answer of a step holds a record, and `test` says what is wrong with it. */
+/** Expects a record in the response of a step; `test` returns what is wrong with it. */
 export function theRecord(
   step: Reference,
   test: (record: JsonObject, seen: Observations) => Wrong | undefined,
@@ -49,7 +49,7 @@ export function listed(answer: Answer | undefined, seen: Where, id: string): Jso
   return itemsOf(answer, seen)?.find((each) => String(each[seen.collection.id]) === id)
 }
 
-/** By what a record that an exchange made is known: its identifier, or where it is; `undefined` where none was made. */
+/** The identity of a record that an exchange created: its identifier or its path; `undefined` if none was created. */
 export function madeBy({ answer, asked }: Exchange, seen: Where): string | undefined {
   if (answer === undefined || answer.status >= 300) return undefined
   const location = fieldOf(answer, 'Location')

@@ -299,7 +299,8 @@ function recordNames(collection: string): readonly [string, string] {
 }
 
 /**
- * What the name of a member refers to: `country` for `country_id`; `undefined` if it does not end like an identifier.
+ * The collection that the name of a member refers to: `country` for `country_id`; `undefined` if it does not end like
+ * an identifier.
  */
 function referredName(member: string): string | undefined {
   const found = /^(.+?)(?:_id|-id|Id|ID|_uuid|Uuid|_key)$/.exec(member)

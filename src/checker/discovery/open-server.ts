@@ -1,6 +1,6 @@
 /**
- * Opens a server from what the user says about it: finds its OpenAPI document, at a given place or at the usual ones, and
- * where on the server the paths of the document begin.
+ * Opens a server from the user's options: finds its OpenAPI document, at a given place or at the usual ones, and where
+ * on the server the paths of the document begin.
  */
 import { readFile } from 'node:fs/promises'
 import { type Requester, request } from '../client/client.ts'

@@ -94,7 +94,7 @@ const acting = oneOf(
 /** Creating a record starts work; reading one is harmless. */
 const working = oneOf('(?:cron_?)?jobs exports imports deployments builds')
 
-/** A record configures the server, or says who may do what. */
+/** Names of collections that configure the server or hold permissions. */
 const configuring = oneOf(
   'super_?users? admins? administrators roles user_?roles permissions policies grants acls? access scopes',
   'oauth_?(?:clients|applications) settings configs? configurations? migrations schema_?migrations schemas',

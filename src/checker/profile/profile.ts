@@ -302,7 +302,7 @@ export function bareCollection(name: string, path = `/${name}`): CollectionProfi
   }
 }
 
-/** A discovered profile in which the entries of a file replace what was found. */
+/** A discovered profile in which the entries of a file replace discovered values. */
 export function mergeProfile(profile: Profile, { collections = {}, names, ...rest }: PartialProfile): Profile {
   const known = profile.collections.flatMap((each) => {
     const given = collections[each.name]

@@ -121,7 +121,9 @@ export interface Leftover {
   readonly paths: readonly string[]
 }
 
-/** What exists after the run and did not exist before. Empty if the server holds what it held before. */
+/**
+ * The records that exist after the run and did not exist before. Empty if the server has the same records as before.
+ */
 export function leftoversOf({ remains, jobs, differences }: Pick<Report, 'remains' | 'jobs' | 'differences'>) {
   // The server deletes jobs itself, so a few examples are enough.
   const someJobs = jobs.length <= 4 ? jobs : [...jobs.slice(0, 3), `… ${jobs.length - 3} more`]

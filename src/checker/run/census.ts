@@ -12,7 +12,7 @@ import { type RunContext, requesterFor } from './context.ts'
 
 /** The records of a collection at one time. */
 export interface Count {
-  /** As the list says, or as they were read; `undefined` if neither is known. */
+  /** The total in the list, or the number of records read; `undefined` if neither is known. */
   readonly total: number | undefined
   readonly records: readonly JsonObject[]
   /** Whether `records` are all records of the collection. */

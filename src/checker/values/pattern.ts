@@ -149,7 +149,7 @@ function escaped(reader: Reader): Part {
   return choice(escapedSet(reader))
 }
 
-/** The characters for which an escape stands, after its backslash. */
+/** The characters that an escape matches; the reader is behind its backslash. */
 function escapedSet(reader: Reader): string {
   const char = reader.pattern[reader.at++]
   if (char === undefined || /[1-9k]/.test(char)) throw new Unsupported()

@@ -124,7 +124,7 @@ export function deletedWith(catalog: Catalog, resource: Resource): Resource[] {
   return [...found]
 }
 
-/** Stands for the codes of business rules that are functions: they are not known in advance. */
+/** Replaces the codes of business rules that are functions: those codes are not known in advance. */
 export const anyCode = '*'
 
 function ruleCodes(resource: Resource | undefined, trigger: RuleTrigger): string[] {

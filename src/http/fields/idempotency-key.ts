@@ -13,7 +13,7 @@ const quoted = /^"((?:[^"\\]|\\["\\])*)"/
 const badEscape = /^"(?:[^"\\]|\\["\\])*\\[^"\\]/
 // Parameters (section 3.1.2): the draft defines none, so that all are ignored.
 const parameters = /^(?: *; *[a-z*][a-z0-9_.*-]*(?:=(?:"(?:[^"\\]|\\["\\])*"|[^ ",;]+))?)*$/
-// What means something in a structured field cannot stand in a bare key: `a, b` may be two fields joined.
+// A bare key must not contain characters with a meaning in structured fields: `a, b` may be two fields joined.
 const bare = /^[^ ",;]+$/
 
 /**
