@@ -1,6 +1,6 @@
 /**
- * Migration steps as data: what each one does, what it would lose, whether it may be taken, and how people read it: as a
- * line, and in the error for a migration that was refused.
+ * Migration steps as data: what each one does, what it would lose, whether it may be taken, and how people read it: as
+ * a line, and in the error for a migration that was refused.
  */
 
 import type { Conversion, Field } from '../../model/resource.ts'

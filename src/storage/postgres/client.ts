@@ -1,27 +1,39 @@
 /**
- * A connection of `pg`: it can be discarded at once, never ends the process, reads password files, and gives values as
- * `Row` has them.
+ * A connection of `pg`: it prepares each statement once, can be discarded at once, never ends the process, reads
+ * password files, and gives values as `Row` has them.
  */
-
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
+import { BoundedMap } from '../sql/bounded-map.ts'
+import type { Row, Statement } from '../transaction.ts'
+import { isUnprepared } from './errors.ts'
 
 /** How long the server may take to close a connection, in milliseconds. */
 const closeTimeout = 1_000
 
 interface Inside {
   readonly processID: number | null
-  readonly connection: { readonly stream: Duplex & { readonly bytesRead?: number } }
+  readonly connection: {
+    readonly stream: Duplex & { readonly bytesRead?: number }
+    readonly parsedStatements: Record<string, string>
+  }
   password: unknown
 }
+
+/** Whether statements are prepared under names. Poolers in transaction mode may not keep them. */
+export type Preparing = 'named' | 'unnamed'
 
 /** A connection. */
 export class Client extends pg.Client {
   /** Its generation; see `StallWatch`. */
   generation = 0
+  /** The names of its prepared statements, by text: their shapes come from queries. */
+  readonly #names = new BoundedMap<string>(500, (_, name) => this.#deallocate(name))
+  /** How many names were made. */
+  #made = 0
 
   constructor(config?: pg.ClientConfig) {
     super(config)
@@ -71,6 +83,43 @@ export class Client extends pg.Client {
   /** How many bytes were received on it. */
   get bytesReceived(): number {
     return (this as unknown as Inside).connection.stream.bytesRead ?? 0
+  }
+
+  /**
+   * Runs a statement, prepared once under a name. Several may be sent without waiting for answers: PostgreSQL runs them
+   * in order.
+   */
+  prepareAndRun({ text, values }: Statement, preparing: Preparing): Promise<Row[]> {
+    const name = preparing === 'named' ? this.#names.of(text, () => `r${++this.#made}`) : undefined
+    return new Promise((resolve, reject) => {
+      // `pg` uses a query object as it is, and copies any other configuration.
+      const query = new pg.Query({ name, text, values } as pg.QueryConfig, undefined, (error, result) => {
+        if (!error) return resolve(result.rows)
+        // An earlier statement in the pipeline should have prepared this text, and failed.
+        if (name !== undefined && isUnprepared(error) && this.#names.get(text) === name) this.#names.delete(text)
+        reject(error)
+      })
+      this.#gather()
+      this.query(query)
+    })
+  }
+
+  /**
+   * Corks the socket until the turn of the event loop ends, so that all statements of the turn are one write: each
+   * write would cost as much as its statement.
+   */
+  #gather(): void {
+    const { stream } = (this as unknown as Inside).connection
+    if (stream.writableCorked > 0) return
+    stream.cork()
+    setImmediate(() => stream.uncork())
+  }
+
+  #deallocate(name: string): void {
+    // pg keeps the texts of prepared statements as long as the connection lives.
+    delete (this as unknown as Inside).connection.parsedStatements[name]
+    // If this fails, the connection has ended, and its statements with it.
+    this.query(`deallocate ${name}`).catch(() => {})
   }
 
   /** Closes the socket at once; pending queries are rejected. */

@@ -7,20 +7,37 @@ import sql from 'sql-template-tag'
 import { type OnCommit, StorageFault } from '../storage.ts'
 import type { Row, Runner, Statement, Transaction } from '../transaction.ts'
 import { probeWrite, WriteProbe } from '../write-probe.ts'
-import type { Client } from './client.ts'
+import type { Client, Preparing } from './client.ts'
 import { acquire, destroy, makePool, type PooledClient, SharedConnection, StallWatch } from './connections.ts'
-import { isRestartable, isUnprepared, isUnusable, toStorageFault } from './errors.ts'
-import { type ConnectionOptions, type Limits, limitsOf } from './settings.ts'
 import {
-  awaitCommit,
-  beginOf,
-  control,
-  type Isolation,
-  limiting,
-  type Preparing,
-  prepareAndRun,
-  send,
-} from './statements.ts'
+  isDisconnected,
+  isFromServer,
+  isRestartable,
+  isUnprepared,
+  isUnsent,
+  isUnusable,
+  toStorageFault,
+} from './errors.ts'
+import { type ConnectionOptions, type Limits, limitsOf } from './settings.ts'
+
+/** The isolation level of a transaction. */
+export type Isolation = 'read committed' | 'serializable'
+
+/** Statements that control transactions. */
+const control = {
+  readCommitted: textOf('begin'),
+  serializable: textOf('begin isolation level serializable'),
+  // A table lock is acquired before the transaction takes its snapshot; a row lock would be too late.
+  besideRules: textOf('lock table resourced_meta in row exclusive mode'),
+  snapshot: textOf('begin isolation level repeatable read read only'),
+  commit: textOf('commit'),
+  rollback: textOf('rollback'),
+  isThere: textOf('select 1 as one'),
+}
+
+function textOf(text: string): Statement {
+  return { text, sql: text, values: [] }
+}
 
 /** How a transaction that changes something runs. */
 export interface Writing {
@@ -137,7 +154,7 @@ export class Database implements Runner {
   }
 
   async #isThere(): Promise<void> {
-    const asking = this.#control.use((client) => prepareAndRun(client, control.isThere, this.#preparing))
+    const asking = this.#control.use((client) => client.prepareAndRun(control.isThere, this.#preparing))
     const asked = withStorageFaults(asking.then(() => true))
     const timer = new AbortController()
     const late = sleep(this.#limits.ping, false, { signal: timer.signal }).catch(() => false)
@@ -165,7 +182,7 @@ export class Database implements Runner {
   ): Promise<T> {
     let step = first
     while (step.done !== true) {
-      step = transaction.next(await prepareAndRun(client, step.value, this.#preparing))
+      step = transaction.next(await client.prepareAndRun(step.value, this.#preparing))
       throwIfAbandoned(abandoned)
     }
     return step.value
@@ -254,6 +271,67 @@ export class Database implements Runner {
     } catch {
       return false
     }
+  }
+}
+
+/**
+ * How a transaction that changes something begins. A serializable one waits for those that exclude it
+ * (`Locks.excludeSerializable`).
+ *
+ * @param limits set where the session has none
+ */
+function beginOf(isolation: Isolation, limits?: Pick<Limits, 'lock'>): readonly Statement[] {
+  if (isolation === 'read committed') return [control.readCommitted]
+  const waits = limits === undefined ? [] : [textOf(`set local lock_timeout = ${limits.lock}`)]
+  return [control.serializable, ...waits, control.besideRules]
+}
+
+/** Sets the limits of a transaction, where no session keeps them. */
+function limiting({ statement, lock, idle, jit }: Partial<Limits> & { readonly jit?: 'off' }): Statement {
+  const settings = {
+    statement_timeout: statement,
+    lock_timeout: lock,
+    idle_in_transaction_session_timeout: idle,
+    jit,
+  }
+  const given = Object.entries(settings).filter(([, value]) => value !== undefined)
+  return textOf(`select ${given.map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`)
+}
+
+/** Errors of statements before the last one that was sent: the last one did not run. */
+const refusedBefore = new WeakSet<Error>()
+
+/**
+ * Sends statements without waiting for answers between them.
+ *
+ * @returns the rows of the last statement before COMMIT
+ */
+async function send(client: Client, preparing: Preparing, statements: readonly Statement[]): Promise<Row[]> {
+  const [only] = statements
+  if (statements.length === 1 && only !== undefined) return client.prepareAndRun(only, preparing)
+  const answers = await Promise.allSettled(statements.map((each) => client.prepareAndRun(each, preparing)))
+  let rows: Row[] = []
+  for (const [index, answer] of answers.entries()) {
+    if (answer.status === 'rejected') {
+      if (index < statements.length - 1 && isFromServer(answer.reason)) refusedBefore.add(answer.reason)
+      throw answer.reason
+    }
+    if (statements[index] !== control.commit) rows = answer.value
+  }
+  return rows
+}
+
+/**
+ * Waits for statements that end with COMMIT.
+ *
+ * @throws StorageFault `uncertain` where the answer was lost, and the commit may have happened
+ */
+async function awaitCommit<T>(sent: Promise<T>): Promise<T> {
+  try {
+    return await sent
+  } catch (error) {
+    if (!isDisconnected(error) || isUnsent(error) || refusedBefore.has(error as Error)) throw error
+    throw new StorageFault('uncertain', 'The connection to PostgreSQL was lost during a commit.', error)
   }
 }
 

@@ -18,14 +18,13 @@ import { readPage, readPageAtOnce } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { ruledAmong, ruledBelow } from '../transactions/rows/dependents.ts'
 import { isChange, writeTransaction } from '../transactions/run.ts'
-import { Database } from './database.ts'
+import { Database, type Isolation } from './database.ts'
 import { postgres, postgresWithReplica } from './engine.ts'
 import { migratePostgres } from './migrate.ts'
 import { Replica, type Source } from './replica.ts'
 import { checkDurability } from './requirements.ts'
 import { withConnection } from './session.ts'
 import type { ConnectionOptions } from './settings.ts'
-import type { Isolation } from './statements.ts'
 
 /** How a PostgreSQL database is opened. */
 export interface PostgresOptions extends ConnectionOptions {
