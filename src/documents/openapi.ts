@@ -1,17 +1,15 @@
 /**
- * The catalog as an OpenAPI 3.1 document (DOC-1). Every response of the server fits it. Where there are versions, it says
- * how clients choose one, which header fields name it, and what is deprecated (VER-1, VER-3, VER-4).
+ * The catalog as an OpenAPI 3.1 document (DOC-1). Every response of the server fits it. Where there are versions, it
+ * says how clients choose one, which header fields name it, and what is deprecated (VER-1, VER-3, VER-4).
  */
 import { type Catalog, isRestorable, type Resource } from '../model/resource.ts'
 import type { FaultCode } from '../spec/faults.ts'
 import { responseHeaders } from '../spec/response-headers.ts'
 import { isDeprecated, isLeaving, mediaTypeOf, onlyVersion, type Version, type Versions } from '../versions/versions.ts'
-import { type HeaderName, headers, type Json, refTo, sharedSchemas } from './openapi/components.ts'
-import { namesOf, type ResourceNames } from './openapi/names.ts'
+import { type HeaderName, headers, type Json, parameterComponents, refTo, sharedSchemas } from './openapi/components.ts'
 import { bulkDeletePath, collectionPath, type OperationParts, recordPath, restorePath } from './openapi/operations.ts'
-import { parameterComponents } from './openapi/parameters.ts'
 import { problemResponses } from './openapi/problems.ts'
-import { resourceSchemas } from './openapi/schemas.ts'
+import { namesOf, type ResourceNames, resourceSchemas } from './openapi/schemas.ts'
 import { exportPaths, servicePaths, systemPaths } from './openapi/system-operations.ts'
 
 /** Settings of the document. */

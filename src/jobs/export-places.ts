@@ -4,8 +4,8 @@
  * In a folder: the database has the valid length of each file. Bytes are written and synced first, and counted then.
  * After a crash the bytes beyond the valid length are cut off and written again.
  *
- * In the database: one server writes the pieces of a file, and any server can send it. A server that is asked for a file
- * first copies the pieces into a local file, once (decision 027).
+ * In the database: one server writes the pieces of a file, and any server can send it. A server that is asked for a
+ * file first copies the pieces into a local file, once (decision 027).
  */
 import { constants, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { type FileHandle, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'

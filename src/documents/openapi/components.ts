@@ -1,7 +1,8 @@
 /**
- * What all OpenAPI documents share: references, objects, response header fields, and the schemas of problems, pages,
- * deletions, jobs and JSON Patch.
+ * What all OpenAPI documents share: references, objects, response header fields, parameters, and the schemas of
+ * problems, pages, deletions, jobs and JSON Patch.
  */
+import type { Catalog } from '../../model/resource.ts'
 import type { responseHeaders } from '../../spec/response-headers.ts'
 
 /** A JSON object of the document. */
@@ -29,6 +30,79 @@ export function headers(...names: readonly HeaderName[]): Json {
 export function openHeaders(...names: readonly HeaderName[]): Json {
   const all: HeaderName[] = [...names, 'Cache-Control', 'X-Request-Id']
   return Object.fromEntries(all.sort().map((name) => [name, refTo('headers', name)]))
+}
+
+/** A parameter of the query. */
+export const queryParameter = (name: string, description: string, schema: Json, more: Json = {}): Json => ({
+  name,
+  in: 'query',
+  description,
+  schema,
+  ...more,
+})
+const headerParameter = (name: string, description: string, pattern?: string): Json => ({
+  name,
+  in: 'header',
+  description,
+  schema: { type: 'string', ...(pattern !== undefined && { pattern }) },
+})
+
+/** `*`, or entity tags with commas between (RFC 9110 section 8.8.3). */
+const entityTags = '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$'
+/** A text of visible characters, with or without double quotes (RFC 9651 section 3.3.3). */
+export const idempotencyKeyPattern = '^("([ !#-\\[\\]-~]|\\\\["\\\\]){1,255}"|[!#-+\\--:<-~]{1,255})$'
+/** The parameters that operations share, by component name. */
+export function parameterComponents({ limits }: Catalog): Json {
+  const { max, default: usual } = limits.pageSize
+  // No defaults: a generated client that sends them would mix the styles of pages, which is refused (PAG-2).
+  const size = { type: 'integer', minimum: 1, maximum: max }
+  const unsaid = `${usual} where left out`
+  const name = { type: 'string' }
+  return {
+    Id: { name: 'id', in: 'path', required: true, description: 'The id of the record.', schema: name },
+    ParentId: { name: 'id', in: 'path', required: true, description: 'The id of the parent.', schema: name },
+    Page: queryParameter('page', 'The number of a page, from 1; goes with `per_page` alone.', {
+      type: 'integer',
+      minimum: 1,
+    }),
+    PerPage: queryParameter('per_page', `How many records a page has, ${unsaid}; goes with \`page\`.`, size),
+    Offset: queryParameter('offset', 'How many records to skip; goes with `limit` alone.', {
+      type: 'integer',
+      minimum: 0,
+    }),
+    Limit: queryParameter(
+      'limit',
+      `How many records a page has, ${unsaid}; goes with \`offset\`, with \`cursor\`, or alone.`,
+      size,
+    ),
+    Cursor: queryParameter(
+      'cursor',
+      'Where to go on: a cursor of an earlier page, with the same sort and filters.',
+      name,
+    ),
+    IncludeDeleted: queryParameter(
+      'include_deleted',
+      'Adds deleted records that are still kept, for those who may read them.',
+      {
+        type: 'boolean',
+      },
+    ),
+    IfMatch: headerParameter('If-Match', 'Go on only if the record still has one of these entity tags.', entityTags),
+    IfNoneMatch: headerParameter('If-None-Match', 'Answer 304 if it still has one of these entity tags.'),
+    IfModifiedSince: headerParameter('If-Modified-Since', 'Answer 304 if it was not changed since.'),
+    Prefer: headerParameter(
+      'Prefer',
+      'The answer wanted, `return=representation` or `return=minimal`; for a deletion also `respond-async` (RFC 7240).',
+    ),
+    Range: headerParameter('Range', 'The bytes wanted of the representation: `bytes=0-499` (RFC 9110 section 14).'),
+    IfRange: headerParameter('If-Range', 'Goes with `Range`: only while this entity tag, or this date, is current.'),
+    IdempotencyKey: headerParameter(
+      'Idempotency-Key',
+      'A text of your own for this request, such as a UUID: sent again within a day, it gets the first answer again.',
+      idempotencyKeyPattern,
+    ),
+    IfUnmodifiedSince: headerParameter('If-Unmodified-Since', 'Go on only if the record was not changed since.'),
+  }
 }
 
 const code: Json = { type: 'string', pattern: '^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$' }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completeCatalog } from '../../model/catalog.ts'
 import { sharedSchemas } from './components.ts'
-import { namesOf, singularOf } from './names.ts'
+import { namesOf, singularOf } from './schemas.ts'
 
 const singulars = {
   tasks: 'task',

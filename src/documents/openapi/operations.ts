@@ -1,16 +1,19 @@
-/** The operations of one resource: its collection, its records, and its collections nested under others. */
-import type { Catalog, Resource } from '../../model/resource.ts'
-import { type HeaderName, headers, type Json, refTo } from './components.ts'
-import type { ResourceNames } from './names.ts'
+/**
+ * The operations of one resource: its collection, its records, and its collections nested under others; with their
+ * parameters: filters, order, pages, conditions and preferences.
+ */
 import {
-  creationHeaders,
-  filterParameters,
-  keyHeader,
-  listParameters,
-  recordParameters,
-  writeHeaders,
-} from './parameters.ts'
+  type Catalog,
+  type Filterable,
+  type FilterOperator,
+  operatorsFor,
+  type Resource,
+  sortableNames,
+} from '../../model/resource.ts'
+import { queryLimits } from '../../spec/limits.ts'
+import { type HeaderName, headers, type Json, object, queryParameter, refTo } from './components.ts'
 import { codesOf, deletedWith, type OperationKind, type ProblemResponses } from './problems.ts'
+import type { ResourceNames } from './schemas.ts'
 
 export interface OperationParts {
   readonly catalog: Catalog
@@ -85,7 +88,6 @@ function creation(resource: Resource, parts: OperationParts, parent: NestedUnder
 
 function matchingDeletion(resource: Resource, parts: OperationParts): Json {
   const count = { type: 'integer', minimum: 0, description: 'How many matched, and are deleted.' }
-  const schema = { type: 'object', properties: { deleted_count: count }, required: ['deleted_count'] }
   const { one, many } = parts.names
   return {
     delete: {
@@ -98,7 +100,11 @@ function matchingDeletion(resource: Resource, parts: OperationParts): Json {
         'refusal says how many do.',
       parameters: [...filterParameters(resource), ...writeHeaders],
       responses: {
-        200: answer('How many were deleted.', ['Preference-Applied'], { ...schema, additionalProperties: false }),
+        200: answer(
+          'How many were deleted.',
+          ['Preference-Applied'],
+          object({ deleted_count: count }, ['deleted_count']),
+        ),
         ...accepted,
         204: answer('They are deleted, and the caller prefers `return=minimal`.', ['Preference-Applied']),
         ...errors('delete-matching', resource, parts),
@@ -186,19 +192,13 @@ export function bulkDeletePath(resource: Resource, max: number, parts: Operation
       summary: `Delete several of the ${resource.name}`,
       description: 'All of them, or none: then `errors` has the reason of each that cannot go.',
       parameters: creationHeaders,
-      requestBody: body(['application/json'], {
-        type: 'object',
-        properties: { ids },
-        required: ['ids'],
-        additionalProperties: false,
-      }),
+      requestBody: body(['application/json'], object({ ids }, ['ids'])),
       responses: {
-        200: answer('What was deleted, in the order asked.', ['Preference-Applied'], {
-          type: 'object',
-          properties: { data: deleted },
-          required: ['data'],
-          additionalProperties: false,
-        }),
+        200: answer(
+          'What was deleted, in the order asked.',
+          ['Preference-Applied'],
+          object({ data: deleted }, ['data']),
+        ),
         ...accepted,
         204: answer('They are deleted, and the caller prefers `return=minimal`.', ['Preference-Applied']),
         ...errors('bulk-delete', resource, parts),
@@ -278,4 +278,123 @@ export function body(types: readonly string[], schema: Json): Json {
 
 function contentOf(types: readonly string[], schema: Json): Json {
   return Object.fromEntries(types.map((type) => [type, { schema }]))
+}
+
+/** A date-time with at most milliseconds, like the timestamps of the server. */
+const milliseconds = '^[^.]*(\\.[0-9]{1,3})?([Zz]|[+-][0-9:]+)$'
+const list = { style: 'form', explode: false }
+
+const shared = (...names: readonly string[]): Json[] => names.map((name) => refTo('parameters', name))
+
+/** The header fields of a write: conditions and preferences. */
+const writeHeaders = shared('IfMatch', 'IfUnmodifiedSince', 'Prefer')
+
+/** The header field that makes a POST safe to repeat. */
+const keyHeader = shared('IdempotencyKey')
+
+/** The header fields of a POST. */
+export const creationHeaders = [...keyHeader, ...shared('Prefer')]
+
+/** The header fields that ask for a part of a representation. */
+export const rangeHeaders = shared('Range', 'IfRange')
+
+/** The parameters of GET of a record. */
+function recordParameters(resource: Resource): Json[] {
+  return [fieldsParameter(resource), ...shared('IfNoneMatch', 'IfModifiedSince'), ...rangeHeaders]
+}
+
+/** The parameters of GET of a collection. */
+function listParameters(resource: Resource): Json[] {
+  const sorts = sortableNames(resource).join('|')
+  const searched = resource.fields.filter((field) => field.search).map((field) => field.name)
+  return [
+    ...filterParameters(resource),
+    queryParameter(
+      'sort',
+      `The order: ${sortableNames(resource).join(', ')}; with a minus before it descending; ` +
+        `several, at most ${queryLimits.sortTerms}, with commas between.`,
+      { type: 'string', pattern: `^-?(${sorts})(,-?(${sorts}))*$` },
+    ),
+    fieldsParameter(resource),
+    ...(searched.length === 0
+      ? []
+      : [
+          queryParameter(
+            'q',
+            `Words to find in ${searched.join(', ')}: each must match, the last may be only begun. ` +
+              `At most ${queryLimits.words} different words.`,
+            { type: 'string', maxLength: queryLimits.characters },
+          ),
+        ]),
+    ...(resource.deletion.variant === 'soft' ? shared('IncludeDeleted') : []),
+    ...shared('Page', 'PerPage', 'Offset', 'Limit', 'Cursor', 'IfNoneMatch'),
+    ...rangeHeaders,
+  ]
+}
+
+function fieldsParameter(resource: Resource): Json {
+  const shown = resource.fields.filter((field) => !field.writeOnly).map((field) => field.name)
+  const names = ['id', ...shown, 'created_at', 'updated_at']
+  return queryParameter(
+    'fields',
+    'The fields to answer with; `id` always comes along.',
+    { type: 'array', items: { enum: names }, minItems: 1, maxItems: queryLimits.fields },
+    list,
+  )
+}
+
+const meanings: Readonly<Record<FilterOperator, string>> = {
+  gt: 'is greater than this',
+  gte: 'is this or greater',
+  lt: 'is less than this',
+  lte: 'is this or less',
+  not: 'is none of these, or has no value',
+  in: 'is one of these',
+  contains: 'contains this text, whatever its case',
+  starts_with: 'begins with this text, whatever its case',
+  null: 'has no value (`true`), or has one (`false`)',
+}
+
+/** The filters of a collection. */
+function filterParameters(resource: Resource): Json[] {
+  return resource.filterables.flatMap(filtersOf)
+}
+
+function filtersOf(filterable: Filterable): Json[] {
+  const { name } = filterable
+  const value = valueSchema(filterable)
+  const several = { type: 'array', items: value, minItems: 1, maxItems: queryLimits.values }
+  const schemas: Readonly<Partial<Record<FilterOperator, Json>>> = {
+    not: several,
+    in: several,
+    contains: { type: 'string' },
+    starts_with: { type: 'string' },
+    null: { type: 'boolean' },
+  }
+  return [
+    queryParameter(name, `Only records whose ${name} is this, or one of these.`, several, {
+      style: 'form',
+      explode: true,
+    }),
+    ...operatorsFor(filterable).map((operator) =>
+      queryParameter(
+        `${name}[${operator}]`,
+        `Only records whose ${name} ${meanings[operator]}.`,
+        schemas[operator] ?? value,
+        operator === 'in' ? list : {},
+      ),
+    ),
+  ]
+}
+
+function valueSchema({ type, field }: Filterable): Json {
+  if (type === 'decimal') return { type: 'string', format: 'decimal', pattern: '^-?(?:0|[1-9]\\d*)(?:\\.\\d+)?$' }
+  if (type === 'timestamp') return { type: 'string', format: 'date-time', pattern: milliseconds }
+  return {
+    type,
+    // Beyond these bounds a JSON number is not exact, and is refused.
+    ...(type === 'integer' && { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+    ...(field?.format !== undefined && { format: field.format }),
+    ...(field?.enum !== undefined && { enum: field.enum }),
+  }
 }

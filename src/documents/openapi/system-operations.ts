@@ -4,9 +4,18 @@ import { keyBounds } from '../../model/catalog.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { queryLimits } from '../../spec/limits.ts'
 import { exportTypes } from '../../spec/media-types.ts'
-import { type HeaderName, headers, type Json, object, openHeaders, refTo } from './components.ts'
-import { accepted, answer, body, collectionPath, type OperationParts, part, shownPath } from './operations.ts'
-import { creationHeaders, idempotencyKeyPattern, rangeHeaders } from './parameters.ts'
+import { type HeaderName, headers, idempotencyKeyPattern, type Json, object, openHeaders, refTo } from './components.ts'
+import {
+  accepted,
+  answer,
+  body,
+  collectionPath,
+  creationHeaders,
+  type OperationParts,
+  part,
+  rangeHeaders,
+  shownPath,
+} from './operations.ts'
 import { codesOf, type ProblemResponses } from './problems.ts'
 import { orNull, resourceSchemas } from './schemas.ts'
 

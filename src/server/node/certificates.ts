@@ -113,9 +113,7 @@ function textOf({ cert, key }: CertificatePair): string {
 }
 
 /** A certificate and its key as PEM texts, and the file with which clients can trust it. */
-export interface LocalCertificate {
-  readonly cert: string
-  readonly key: string
+export interface LocalCertificate extends CertificatePair {
   /** For instance for `curl --cacert`. It contains no secret. */
   readonly caFile: string
 }
@@ -151,12 +149,7 @@ export async function localCertificate(folder: string, now = Date.now()): Promis
   return { ...pair, caFile }
 }
 
-interface Pair {
-  readonly cert: string
-  readonly key: string
-}
-
-async function readPair(file: string, now: number): Promise<{ found: boolean; usable: Pair | undefined }> {
+async function readPair(file: string, now: number): Promise<{ found: boolean; usable: CertificatePair | undefined }> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error

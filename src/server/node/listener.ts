@@ -1,6 +1,6 @@
 /**
- * Node's HTTP servers in front of `respond`. HTTP/1.1 and HTTP/2 share one port under TLS (SEC-1). Data that Node's HTTP
- * parser rejects is answered here: there is a socket, and no request.
+ * Node's HTTP servers in front of `respond`. HTTP/1.1 and HTTP/2 share one port under TLS (SEC-1). Data that Node's
+ * HTTP parser rejects is answered here: there is a socket, and no request.
  */
 import {
   createServer,

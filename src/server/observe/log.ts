@@ -36,79 +36,72 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
     }
     setTimeout(report, 1_000).unref()
   }
-  const write = (observation: Observation): void => {
-    switch (observation.kind) {
-      case 'request': {
-        const number = levels[observation.status >= 500 ? 'error' : 'info'] as number
-        if (number >= least) sink.write(requestLine(number, time(), observation))
-        return
-      }
-      case 'arrival':
-      case 'unreadable':
-      case 'refusal':
-      case 'commit':
-        return
-      case 'turned-away':
-        noteRejection()
-        return
-      case 'failure':
-        log.error({ request_id: observation.requestId, err: loggedError(observation.error) }, 'failure')
-        return
-      case 'credential-refused':
-        log.debug(
-          { request_id: observation.requestId, credential: observation.credential, reason: observation.reason },
-          'credential-refused',
-        )
-        return
-      case 'job':
-        log[observation.status === 'failed' ? 'error' : 'info'](
-          { job: observation.job, task: observation.task, status: observation.status },
-          'job',
-        )
-        return
-      case 'purge':
-        if (observation.state === 'resumed') log.info('purge resumed')
-        else log.warn({ reason: reasonOf(observation) }, 'purge stopped')
-        return
-      case 'key-server':
-        log.warn({ err: loggedError(observation.error) }, 'key-server')
-        return
-      case 'redis':
-        if (observation.state === 'lost') log.warn({ reason: observation.reason }, 'redis lost')
-        else log.info('redis connected')
-        return
-      case 'replica':
-        if (observation.state === 'connected') log.info('replica connected')
-        else log.warn({ reason: withoutCredentials(observation.reason) }, `replica ${observation.state}`)
-        return
-      case 'maintenance':
-        if (observation.state === 'off') log.info('maintenance off')
-        else
-          log.info(
-            { since: observation.since, message: observation.message, retry_after: observation.retryAfter },
-            'maintenance on',
-          )
-        return
-      case 'certificate':
-        if (observation.state === 'renewed') log.info({ until: observation.until }, 'certificate renewed')
-        else log.warn({ reason: observation.reason }, 'certificate refused')
-        return
-      case 'listening':
-        log.info({ url: observation.url, server: observation.server }, observation.kind)
-        return
-      case 'metrics':
-        log.info({ url: observation.url }, observation.kind)
-        return
-      case 'stopping':
-        log.info({ reason: observation.reason }, 'stopping')
-        return
-      case 'stopped':
-        log.info('stopped')
+  return (observation) => {
+    if (observation.kind === 'request') {
+      const number = levels[observation.status >= 500 ? 'error' : 'info'] as number
+      if (number >= least) sink.write(requestLine(number, time(), observation))
+    } else if (observation.kind === 'turned-away') noteRejection()
+    else {
+      const entry = entryOf(observation)
+      if (entry !== undefined) log[entry.level](entry.fields, entry.message)
+      if (urgent.has(observation.kind) && 'flush' in sink) (sink as { flush(): void }).flush()
     }
   }
-  return (observation) => {
-    write(observation)
-    if (urgent.has(observation.kind) && 'flush' in sink) (sink as { flush(): void }).flush()
+}
+
+/** One line of the log. */
+interface Entry {
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly fields: object
+}
+
+/** The line about an observation; `undefined` if the log does not report it. */
+function entryOf(observation: Exclude<Observation, { kind: 'request' | 'turned-away' }>): Entry | undefined {
+  const entry = (level: Entry['level'], message: string, fields: object = {}) => ({ level, message, fields })
+  switch (observation.kind) {
+    case 'arrival':
+    case 'unreadable':
+    case 'refusal':
+    case 'commit':
+      return undefined
+    case 'failure':
+      return entry('error', 'failure', { request_id: observation.requestId, err: loggedError(observation.error) })
+    case 'credential-refused': {
+      const { kind, requestId: request_id, credential, reason } = observation
+      return entry('debug', kind, { request_id, credential, reason })
+    }
+    case 'job': {
+      const { job, task, status } = observation
+      return entry(status === 'failed' ? 'error' : 'info', 'job', { job, task, status })
+    }
+    case 'purge':
+      if (observation.state === 'resumed') return entry('info', 'purge resumed')
+      return entry('warn', 'purge stopped', { reason: reasonOf(observation) })
+    case 'key-server':
+      return entry('warn', 'key-server', { err: loggedError(observation.error) })
+    case 'redis':
+      if (observation.state === 'connected') return entry('info', 'redis connected')
+      return entry('warn', 'redis lost', { reason: observation.reason })
+    case 'replica':
+      if (observation.state === 'connected') return entry('info', 'replica connected')
+      return entry('warn', `replica ${observation.state}`, { reason: withoutCredentials(observation.reason) })
+    case 'maintenance': {
+      if (observation.state === 'off') return entry('info', 'maintenance off')
+      const { since, message, retryAfter: retry_after } = observation
+      return entry('info', 'maintenance on', { since, message, retry_after })
+    }
+    case 'certificate':
+      if (observation.state === 'renewed') return entry('info', 'certificate renewed', { until: observation.until })
+      return entry('warn', 'certificate refused', { reason: observation.reason })
+    case 'listening':
+      return entry('info', observation.kind, { url: observation.url, server: observation.server })
+    case 'metrics':
+      return entry('info', observation.kind, { url: observation.url })
+    case 'stopping':
+      return entry('info', observation.kind, { reason: observation.reason })
+    case 'stopped':
+      return entry('info', observation.kind)
   }
 }
 
