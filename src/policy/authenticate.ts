@@ -1,6 +1,5 @@
 /** Authenticates requests: credential -> caller (AUT-1, AUT-2). Every refused credential gets the same response. */
 import { timingSafeEqual } from 'node:crypto'
-import { readBearerToken } from '../http/fields/authorization.ts'
 import { fault } from '../spec/faults.ts'
 import { hashOfKey, isKey } from './api-keys.ts'
 import type { Caller, Refusal, TokenRefusal } from './caller.ts'
@@ -100,6 +99,19 @@ export function authenticator(credentials: Credentials): Authenticate {
     known = new Map()
   }
   return Object.assign(authenticate, { forget })
+}
+
+/** The token, or why there is none: no field, or one without a bearer token. */
+type BearerToken = { readonly token: string } | 'absent' | 'malformed'
+
+// b64token of RFC 6750 section 2.1; the scheme is case-insensitive (RFC 9110 section 11.1).
+const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i
+
+/** Reads the bearer token of `Authorization`. Another scheme counts as `malformed`. */
+export function readBearerToken(authorization: string | undefined): BearerToken {
+  if (authorization === undefined) return 'absent'
+  const found = bearer.exec(authorization)
+  return found === null ? 'malformed' : { token: found[1]! }
 }
 
 function unauthenticated(detail: string, refusal?: Refusal): Error {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readBearerToken } from './authorization.ts'
+import { readBearerToken } from './authenticate.ts'
 
 const rows: [string | undefined, ReturnType<typeof readBearerToken>][] = [
   [undefined, 'absent'],
