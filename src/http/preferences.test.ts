@@ -26,7 +26,7 @@ const followed: readonly (readonly [field: string | undefined, wanted: string | 
 for (const [field, wanted, applied] of followed) {
   test(`MET-8: Prefer: ${field} is followed as ${applied ?? 'nothing'}`, () => {
     const decided = decidePreferences(field, writes)
-    assert.equal(decided.return, wanted)
+    assert.equal(decided.preferred.return, wanted)
     assert.equal(decided.applied, applied)
     assert.deepEqual(decided.unmet, [])
   })
@@ -56,16 +56,11 @@ for (const [field, unmet] of strict) {
 }
 
 test('an address that understands more follows more, by value', () => {
-  const { values, unmet, applied } = decidePreferences(
+  const { preferred, unmet, applied } = decidePreferences(
     'respond-async, wait=10, max-affected=5, handling=strict',
     deletions,
   )
-  assert.deepEqual(Object.fromEntries(values), {
-    'respond-async': '',
-    wait: '10',
-    'max-affected': '5',
-    handling: 'strict',
-  })
+  assert.deepEqual(preferred, { return: undefined, asynchronously: true, most: 5 })
   assert.deepEqual(unmet, [])
   // Whether it becomes a job is known only when it is done.
   assert.equal(applied, 'handling=strict, max-affected=5')
@@ -78,7 +73,8 @@ test('an invalid max-affected is unmet even without handling=strict', () => {
 
 test('an invalid value is ignored, and unmet with handling=strict', () => {
   const field = 'wait=soon, max-affected=-1, respond-async=yes'
-  assert.equal(decidePreferences(field, deletions).values.size, 0)
+  const { preferred } = decidePreferences(field, deletions)
+  assert.deepEqual(preferred, { return: undefined, asynchronously: false, most: undefined })
   assert.deepEqual(decidePreferences(`${field}, handling=strict`, deletions).unmet, [
     'The preference wait takes a number of seconds.',
     'The preference max-affected takes a number of records.',
@@ -88,7 +84,7 @@ test('an invalid value is ignored, and unmet with handling=strict', () => {
 
 test('handling is understood everywhere', () => {
   const decided = decidePreferences('handling=strict, return=minimal', [])
-  assert.equal(decided.return, undefined)
+  assert.equal(decided.preferred.return, undefined)
   assert.equal(decided.applied, 'handling=strict')
   assert.deepEqual(decided.unmet, ['This address does not understand the preference return.'])
 })

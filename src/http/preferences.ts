@@ -74,12 +74,19 @@ const known = {
 /** A preference that some address understands. */
 export type PreferenceName = keyof typeof known
 
-/** The response that a client prefers to a change (RFC 7240 section 4.2). */
-type PreferredReturn = 'minimal' | 'representation'
+/** What a client prefers, as far as the address understands it. */
+export interface Preferred {
+  /** The response to a change (RFC 7240 section 4.2). */
+  readonly return: 'minimal' | 'representation' | undefined
+  /** A job, rather than waiting for it to be done. */
+  readonly asynchronously: boolean
+  /** The most records that may be affected; `undefined`: any number. */
+  readonly most: number | undefined
+}
 
-/** The preferences that the address understands. */
+/** The preferences of a request. */
 export interface Decided {
-  readonly return: PreferredReturn | undefined
+  readonly preferred: Preferred
   /** Whether the client sent `handling=strict`: then each sentence in `unmet` is a reason for 400. */
   readonly strict: boolean
   /**
@@ -92,8 +99,6 @@ export interface Decided {
    * sent none of them.
    */
   readonly applied: string | undefined
-  /** The valid values by name, for `respond-async` and `max-affected`. */
-  readonly values: ReadonlyMap<PreferenceName, string>
 }
 
 /**
@@ -121,17 +126,26 @@ export function decidePreferences(field: string | undefined, understood: readonl
     }
   }
   const strict = values.get('handling') === 'strict'
+  const most = values.get('max-affected')
   const applied = (['return', 'handling', 'max-affected'] as const).filter((name) => values.has(name))
   return {
-    return: values.get('return') as PreferredReturn | undefined,
+    preferred: {
+      return: values.get('return') as Preferred['return'],
+      asynchronously: values.has('respond-async'),
+      most: most === undefined ? undefined : Number(most),
+    },
     strict,
     unmet: strict ? unmet.slice(0, mostSentences) : unreadable,
     applied: applied.length === 0 ? undefined : applied.map((name) => `${name}=${values.get(name)}`).join(', '),
-    values,
   }
 }
 
-const nothing: Decided = { return: undefined, strict: false, unmet: [], applied: undefined, values: new Map() }
+const nothing: Decided = {
+  preferred: { return: undefined, asynchronously: false, most: undefined },
+  strict: false,
+  unmet: [],
+  applied: undefined,
+}
 
 // A longer list would not help to correct a header of thousands of preferences.
 const mostSentences = 20

@@ -2,6 +2,7 @@
  * Byte ranges on GET and HEAD (HED-3, RFC 9110 section 14): reads `Range`, decides it with `If-Range`, and cuts the
  * response. Preconditions come first (section 13.2.2).
  */
+import { fault } from '../spec/faults.ts'
 import { parseHttpDate } from './fields/http-date.ts'
 import {
   type HttpRequest,
@@ -73,11 +74,6 @@ function toByteRange(range: IntRange | SuffixRange, length: number): ByteRange {
   return { start: range.first, end: Math.min(range.last ?? length - 1, length - 1) }
 }
 
-/** A response with its range applied, or the header fields of the 416 that the caller makes. */
-type RangedResponse =
-  | { readonly kind: 'response'; readonly response: HttpResponse }
-  | { readonly kind: 'unsatisfiable'; readonly headers: ResponseHeaders }
-
 const acceptRanges = { 'Accept-Ranges': 'bytes' }
 
 /**
@@ -85,31 +81,31 @@ const acceptRanges = { 'Accept-Ranges': 'bytes' }
  * is treated as GET (HED-3), although RFC 9110 section 14.2 defines ranges for GET only.
  *
  * @param now the moment of the response's `Date`, in milliseconds since 1970
+ * @throws Fault RANGE_NOT_SATISFIABLE
  */
 export function applyRange(
   { method, headers }: Pick<HttpRequest, 'method' | 'headers'>,
   response: HttpResponse,
   now: number,
-): RangedResponse {
+): HttpResponse {
   const { status, body } = response
   const hasRanges = (method === 'GET' || method === 'HEAD') && status === 200 && body !== undefined
-  if (!hasRanges) return { kind: 'response', response }
+  if (!hasRanges) return response
   Object.assign(response.headers, acceptRanges)
-  if (headers['range'] === undefined) return { kind: 'response', response }
+  if (headers['range'] === undefined) return response
   const length = lengthOfBody(body)
   const verdict = decideRange(headers, { length, ...validatorsIn(response.headers) }, now)
-  if (verdict === 'whole') return { kind: 'response', response }
+  if (verdict === 'whole') return response
   if (verdict === 'unsatisfiable') {
-    return { kind: 'unsatisfiable', headers: { 'Content-Range': `bytes */${length}`, ...acceptRanges } }
+    const detail = 'The representation ends before the range begins. Content-Range says how long it is.'
+    const headers = { 'Content-Range': `bytes */${length}`, ...acceptRanges }
+    throw fault('RANGE_NOT_SATISFIABLE', { detail, headers })
   }
   const { start, end } = verdict
   return {
-    kind: 'response',
-    response: {
-      status: 206,
-      headers: { ...response.headers, 'Content-Range': `bytes ${start}-${end}/${length}` },
-      body: cut(body, verdict),
-    },
+    status: 206,
+    headers: { ...response.headers, 'Content-Range': `bytes ${start}-${end}/${length}` },
+    body: cut(body, verdict),
   }
 }
 

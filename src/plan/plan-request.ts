@@ -4,7 +4,6 @@
  */
 
 import { uuidv7 } from 'uuidv7'
-import type { Decided } from '../http/preferences.ts'
 import type { Action, OnDelete } from '../model/declaration.ts'
 import { escapeStep } from '../model/place.ts'
 import { isObject } from '../model/plain-copy.ts'
@@ -18,34 +17,13 @@ import { issueFromStored, jsonFromStored } from '../versions/translate-record.ts
 import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { bindingOf, openCursor } from './cursor.ts'
-import type {
-  BulkDelete,
-  Delete,
-  DeleteMatching,
-  Outcome,
-  Parent,
-  Plan,
-  Preferred,
-  ReadPage,
-  Removal,
-  Update,
-} from './plan.ts'
+import type { BulkDelete, Delete, DeleteMatching, Outcome, Parent, Plan, ReadPage, Removal, Update } from './plan.ts'
 import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
 import { planKey, planRevocation } from './plan-key.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
 
 type ResourceTarget = Extract<Target, { readonly resource: Resource }>
 type InputOf<Kind extends Input['kind']> = Extract<Input, { readonly kind: Kind }>
-
-/** The preferences that change a plan. */
-export function preferredOf({ return: answer, values }: Decided): Preferred {
-  const most = values.get('max-affected')
-  return {
-    return: answer,
-    asynchronously: values.has('respond-async'),
-    most: most === undefined ? undefined : Number(most),
-  }
-}
 
 /**
  * Plans a request.

@@ -3,6 +3,7 @@
  * needs; a storage never sees the request.
  */
 import type { Conditions } from '../http/preconditions.ts'
+import type { Preferred } from '../http/preferences.ts'
 import type { CallerView } from '../model/declaration.ts'
 import type { Position, Predicate, Scalar, SortTerm } from '../model/predicate.ts'
 import type { MappedResource, Resource } from '../model/resource.ts'
@@ -98,16 +99,6 @@ export interface Create extends Change {
   /** Whether the owner field may be sent (AUT-7). */
   readonly mayAssignOwner: boolean
   readonly idempotency?: Idempotency
-}
-
-/** What a client prefers. */
-export interface Preferred {
-  /** The answer to a change. */
-  readonly return: 'minimal' | 'representation' | undefined
-  /** A job, rather than waiting for it to be done. */
-  readonly asynchronously: boolean
-  /** The most records that may be affected; `undefined`: any number. */
-  readonly most: number | undefined
 }
 
 /** What a repeated POST is recognised by (MET-9). */

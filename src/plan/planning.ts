@@ -1,9 +1,10 @@
 /** What every plan is made with: the caller, the version and the moment, and what makes a POST repeatable. */
 import { hash } from 'node:crypto'
+import type { Preferred } from '../http/preferences.ts'
 import { canonicalJson } from '../model/plain-copy.ts'
 import type { Catalog } from '../model/resource.ts'
 import type { Caller } from '../policy/caller.ts'
-import type { Idempotency, Preferred } from './plan.ts'
+import type { Idempotency } from './plan.ts'
 
 /** What planning uses besides the address and the input of a request. */
 export interface Planning {

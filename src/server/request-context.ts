@@ -4,11 +4,11 @@
  */
 import { type Cors, withCors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse, ResponseHeaders } from '../http/message.ts'
+import type { Preferred } from '../http/preferences.ts'
 import type { ExportFiles } from '../jobs/export-files.ts'
 import type { Runner } from '../jobs/runner.ts'
 import { pathWithoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
-import type { Preferred } from '../plan/plan.ts'
 import type { Planning } from '../plan/planning.ts'
 import type { Authenticate, Revocations } from '../policy/authenticate.ts'
 import type { Caller } from '../policy/caller.ts'

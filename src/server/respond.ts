@@ -8,7 +8,7 @@
 import { type FileBody, type HttpRequest, type HttpResponse, isFile } from '../http/message.ts'
 import { applyRange } from '../http/ranges.ts'
 import type { Outcome, Plan } from '../plan/plan.ts'
-import { outcomeFromStored, planRequest, preferredOf } from '../plan/plan-request.ts'
+import { outcomeFromStored, planRequest } from '../plan/plan-request.ts'
 import { redactError, writeOnlyTexts } from '../plan/redact-error.ts'
 import { conflictCode } from '../reply/problem.ts'
 import { represent } from '../reply/represent.ts'
@@ -51,7 +51,7 @@ export async function respond(app: AppServices, request: HttpRequest): Promise<H
   try {
     response = await (span === undefined ? answer(context) : span.run(() => answer(context)))
     const isRead = request.method === 'GET' || request.method === 'HEAD'
-    if (isRead && response.status === 200) response = ranged(context, response)
+    if (isRead && response.status === 200) response = applyRange(request, response, app.now())
     reserveBytes(context, response)
   } catch (error) {
     response = context.problemOf(error)
@@ -73,14 +73,14 @@ async function answer(context: RequestContext): Promise<HttpResponse> {
   }
   const { app, request, target, timing } = context
   const { version, query } = context.choice
-  const preferences = preferencesOf(request, target)
+  const { preferred, applied } = preferencesOf(request, target)
   const reading = readInput({ request, target, version, query, knownQueries: app.knownQueries })
   const input = reading instanceof Promise ? await reading : reading
   timing?.mark('read')
   if (target.kind === 'openapi' && input.kind === 'document') return app.documents.openapi(version, input.conditions)
 
-  context.applied = preferences.applied
-  context.preferred = preferredOf(preferences)
+  context.applied = applied
+  context.preferred = preferred
   context.now = app.now()
   const plan = planRequest(context, target, input)
   timing?.mark('plan')
@@ -121,14 +121,6 @@ function followUp({ app, requestId }: RequestContext, plan: Plan, { kind }: Outc
 async function requireFile({ app, now }: RequestContext, plan: Plan, { length }: FileBody): Promise<void> {
   if ('id' in plan && (await app.files.has(plan.id, length, now))) return
   throw fault('NOT_FOUND', { detail: 'The file is not here any more. Ask for a new export.' })
-}
-
-/** @throws Fault RANGE_NOT_SATISFIABLE */
-function ranged({ app, request }: RequestContext, response: HttpResponse): HttpResponse {
-  const applied = applyRange(request, response, app.now())
-  if (applied.kind === 'response') return applied.response
-  const detail = 'The representation ends before the range begins. Content-Range says how long it is.'
-  throw fault('RANGE_NOT_SATISFIABLE', { detail, headers: applied.headers })
 }
 
 /** Smaller responses are not counted: the operating system buffers far more for each connection. */
