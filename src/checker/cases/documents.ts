@@ -10,8 +10,8 @@ import { collection, configured, ifRequired, mark, type Reference, references } 
 import { asNobody, body, create, setUp } from '../case/steps.ts'
 import { type Answer, type Asked, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
 import { basePath } from '../profile/profile.ts'
+import { useDecimalMultiples } from '../values/generate.ts'
 import { isObject, type JsonObject, memberPointer, objectOf, valueAt } from '../values/json.ts'
-import { useDecimalMultiples } from '../values/multiples.ts'
 import { parseText, serverPaths } from '../values/openapi.ts'
 
 const [documentStep, absent, malformed, unknown] = references('document', 'absent', 'malformed', 'unknown')

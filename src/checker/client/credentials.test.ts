@@ -1,7 +1,7 @@
 /** Variants of credentials, and their removal from reports. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type CaseResult, redactor } from '../run/results.ts'
+import { type CaseResult, redactor } from '../run/check.ts'
 import { altered, keyOf } from './credentials.ts'
 
 const credential = [['Authorization', 'Bearer key-0123456789']] as const

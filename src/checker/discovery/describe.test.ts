@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { candidatesIn } from './candidate.ts'
 import { describeCollection } from './describe.ts'
+import { candidatesIn } from './openapi.ts'
 
 const parameter = (name: string) => ({ in: 'query', name, schema: { type: 'string' } })
 

@@ -7,7 +7,7 @@ import { isSequential } from '../case/fill.ts'
 import type { CollectionProfile, PageStyle } from '../profile/profile.ts'
 import { generate, invalidValue, isUnmade, listOf, otherValue, type Schema, typeOf } from '../values/generate.ts'
 import { isObject, type JsonObject, objectOf } from '../values/json.ts'
-import { type Candidate, listParameter } from './candidate.ts'
+import { type Candidate, listParameter } from './openapi.ts'
 
 type Schemas = Readonly<Record<string, Schema>>
 

@@ -6,14 +6,20 @@ import { type Requester, request } from '../client/client.ts'
 import { type Answer, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
 import { CannotCheck, type CollectionProfile, mergeProfile, type Operation, type Profile } from '../profile/profile.ts'
 import { countOfNeeds } from '../run/choose-collections.ts'
-import { schemaOf } from '../values/generate.ts'
+import { isNarrow, schemaOf } from '../values/generate.ts'
 import { objectOf } from '../values/json.ts'
 import { serverPaths } from '../values/openapi.ts'
-import { isNarrow } from '../values/unique-value.ts'
-import { bareCandidate, type Candidate, isCalled, type ListResponse } from './candidate.ts'
 import { describeCollection, identifierIn } from './describe.ts'
 import { type DiscoveryOptions, openServer } from './open-server.ts'
-import { type Document, expandSchema, pathsOf } from './openapi.ts'
+import {
+  bareCandidate,
+  type Candidate,
+  type Document,
+  expandSchema,
+  isCalled,
+  type ListResponse,
+  pathsOf,
+} from './openapi.ts'
 import { namesOf, readList } from './response-names.ts'
 import { exclusionNotices, Selection } from './selection.ts'
 

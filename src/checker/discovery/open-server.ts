@@ -7,8 +7,7 @@ import { type Requester, request } from '../client/client.ts'
 import { type Answer, fieldOf, isSuccess } from '../client/exchange.ts'
 import { CannotCheck, type PartialProfile } from '../profile/profile.ts'
 import { serverPaths } from '../values/openapi.ts'
-import { type Candidate, candidatesIn } from './candidate.ts'
-import { type Document, readDocument } from './openapi.ts'
+import { type Candidate, candidatesIn, type Document, readDocument } from './openapi.ts'
 
 /** What a user says about the server. */
 export interface DiscoveryOptions {

@@ -1,10 +1,9 @@
 /** OpenAPI documents of 3.0 and 3.1, in JSON and YAML: which collections they describe, and how. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { candidatesIn } from './candidate.ts'
 import { describeCollection } from './describe.ts'
 import { pathPrefixes, placed } from './open-server.ts'
-import { expandSchema, readDocument, resolve } from './openapi.ts'
+import { candidatesIn, expandSchema, readDocument, resolve } from './openapi.ts'
 import { namesInListSchema } from './response-names.ts'
 
 const yaml = `

@@ -1,8 +1,7 @@
 /** Reads from an error response what is wrong with a body, and repairs the body. */
 import { type Answer, jsonOf } from '../client/exchange.ts'
-import { generate, isUnmade, type Schema } from '../values/generate.ts'
+import { generate, isUnmade, type Schema, uniqueValue } from '../values/generate.ts'
 import { isObject, type JsonObject } from '../values/json.ts'
-import { uniqueValue } from '../values/unique-value.ts'
 
 /** One thing that is wrong with a body. */
 export interface Complaint {

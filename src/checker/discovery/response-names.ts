@@ -5,8 +5,7 @@ import { type Answer, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
 import { type Names, usualNames } from '../profile/profile.ts'
 import { listOf, typeOf } from '../values/generate.ts'
 import { isObject, type JsonObject, objectOf, valueAt } from '../values/json.ts'
-import { type Candidate, itemsIn, type ListResponse } from './candidate.ts'
-import { type Document, errorSchemas } from './openapi.ts'
+import { type Candidate, type Document, errorSchemas, itemsIn, type ListResponse } from './openapi.ts'
 
 type TextName = Exclude<keyof Names, 'finished' | 'items'>
 

@@ -5,8 +5,8 @@
 
 import type { PartialProfile } from '../profile/profile.ts'
 import { objectOf } from '../values/json.ts'
-import { type Candidate, isCalled } from './candidate.ts'
 import { describeCollection } from './describe.ts'
+import { type Candidate, isCalled } from './openapi.ts'
 
 /** A collection that the checker excludes, and why. */
 interface Excluded {

@@ -1,6 +1,5 @@
 /** The report as an HTML page that loads nothing and runs no script. */
-import type { Report } from '../run/check.ts'
-import type { CaseResult, RuleResult, Verdict } from '../run/results.ts'
+import type { CaseResult, Report, RuleResult, Verdict } from '../run/check.ts'
 import {
   countsOf,
   type Evidence,
@@ -10,7 +9,6 @@ import {
   problemsOf,
   sectionsOf,
   summaryLine,
-  verdicts,
 } from './summary.ts'
 
 /** Markup. All other values are escaped. */
@@ -61,13 +59,10 @@ ${sectionsOf(report).map(({ title, rules }) => html`<section><h3>${title}</h3>${
 }
 
 function bar(report: Report): Html {
-  const counts = countsOf(report)
-  const parts = verdicts
-    .filter((verdict) => counts.get(verdict))
-    .map((verdict) => {
-      const count = counts.get(verdict)
-      return html`<span class="${className(verdict)}" style="flex-grow:${count}" title="${count} ${verdict}"></span>`
-    })
+  const parts = countsOf(report).map(
+    ([verdict, count]) =>
+      html`<span class="${className(verdict)}" style="flex-grow:${count}" title="${count} ${verdict}"></span>`,
+  )
   return html`<div class="bar" role="img" aria-label="${summaryLine(report)}">${parts}</div>`
 }
 

@@ -1,6 +1,5 @@
 /** The report as JSON, and the comparison with an earlier one. */
-import type { Report } from '../run/check.ts'
-import type { Verdict } from '../run/results.ts'
+import type { Report, Verdict } from '../run/check.ts'
 
 const format = 'resourced-check/1'
 

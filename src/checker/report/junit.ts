@@ -1,6 +1,5 @@
 /** The report as JUnit XML for CI servers: a suite for each section, a test for each case. */
-import type { Report } from '../run/check.ts'
-import type { CaseResult, RuleResult } from '../run/results.ts'
+import type { CaseResult, Report, RuleResult } from '../run/check.ts'
 import { isObserved, leftoverLines, leftoversOf, markedLines, problemOf, sectionsOf } from './summary.ts'
 
 /** A report as XML. A rule that may be ignored is no failure. */

@@ -1,8 +1,7 @@
 /** A report with something of every kind in it. */
 import { rules } from '../../spec/rules.ts'
 import type { Exchange } from '../client/exchange.ts'
-import type { Report } from '../run/check.ts'
-import { type CaseResult, ruleResult } from '../run/results.ts'
+import { type CaseResult, type Report, ruleResult } from '../run/check.ts'
 
 const exchange: Exchange = {
   step: 'stale',

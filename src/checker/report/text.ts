@@ -1,7 +1,6 @@
 /** The report for a terminal. */
 import { stripVTControlCharacters, styleText } from 'node:util'
-import type { Report } from '../run/check.ts'
-import type { RuleResult, Verdict } from '../run/results.ts'
+import type { Report, RuleResult, Verdict } from '../run/check.ts'
 import {
   type Evidence,
   holdingCases,

@@ -10,7 +10,7 @@ import {
   type Profile,
   versionsIn,
 } from '../profile/profile.ts'
-import { isNarrow } from '../values/unique-value.ts'
+import { isNarrow } from '../values/generate.ts'
 
 /** Which callers a run has. */
 export interface Callers {

@@ -19,9 +19,8 @@ import { type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
 import { type CollectionProfile, urlOf } from '../profile/profile.ts'
 import { type JsonObject, valueAt } from '../values/json.ts'
 import { removeExports, removeRecords } from './cleanup.ts'
-import { type CaseRun, type RunContext, send } from './context.ts'
+import { bodyText, type CaseRun, type RunContext, send } from './context.ts'
 import { createRecord, noteCreated, statusText } from './create-record.ts'
-import { bodyText } from './request-body.ts'
 
 /** What a case has shown. */
 export type Outcome =

@@ -1,8 +1,8 @@
-/** Generates values for JSON Schemas: valid ones, other valid ones, and invalid ones. */
-import { randomUUID } from 'node:crypto'
+/** Generates values for JSON Schemas: valid ones, other valid ones, unique ones, and invalid ones. */
+import { randomInt, randomUUID } from 'node:crypto'
+import type { Ajv } from 'ajv'
 import { isObject, isSame, type JsonObject } from './json.ts'
-import { isMultiple, times } from './multiples.ts'
-import { textMatching } from './pattern.ts'
+import { countMatching, textMatching } from './pattern.ts'
 
 /** A schema without references. */
 export type Schema = JsonObject
@@ -205,7 +205,7 @@ function textFor(schema: Schema, name: string, turn: number): unknown {
   const decimal = format === 'decimal' ? decimalFor(schema, name, turn) : undefined
   if (decimal !== undefined) return decimal
   if (typeof pattern === 'string') {
-    return textMatching(pattern, Math.random, { least, most }) ?? { unmade: `no text matches the pattern ${pattern}` }
+    return textMatching(pattern, { least, most }) ?? { unmade: `no text matches the pattern ${pattern}` }
   }
   const guessed = typeof format === 'string' ? format : formatsByName.find(([each]) => each.test(name))?.[1]
   const formatted = formats[guessed ?? '']?.(turn)
@@ -225,16 +225,110 @@ const numberBounds = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximu
 function decimalFor(schema: Schema, name: string, turn: number): string | undefined {
   const isBounded = numberBounds.some((bound) => bound in schema)
   const pattern = String(schema['pattern'] ?? '')
-  const text = isBounded ? String(numberFor(schema, name, turn)) : textMatching(pattern, Math.random)
+  const text = isBounded ? String(numberFor(schema, name, turn)) : textMatching(pattern)
   const whole = text === undefined ? undefined : withAllDigits(text, schema)
   return whole !== undefined && new RegExp(pattern, 'u').test(whole) ? whole : undefined
 }
 
 /** A decimal as servers return it: with all fraction digits of its pattern, and without a sign before zero. */
-export function withAllDigits(text: string, { pattern }: Schema): string {
+function withAllDigits(text: string, { pattern }: Schema): string {
   const [, scale = '0'] = /\\\.\\d\{1,(\d+)\}\)\?\$$/.exec(String(pattern ?? '')) ?? []
   const [before = '0', after = ''] = text.split('.')
   const digits = after.padEnd(Number(scale), '0')
   const whole = digits === '' ? before : `${before}.${digits}`
   return /^-[0.]+$/.test(whole) ? whole.slice(1) : whole
+}
+
+/**
+ * A value that probably no other record has, as valid as a given one: an e-mail address stays one.
+ *
+ * @param turn tells values apart that are generated in the same millisecond
+ */
+export function uniqueValue(value: unknown, turn: number, schema: Schema = {}): unknown {
+  if (typeof value === 'number') return randomNumber(schema)
+  const text = String(value)
+  const { pattern, format, maxLength } = schema
+  const most = typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY
+  if (format === 'decimal') return randomDecimal(schema) ?? text
+  if (typeof pattern === 'string') return textMatching(pattern, { most }) ?? text
+  if (format === 'uuid') return randomUUID()
+  const suffix = `${Date.now().toString(36)}${turn}`
+  const at = text.indexOf('@')
+  if (at > 0) {
+    const kept = Math.min(at, most - (text.length - at) - suffix.length - 1)
+    return `${text.slice(0, kept)}+${suffix}${text.slice(at)}`
+  }
+  if (/^https?:/.test(text)) return `${text.replace(/\/$/, '')}/${suffix}`
+  return text.length + suffix.length + 1 <= most
+    ? `${text}-${suffix}`
+    : `${text.slice(0, Math.max(0, most - suffix.length))}${suffix.slice(-most)}`
+}
+
+/** Whether a schema admits so few values that generated ones soon repeat. */
+export function isNarrow({ pattern, maxLength, maximum, minimum }: Schema): boolean {
+  if (typeof pattern === 'string') return countMatching(pattern) !== Number.POSITIVE_INFINITY
+  if (typeof maxLength === 'number' && maxLength < 8) return true
+  return typeof maximum === 'number' && maximum - Number(minimum ?? 0) < 100_000
+}
+
+/**
+ * A decimal as text that matches the pattern of a schema, within the bounds for numbers; `undefined` if none was found.
+ */
+function randomDecimal(schema: Schema): string | undefined {
+  const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = schema
+  const pattern = String(schema['pattern'] ?? '')
+  for (let turn = 0; turn < 50; turn++) {
+    const digits = turn % 2 === 0 ? String(randomNumber(schema)) : textMatching(pattern)
+    const text = withAllDigits(digits ?? '', schema)
+    const isWithin = Number(text) > Number(minimum) && Number(text) < Number(maximum)
+    if (isWithin && new RegExp(pattern, 'u').test(text)) return text
+  }
+  return undefined
+}
+
+function randomNumber({ minimum, maximum, multipleOf }: Schema): number {
+  const least = typeof minimum === 'number' ? Math.ceil(minimum) : 1
+  // Many servers keep integers in 32 bits.
+  const most = typeof maximum === 'number' ? Math.floor(maximum) : Math.max(least + 1, 2 ** 31 - 1)
+  const step = typeof multipleOf === 'number' && multipleOf >= 1 ? multipleOf : 1
+  const number = least >= most ? least : randomInt(least, Math.min(most, least + 2 ** 47) + 1)
+  return Math.ceil(number / step) * step
+}
+
+/** A number as an integer times a power of ten, by the shortest digits that JavaScript has for it. */
+function partsOf(number: number): { readonly integer: bigint; readonly power: number } {
+  const [mantissa = '0', exponent = '0'] = String(number).split('e')
+  const [whole = '0', fraction = ''] = mantissa.split('.')
+  return { integer: BigInt(whole + fraction), power: Number(exponent) - fraction.length }
+}
+
+/**
+ * Whether a number is a multiple of another one, decided by their decimal digits: 19.99 is a multiple of 0.01, although
+ * a binary division denies it. No number is a multiple of zero.
+ */
+function isMultiple(value: number, step: number): boolean {
+  if (step === 0 || !Number.isFinite(value)) return false
+  const [left, right] = [partsOf(value), partsOf(step)]
+  const power = Math.min(left.power, right.power)
+  const scaled = ({ integer, power: own }: typeof left) => integer * 10n ** BigInt(own - power)
+  return scaled(left) % scaled(right) === 0n
+}
+
+/** A product without the rounding errors of binary fractions: three times 0.1 is 0.3. */
+function times(count: number, step: number): number {
+  if (!Number.isSafeInteger(count)) return count * step
+  const { integer, power } = partsOf(step)
+  return Number(`${BigInt(count) * integer}e${power}`)
+}
+
+/** Makes a validator decide `multipleOf` by decimal digits. */
+export function useDecimalMultiples(ajv: Ajv): void {
+  ajv.removeKeyword('multipleOf')
+  ajv.addKeyword({
+    keyword: 'multipleOf',
+    type: 'number',
+    schemaType: 'number',
+    compile: (step: number) => (value: number) => isMultiple(value, step),
+    errors: false,
+  })
 }

@@ -3,30 +3,17 @@
  * tested.
  */
 
-/** A number from 0 (inclusive) to 1 (exclusive). */
-export type Random = () => number
-
-/** Bounds for the length of a text. */
-export interface Length {
-  readonly least?: number | undefined
-  readonly most?: number | undefined
-}
-
 /** Generates the text of a part of an expression. Parts that may repeat do so more often if `more` is larger. */
-type Part = (random: Random, more: number) => string
+type Part = (more: number) => string
 
 const mostTries = 60
 
-/** A text that matches a pattern; `undefined` if none was found. */
-export function textMatching(
-  pattern: string,
-  random: Random,
-  { least = 0, most = 10_000 }: Length = {},
-): string | undefined {
+/** A text of so many characters that matches a pattern; `undefined` if none was found. */
+export function textMatching(pattern: string, { least = 0, most = 10_000 } = {}): string | undefined {
   const [test, make] = [testOf(pattern), partOf(pattern)]
   if (test === undefined || make === undefined) return undefined
   for (let turn = 0; turn < mostTries; turn++) {
-    const text = make(random, turn === 0 && least > 0 ? Math.min(least, 200) : turn % 12)
+    const text = make(turn === 0 && least > 0 ? Math.min(least, 200) : turn % 12)
     if (text.length >= least && text.length <= most && test.test(text)) return text
   }
   return undefined
@@ -38,7 +25,7 @@ export function countMatching(pattern: string): number {
   if (known !== undefined) return known
   const seen = new Set<string>()
   for (let turn = 0; turn < 400; turn++) {
-    const text = textMatching(pattern, Math.random)
+    const text = textMatching(pattern)
     if (text === undefined) break
     seen.add(text)
   }
@@ -87,7 +74,7 @@ function alternatives(reader: Reader, depth: number): Part {
     reader.at++
     all.push(sequence(reader, depth))
   }
-  return (random, more) => pick(all, random)(random, more)
+  return (more) => pick(all)(more)
 }
 
 function sequence(reader: Reader, depth: number): Part {
@@ -96,7 +83,7 @@ function sequence(reader: Reader, depth: number): Part {
     const one = atom(reader, depth)
     parts.push(repeated(reader, one))
   }
-  return (random, more) => parts.map((part) => part(random, more)).join('')
+  return (more) => parts.map((part) => part(more)).join('')
 }
 
 function repeated(reader: Reader, part: Part): Part {
@@ -107,9 +94,9 @@ function repeated(reader: Reader, part: Part): Part {
   const least = sign === undefined ? Number(low) : sign === '+' ? 1 : 0
   const most =
     sign === '?' ? 1 : sign !== undefined || (comma !== undefined && high === '') ? 1_000 : Number(high ?? low)
-  return (random, more) => {
-    const count = Math.min(most, least + Math.round(random() * more * 0.5 + more * 0.5))
-    return Array.from({ length: Math.max(least, count) }, () => part(random, more)).join('')
+  return (more) => {
+    const count = Math.min(most, least + Math.round(Math.random() * more * 0.5 + more * 0.5))
+    return Array.from({ length: Math.max(least, count) }, () => part(more)).join('')
   }
 }
 
@@ -200,9 +187,9 @@ function member(reader: Reader): string {
 function choice(set: string): Part {
   const all = [...set]
   if (all.length === 0) throw new Unsupported()
-  return (random) => pick(all, random)
+  return () => pick(all)
 }
 
-function pick<T>(all: readonly T[], random: Random): T {
-  return all[Math.floor(random() * all.length)] as T
+function pick<T>(all: readonly T[]): T {
+  return all[Math.floor(Math.random() * all.length)] as T
 }

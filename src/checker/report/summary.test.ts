@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Asked } from '../client/exchange.ts'
-import { commandOf } from './evidence.ts'
+import { commandOf } from './summary.ts'
 
 const asked: Asked = { method: 'GET', url: 'https://a.example/v1/cities', fields: [] }
 
