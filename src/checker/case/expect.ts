@@ -1,7 +1,7 @@
 /** What cases expect, as sentences with pure judgements. */
 import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
 import { isSame, valueAt } from '../values/json.ts'
-import { type Expectation, type Finding, NotApplicable, NotSetUp, type Observations, type Part } from './case.ts'
+import type { Expectation, Finding, Observations, Part } from './case.ts'
 import type { Reference } from './references.ts'
 
 /** What is wrong with a response, at its body if only a message is given; `undefined`: nothing. */
@@ -27,41 +27,6 @@ export function everyAnswerOf(step: Reference, judge: Judgement): Expectation {
     }
     return undefined
   }
-}
-
-/** Why a case cannot be judged. */
-type Reason = string | ((seen: Observations) => string)
-
-/** Precedes other expectations: unless the test holds, the case is not applicable to this server. */
-export function applicableWhere(test: (seen: Observations) => boolean, otherwise: Reason): Expectation {
-  return (seen) => {
-    if (!test(seen)) throw new NotApplicable(typeof otherwise === 'string' ? otherwise : otherwise(seen))
-    return undefined
-  }
-}
-
-/** Precedes other expectations: unless the test holds, the case could not be set up. */
-export function readyWhere(test: (seen: Observations) => boolean, otherwise: Reason): Expectation {
-  return (seen) => {
-    if (!test(seen)) throw new NotSetUp(typeof otherwise === 'string' ? otherwise : otherwise(seen))
-    return undefined
-  }
-}
-
-/** The status of the last response of a step; why there is none if no response came. */
-export function outcomeOf(step: Reference, seen: Observations): string {
-  const { answer, failure } = seen.of(step)
-  return String(answer?.status ?? failure)
-}
-
-/** Whether the last response of a step has one of these statuses. */
-export function answered(step: Reference, ...statuses: readonly number[]): (seen: Observations) => boolean {
-  return (seen) => statuses.includes(seen.of(step).answer?.status ?? 0)
-}
-
-/** Whether the last response of a step is a success. */
-export function succeeded(step: Reference): (seen: Observations) => boolean {
-  return (seen) => (seen.of(step).answer?.status ?? 500) < 300
 }
 
 /** The elements of a header field that is a list. */

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { type CollectionProfile, type Profile, usualNames } from '../profile/profile.ts'
 import { type CaseState, type CreatedRecord, NotApplicable, NotSetUp } from './case.ts'
 import { choosableIdentifier, fill, forgedCursor, isSequential, wordOf } from './fill.ts'
-import { nestedList, parent, parentCollection, references } from './references.ts'
+import { nestedList, parent, parentCollection, Reference } from './references.ts'
 
-const [one, list] = references('one', 'list')
+const [one, list] = Reference.named('one', 'list')
 
 const usual: CollectionProfile = {
   ...{ name: 'cities', path: '/cities', operations: [], id: 'id', references: { country_id: 'countries' } },

@@ -24,6 +24,11 @@ export class Reference {
     this.name = name
   }
 
+  /** References with these names. */
+  static named<const Names extends readonly string[]>(...names: Names): { readonly [Index in keyof Names]: Reference } {
+    return names.map((name) => new Reference(name)) as { [Index in keyof Names]: Reference }
+  }
+
   /** The path of the record: `/v1/cities/7`. */
   get path(): string {
     return this.#token('path')
@@ -131,13 +136,6 @@ export class Reference {
   #token(part: PartOfStep, detail?: string): string {
     return `«${this.name}|${part}${detail === undefined ? '' : `:${detail}`}»`
   }
-}
-
-/** References with these names. */
-export function references<const Names extends readonly string[]>(
-  ...names: Names
-): { readonly [Index in keyof Names]: Reference } {
-  return names.map((name) => new Reference(name)) as { [Index in keyof Names]: Reference }
 }
 
 function value(name: ValueOfCase, detail?: string): string {

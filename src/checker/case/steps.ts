@@ -1,7 +1,7 @@
 /** The steps of cases. */
 import type { JsonObject } from '../values/json.ts'
-import type { Ask, Body, Observations, Step } from './case.ts'
-import { absentId, collection, type More, type Reference, references, type Target } from './references.ts'
+import type { Ask, Body, Step } from './case.ts'
+import { type More, Reference, type Target } from './references.ts'
 
 /** A request that prepares the case: if it fails, the case could not be set up. */
 export function setUp(ask: Ask): Ask {
@@ -38,7 +38,7 @@ export function walk(as: Reference, from: string, most = 20, between: readonly S
   return { kind: 'walk', as: as.name, from, most, between }
 }
 
-const [job, unused] = references('job', 'nobody')
+const job = new Reference('job')
 
 /** Waits for the job of a deletion that was only accepted (202). Its responses are known as `as`. */
 export function settled(of: Reference, as: Reference = job, seconds = 30): Step {
@@ -48,25 +48,6 @@ export function settled(of: Reference, as: Reference = job, seconds = 30): Step 
 export function wait(milliseconds: number | 'grace'): Step {
   return { kind: 'wait', milliseconds }
 }
-
-/** Continues only if the collection has what the case is about; otherwise the case is not applicable. */
-export function applicableIf(test: (seen: Observations) => boolean, otherwise: string): Step {
-  return { kind: 'only', test, otherwise: 'not applicable', why: otherwise }
-}
-
-/** Continues only if the preparation succeeded; otherwise the case could not be set up. */
-export function readyIf(test: (seen: Observations) => boolean, otherwise: string): Step {
-  return { kind: 'only', test, otherwise: 'not set up', why: otherwise }
-}
-
-/** Continues only if no record is at `absentId`, so that a request there cannot change a foreign record. */
-export const nobodyThere: readonly Step[] = [
-  unused.get(`${collection}/${absentId}`),
-  readyIf((seen) => {
-    const { status = 0 } = seen.of(unused).answer ?? {}
-    return status >= 400 && status < 500
-  }, 'there may be a record of somebody where none was thought to be'),
-]
 
 /** Deletes a record, and waits until it is deleted. */
 export function deleteRecord(deletion: Reference, record: Target, more?: More): readonly Step[] {

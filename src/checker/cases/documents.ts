@@ -6,7 +6,7 @@ import { type Case, type Expectation, NotSetUp, type Observations, type Part, ty
 import { define } from '../case/define.ts'
 import { answerOf, finding, short } from '../case/expect.ts'
 import { changed, list, one, read, removed } from '../case/names.ts'
-import { collection, configured, ifRequired, mark, type Reference, references } from '../case/references.ts'
+import { collection, configured, ifRequired, mark, Reference } from '../case/references.ts'
 import { asNobody, body, create, setUp } from '../case/steps.ts'
 import { type Answer, type Asked, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
 import { basePath } from '../profile/profile.ts'
@@ -14,7 +14,7 @@ import { useDecimalMultiples } from '../values/generate.ts'
 import { isObject, type JsonObject, memberPointer, objectOf, valueAt } from '../values/json.ts'
 import { parseText, serverPaths } from '../values/openapi.ts'
 
-const [documentStep, absent, malformed, unknown] = references('document', 'absent', 'malformed', 'unknown')
+const [documentStep, absent, malformed, unknown] = Reference.named('document', 'absent', 'malformed', 'unknown')
 
 const document = setUp(documentStep.get(configured.documentAddress))
 

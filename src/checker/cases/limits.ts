@@ -3,11 +3,11 @@ import { type Expectation, NotSetUp, type Step } from '../case/case.ts'
 import { define } from '../case/define.ts'
 import { answerOf, field, finding, status, unless } from '../case/expect.ts'
 import { again, last, list, listings, many } from '../case/names.ts'
-import { collection, type Reference, references } from '../case/references.ts'
+import { collection, Reference } from '../case/references.ts'
 import { body, simultaneous } from '../case/steps.ts'
 import { type Answer, fieldOf } from '../client/exchange.ts'
 
-const [large, long, deep] = references('large', 'long', 'deep')
+const [large, long, deep] = Reference.named('large', 'long', 'deep')
 
 /** Asks with a bad credential until that is too often. */
 const tooOften: Step = {

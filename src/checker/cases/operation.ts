@@ -1,10 +1,10 @@
 /** OPS: operation. */
 import { define } from '../case/define.ts'
 import { answerOf, status } from '../case/expect.ts'
-import { configured, references } from '../case/references.ts'
+import { configured, Reference } from '../case/references.ts'
 import { asNobody } from '../case/steps.ts'
 
-const [health, metrics] = references('health', 'metrics')
+const [health, metrics] = Reference.named('health', 'metrics')
 
 export const operation = define({
   'OPS-1/health': {

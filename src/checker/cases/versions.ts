@@ -2,21 +2,13 @@
 import { common } from '../case/define.ts'
 import { answerOf, everyAnswerOf, field, finding, noField, refused, status, unless } from '../case/expect.ts'
 import { after, both, list, one, removed } from '../case/names.ts'
-import {
-  base,
-  collection,
-  collectionPath,
-  configured,
-  ifRequired,
-  type Reference,
-  references,
-} from '../case/references.ts'
+import { base, collection, collectionPath, configured, ifRequired, Reference } from '../case/references.ts'
 import { body, create, setUp } from '../case/steps.ts'
 import { fieldOf, jsonOf } from '../client/exchange.ts'
 import { valueAt } from '../values/json.ts'
 
 const { deprecatedBase, deprecatedVersion, retiredBase, versionField } = configured
-const [twice, older, oldStep] = references('twice', 'older', 'old')
+const [twice, older, oldStep] = Reference.named('twice', 'older', 'old')
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 

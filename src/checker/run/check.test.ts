@@ -2,15 +2,16 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Case } from '../case/case.ts'
 import { answerOf, finding, status } from '../case/expect.ts'
-import { absentId, base, collection, ifRequired, mark, references } from '../case/references.ts'
-import { body, create, nobodyThere, setUp } from '../case/steps.ts'
+import { nobodyThere } from '../case/preconditions.ts'
+import { absentId, base, collection, ifRequired, mark, Reference } from '../case/references.ts'
+import { body, create, setUp } from '../case/steps.ts'
 import { Client } from '../client/client.ts'
 import { fieldOf } from '../client/exchange.ts'
 import { served } from '../client/served.fixture.ts'
 import { type CollectionProfile, type Profile, usualNames } from '../profile/profile.ts'
 import { type CheckOptions, check, type Report } from './check.ts'
 
-const [one, read, gone, put] = references('one', 'read', 'gone', 'put')
+const [one, read, gone, put] = Reference.named('one', 'read', 'gone', 'put')
 
 const thingsProfile: CollectionProfile = {
   ...{ name: 'things', path: '/things', operations: ['list', 'create', 'read', 'delete'], id: 'id' },

@@ -11,11 +11,11 @@ import {
   host,
   ifRequired,
   key,
-  references,
+  Reference,
 } from '../../case/references.ts'
 import { asNobody, body, create, setUp } from '../../case/steps.ts'
 
-const [created] = references('created')
+const [created] = Reference.named('created')
 
 /** Sent with an invalid credential. */
 const asWrong = { caller: 'wrong' } as const

@@ -4,11 +4,12 @@ import { common, define } from '../../case/define.ts'
 import { finding, itemsOf, refused, sameBody, status, totalOf } from '../../case/expect.ts'
 import { isExactly } from '../../case/expect-records.ts'
 import { after, all, before, changed, list, one, removed } from '../../case/names.ts'
-import { caseRecords, collection, ifRequired, members, type Reference, references } from '../../case/references.ts'
-import { asOther, body, create, readyIf, setUp } from '../../case/steps.ts'
+import { readyIf } from '../../case/preconditions.ts'
+import { caseRecords, collection, ifRequired, members, Reference } from '../../case/references.ts'
+import { asOther, body, create, setUp } from '../../case/steps.ts'
 
-const [triedStep, filtered, theirs, usual, ownStep] = references('tried', 'filtered', 'theirs', 'usual', 'own')
-const [tried, readOwn, readTheirs, sent] = references('tried', 'read own', 'read theirs', 'sent')
+const [triedStep, filtered, theirs, usual, ownStep] = Reference.named('tried', 'filtered', 'theirs', 'usual', 'own')
+const [tried, readOwn, readTheirs, sent] = Reference.named('tried', 'read own', 'read theirs', 'sent')
 
 const checkPermission =
   'Decide for each resource and action whether the caller may do it, and answer 403 before anything is done.'

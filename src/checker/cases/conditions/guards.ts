@@ -3,10 +3,10 @@ import type { Body, Case, Expectation, Step } from '../../case/case.ts'
 import { common, type Draft, define, defineOne } from '../../case/define.ts'
 import { done, sameBody, status } from '../../case/expect.ts'
 import { after, change, deletion, one, seen } from '../../case/names.ts'
-import { type More, type Reference, references } from '../../case/references.ts'
+import { type More, Reference } from '../../case/references.ts'
 import { body, create, setUp } from '../../case/steps.ts'
 
-const [write, unreadable, empty, now, stale] = references('write', 'unreadable', 'empty', 'now', 'stale')
+const [write, unreadable, empty, now, stale] = Reference.named('write', 'unreadable', 'empty', 'now', 'stale')
 
 /** A kind of write that can have a condition. */
 interface Write {

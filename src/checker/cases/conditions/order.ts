@@ -1,14 +1,15 @@
 /** CON-5, CON-6: one of several concurrent writers wins, and which of several refusals is given. */
 import type { Ask, Case, Expectation, Finding, Need, Observations, Request, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answered, applicableWhere, finding, outcomeOf, status } from '../../case/expect.ts'
+import { finding, status } from '../../case/expect.ts'
 import { both, deletion, first, one, second, seen, two } from '../../case/names.ts'
-import { base, collection, mark, members, type Reference, references } from '../../case/references.ts'
+import { answered, applicableWhere, outcomeOf } from '../../case/preconditions.ts'
+import { base, collection, mark, members, Reference } from '../../case/references.ts'
 import { body, create, setUp, simultaneous, together } from '../../case/steps.ts'
 import type { Exchange } from '../../client/exchange.ts'
 
-const [here, taking, readyStep, again, writes] = references('here', 'taking', 'ready', 'repeated', 'writes')
-const [changes, deletions] = references('changes', 'deletions')
+const [here, taking, readyStep, again, writes] = Reference.named('here', 'taking', 'ready', 'repeated', 'writes')
+const [changes, deletions] = Reference.named('changes', 'deletions')
 
 /** Two refusals that follow one another in the order, and a request that deserves both. */
 interface Pair {

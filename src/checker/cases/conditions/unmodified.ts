@@ -1,15 +1,16 @@
 /** CON-4: conditional reads. A representation that the client already has is not sent again. */
 import type { Case } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import { answered, answerOf, applicableWhere, finding, noBody, readyWhere, short, status } from '../../case/expect.ts'
+import { answerOf, finding, noBody, short, status } from '../../case/expect.ts'
 import { again, change, deletion, list, one, read, two } from '../../case/names.ts'
-import { caseRecords, collection, references } from '../../case/references.ts'
+import { answered, applicableWhere, readyWhere } from '../../case/preconditions.ts'
+import { caseRecords, collection, Reference } from '../../case/references.ts'
 import { asNobody, body, create, setUp } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
 import { longAgo } from './guards.ts'
 import { tagOf } from './validators.ts'
 
-const [plainly, then] = references('plainly', 'then')
+const [plainly, then] = Reference.named('plainly', 'then')
 
 // What a 304 must have where a 200 has it (RFC 9110 section 15.4.5); Date is another moment.
 const kept = ['ETag', 'Cache-Control', 'Vary', 'Content-Location', 'Expires']

@@ -2,24 +2,14 @@
 import { parseHttpDate } from '../../../http/fields/http-date.ts'
 import type { Expectation, Need, Observations, Step } from '../../case/case.ts'
 import { common, defineEach } from '../../case/define.ts'
-import {
-  answered,
-  answerOf,
-  applicableWhere,
-  done,
-  elementsOf,
-  field,
-  fieldIs,
-  finding,
-  status,
-  unless,
-} from '../../case/expect.ts'
+import { answerOf, done, elementsOf, field, fieldIs, finding, status, unless } from '../../case/expect.ts'
 import { again, change, deletion, list, one, read, two } from '../../case/names.ts'
-import { base, caseRecords, collection, idMember, members, type Reference, references } from '../../case/references.ts'
+import { answered, applicableWhere } from '../../case/preconditions.ts'
+import { base, caseRecords, collection, idMember, members, Reference } from '../../case/references.ts'
 import { asNobody, body, create, setUp } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
 
-const [asked, partStep, head, xml, html, zipped] = references('asked', 'part', 'head', 'xml', 'html', 'zipped')
+const [asked, partStep, head, xml, html, zipped] = Reference.named('asked', 'part', 'head', 'xml', 'html', 'zipped')
 
 /** A response, and the requests that lead to it. */
 interface CachedResponse {

@@ -1,15 +1,16 @@
 /** DEL-9: bulk deletion. No request could delete a record that the checker has not created. */
 import type { Body } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answered, answerOf, everyStatus, finding, itemsOf, member, refused, short, status } from '../../case/expect.ts'
+import { answerOf, everyStatus, finding, itemsOf, member, refused, short, status } from '../../case/expect.ts'
 import { oneWins } from '../../case/expect-records.ts'
 import { after, both, first, gone, odd, one, second, three, two } from '../../case/names.ts'
-import { collection, parent, parentCollection, type Reference, references } from '../../case/references.ts'
-import { applicableIf, body, create, createMany, settled, setUp, together } from '../../case/steps.ts'
+import { answered, applicableIf } from '../../case/preconditions.ts'
+import { collection, parent, parentCollection, Reference } from '../../case/references.ts'
+import { body, create, createMany, settled, setUp, together } from '../../case/steps.ts'
 import { isSame } from '../../values/json.ts'
 
-const [earlier, earlierJob, single, shared] = references('earlier', 'earlier job', 'single', 'shared')
-const [firstAfter, secondAfter] = references('first after', 'second after')
+const [earlier, earlierJob, single, shared] = Reference.named('earlier', 'earlier job', 'single', 'shared')
+const [firstAfter, secondAfter] = Reference.named('first after', 'second after')
 
 /** A body that lists identifiers. */
 export function ids(...list: readonly unknown[]): { readonly body: Body } {

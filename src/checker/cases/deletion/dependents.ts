@@ -1,26 +1,17 @@
 /** DEL-4, DEL-5, DEL-10: records that refer to a deleted one, and deletion by filter. */
 import type { Observations } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answered, answerOf, finding, itemsOf, member, sameBody, short, status, succeeded } from '../../case/expect.ts'
+import { answerOf, finding, itemsOf, member, sameBody, short, status } from '../../case/expect.ts'
 import { deleted, isExactly, recordOf, shows } from '../../case/expect-records.ts'
 import { after, before, first, gone, made, one, three, two } from '../../case/names.ts'
-import { caseRecords, collection, members, parent, references } from '../../case/references.ts'
-import {
-  applicableIf,
-  body,
-  create,
-  createMany,
-  deleteRecord,
-  readyIf,
-  settled,
-  setUp,
-  together,
-} from '../../case/steps.ts'
+import { answered, applicableIf, readyIf, succeeded } from '../../case/preconditions.ts'
+import { caseRecords, collection, members, parent, Reference } from '../../case/references.ts'
+import { body, create, createMany, deleteRecord, settled, setUp, together } from '../../case/steps.ts'
 import { jsonOf } from '../../client/exchange.ts'
 
-const [childBefore, childAfter, child, childJob] = references('child before', 'child after', 'child', 'child job')
-const [then, thenJob, children, kept, bystander] = references('then', 'then job', 'children', 'kept', 'bystander')
-const [filteredStep] = references('filtered')
+const [childBefore, childAfter, child, childJob] = Reference.named('child before', 'child after', 'child', 'child job')
+const [then, thenJob, children, kept, bystander] = Reference.named('then', 'then job', 'children', 'kept', 'bystander')
+const [filteredStep] = Reference.named('filtered')
 
 const isDeleted = applicableIf(succeeded(gone), 'what others refer to is not deleted')
 const isRefused = applicableIf((seen) => !succeeded(gone)(seen), 'what others refer to is deleted all the same')

@@ -1,17 +1,6 @@
 /** DEL-1 to DEL-3, DEL-8: a deleted record is gone, and how deletions are answered. */
 import { common } from '../../case/define.ts'
-import {
-  answered,
-  answerOf,
-  everyStatus,
-  field,
-  finding,
-  itemsOf,
-  member,
-  short,
-  status,
-  unless,
-} from '../../case/expect.ts'
+import { answerOf, everyStatus, field, finding, itemsOf, member, short, status, unless } from '../../case/expect.ts'
 import { asMade, deleted, isListed, listed, recordOf, shows } from '../../case/expect-records.ts'
 import {
   after,
@@ -30,15 +19,14 @@ import {
   second,
   two,
 } from '../../case/names.ts'
-import { caseRecords, collection, nestedList, references } from '../../case/references.ts'
+import { answered, applicableIf, readyIf } from '../../case/preconditions.ts'
+import { caseRecords, collection, nestedList, Reference } from '../../case/references.ts'
 import {
-  applicableIf,
   body,
   create,
   createAndDelete,
   createMany,
   deleteRecord,
-  readyIf,
   settled,
   setUp,
   simultaneous,
@@ -46,7 +34,7 @@ import {
 import { fieldOf, jsonOf } from '../../client/exchange.ts'
 import { isSame } from '../../values/json.ts'
 
-const [kept, onceMore, waited] = references('kept', 'once more', 'waited')
+const [kept, onceMore, waited] = Reference.named('kept', 'once more', 'waited')
 
 export const goneCases = common({ needs: ['read'] }).define({
   'DEL-1/gone': {

@@ -2,26 +2,25 @@
 
 import type { Expectation } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answered, answerOf, finding, status, succeeded, totalOf } from '../../case/expect.ts'
+import { answerOf, finding, status, totalOf } from '../../case/expect.ts'
 import { asMade, isListed, oneWins, shows } from '../../case/expect-records.ts'
 import { after, all, back, before, gone, one, other, second, two } from '../../case/names.ts'
-import { caseRecords, collection, parent, type Reference, references } from '../../case/references.ts'
+import { answered, applicableIf, readyIf, succeeded } from '../../case/preconditions.ts'
+import { caseRecords, collection, parent, Reference } from '../../case/references.ts'
 import {
-  applicableIf,
   body,
   create,
   createAndDelete,
   createMany,
   deleteRecord,
-  readyIf,
   settled,
   setUp,
   simultaneous,
   wait,
 } from '../../case/steps.ts'
 
-const [holder, parentJob, child, earlier] = references('holder', 'parent job', 'child', 'earlier')
-const [earlierJob, along, untouched] = references('earlier job', 'along', 'untouched')
+const [holder, parentJob, child, earlier] = Reference.named('holder', 'parent job', 'child', 'earlier')
+const [earlierJob, along, untouched] = Reference.named('earlier job', 'along', 'untouched')
 
 const parentComesBack = applicableIf(({ profile, collection }) => {
   const [first] = Object.values(collection.references)

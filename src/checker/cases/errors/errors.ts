@@ -4,7 +4,7 @@ import { type Expectation, NotSetUp, type Observations } from '../../case/case.t
 import { common, define, defineEach } from '../../case/define.ts'
 import { answerOf, everyAnswerOf, field, finding, noField, short, status } from '../../case/expect.ts'
 import { error, first, list, odd, one, second } from '../../case/names.ts'
-import { collection, ifRequired, mark, references } from '../../case/references.ts'
+import { collection, ifRequired, mark, Reference } from '../../case/references.ts'
 import { body, create, setUp } from '../../case/steps.ts'
 import { type Answer, fieldOf, jsonOf } from '../../client/exchange.ts'
 import { mistakesOf } from '../../profile/profile.ts'
@@ -21,7 +21,7 @@ import {
   oddInputs,
 } from './mistakes.ts'
 
-const [absent, unreadable] = references('absent', 'malformed')
+const [absent, unreadable] = Reference.named('absent', 'malformed')
 
 const outcomes = defineEach('ERR-1/', commonMistakes, (mistake) => ({
   title: `The status says that there is an error: ${mistake.title}`,

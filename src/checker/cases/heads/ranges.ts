@@ -3,11 +3,11 @@ import type { Case, Expectation, Observations, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, fieldIs, finding, noField, short, status } from '../../case/expect.ts'
 import { one, read, whole } from '../../case/names.ts'
-import { references } from '../../case/references.ts'
+import { Reference } from '../../case/references.ts'
 import { create, setUp } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
 
-const [partStep] = references('part')
+const [partStep] = Reference.named('part')
 
 /** Once parts are offered, they have to be right. */
 const offered = { after: ['HED-3/part'], level: 'should' } as const

@@ -1,18 +1,9 @@
 /** HED-1, HED-2: HEAD is answered as GET without the body, also for an export that is not ready. */
 import type { Case, Expectation, Need, Request, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import {
-  answered,
-  answerOf,
-  applicableWhere,
-  field,
-  finding,
-  outcomeOf,
-  readyWhere,
-  short,
-  status,
-} from '../../case/expect.ts'
+import { answerOf, field, finding, short, status } from '../../case/expect.ts'
 import { deletion, one } from '../../case/names.ts'
+import { answered, applicableWhere, outcomeOf, readyWhere } from '../../case/preconditions.ts'
 import {
   base,
   collection,
@@ -22,13 +13,12 @@ import {
   host,
   mark,
   members,
-  type Reference,
-  references,
+  Reference,
 } from '../../case/references.ts'
 import { body, create, setUp, simultaneous } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
 
-const [head, get, exporting, asked] = references('head', 'get', 'export', 'asked')
+const [head, get, exporting, asked] = Reference.named('head', 'get', 'export', 'asked')
 
 // What says something of the representation or of what may be done with it; not what is another with every request.
 const compared = [

@@ -5,12 +5,13 @@ import type { Case, Expectation, Observations, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, everyStatus, fieldIs, finding, itemsOf, member, short, status, unless } from '../../case/expect.ts'
 import { deletion, gone, job, list, one, three, whole } from '../../case/names.ts'
-import { base, caseRecords, collectionName, mark, members, type Reference, references } from '../../case/references.ts'
-import { applicableIf, asOther, body, create, createMany, readyIf, settled, setUp } from '../../case/steps.ts'
+import { applicableIf, readyIf } from '../../case/preconditions.ts'
+import { base, caseRecords, collectionName, mark, members, Reference } from '../../case/references.ts'
+import { asOther, body, create, createMany, settled, setUp } from '../../case/steps.ts'
 import type { Answer } from '../../client/exchange.ts'
 import { isSame } from '../../values/json.ts'
 
-const [exporting, file, bystander, otherList, otherFile, begin, rest, own, wrong] = references(
+const [exporting, file, bystander, otherList, otherFile, begin, rest, own, wrong] = Reference.named(
   'export',
   'file',
   'bystander',

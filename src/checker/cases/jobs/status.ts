@@ -1,25 +1,15 @@
 /** JOB-1, JOB-2, JOB-4: what a job shows, and to whom. The jobs are deletions that were answered 202. */
 import type { Observations } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import {
-  answered,
-  answerOf,
-  everyAnswerOf,
-  finding,
-  itemsOf,
-  member,
-  noField,
-  short,
-  status,
-  unless,
-} from '../../case/expect.ts'
+import { answerOf, everyAnswerOf, finding, itemsOf, member, noField, short, status, unless } from '../../case/expect.ts'
 import { again, gone, job, one, three } from '../../case/names.ts'
-import { base, references } from '../../case/references.ts'
-import { applicableIf, asOther, create, createMany, settled, setUp } from '../../case/steps.ts'
+import { answered, applicableIf } from '../../case/preconditions.ts'
+import { base, Reference } from '../../case/references.ts'
+import { asOther, create, createMany, settled, setUp } from '../../case/steps.ts'
 import { type Answer, fieldOf, jsonOf } from '../../client/exchange.ts'
 import { valueAt } from '../../values/json.ts'
 
-const [known, unknown, jobs] = references('known', 'unknown', 'jobs')
+const [known, unknown, jobs] = Reference.named('known', 'unknown', 'jobs')
 
 const begun = [
   create(one),
@@ -30,7 +20,7 @@ const begun = [
 /** Three in a row: that one of them is met before its end is as good as certain. */
 const threeJobs = [
   createMany(three, 3),
-  ...references('gone 0', 'gone 1', 'gone 2').flatMap((gone, turn) => [
+  ...Reference.named('gone 0', 'gone 1', 'gone 2').flatMap((gone, turn) => [
     gone.delete(three.at(turn), { headers: { Prefer: 'respond-async' } }),
     applicableIf(answered(gone, 202), 'a deletion was not answered 202'),
     settled(gone),

@@ -1,25 +1,15 @@
 /** MET-8 to MET-10: Prefer, Idempotency-Key and QUERY. */
 import type { Ask, Expectation } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import {
-  answerOf,
-  applicableWhere,
-  done,
-  field,
-  finding,
-  itemsOf,
-  noBody,
-  sameBody,
-  status,
-  unless,
-} from '../../case/expect.ts'
+import { answerOf, done, field, finding, itemsOf, noBody, sameBody, status, unless } from '../../case/expect.ts'
 import { again, all, before, first, list, made, one, other, patch } from '../../case/names.ts'
+import { applicableWhere } from '../../case/preconditions.ts'
 import { listed, madeBy, theRecord } from '../../case/records.ts'
-import { caseRecords, collection, mark, members, type Reference, references } from '../../case/references.ts'
+import { caseRecords, collection, mark, members, Reference } from '../../case/references.ts'
 import { body, create, setUp, together } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
 
-const [next, query] = references('next', 'query')
+const [next, query] = Reference.named('next', 'query')
 
 function preferring(preference: string) {
   return patch.patch(one, body.change, { headers: { Prefer: preference } })

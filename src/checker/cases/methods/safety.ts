@@ -1,21 +1,11 @@
 /** MET-1, MET-5 to MET-7: safe methods, DELETE of one record, unsupported methods and absent records. */
 import type { Expectation, Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import {
-  answered,
-  applicableWhere,
-  elementsOf,
-  field,
-  finding,
-  itemsOf,
-  sameBody,
-  status,
-  succeeded,
-  totalOf,
-} from '../../case/expect.ts'
+import { elementsOf, field, finding, itemsOf, sameBody, status, totalOf } from '../../case/expect.ts'
 import { after, before, gone, odd, one, other, patch, put } from '../../case/names.ts'
+import { answered, applicableWhere, nobodyThere, succeeded } from '../../case/preconditions.ts'
 import { absentId, caseRecords, collection, idMember, type Reference } from '../../case/references.ts'
-import { body, create, nobodyThere, setUp } from '../../case/steps.ts'
+import { body, create, setUp } from '../../case/steps.ts'
 import type { Operation } from '../../profile/profile.ts'
 
 const tricks = ['_method=DELETE', '_method=PUT', 'method=delete', 'action=delete', 'delete=true', 'id=', 'cmd=remove']

@@ -1,25 +1,15 @@
 /** MET-2 to MET-4: POST creates, PUT replaces, PATCH changes. */
 import type { Expectation, Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import {
-  answerOf,
-  applicableWhere,
-  done,
-  field,
-  finding,
-  refused,
-  sameBody,
-  short,
-  status,
-  succeeded,
-} from '../../case/expect.ts'
+import { answerOf, done, field, finding, refused, sameBody, short, status } from '../../case/expect.ts'
 import { after, again, before, below, first, one, other, patch, put, read, second } from '../../case/names.ts'
+import { applicableWhere, succeeded } from '../../case/preconditions.ts'
 import { madeBy, recordOf, theRecord, type Wrong } from '../../case/records.ts'
-import { collection, idMember, members, nestedList, type Reference, references } from '../../case/references.ts'
+import { collection, idMember, members, nestedList, Reference } from '../../case/references.ts'
 import { body, create, setUp, together } from '../../case/steps.ts'
 import { isObject, isSame, type JsonObject } from '../../values/json.ts'
 
-const [there, onceStep, twice] = references('there', 'once', 'twice')
+const [there, onceStep, twice] = Reference.named('there', 'once', 'twice')
 
 export const creation = define({
   'MET-2/created': {

@@ -11,16 +11,22 @@ import {
   lesser,
   mark,
   members,
-  type Reference,
-  references,
+  Reference,
   sizeParameter,
 } from '../../case/references.ts'
 import { createMany, setUp, walk } from '../../case/steps.ts'
 import { linksOf } from '../../client/exchange.ts'
 import { isSame } from '../../values/json.ts'
 
-const [walked, third, start, added, before, next] = references('walked', 'third', 'start', 'added', 'lesser', 'next')
-const [prev, past, far] = references('prev', 'past', 'far')
+const [walked, third, start, added, before, next] = Reference.named(
+  'walked',
+  'third',
+  'start',
+  'added',
+  'lesser',
+  'next',
+)
+const [prev, past, far] = Reference.named('prev', 'past', 'far')
 
 const needs = ['create', 'list', 'marker', 'cursor'] as const
 const after: readonly Case['id'][] = ['PAG-2/cursor']

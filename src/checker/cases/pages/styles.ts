@@ -19,20 +19,12 @@ import {
   refusal,
   two,
 } from '../../case/names.ts'
-import {
-  caseRecords,
-  collection,
-  mark,
-  members,
-  type Reference,
-  references,
-  sizeParameter,
-} from '../../case/references.ts'
+import { caseRecords, collection, mark, members, Reference, sizeParameter } from '../../case/references.ts'
 import { body, create, createMany, setUp, simultaneous, walk } from '../../case/steps.ts'
 import { type Answer, jsonOf } from '../../client/exchange.ts'
 import { valueAt } from '../../values/json.ts'
 
-const [answered, pageStep, page, none] = references('answered', 'page', 'page', 'none')
+const [asked, pageStep, page, none] = Reference.named('answered', 'page', 'page', 'none')
 
 // More than the greatest page that the rule allows unless declared otherwise.
 const most = 101
@@ -102,10 +94,10 @@ export const sizeCases: readonly Case[] = [
       steps: [
         setUp(good.get(`${collection}?${sizeParameter}=1`)),
         ...['9223372036854775808', '9'.repeat(400), '-9223372036854775809', 'Infinity', 'NaN'].map((size) =>
-          answered.get(`${collection}?${sizeParameter}=${size}`),
+          asked.get(`${collection}?${sizeParameter}=${size}`),
         ),
       ],
-      expect: [everyStatus(answered, 200, 400)],
+      expect: [everyStatus(asked, 200, 400)],
       remedy: 'Validate the size before it reaches the database: answer 400, not 500, if it is too large.',
     },
   }),

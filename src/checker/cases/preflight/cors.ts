@@ -1,24 +1,15 @@
 /** OPT-3 to OPT-6: preflights, allowed origins and exposed header fields. */
 import type { Case, Expectation, Observations, Request, Step } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import {
-  answered,
-  answerOf,
-  applicableWhere,
-  elementsOf,
-  field,
-  fieldIs,
-  finding,
-  status,
-  unless,
-} from '../../case/expect.ts'
+import { answerOf, elementsOf, field, fieldIs, finding, status, unless } from '../../case/expect.ts'
 import { one, read } from '../../case/names.ts'
-import { base, collection, configured, type Reference, references } from '../../case/references.ts'
+import { answered, applicableWhere } from '../../case/preconditions.ts'
+import { base, collection, configured, Reference } from '../../case/references.ts'
 import { body, create } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
 
 const { allowedOrigin } = configured
-const [options, creation, asking] = references('options', 'creation', 'preflight')
+const [options, creation, asking] = Reference.named('options', 'creation', 'preflight')
 
 /** An origin that no server means to allow. */
 const foreign = 'https://foreign.example'

@@ -1,13 +1,14 @@
 /** OPT-1, OPT-2: OPTIONS of an address and of the server. */
 import type { Case, Expectation, Observations, Step } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import { answered, applicableWhere, elementsOf, field, finding, status } from '../../case/expect.ts'
+import { elementsOf, field, finding, status } from '../../case/expect.ts'
 import { one } from '../../case/names.ts'
-import { base, collection, credentialFields, host, Reference, references } from '../../case/references.ts'
+import { answered, applicableWhere } from '../../case/preconditions.ts'
+import { base, collection, credentialFields, host, Reference } from '../../case/references.ts'
 import { asNobody, asOther, body, create, setUp } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
 
-const [optionsStep, get] = references('options', 'get')
+const [optionsStep, get] = Reference.named('options', 'get')
 
 /** The methods in the Allow of a step's answer. */
 function allowed(seen: Observations, step: Reference): string[] {

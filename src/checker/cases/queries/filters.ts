@@ -12,18 +12,17 @@ import {
   lesser,
   mark,
   members,
-  type Reference,
-  references,
+  Reference,
   uppercase,
 } from '../../case/references.ts'
 import { create, setUp } from '../../case/steps.ts'
 import { jsonOf } from '../../client/exchange.ts'
 import type { JsonObject } from '../../values/json.ts'
 
-const [longer, capitals, less, more, third] = references('longer', 'capitals', 'less', 'more', 'third')
-const [percent, underscore, star, quote, comment] = references('percent', 'underscore', 'star', 'quote', 'comment')
-const [inside, begins, ends, full, without] = references('inside', 'begins', 'ends', 'full', 'without')
-const [including, some] = references('with', 'some')
+const [longer, capitals, less, more, third] = Reference.named('longer', 'capitals', 'less', 'more', 'third')
+const [percent, underscore, star, quote, comment] = Reference.named('percent', 'underscore', 'star', 'quote', 'comment')
+const [inside, begins, ends, full, without] = Reference.named('inside', 'begins', 'ends', 'full', 'without')
+const [including, some] = Reference.named('with', 'some')
 
 const needs = ['create', 'list', 'marker'] as const
 const odd = `&=#+%'"\\ü日😀`

@@ -12,16 +12,15 @@ import {
   lesser,
   mark,
   members,
-  type Reference,
-  references,
+  Reference,
   uppercase,
   word,
 } from '../../case/references.ts'
 import { create, createMany } from '../../case/steps.ts'
 
-const [more1, less1, more2, less2, sorted] = references('more1', 'less1', 'more2', 'less2', 'sorted')
-const [descending, moreB, lessB, moreA, lessA] = references('descending', 'moreB', 'lessB', 'moreA', 'lessA')
-const [sortedBack, small, capitals, marked] = references('sorted-', 'small', 'capitals', 'marked')
+const [more1, less1, more2, less2, sorted] = Reference.named('more1', 'less1', 'more2', 'less2', 'sorted')
+const [descending, moreB, lessB, moreA, lessA] = Reference.named('descending', 'moreB', 'lessB', 'moreA', 'lessA')
+const [sortedBack, small, capitals, marked] = Reference.named('sorted-', 'small', 'capitals', 'marked')
 
 const ranked = (which: 'less' | 'more') => ({ [members.ranked]: (which === 'less' ? lesser : greater).ranked })
 

@@ -4,21 +4,12 @@ import { define } from '../../case/define.ts'
 import { answerOf, code, everyStatus, finding, short, status } from '../../case/expect.ts'
 import { inOrder, lists } from '../../case/expect-list.ts'
 import { back, first, found, gone, good, other, refusal, removed, second } from '../../case/names.ts'
-import {
-  caseRecords,
-  collection,
-  lesser,
-  mark,
-  members,
-  type Reference,
-  references,
-  sizeParameter,
-} from '../../case/references.ts'
+import { caseRecords, collection, lesser, mark, members, Reference, sizeParameter } from '../../case/references.ts'
 import { asOther, body, create, setUp, wait } from '../../case/steps.ts'
 import { jsonOf } from '../../client/exchange.ts'
 import { valueAt } from '../../values/json.ts'
 
-const [live, including, without, newest, oldest] = references('live', 'with', 'without', 'newest', 'oldest')
+const [live, including, without, newest, oldest] = Reference.named('live', 'with', 'without', 'newest', 'oldest')
 
 const secret = 'checked0secret0checked'
 // Signed with nothing: {"alg":"HS256"}, {"sub":"checked"}.

@@ -1,24 +1,17 @@
 /** RES-1 to RES-4: paths of collections and records, and identifiers. */
 import type { Expectation, Finding, Observations } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answered, answerOf, applicableWhere, finding, itemsOf, refused, short, status } from '../../case/expect.ts'
+import { answerOf, finding, itemsOf, refused, short, status } from '../../case/expect.ts'
 import { after, below, change, listings, one, other, read } from '../../case/names.ts'
+import { answered, applicableWhere, nobodyThere } from '../../case/preconditions.ts'
 import { recordOf, theRecord } from '../../case/records.ts'
-import {
-  absentId,
-  collection,
-  configured,
-  idMember,
-  nestedList,
-  type Reference,
-  references,
-} from '../../case/references.ts'
-import { body, create, forEachCollection, nobodyThere, setUp } from '../../case/steps.ts'
+import { absentId, collection, configured, idMember, nestedList, Reference } from '../../case/references.ts'
+import { body, create, forEachCollection, setUp } from '../../case/steps.ts'
 import { jsonOf } from '../../client/exchange.ts'
 import { isObject, memberPointer, valueAt } from '../../values/json.ts'
 
-const [document, deeper, verbStep, collectionFile] = references('document', 'deeper', 'verb', 'collection')
-const [record, chosenStep] = references('record', 'chosen')
+const [document, deeper, verbStep, collectionFile] = Reference.named('document', 'deeper', 'verb', 'collection')
+const [record, chosenStep] = Reference.named('record', 'chosen')
 
 /** The name of every collection that answers is as it should be: the last part of its path. */
 function everyName(step: Reference, test: (name: string) => string | undefined): readonly Expectation[] {

@@ -1,7 +1,7 @@
 /** RES-5 to RES-8: timestamps, names of members, and the same members in every representation. */
 import type { Case, Expectation, Finding, Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import { answerOf, applicableWhere, finding, itemsOf, outcomeOf, short, succeeded } from '../../case/expect.ts'
+import { answerOf, finding, itemsOf, short } from '../../case/expect.ts'
 import {
   after,
   before,
@@ -17,13 +17,14 @@ import {
   read,
   refusal,
 } from '../../case/names.ts'
+import { applicableWhere, outcomeOf, succeeded } from '../../case/preconditions.ts'
 import { listed, recordOf, theRecord, type Wrong, wrongIn } from '../../case/records.ts'
-import { caseRecords, collection, nestedList, type Reference, references } from '../../case/references.ts'
+import { caseRecords, collection, nestedList, Reference } from '../../case/references.ts'
 import { body, create, forEachCollection, setUp, wait } from '../../case/steps.ts'
 import { type Exchange, fieldOf, jsonOf } from '../../client/exchange.ts'
 import { isObject, type JsonObject, memberPointer, pointerTo } from '../../values/json.ts'
 
-const [live, replaced, restored, full] = references('live', 'replaced', 'restored', 'full')
+const [live, replaced, restored, full] = Reference.named('live', 'replaced', 'restored', 'full')
 
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]00:?00)$/
 const withMilliseconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

@@ -3,12 +3,12 @@ import type { Expectation } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, done, finding, short, status } from '../../case/expect.ts'
 import { after, before, odd, one, read } from '../../case/names.ts'
-import { base, collection, collectionPath, type Reference, references } from '../../case/references.ts'
+import { base, collection, collectionPath, Reference } from '../../case/references.ts'
 import { body, create, setUp } from '../../case/steps.ts'
 import { jsonOf } from '../../client/exchange.ts'
 import { valueAt } from '../../values/json.ts'
 
-const [replaced, between] = references('replaced', 'between')
+const [replaced, between] = Reference.named('replaced', 'between')
 
 const unknown = { unheard_of: 'x' }
 const refuse =
