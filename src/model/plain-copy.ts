@@ -1,7 +1,7 @@
 /** Plain data: copies, frozen copies, and canonical texts. Later changes of a declaration have no effect on its copy. */
 import { at, item } from './place.ts'
 
-/** Called for what cannot be in a declaration: its place, what is wrong, and what to write instead. */
+/** Called for values that cannot be in a declaration: the place, the mistake, and what to write instead. */
 export type CopyFault = (path: string, message: string, remedy: string) => void
 
 // Far above every declaration that people write: larger values are an attack or an accident.

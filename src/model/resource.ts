@@ -10,7 +10,7 @@ import type { AccessRule, Action, BusinessRule, Condition, ExportLimits, OnDelet
 import type { Rate } from './limits.ts'
 import type { ValidateValue } from './schema.ts'
 
-/** How a field's values are stored and compared. `json` is any value that is none of the others. */
+/** How a field's values are stored and compared. `json` is any value of no other type. */
 export type FieldType = 'string' | 'integer' | 'number' | 'decimal' | 'boolean' | 'array' | 'object' | 'json'
 
 /** A declared field. */
@@ -84,7 +84,7 @@ export interface VersionMapping {
   readonly constants: ReadonlyMap<string, unknown>
   /** By the field's name in the version. */
   readonly conversions: ReadonlyMap<string, Conversion>
-  /** What the version calls each stored collection that it has, and the stored fields of that collection. */
+  /** The version's name of each stored collection that it has, and of the stored fields of that collection. */
   readonly collections: ReadonlyMap<string, { readonly name: string; readonly fields: ReadonlyMap<string, string> }>
 }
 

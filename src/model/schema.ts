@@ -140,7 +140,7 @@ function hasUniqueItems(wanted: boolean, items: readonly unknown[]): boolean {
 const mostIssues = 1_000
 
 /**
- * The issues of one value: codes, pointers, and messages that say what is right (ERR-3).
+ * The issues of one value: codes, pointers, and messages with the expected form (ERR-3).
  *
  * @param pointer the field's own JSON Pointer, before those of ajv
  */

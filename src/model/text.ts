@@ -7,7 +7,7 @@ export function compareText(left: string, right: string): number {
     const a = left.charCodeAt(index)
     const b = right.charCodeAt(index)
     if (a === b) continue
-    // A surrogate stands for a code point above every other unit.
+    // A surrogate belongs to a code point above every other unit.
     const aHigh = a >= 0xd800 && a <= 0xdfff
     const bHigh = b >= 0xd800 && b <= 0xdfff
     if (aHigh !== bHigh) return aHigh ? 1 : -1

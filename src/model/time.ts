@@ -4,8 +4,8 @@ const dateTime = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[
 
 /**
  * The comparison key of a date-time: UTC, without zone letter, fraction without trailing zeros
- * (`2026-11-21T08:00:00.5`). Two spellings of one instant have one key; keys order as instants do, whatever their
- * precision. `undefined`: the text is not a date-time of the years 0000 to 9999.
+ * (`2026-11-21T08:00:00.5`). Two spellings of one instant have one key; keys of any precision sort as instants do.
+ * `undefined`: the text is not a date-time of the years 0000 to 9999.
  */
 export function instantKey(text: string): string | undefined {
   const parts = dateTime.exec(text)

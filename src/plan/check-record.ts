@@ -78,7 +78,7 @@ export function isConditional(conditions: Conditions): boolean {
 
 /**
  * The opaque tag of a record: its revision, and the shape of its representation, so that a changed declaration also
- * changes the tags of records that nobody touched (CON-2).
+ * changes the tags of unchanged records (CON-2).
  */
 export function tagOf(resource: Resource, { revision }: Validators): string {
   return `${revision}-${resource.shape}`

@@ -8,7 +8,7 @@ import type { Parent } from './plan.ts'
 const sealBytes = 16
 
 /**
- * Says what the cursors of a list are bound to. In another version the keys of a position may mean something else.
+ * The text that the cursors of a list are bound to. In another version the keys of a position may have another meaning.
  *
  * @param versionCatalog the catalog of the client's version
  * @param query sort, filters and search in one spelling

@@ -1,8 +1,8 @@
 /**
  * Decides whether a record may be written. The decision has two pure halves around what the storage reads:
- * `proposeCreate` and `proposeUpdate` say what the record would be and what must be known of other records, and `judge`
- * decides with the answers: references, unique values, transitions and business rules. A change of an older version is
- * drafted in that version's terms, and then translated to what is stored (VER-2).
+ * `proposeCreate` and `proposeUpdate` return the record after the change and the questions about other records, and
+ * `judge` decides with the answers: references, unique values, transitions and business rules. A change of an older
+ * version is drafted in that version's terms, and then translated to stored terms (VER-2).
  */
 
 import { resolveCondition } from '../model/condition.ts'
@@ -45,23 +45,23 @@ export interface Transition {
   readonly next: RecordValues | undefined
 }
 
-/** What a change would make of a record, and what must hold for it. */
+/** The record after a change, and the conditions of the change. */
 export interface Proposal {
   readonly kind: 'proposal'
   readonly transition: Transition
   readonly draft: Draft
-  /** What must be known of other records. */
+  /** The questions about other records. */
   readonly questions: readonly Question[]
   /** The permissions that must hold for the record as it would be, in the order in which they are checked (AUT-8). */
   readonly permissions: readonly Predicate[]
 }
 
-/** What a Create would make. */
+/** The record that a Create would make. */
 export function proposeCreate(catalog: Catalog, plan: Create): Proposal {
   return propose(catalog, plan, undefined, draftCreate(plan))
 }
 
-/** What an Update would make of the record at its address, or its outcome if that is decided already. */
+/** The record that an Update would make, or its outcome if that is already decided. */
 export function proposeUpdate(catalog: Catalog, plan: Update, current: CurrentRecord): Proposal | Outcome {
   const { found, record, isReadable } = current
   const ended = checkRecord(plan, found)
@@ -140,8 +140,8 @@ export function judge(plan: Write, { transition, draft }: Proposal, answers: Ans
 
 /**
  * The outcome for a draft that a permission does not hold for. If the permission depends on a field that is missing,
- * invalid or refers to nothing, it could hold for nobody: then the outcome says what is wrong with the record, not with
- * the caller.
+ * invalid or refers to nothing, it could hold for no caller: then the outcome names the mistakes of the record, and
+ * does not blame the caller.
  */
 export function refusalOf(permission: Predicate, draft: Draft, answers: Answers): Outcome {
   const decisive = fieldsOf(permission).map((name) => `/${name}`)
@@ -270,7 +270,7 @@ function withIndexKeys(resource: Resource, draft: Draft): Draft {
   return found.length === 0 ? draft : { ...draft, issues: [...draft.issues, ...found] }
 }
 
-/** What an update makes of a record: a draft, or why there is none. */
+/** The result of an update: a draft, or why there is none. */
 type Drafted =
   | { readonly kind: 'draft'; readonly draft: Draft }
   | { readonly kind: 'forbidden' }

@@ -1,7 +1,7 @@
 /**
  * The record that a body would make, and everything that is wrong with it (ERR-3). POST, PUT and PATCH differ only in
  * the value of a field that was not sent. A JSON Patch is applied to the record as clients see it (MET-4). A JSON Merge
- * Patch (RFC 7396) is merged field by field, where the draft judges each field. No answer depends on values that the
+ * Patch (RFC 7396) is merged field by field, where the draft judges each field. No response depends on values that the
  * caller may not read: those of a record
  * without permission to read it, and those of `writeOnly` fields (AUT-9).
  */
@@ -207,8 +207,8 @@ export function needsReading({ kind, body }: Pick<Update, 'kind' | 'body'>, { fi
  * value stays the same: otherwise an unchanged entity tag would confirm a guess. A PUT that leaves a `writeOnly` field
  * out clears it, which changes nothing if the field has no value.
  *
- * @param body what was sent; for a JSON Patch the record that it makes, which has a `writeOnly` field only if the patch
- *   sets it
+ * @param body as sent; for a JSON Patch the record that it makes, which has a `writeOnly` field only if the patch sets
+ *   it
  */
 function isRewritten(
   { kind }: Pick<Update, 'kind'>,

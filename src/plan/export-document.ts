@@ -1,6 +1,4 @@
-/**
- * The files that exports write (JOB-6): what stands before, between and after the texts of the records, and CSV cells.
- */
+/** The files that exports write (JOB-6): the text before, between and after the records, and CSV cells. */
 import { isObject } from '../model/plain-copy.ts'
 import type { MappedResource, Resource } from '../model/resource.ts'
 import { exportTypes } from '../spec/media-types.ts'
@@ -20,7 +18,7 @@ export const liveFields = ['id', 'created_at', 'updated_at'] as const
 /**
  * The columns of an export, in the order of a representation.
  *
- * @param fields those asked for; `undefined`: all; `id` always comes along (QRY-4)
+ * @param fields the requested fields; `undefined`: all; `id` is always included (QRY-4)
  */
 export function exportColumns(resource: Resource, fields: readonly string[] | undefined): string[] {
   const declared = resource.fields.filter((field) => !field.writeOnly).map((field) => field.name)
@@ -30,14 +28,14 @@ export function exportColumns(resource: Resource, fields: readonly string[] | un
   return ['id', ...names]
 }
 
-/** What stands before the first record. */
+/** The text before the first record. */
 export function exportHead(resource: Resource, fields: readonly string[] | undefined, format: ExportFormat): string {
   // Names of fields are snake_case: none needs quotes.
   if (format === 'csv') return `${exportColumns(resource, fields).join(',')}\r\n`
   return format === 'json' ? '[\n' : ''
 }
 
-/** What stands after the last record. */
+/** The text after the last record. */
 export function exportTail(format: ExportFormat): string {
   return format === 'json' ? '\n]\n' : ''
 }
@@ -75,7 +73,7 @@ export function convertedTexts(
   return joinTexts(texts, format, isFirst)
 }
 
-// The same as `storage/transactions/export-rows.ts` has the database write.
+// Must equal the lines that the database writes for `storage/transactions/export-rows.ts`.
 const formulaStart = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
 
 function csvLine(resource: Resource, json: string, fields: readonly string[] | undefined): string {

@@ -179,7 +179,7 @@ type Operation =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'move' | 'copy'; readonly path: string; readonly from: string }
 
-/** What is wrong with an operation. */
+/** A mistake in an operation. */
 interface Problem {
   readonly code: Issue['code']
   /** A pointer into the operation. */
@@ -191,10 +191,9 @@ interface Problem {
 const operationNames = ['add', 'remove', 'replace', 'move', 'copy', 'test']
 
 /**
- * Checks the form of a patch, whatever it is applied to (sections 3 and 4).
+ * Checks the form of a patch, independent of its target (sections 3 and 4).
  *
- * @param issues receives everything that is wrong, with pointers into the patch; the result is valid only if there is
- *   nothing
+ * @param issues receives every mistake, with pointers into the patch; the result is valid only if there is none
  */
 function readOperations(patch: unknown, issues: Issue[]): Operation[] {
   if (!Array.isArray(patch)) {

@@ -155,7 +155,7 @@ export function readExportRequest(
   const order = readNames('sort', body['sort'], issues)
   const names = readNames('fields', body['fields'], issues)
   if (names !== undefined) findRepeated(names, issues)
-  // Only a known collection says what it can be sorted by, and which fields it has.
+  // Only a known collection has sorts and fields to compare with.
   const sort = resource && order ? readSort(resource, order, issues) : []
   const fields = resource && names && readFields(resource, names, liveFields, issues)
   if (resource === undefined || format === undefined || issues.length > 0)
@@ -242,8 +242,8 @@ export const mostCharacters: number = queryLimits.characters
 export const deepestCondition = 20
 
 /**
- * Reads a filter: a condition of the declaration language, of any field that is answered. A filter without issues can
- * be resolved by `resolveCondition`. What a caller lacks (`{ caller: 'claims.team' }`) matches nothing.
+ * Reads a filter: a condition of the declaration language on any readable field. A filter without issues can be
+ * resolved by `resolveCondition`. A claim that the caller lacks (`{ caller: 'claims.team' }`) matches nothing.
  *
  * @param filter `undefined`: everything is exported
  * @param resource `undefined` if the collection is unknown: then only the limits are checked
@@ -267,7 +267,7 @@ export function readExportFilter(resource: Resource | undefined, filter: unknown
   return filter as Condition
 }
 
-/** What a filter costs. */
+/** The cost of a filter. */
 interface Weight {
   comparisons: number
   listed: number

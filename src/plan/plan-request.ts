@@ -242,7 +242,7 @@ function isDecisive(onDelete: OnDelete | undefined): boolean {
   return onDelete === 'restrict' || onDelete === 'cascade'
 }
 
-/** What the caller may read of some collections, by their names. */
+/** The records that the caller may read in some collections, by the names of the collections. */
 function readableOf({ catalog, caller }: Planning, resources: Iterable<Resource>): ReadonlyMap<string, Predicate> {
   return new Map([...resources].map((each) => [each.name, permit(catalog, caller, 'read', each)]))
 }
@@ -303,7 +303,7 @@ export function outcomeFromStored(resource: MappedResource, outcome: Outcome): O
     case 'replayed':
       return { ...outcome, answer: outcomeFromStored(resource, outcome.answer) }
   }
-  // The same outcome comes back unchanged where it can: answers that are kept are found by it.
+  // The same outcome comes back unchanged where it can: cached responses are found by it.
   if (!hasConversions(resource)) return outcome
   switch (outcome.kind) {
     case 'record':

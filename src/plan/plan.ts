@@ -48,7 +48,7 @@ export interface ReadRecord extends Versioned {
 
 /** The request for the file of an export (JOB-6). */
 export interface ExportFileAccess {
-  /** Those of the request: they are about the file, and not about its job. */
+  /** The conditions of the request: they apply to the file, and not to its job. */
   readonly conditions: Conditions
   /** The caller's id. */
   readonly caller: string
@@ -101,13 +101,13 @@ export interface Create extends Change {
   readonly idempotency?: Idempotency
 }
 
-/** What a repeated POST is recognised by (MET-9). */
+/** The identity of a repeated POST (MET-9). */
 export interface Idempotency {
   /** A hash of caller, method, path and key. */
   readonly scope: string
   /** A hash of the body: another payload under the same key is refused. */
   readonly fingerprint: string
-  /** What the client preferred: a repeat gets the first answer, whatever it prefers now. */
+  /** The preferences of the first request: a repetition gets the first response, with any preferences. */
   readonly preferred: Preferred
 }
 
@@ -122,7 +122,7 @@ export interface Update extends Change {
   readonly mayCreate: Predicate
   /** The reference fields through which permission to change or create is decided: a record moves where one changes. */
   readonly movedBy: readonly string[]
-  /** The records that the caller may read: whether an answer may depend on the record, and show it (AUT-9). */
+  /** The records that the caller may read: whether a response may depend on the record, and show it (AUT-9). */
   readonly mayRead: Predicate
   readonly mayAssignOwner: boolean
   readonly conditions: Conditions
@@ -130,16 +130,17 @@ export interface Update extends Change {
 
 /** What every deletion has. */
 export interface Removal extends Change {
-  /** The id of the deletion itself, and of the job that it may become: all that goes with it carries it. */
+  /** The id of the deletion, and of the job that it may become. Every record that it deletes has this id. */
   readonly deletion: string
   /** The address of that job. */
   readonly statusUrl: string
-  /** Where more records go than these, it becomes a job (DEL-8): 0 is always, infinity never. */
+  /** A deletion of more records than this becomes a job (DEL-8): 0 is always, infinity never. */
   readonly above: number
   /** The records that the caller may delete. */
   readonly permitted: Predicate
   /**
-   * Those that the caller may read of its own collection and of each that can go with it or stand in the way (AUT-9).
+   * The records that the caller may read, in the collection and in each collection that the deletion can cascade to or
+   * be blocked by (AUT-9).
    */
   readonly readable: ReadonlyMap<string, Predicate>
 }
@@ -164,7 +165,7 @@ export interface DeleteMatching extends Removal {
   readonly kind: 'delete-matching'
   readonly filter: Predicate
   readonly conditions: Conditions
-  /** Where more records match than these, nothing is deleted; `undefined`: no such bound. */
+  /** If more records match than this, nothing is deleted; `undefined`: no such bound. */
   readonly most: number | undefined
 }
 
@@ -173,9 +174,9 @@ export interface Restore extends Change {
   readonly id: string
   /** The records that the caller may restore: the record is one of them before and after (AUT-8). */
   readonly permitted: Predicate
-  /** The records that the caller may read: whether the answer may show the record. */
+  /** The records that the caller may read: whether the response may show the record. */
   readonly mayRead: Predicate
-  /** Those that the caller may read of each collection: the ids of others are not named. */
+  /** The records that the caller may read in each collection: the ids of others are not named. */
   readonly readable: ReadonlyMap<string, Predicate>
   readonly conditions: Conditions
   readonly idempotency?: Idempotency
@@ -212,7 +213,7 @@ export interface CreateKey extends Change {
   readonly madeBy: { readonly kind: 'key' | 'subject'; readonly id: string }
   /** The most keys of the subject that may be neither revoked nor expired (AUT-10). */
   readonly perSubject: number
-  /** All that a storage gets of the key itself. */
+  /** The only part of the key that a storage gets. */
   readonly hash: string
   readonly hint: string
   /** The key, for the one response that shows it. A function, so that printing a plan does not print the key. */

@@ -18,13 +18,12 @@ export interface Planning {
   readonly now: number
   /** What the client prefers (RFC 7240), as far as the address follows it. */
   readonly preferred: Preferred
-  /** What comes before collections in paths: `/v1`. */
+  /** The beginning of paths, before the collection: `/v1`. */
   readonly basePath: string
 }
 
 /**
- * Makes what a repeated POST is recognised by (MET-9). The key counts for this caller, this address and this version
- * only.
+ * Makes the identity of a repeated POST (MET-9). The key counts for this caller, this address and this version only.
  *
  * @param place what distinguishes the address from others
  * @returns `undefined` for a request without a key

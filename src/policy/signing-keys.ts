@@ -49,7 +49,7 @@ export function signingKeys(source: KeySource): JWTVerifyGetKey {
     if (running !== undefined) return running
     // After a long time without requests the old keys may be very old: requests then wait for the new ones.
     waits = isOver(attempted, 2 * age)
-    // `failed` may throw, and nobody may be waiting for this promise.
+    // `failed` may throw, and this promise may have no handler.
     running = attempt()
       .catch(() => {})
       .finally(() => {

@@ -22,7 +22,7 @@ import { conflict, type Occurrence } from './problem.ts'
 /** What a reply uses besides plan and outcome. */
 export interface ReplyContext extends Occurrence {
   readonly request: Pick<HttpRequest, 'method' | 'headers'>
-  /** What comes before the collection in paths: `/v1`. */
+  /** The beginning of paths, before the collection: `/v1`. */
   readonly basePath: string
   /** The path of the request. */
   readonly path: string
@@ -80,7 +80,7 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       return { status: 201, headers: { 'Content-Type': json, ...headers }, body: `${outcome.json}\n` }
     }
     case 'replayed': {
-      // The first response again, whatever the repeat prefers.
+      // The first response again, with any preferences of the repetition.
       const { answer, preferred } = outcome
       if (plan.kind === 'create-key' && answer.kind === 'created')
         throw shownOnce(`${context.basePath}/${resource.name}/${answer.id}`)

@@ -1,5 +1,5 @@
 /**
- * Reads what a request brings besides its path: preferences, parameters, conditions and body. Nothing is decided yet.
+ * Reads the parts of a request besides its path: preferences, parameters, conditions and body. Nothing is decided yet.
  */
 import { isUtf8, parseContentType } from '../http/fields/content-type.ts'
 import { parseIdempotencyKey } from '../http/fields/idempotency-key.ts'
@@ -25,7 +25,7 @@ import {
 import { readQueryBody } from './query-body.ts'
 import type { Target } from './target.ts'
 
-/** What a request asks for, by its address and its method. */
+/** The input of a request, by its address and its method. */
 export type Input =
   | { readonly kind: 'read-page'; readonly query: ListQuery; readonly conditions: Conditions }
   | { readonly kind: 'read-record'; readonly fields: readonly string[] | undefined; readonly conditions: Conditions }
@@ -61,8 +61,7 @@ interface Reading {
 }
 
 /**
- * Reads a request. Whatever cannot be read is refused in the order of CON-6. A promise only where there is a body to
- * wait for.
+ * Reads a request. Mistakes are refused in the order of CON-6. Returns a promise only if there is a body to wait for.
  *
  * @throws Fault MALFORMED_URL, 413, 415, MALFORMED_JSON, INVALID_IDEMPOTENCY_KEY, MALFORMED_CONDITION, INVALID_QUERY
  */

@@ -1,6 +1,6 @@
 /**
  * The query of a collection: filters, `field=value` or `field[operator]=value`, search, sort, fields and page (QRY,
- * PAG), and the filters of a deletion. What is wrong is added to `issues`, so that one response names it all.
+ * PAG), and the filters of a deletion. Mistakes are added to `issues`, so that one response names them all.
  */
 import { controlParameters } from '../model/check/names.ts'
 import { decimalKeyOf } from '../model/decimal.ts'
@@ -46,7 +46,7 @@ export interface ListQuery {
   readonly fields: readonly string[] | undefined
   readonly includeDeleted: boolean
   readonly page: PageRequest
-  /** What a cursor is bound to: sort, filters and search in one spelling; empty in the other styles. */
+  /** The text that a cursor is bound to: sort, filters and search in one spelling; empty in the other styles. */
   readonly binding: string
   /** Identifies the query, with its collection and version, in caches; `undefined`: it is not worth keeping. */
   readonly key?: string | undefined
@@ -99,13 +99,13 @@ export class KnownQueries {
   }
 }
 
-// A `version` that is still here is none: where the query string carries versions, it was taken out before.
+// If the query string carries versions, `version` was removed before, so a remaining one is unknown.
 const controls: ReadonlySet<string> = new Set(controlParameters.filter((name) => name !== 'version'))
 
 /**
  * Reads the parameters of a collection. One response names everything that is wrong (QRY-8).
  *
- * @param issues what was found wrong already
+ * @param issues the mistakes found before
  * @throws Fault INVALID_QUERY with one error for each mistake
  */
 export function readListQuery(
@@ -181,7 +181,7 @@ function readFilters(resource: Resource, parameters: readonly Parameter[], issue
 }
 
 /**
- * Whether filters are within LIM-5: what a query costs depends on how much it names, and one thread serves all callers.
+ * Whether filters are within LIM-5: the cost of a query depends on its length, and one thread serves all callers.
  *
  * @param filters the values of each, by its name with its operator
  */

@@ -48,7 +48,8 @@ function decode(text: string): string {
 }
 
 /**
- * A credential is recognised by its form too, whatever its name. If it is the name, the response does not repeat it.
+ * A credential is also recognised by its form, under any parameter name. If the name is a credential, the response does
+ * not repeat it.
  */
 function credentialIssue(name: string): Issue {
   const message = 'A credential stands here. Send credentials in the Authorization header, never in an address.'
@@ -108,7 +109,7 @@ export function unknownParameter(name: string, message: string): Issue {
   return { code: 'UNKNOWN_PARAMETER', message, parameter: name }
 }
 
-/** A text from a request, and where it stood there: in a query parameter or at a place in the body. */
+/** A text from a request, and its place: a query parameter or a place in the body. */
 export interface SourcedText {
   readonly text: string
   readonly place: Pick<Issue, 'parameter' | 'pointer'>

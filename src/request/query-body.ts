@@ -1,6 +1,6 @@
 /**
- * Turns the body of a QUERY into the parameters that it stands for (MET-10, RFC 10008); `list-query.ts` reads those
- * like the parameters of an address.
+ * Turns the body of a QUERY into parameters (MET-10, RFC 10008); `list-query.ts` reads them like the parameters of a
+ * query string.
  */
 import { controlParameters } from '../model/check/names.ts'
 import { escapeStep } from '../model/place.ts'
@@ -20,7 +20,8 @@ const filteredIn = /^([^[\]]*)\[in\]$/
 /**
  * Turns the body of a QUERY, an object of parameter names, into parameters. Texts, numbers and booleans are values. An
  * array repeats its parameter, or lists the names of `sort` and `fields`. `null` asks for records whose field is unset.
- * An item of a filter's array is one value, even with commas; a text is read as in an address, where `[in]` splits it.
+ * An item of a filter's array is one value, even with commas; a text is read as in a query string, where `[in]` splits
+ * it.
  *
  * @param body read by `model/json/read-json.ts`
  * @param issues receives what is wrong, with the parameter's name and its place in the body; such a parameter is left
@@ -46,7 +47,7 @@ export function readQueryBody(body: unknown, issues: Issue[]): Parameter[] {
   return Object.entries(body).flatMap(([name, value]) => readEntry(name, value, body, issues))
 }
 
-/** How many values a parameter holds, at least one. What a value costs does not depend on how it is written. */
+/** How many values a parameter holds, at least one. The cost of a value does not depend on its spelling. */
 function countValues(name: string, value: unknown): number {
   if (Array.isArray(value)) {
     const items = filteredIn.test(name)
@@ -108,7 +109,7 @@ function readNull(name: string, body: object, issues: Issue[]): Parameter[] {
   return []
 }
 
-/** A value as an address has it. The shortest text of a number reads back as the same number. */
+/** A value as in a query string. The shortest text of a number reads back as the same number. */
 function spell(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined

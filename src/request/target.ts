@@ -1,6 +1,6 @@
 /**
- * Addresses: what a path leads to, and the methods of what is there. Finding refuses nothing, so that authentication
- * comes first (CON-6).
+ * Addresses: the targets of paths, and their methods. Finding a target refuses nothing, so that authentication comes
+ * first (CON-6).
  */
 import { type Catalog, isRestorable, type Resource } from '../model/resource.ts'
 import { fault } from '../spec/faults.ts'
@@ -70,7 +70,7 @@ export function methodsOf(target: Target): readonly string[] {
 export const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'OPTIONS']
 
 /**
- * Finds what a path leads to.
+ * Finds the target of a path.
  *
  * @param path the path of the request target, percent-encoded, without query
  * @param versioned whether paths begin with the version of the catalog

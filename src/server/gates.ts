@@ -206,12 +206,12 @@ export const requireAddress: Gate = (context) => {
   return undefined
 }
 
-/** OPTIONS on an address; 403 for callers who may do nothing there. */
+/** OPTIONS on an address; 403 for callers without any permission there. */
 export const answerOptions: Gate = ({ app, caller, choice, request, target }) =>
   request.method === 'OPTIONS' ? addressOptions(app.catalog, caller, target, choice.version.vendorType) : undefined
 
 /**
- * Answers OPTIONS on an address. The response is the same for every caller who may do anything there.
+ * Answers OPTIONS on an address. The response is the same for every caller with some permission there.
  *
  * @param vendorType a media type of bodies that means `application/json` too
  * @throws Fault FORBIDDEN if the caller may do nothing with the resource
@@ -245,7 +245,7 @@ function mayDoAnything(catalog: Catalog, caller: CallerView, resource: Resource)
   return actions.some((action) => permit(catalog, caller, action, resource).kind !== 'never')
 }
 
-/** 406. What the file of an export is, only its job says. */
+/** 406. The media type of an export's file is known only from its job. */
 export const requireAcceptable: Gate = ({ choice, request, target }) => {
   if (target.kind === 'export-content' || accepts(request.headers['accept'], choice.mediaType)) return undefined
   const detail = `The representations here are ${choice.version.vendorType ?? 'application/json'}.`

@@ -75,7 +75,7 @@ export async function fetchKeys(place: KeyPlace, { timeout, bytes } = defaultLim
   try {
     const response = await fetch(place.url, {
       headers: { Accept: 'application/jwk-set+json, application/json' },
-      // A redirect could lead to a server that nobody configured.
+      // A redirect could lead to a server that is not configured.
       redirect: 'error',
       // This limits the time for the body too.
       signal: AbortSignal.timeout(timeout),

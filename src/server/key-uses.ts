@@ -1,13 +1,13 @@
 /** When each API key was last used: noted in memory, and written to the database in the background. */
 import type { KeyStore } from '../storage/storage.ts'
 
-/** Notes when keys are used, and writes that to the database every minute, so that no request waits for it. */
+/** Notes when keys are used, and writes the uses to the database every minute, so that no request waits for a write. */
 export interface KeyUses {
   /** A key was used now. */
   note(key: string): void
-  /** Writes what was noted, besides the regular writes. */
+  /** Writes the noted uses, besides the regular writes. */
   keep(): Promise<void>
-  /** Writes what was noted, for the last time. */
+  /** Writes the noted uses for the last time. */
   close(): Promise<void>
 }
 

@@ -7,7 +7,7 @@ import type { Observe } from './observe/observe.ts'
 
 /** Polls the switch until it is closed. */
 export interface MaintenanceWatch {
-  /** What clients are told; `undefined`: maintenance is off. */
+  /** The message to clients; `undefined`: maintenance is off. */
   readonly current: Maintenance | undefined
   /** Reads the switch now, besides the regular polls. Never rejects. */
   poll(): Promise<void>

@@ -1,7 +1,4 @@
-/**
- * One request while it is processed: what is known of it, and what its response, the log, metrics and traces say about
- * it, however it ends.
- */
+/** One request while it is processed: its properties, and the data for its response, the log, metrics and traces. */
 import { type Cors, withCors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse, ResponseHeaders } from '../http/message.ts'
 import type { Preferred } from '../http/preferences.ts'
@@ -80,7 +77,7 @@ export class RequestContext implements Planning, ReplyContext {
   found!: Found
   /** The catalog of the version. */
   versionCatalog!: Catalog
-  /** What comes before collections in paths: `/v1`. */
+  /** The beginning of paths, before the collection: `/v1`. */
   basePath = ''
   /** The address, once it is known to exist and to support the method; set by the gate `requireAddress`. */
   target!: AddressTarget
@@ -124,10 +121,10 @@ export class RequestContext implements Planning, ReplyContext {
     this.timing = app.development ? new Timing(this.started) : undefined
   }
 
-  /** The problem that stands for whatever was thrown (ERR-4). Failures of the server are reported with their cause. */
+  /** The problem for a thrown value of any kind (ERR-4). Failures of the server are reported with their cause. */
   problemOf(error: unknown): HttpResponse {
     const refusal = toFault(error)
-    // Overload and maintenance refuse requests on purpose, and nobody waits for an abandoned one.
+    // Overload and maintenance refuse requests on purpose, and an abandoned request has no client.
     const isMeant = (refusal === error && refusal.status === 503) || isAbandoned(error)
     if (refusal.status >= 500 && !isMeant) this.app.observe({ kind: 'failure', requestId: this.requestId, error })
     this.code = refusal.code

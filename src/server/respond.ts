@@ -19,7 +19,7 @@ import { Timing } from './observe/observe.ts'
 import { beginTrace } from './observe/tracing.ts'
 import { type AppServices, RequestContext } from './request-context.ts'
 
-/** What a request passes before its body is read, in the order of CON-6. */
+/** The gates of a request before its body is read, in the order of CON-6. */
 const gates: readonly gate.Gate[] = [
   gate.limitTarget,
   gate.locate,
@@ -107,7 +107,7 @@ function run({ app, request }: RequestContext, plan: Plan): Promise<Outcome> {
   })
 }
 
-/** What an outcome means for other parts of the server. */
+/** The effects of an outcome on other parts of the server. */
 function followUp({ app, requestId }: RequestContext, plan: Plan, { kind }: Outcome): Promise<void> | undefined {
   if (kind === 'accepted') app.runner.wake()
   if (kind !== 'deleted') return undefined

@@ -61,7 +61,7 @@ export interface Issue {
   readonly ids?: readonly string[]
 }
 
-/** What one occurrence of a fault adds to the entry of its code. */
+/** The additions of one occurrence of a fault to the entry of its code. */
 export interface FaultDetails {
   /** One sentence on this occurrence: what is wrong, and what to do. */
   readonly detail?: string

@@ -1,4 +1,4 @@
-/** Limits that every interface has, whatever it declares. LIM-3 and LIM-5 state the numbers. */
+/** Limits of every interface, which declarations cannot change. LIM-3 and LIM-5 state the numbers. */
 
 /** The most bytes of the head of a request (LIM-3). */
 export const headLimits = {

@@ -1,6 +1,6 @@
 /** The response header fields of the interface, and who may read them. */
 
-/** What a documented header field is for, and the JSON Schema of its value. */
+/** The description of a documented header field, and the JSON Schema of its value. */
 interface ResponseHeader {
   readonly description: string
   readonly schema: Readonly<Record<string, unknown>>

@@ -172,7 +172,7 @@ export function show(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
 
-/** A key's own value: what an object inherits (`constructor`) is not declared. */
+/** A key's own value: inherited properties (`constructor`) are not declared. */
 export function own(record: Readonly<Record<string, unknown>>, key: string): unknown {
   return Object.hasOwn(record, key) ? record[key] : undefined
 }

@@ -1,6 +1,6 @@
 /**
  * Reads JSON strictly, from a body or from a file: every reader gets the same value from accepted JSON (RFC 8259, RFC
- * 7493). Valid JSON may contain what is refused all the same: duplicate keys, inexact numbers, unstorable text.
+ * 7493). Some valid JSON is refused too: duplicate keys, inexact numbers, unstorable text.
  */
 import { isAscii } from 'node:buffer'
 import { type Fault, fault, type Issue, issueCodes } from '../../spec/faults.ts'

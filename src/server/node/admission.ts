@@ -26,11 +26,11 @@ export interface OverloadLimits {
   readonly reading: number
 }
 
-/** What is done with requests. */
+/** The actions on requests. */
 export interface Work<T> {
   /** Starts to process a request. */
   start(item: T): void
-  /** The same for a request that had to wait. */
+  /** Starts to process a request that had to wait. */
   startDelayed(item: T): void
   reject(item: T): void
   /** Stops reading from the client of a rejected request. */

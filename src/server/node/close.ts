@@ -7,8 +7,8 @@ import type { TLSSocket } from 'node:tls'
 import { malformedRequest } from './head.ts'
 import { failBody, latestOn, type ServerState } from './pending-request.ts'
 
-// An HTTP/2 session without a request for this long is closed, whatever other frames arrive on it. Milliseconds, like
-// all here.
+// An HTTP/2 session without a request for this long is closed, even if other frames arrive on it. Milliseconds, like
+// all times in this file.
 const idleSession = 65_000
 // How long the client of such a session may take to close its side.
 const lingerTimeout = 2_000

@@ -142,7 +142,7 @@ function checkVersionOne(request: IncomingMessage, headers: Headers): void {
   if (headers.host === undefined && !older) throw malformedRequest('The Host header is missing.')
   const coding = headers['transfer-encoding']
   if (coding === undefined) return
-  // RFC 9112 section 6.1: the framing of such a message is faulty, whatever it says.
+  // RFC 9112 section 6.1: such a message always has faulty framing.
   if (older) throw malformedRequest('HTTP/1.0 has no Transfer-Encoding.')
   if (coding.toLowerCase() !== 'chunked') throw malformedRequest('The only Transfer-Encoding understood is chunked.')
 }
@@ -168,8 +168,8 @@ function plainAddress(address = ''): string {
 const probeInterval = 250
 
 /**
- * Returns a signal that is aborted when the client has gone. For a response that waits behind others on its connection,
- * that cannot be known.
+ * Returns a signal that is aborted when the client has gone. A response that waits behind others on its connection gets
+ * no such signal.
  */
 function abandonSignal({ request, response, inputEnded }: PendingRequest): AbortSignal {
   const gone = new AbortController()

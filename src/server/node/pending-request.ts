@@ -1,6 +1,4 @@
-/**
- * What a Node server knows while it answers requests: the state of the server, and each request until it is answered.
- */
+/** The state of a Node server while it answers requests: its counters, and each request until it is answered. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { Duplex } from 'node:stream'
@@ -21,7 +19,7 @@ export interface ClientTimeouts {
   readonly idle: number
 }
 
-/** What is known of a request that is refused before it is read. */
+/** The part of a request that is known if it is refused before it is read. */
 export type RefusedRequest = Pick<HttpRequest, 'target' | 'headers' | 'secure'>
 
 /** What all requests of one server share. */

@@ -168,7 +168,7 @@ export interface LoggedError {
 
 /**
  * An error for the log, without credentials (ERR-4, SEC-3). Other properties of errors are left out: they may contain
- * requests, records and passwords. Never throws, whatever was thrown.
+ * requests, records and passwords. Accepts any thrown value, and never throws.
  */
 function loggedError(thrown: unknown): LoggedError {
   try {

@@ -12,7 +12,7 @@ import { redisCounter } from './redis-counter.ts'
 
 /** The result of counting a request. */
 export interface RateDecision {
-  /** For the response, whatever its status. */
+  /** For the response, of any status. */
   readonly headers: ResponseHeaders
   /** Set if the request exceeds a quota. */
   readonly refusal: Fault | undefined
@@ -49,7 +49,7 @@ function rateLimiter(catalog: Catalog, counter: Counter, observe: Observe): Rate
     if (special.size === 0 || found.kind !== 'found' || !('resource' in found.target)) return usual
     const action = actionOf(found.target, method)
     const { name } = storedResource(found.target.resource)
-    // Quotas are declared for stored collections, whatever a version calls them.
+    // Quotas are declared for stored collections, whose names may differ in older versions.
     return special.get(`${name}.${action}`) ?? usual
   }
 
@@ -68,7 +68,7 @@ function rateLimiter(catalog: Catalog, counter: Counter, observe: Observe): Rate
       return { headers, refusal: refusalOf(counted) }
     },
     async fail(from) {
-      // Clients without a known address share one limit; without any, they could guess credentials without end.
+      // Clients without a known address share one limit; without any limit, they could guess credentials forever.
       return refusalOf(await counter.count([{ quota: address, of: networkOf(from) }]))
     },
     close: () => counter.close(),
@@ -178,7 +178,7 @@ export function networkOf(address: string): string {
   const [before = '', after] = plain.split('::')
   const first = before === '' ? [] : before.split(':')
   const last = after === undefined || after === '' ? [] : after.split(':')
-  // An IPv4 address at the end stands for two groups.
+  // An IPv4 address at the end replaces two groups.
   const length = first.length + last.length + (plain.includes('.') ? 1 : 0)
   const groups = [...first, ...Array<string>(after === undefined ? 0 : 8 - length).fill('0'), ...last]
   return `${groups

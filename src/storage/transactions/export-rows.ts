@@ -99,7 +99,7 @@ const formulaStarts = ['=', '+', '-', '@', '\t', '\r', '\n', '\uff1d', '\uff0b',
  * A record as a line of CSV (RFC 4180), without the line break. Null is an empty cell; texts are always quoted, so an
  * empty text is `""`. A text that a spreadsheet would evaluate gets an apostrophe in front.
  *
- * @param fields those asked for; `undefined`: all; `id` always comes along (QRY-4)
+ * @param fields the requested fields; `undefined`: all; `id` is always included (QRY-4)
  */
 function csvLineSql({ engine }: SqlContext, resource: Resource, fields: readonly string[] | undefined): Sql {
   const members = new Map(membersOf(resource).map((member) => [member.name, member]))
