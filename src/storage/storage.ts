@@ -1,4 +1,4 @@
-/** The storage port: what the program needs of a database, whichever engine runs it. */
+/** The storage port: the program's interface to a database of any engine. */
 import type { Position } from '../model/predicate.ts'
 import type { ExportFormat } from '../plan/export-document.ts'
 import type { Create, Outcome, Plan } from '../plan/plan.ts'
@@ -69,7 +69,7 @@ export interface MaintenanceStore {
    * @returns the maintenance now, and before
    */
   begin(maintenance: Maintenance): Promise<{ readonly now: Maintenance; readonly before: Maintenance | undefined }>
-  /** Turns maintenance off. Returns what it was before. */
+  /** Turns maintenance off. Returns its former state. */
   end(): Promise<Maintenance | undefined>
 }
 
@@ -128,9 +128,9 @@ export interface OpenExport extends ExportProgress {
 
 /** The room for the file of an export, in bytes (LIM-8). */
 export interface ExportRoom {
-  /** What the quota of its caller leaves. */
+  /** The rest of its caller's quota. */
   readonly own: number
-  /** What the quota of all callers leaves. */
+  /** The rest of the quota of all callers. */
   readonly all: number
 }
 
@@ -157,7 +157,7 @@ export type JobStep = 'more' | 'finished' | 'elsewhere'
 export interface JobStore {
   /** The unfinished jobs, the oldest first. */
   open(): Promise<readonly OpenJob[]>
-  /** Counts what a job has to do, unless that is known. */
+  /** Counts the records of a job, unless the total is known. */
   countTotal(job: OpenJob, now: number): Promise<void>
   /** Runs the next batch of a job. */
   step(job: OpenJob, now: number): Promise<JobStep>

@@ -9,12 +9,9 @@ export type Row = Record<string, string | number | null | Uint8Array>
 
 /** A statement: its text, with `?` (`sql`) or `$1` (`text`) for parameters, and the parameters' values. */
 export type Statement = Pick<Sql, 'sql' | 'text' | 'values'> & {
-  /**
-   * The transaction ends with this statement, and succeeds whatever rows it gives: an engine may send COMMIT along with
-   * it.
-   */
+  /** The transaction ends with this statement, and succeeds with any rows: an engine may send COMMIT along with it. */
   readonly commits?: boolean
-  /** Nobody reads the rows of this statement: an engine may send it along with the next one. */
+  /** The rows of this statement are not read: an engine may send it along with the next one. */
   readonly ignoresRows?: boolean
   /** The statement is a transaction of its own, before the first statement of the transaction that yields it. */
   readonly standalone?: Standalone
@@ -34,12 +31,12 @@ export function prebuilt({ sql, text, values }: Pick<Sql, 'sql' | 'text' | 'valu
   return { sql, text, values }
 }
 
-/** A statement that ends its transaction, which succeeds whatever rows the statement gives. */
+/** A statement that ends its transaction, which succeeds with any rows of the statement. */
 export function committing(statement: Sql): Statement {
   return marked(statement, { commits: true })
 }
 
-/** A statement whose rows nobody reads. */
+/** A statement whose rows are not read. */
 export function ignoringRows(statement: Sql): Statement {
   return marked(statement, { ignoresRows: true })
 }

@@ -96,7 +96,7 @@ function refusalOf({ all }: Versions, named: readonly NamedVersion[]): Fault | u
   }
   const unknown = inRequest.filter(({ name }) => !all.has(name))
   if (unknown.length > 0) {
-    // What was sent is not repeated: it may be anything.
+    // Input is never repeated, because it may be anything.
     const detail = `There is no such version. There ${all.size === 1 ? 'is' : 'are'} ${listOf([...all.keys()])}.`
     const errors = unknown.map((each) => issue('UNKNOWN_VERSION', each, `${wordsFor(each)} names none that there is`))
     return fault('UNKNOWN_VERSION', { detail, errors })

@@ -1,6 +1,7 @@
 /**
- * Records, drafts, their issues and their JSON between an older version and what is stored (VER-2). A draft is judged as
- * the version has it, and then translated. Fields that the version does not have keep their values, even in a PUT.
+ * Translates records, drafts, their issues and their JSON between an older version and the stored form (VER-2). A draft
+ * is validated in terms of its version, and then translated. Fields that the version does not have keep their values,
+ * even in a PUT.
  */
 import { isObject } from '../model/plain-copy.ts'
 import type { Draft } from '../model/record.ts'
@@ -20,7 +21,7 @@ export function recordFromStored({ fields, mapping }: MappedResource, record: Re
 }
 
 /**
- * The draft of a new record, in terms of what is stored.
+ * The draft of a new record, in stored terms.
  *
  * @param draft as the older version has it
  * @param empty the draft that an empty body makes of the stored resource: defaults, and what the server sets
@@ -35,7 +36,7 @@ export function createToStored({ mapping }: MappedResource, draft: Draft, empty:
 }
 
 /**
- * The draft of an update, in terms of what is stored.
+ * The draft of an update, in stored terms.
  *
  * @param current the stored record
  * @param draft as the older version has it
@@ -59,7 +60,9 @@ function olderValue({ conversions }: VersionMapping, name: string, value: unknow
   return (conversion === undefined ? value : conversion.older(value ?? null)) ?? null
 }
 
-/** @throws Error if a conversion returns what the current version does not allow: a mistake in the declaration */
+/**
+ * @throws Error if a conversion returns a value that the current version does not allow: a mistake in the declaration
+ */
 function newerValue({ conversions, toStored, stored, version }: VersionMapping, name: string, value: unknown): unknown {
   const conversion = conversions.get(name)
   if (conversion === undefined || value === null || value === undefined) return value ?? null

@@ -1,4 +1,4 @@
-/** Requests of older versions in terms of what is stored (VER-2): the address, filters and sort orders. */
+/** Translates requests of older versions to stored terms (VER-2): the address, filters and sort orders. */
 import { decimalOfKey, decimalText } from '../model/decimal.ts'
 import {
   allOf,

@@ -39,7 +39,7 @@ export interface Versions {
   readonly all: ReadonlyMap<string, Version>
   /** The newest version, for requests that name none. It is never deprecated or retired. */
   readonly current: Version
-  /** The catalog of what is stored: the current version, with the catalogs of all versions. */
+  /** The stored catalog: the current version, with the catalogs of all versions. */
   readonly stored: Catalog
   readonly carriers: readonly Carrier[]
 }
@@ -66,7 +66,7 @@ function versionsOf(
     const [deprecatedAt, sunsetAt] = [deprecated, sunset].map((text) => (text === undefined ? text : momentOf(text)))
     const basePath = basePathOf({ carriers }, name)
     const vendorType = carriers.includes('media-type') ? mediaTypeOf({ name: catalog.name, version: name }) : undefined
-    // The only version is what is stored.
+    // The only version is the stored one.
     const own = declared.length > 1 ? (catalog.versions.get(name) ?? catalog) : catalog
     return { name, catalog: own, basePath, vendorType, deprecatedAt, sunsetAt, afterSunset, guide }
   })

@@ -34,14 +34,14 @@ export interface MigrateOptions {
   readonly undoesNewer?: boolean
 }
 
-/** What a migration did. */
+/** The result of a migration. */
 export interface Migrated {
   /** The steps taken; none where there was nothing to do. */
   readonly steps: readonly MigrationStep[]
   readonly applied: boolean
 }
 
-/** What a migration is about. */
+/** The scope of a migration. */
 export interface Migration extends MigrateOptions {
   readonly engine: MigrationEngine
   readonly catalog: Catalog
@@ -241,7 +241,7 @@ type Standing = 'current' | 'former' | 'new'
 /** How many declarations are remembered. */
 const mostRemembered = 100
 
-/** What is remembered of a catalog. The same on every engine, since it moves with the database. */
+/** The stored description of a catalog. It is the same on every engine, because it moves with the database. */
 export function declarationOf({ version, resources, system }: Catalog): Lineage[number] {
   const tables = [...resources.values(), ...system.values()].map((resource) => [
     resource.name,
@@ -252,7 +252,7 @@ export function declarationOf({ version, resources, system }: Catalog): Lineage[
   return { version, hash: createHash('sha256').update(JSON.stringify(tables)).digest('base64url').slice(0, 16) }
 }
 
-/** Where a catalog stands among the declarations that were applied. */
+/** The relation of a catalog to the declarations that were applied. */
 export function standingOf(lineage: Lineage, catalog: Catalog): Standing {
   const last = lineage.at(-1)
   const own = declarationOf(catalog)

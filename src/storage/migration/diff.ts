@@ -10,7 +10,7 @@ import { type MigrationStep, step } from './migration-step.ts'
 export interface ExistingColumn {
   readonly name: string
   readonly holds: Held
-  /** Whether no row has `null` in it, as far as is known. */
+  /** Whether certainly no row has `null` in it. */
   readonly required: boolean
 }
 
@@ -47,7 +47,7 @@ export interface ExistingSchema {
  * Plans the steps from one schema to another. Nothing is counted here. Each step has to be assessed after the steps
  * before it were taken, because they may change the counts.
  *
- * @returns no steps where the database holds what it should
+ * @returns no steps where the database fits the catalog
  */
 export function planMigration(current: ExistingSchema, desired: readonly TableSpec[]): MigrationStep[] {
   const existing = new Map(current.tables.map((table) => [table.name, table]))
@@ -208,8 +208,8 @@ function fill(table: TableSpec, column: ColumnSpec, withDefault: boolean, requir
 }
 
 /**
- * Plans the steps from what an older version stored to what the current version stores: tables and columns get the
- * current names, and values the form of the declared changes (VER-2). `planMigration` plans the rest afterwards.
+ * Plans the steps from the stored form of an older version to that of the current version: tables and columns get the
+ * current names, and declared changes convert values (VER-2). `planMigration` plans the rest afterwards.
  *
  * @param version the version whose names the tables have
  */

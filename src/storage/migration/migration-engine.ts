@@ -1,4 +1,4 @@
-/** What a database engine does in its own way during a migration. Everything else is shared: see `apply.ts`. */
+/** The parts of a migration that differ between engines. The other parts are shared: see `apply.ts`. */
 import type { Sql } from 'sql-template-tag'
 import type { Engine } from '../sql/engine.ts'
 import type { ColumnSpec, SearchSpec } from '../sql/tables.ts'
@@ -18,7 +18,7 @@ export interface ColumnConversion {
   readonly also: Sql
 }
 
-/** What is filled from other columns of a table. */
+/** The columns and indexes that are filled from other columns of a table. */
 export interface DerivedValues {
   readonly table: string
   readonly columns: readonly ColumnSpec[]

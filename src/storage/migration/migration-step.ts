@@ -1,12 +1,12 @@
 /**
- * Migration steps as data: what each one does, what it would lose, whether it may be taken, and how people read it: as
- * a line, and in the error for a migration that was refused.
+ * Migration steps as data: their effects, the data that they would lose, whether they may be taken, and their text: as
+ * a line, and in the error for a refused migration.
  */
 
 import type { Conversion, Field } from '../../model/resource.ts'
 import type { ColumnSpec, Held, IndexSpec, SearchSpec, TableSpec } from '../sql/tables.ts'
 
-/** What a step would destroy: rows of a table, or values of a column. */
+/** The data that a step would destroy: rows of a table, or values of a column. */
 export type Loss = 'nothing' | { readonly rows: number } | { readonly values: number }
 
 /** The rows or values that a step's assessment depends on. */
@@ -16,7 +16,7 @@ export interface Counted {
   readonly example?: string | undefined
 }
 
-/** What a step does. */
+/** The action of a step. */
 export type Change =
   | { readonly kind: 'create-table'; readonly spec: TableSpec }
   | { readonly kind: 'drop-table' }
@@ -25,7 +25,7 @@ export type Change =
   | { readonly kind: 'change-type'; readonly column: ColumnSpec; readonly from: Held }
   /** Writes the column's default into rows without a value. */
   | { readonly kind: 'fill-default'; readonly column: ColumnSpec }
-  /** Changes only what is remembered of a column: the program, not the database, enforces required fields. */
+  /** Changes only the stored description of a column: the program, not the database, enforces required fields. */
   | { readonly kind: 'require'; readonly column: string }
   | { readonly kind: 'allow-null'; readonly column: string }
   /** Fills a column that is derived from another one. */
@@ -56,10 +56,10 @@ export type Change =
 /** One step. It counts as harmless until it is assessed (`assess`). */
 export type MigrationStep = Change & {
   readonly table: string
-  /** What it does, for people. */
+  /** A sentence for people. */
   readonly sentence: string
   readonly loses: Loss
-  /** It cannot be taken; the sentence says why, and what would help. */
+  /** It cannot be taken; the sentence has the reason and a remedy. */
   readonly impossible: boolean
 }
 
@@ -84,7 +84,7 @@ export function needsCount(step: MigrationStep): boolean {
 
 const countedKinds = new Set<MigrationStep['kind']>(['drop-table', 'change-type', 'fill-default', 'require'])
 
-/** The step with what it loses, or why it is impossible, by the rows that it concerns. */
+/** The step with its loss, or with the reason why it is impossible, by the rows that it concerns. */
 export function assess(step: MigrationStep, { count, example }: Counted): MigrationStep {
   const { sentence } = step
   if (step.kind === 'fill-default') return { ...step, sentence: `${sentence} in ${counted(count, 'record')}` }
@@ -164,7 +164,7 @@ function runFrom(steps: readonly MigrationStep[], start: number): number {
 
 /** The database does not fit the declaration, and may not be changed to fit. Nothing was changed. */
 export class MigrationRefused extends Error {
-  /** All that the database lacks. */
+  /** Every missing change. */
   readonly steps: readonly MigrationStep[]
   /** The command that makes the changes; `undefined` where the declaration or the data has to change first. */
   readonly command: string | undefined

@@ -1,7 +1,6 @@
 /**
- * Reads the tables that a database holds, and what `resourced_meta` remembers of them. The engine's catalog has the
- * columns. Only the remembered shape says which tables are ours, what a column's values are, and whether a column has
- * no nulls.
+ * Reads the tables of a database, and their description in `resourced_meta`. The engine's catalog has the columns. Only
+ * the description has the tables that are ours, the types of values in columns, and whether a column has no nulls.
  */
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
@@ -37,7 +36,7 @@ interface Remembered {
   readonly lineage: readonly AppliedDeclaration[]
 }
 
-/** A database's tables, and what is remembered of them. */
+/** A database's tables, and their stored description. */
 export interface FoundSchema extends ExistingSchema, Remembered {}
 
 /** A row of `MigrationEngine.relations`. */
@@ -59,7 +58,7 @@ interface ColumnRow {
   readonly type: string
 }
 
-/** Reads the catalog of a database and what is remembered, never the records. */
+/** Reads the catalog of a database and the stored description, never the records. */
 export function* readSchema(engine: MigrationEngine): Transaction<FoundSchema> {
   const relations = (yield engine.relations) as unknown as Relation[]
   const present = new Set(relations.filter(({ kind }) => kind === 'table').map(({ name }) => name))
@@ -117,7 +116,7 @@ const holdsByType: Readonly<Record<string, Held>> = {
   json: 'json',
 }
 
-/** A column that someone else has added: what it holds follows from its type. */
+/** A foreign column: its values follow from its type. */
 function foreignColumn({ name, type }: ColumnRow): ExistingColumn {
   return { name, holds: holdsByType[type] ?? 'string', required: false }
 }

@@ -229,7 +229,7 @@ function* renameColumns(step: StepOf<'rename-columns'>): Transaction<void> {
   yield* rememberChange(table, { column: (each) => ({ ...each, name: columns.get(each.name) ?? each.name }) })
 }
 
-/** Makes each key a record, and keeps its hash apart. Every key stays as valid as it was. */
+/** Makes each key a record, and stores its hash separately. Every key stays as valid as it was. */
 function* moveKeys(engine: MigrationEngine, step: StepOf<'move-keys'>): Transaction<void> {
   const former = quoted(formerKeys)
   const table = quoted(step.table)

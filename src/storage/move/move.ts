@@ -164,7 +164,7 @@ export async function moveAll(source: MoveSource, target: MoveTarget, options: M
   return { rows, ...files, restarted }
 }
 
-/** What is known of the database as a whole. The target has a shape of its own; maintenance and probes do not move. */
+/** The properties of the database as a whole. The target has a shape of its own; maintenance and probes do not move. */
 const meta = sql`select key, value from resourced_meta
   where key not in ('shape', 'version', 'maintenance', ${probeKey}) order by key`
 

@@ -1,4 +1,4 @@
-/** What commands do with a PostgreSQL database beside its servers: migrate, manage API keys, switch maintenance. */
+/** Commands on a PostgreSQL database beside its servers: migrate, manage API keys, switch maintenance. */
 import type { ClientBase } from 'pg'
 import type { Catalog } from '../../model/resource.ts'
 import type { Migrated } from '../migration/apply.ts'
@@ -44,7 +44,7 @@ export async function openPostgresKeys(
   }
 }
 
-/** Migrates a schema to what API keys alone need. Other tables belong to a declaration that was not read. */
+/** Migrates a schema to the tables that API keys need. Other tables belong to a declaration that was not read. */
 export async function migrateForKeys(client: ClientBase, isPooled = false): Promise<void> {
   await migratePostgres(client, keysCatalog(), { apply: 'additive', now: Date.now(), keepsOthers: true, isPooled })
 }

@@ -147,10 +147,7 @@ const parsers = new Map<number, (text: string) => unknown>([
 
 const asText = (text: string) => text
 
-/**
- * For `types` of a `pg` client, pool or query. What is not listed, JSON and moments among it, stays the text that it
- * is.
- */
+/** For `types` of a `pg` client, pool or query. Values of other types, such as JSON and timestamps, stay texts. */
 export const rowTypes: pg.CustomTypesConfig = {
   getTypeParser: ((type: number) => parsers.get(type) ?? asText) as pg.CustomTypesConfig['getTypeParser'],
 }

@@ -1,6 +1,6 @@
 /**
- * Connections to PostgreSQL: a pool for transactions, a few that carry many reads at once, and a watch over those that
- * fall silent.
+ * Connections to PostgreSQL: a pool for transactions, a few that carry many reads at once, and a watch that detects
+ * stalled connections.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'

@@ -169,7 +169,9 @@ export class Database implements Runner {
     throw new StorageFault('failed', `PostgreSQL has not answered for ${this.#limits.ping / 1_000} seconds.`)
   }
 
-  /** Finishes what is running, then closes all connections; a server that does not acknowledge is not waited for. */
+  /**
+   * Finishes running transactions, then closes all connections, without waiting for a server that does not acknowledge.
+   */
   async close(): Promise<void> {
     await Promise.all([this.pool.end(), ...this.#pipelines.map((each) => each.close()), this.#control.close()])
   }
@@ -335,7 +337,7 @@ async function awaitCommit<T>(sent: Promise<T>): Promise<T> {
   }
 }
 
-/** The last statement of a transaction, with what still has to be sent before it and COMMIT. */
+/** The last statement of a transaction, with unsent statements before it and COMMIT. */
 function withCommit(waiting: readonly Statement[], value: Statement): Statement[] {
   // A single statement is a transaction by itself.
   const isAll = waiting.length === 1 && waiting[0] === control.readCommitted

@@ -1,6 +1,6 @@
 /**
  * PostgreSQL as an `Engine`: its SQL for tables, records, JSON (put together as text, so that it is the same as
- * SQLite's) and search. Searches find what they find on every other engine: texts are folded as `fold` does, and words
+ * SQLite's) and search. Searches have the same results on every engine: texts are folded as `fold` does, and words
  * (`words` in model/text.ts) are the lexemes of a `tsvector`.
  */
 import { hash } from 'node:crypto'
@@ -14,7 +14,7 @@ import type { ColumnSpec, Held, SearchSpec } from '../sql/tables.ts'
 /** The column that holds the words of a record, in the table of its resource. */
 export const wordsColumn = '_words'
 
-// Text is compared by code point, whatever the database's own collation. JSON is kept as the text that it was.
+// Text is compared by code point, with any collation of the database. JSON keeps its text.
 const types = {
   text: 'text collate "C"',
   integer: 'bigint',
@@ -45,7 +45,7 @@ function realText(column: Sql): Sql {
  */
 function largeText(column: Sql): Sql {
   const text = sql`${column}::text`
-  // Its digits and a point: one for what stands before the point, one for the point, and one that is left out.
+  // Its digits and a point: one character before the point, the point itself, and one digit that is left out.
   const decimals = sql`length(split_part(abs(${column})::text, 'e', 1)) - 3`
   const shorter = sql`ltrim(to_char(${column}, '9.' || repeat('9', ${decimals}) || 'EEEE'))`
   const trimmed = sql`regexp_replace(${shorter}, '[.]?0*e', 'e')`
@@ -102,10 +102,10 @@ export const postgres: Engine = {
   isAnyOf: (column, values) => sql`${column} = any(${values.map(bind)})`,
   // No index serves a subselect in a branch of an OR; for an array it does.
   isInSubquery: (column, select) => sql`${column} = any(array(${select}))`,
-  // Else the planner may put all that any row could find into a table of its own, however few rows are looked at.
+  // Otherwise the planner may materialize the results for all rows, even if few rows are read.
   fence: raw(' offset 0'),
   fold: foldSql,
-  // What an array is made of is no column to the planner.
+  // The planner does not treat the elements of an array as a column.
   unindexed: (expression) => sql`(array[${expression}])[1]`,
   contains: (text, part) => sql`strpos(${text}, ${part}) > 0`,
   startsWith: (text, part) => sql`starts_with(${text}, ${part})`,
@@ -140,7 +140,7 @@ export const postgres: Engine = {
     update: raw(' for update'),
     share: raw(' for share'),
     skipLocked: raw(' for update skip locked'),
-    // Of a table that hardly ever changes, so that no vacuum is in the way.
+    // On a table that hardly ever changes, so that no vacuum blocks it.
     excludeSerializable: raw('lock table resourced_meta in share row exclusive mode'),
   },
   // Within one server everybody sees commits in one order: a sum of revisions is one state.
@@ -156,8 +156,8 @@ export const postgres: Engine = {
 }
 
 /**
- * The same for a server that reads a replica too. There commits are seen in the order of the log, here in that in which
- * they are finished: two states may have the same number of them. Each slot alone has one order everywhere.
+ * The same for a server that reads a replica too. A replica shows commits in the order of the log, the primary in the
+ * order in which they finish: two states may have equally many commits. Each single slot has the same order everywhere.
  */
 export const postgresWithReplica: Engine = {
   ...postgres,

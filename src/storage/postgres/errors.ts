@@ -1,6 +1,4 @@
-/**
- * Translates errors of PostgreSQL into those of the storage port, with what to do where a database cannot be reached.
- */
+/** Translates errors of PostgreSQL into those of the storage port, with a remedy if a database cannot be reached. */
 import { StorageFault } from '../storage.ts'
 import type { ConnectionOptions } from './settings.ts'
 
@@ -103,7 +101,7 @@ type Given = Pick<ConnectionOptions, 'session' | 'option'>
 /** The command line option that these messages refer to by default. */
 const usual = '--database'
 
-/** The failure of a first connection, as a fault that says what to do. Other errors pass unchanged. */
+/** The failure of a first connection, as a fault with a remedy. Other errors pass unchanged. */
 export function connectionFault(error: unknown, place: Place, given: Given): unknown {
   const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string }
   const sentence = isFromServer(error) ? ofServer(code, message, place, given) : ofSystem(code, message, place, given)

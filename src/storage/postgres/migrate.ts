@@ -30,7 +30,7 @@ const needsSession =
   'Run once: resourced migrate --apply --database with the address of the PostgreSQL server itself; then start again.'
 
 /**
- * Adds what a database lacks for a catalog, and changes what differs, as `migrate` of SQLite does.
+ * Adds and changes tables, columns and indexes until a database fits a catalog, as `migrate` of SQLite does.
  *
  * @param client a connection to the server itself, or to a pooler that keeps sessions; it must not be in use
  * @throws MigrationRefused where `apply` does not allow it, or it is impossible; nothing is changed then, unless

@@ -1,4 +1,4 @@
-/** Checks what Resourced requires of a PostgreSQL server, and reports what is missing with a remedy. */
+/** Checks the requirements on a PostgreSQL server, and reports missing ones with a remedy. */
 import type { ClientBase } from 'pg'
 import { StorageFault } from '../storage.ts'
 import { query } from './session.ts'
@@ -74,7 +74,7 @@ const remedies: Readonly<Record<string, string>> = {
 }
 
 /**
- * Refuses a server that may lose what was acknowledged.
+ * Refuses a server that may lose acknowledged changes.
  *
  * @throws StorageFault with what to do
  */

@@ -1,8 +1,8 @@
-/** How a PostgreSQL database is reached, how long anything may take on it, and the settings of its connections. */
+/** How a PostgreSQL database is reached, its time limits, and the settings of its connections. */
 import type pg from 'pg'
 import { rowTypes } from './client.ts'
 
-/** Time limits in milliseconds: no caller waits for ever, whatever fails. */
+/** Time limits in milliseconds: no failure makes a caller wait forever. */
 export interface Limits {
   /** Until a connection is open, or one of the pool is free. */
   readonly connect: number
@@ -33,7 +33,7 @@ export const usualLimits: Limits = {
 
 /** How a PostgreSQL database is reached. */
 export interface ConnectionOptions {
-  /** `postgres://…`; the environment supplies what it omits (`PGHOST`, `PGUSER`, `PGPASSWORD`, …). */
+  /** `postgres://…`; the environment supplies omitted parts (`PGHOST`, `PGUSER`, `PGPASSWORD`, …). */
   readonly url: string
   /** The command line option that gives the address, for error messages; `--database` where left out. */
   readonly option?: string | undefined

@@ -160,10 +160,10 @@ function isQuick(plan: ReadPage): boolean {
 }
 
 /**
- * The isolation of a change, so that what was true when it was decided is true when it commits (decision 040). It is
+ * The isolation of a change, so that the decision is still right when the change commits (decision 040). It is
  * serializable where business rules cover everything that it writes and searches: then every transaction that could
- * conflict is serializable too. Otherwise it is read committed and locks the rows that it is decided by. If business
- * rules cover a part of those, it also excludes serializable transactions while it runs (`lockRules`).
+ * conflict is serializable too. Otherwise it is read committed and locks the rows that the decision depends on. If
+ * business rules cover a part of those, it also excludes serializable transactions while it runs (`lockRules`).
  */
 function isolationOf(catalog: Catalog, plan: Pick<Write, 'kind' | 'resource'>): Isolation {
   switch (plan.kind) {

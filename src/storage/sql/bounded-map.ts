@@ -1,13 +1,13 @@
 /**
- * A map that holds at most so many entries: the one used longest ago goes first. For what callers shape: queries,
- * statements.
+ * A map that holds at most so many entries: the least recently used entry is dropped first. For entries whose number
+ * callers control: queries, statements.
  */
 export class BoundedMap<Value> {
   readonly #entries = new Map<string, Value>()
   readonly #most: number
   readonly #dropped: (key: string, value: Value) => void
 
-  /** @param dropped called for an entry that had to go */
+  /** @param dropped called for a dropped entry */
   constructor(most: number, dropped: (key: string, value: Value) => void = () => {}) {
     this.#most = most
     this.#dropped = dropped
@@ -19,7 +19,7 @@ export class BoundedMap<Value> {
 
   get(key: string): Value | undefined {
     const value = this.#entries.get(key)
-    // The order matters only where some entry may have to go soon.
+    // The order matters only when an entry may soon be dropped.
     if (value !== undefined && this.#entries.size * 2 > this.#most) {
       this.#entries.delete(key)
       this.#entries.set(key, value)
@@ -36,7 +36,7 @@ export class BoundedMap<Value> {
     this.#dropped(oldest, gone)
   }
 
-  /** The value of a key, made where there is none. */
+  /** The value of a key, created if it is missing. */
   of(key: string, make: () => Value): Value {
     const known = this.get(key)
     if (known !== undefined) return known

@@ -29,7 +29,7 @@ const types: Readonly<Record<Field['type'], ColumnType>> = {
   json: 'json',
 }
 
-/** Whether a field's texts are date-times: compared as instants, whatever their zone. */
+/** Whether a field's texts are date-times: compared as instants, in any time zone. */
 function isInstant(field: Field): boolean {
   return field.type === 'string' && field.format === 'date-time'
 }

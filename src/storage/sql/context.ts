@@ -1,6 +1,6 @@
 /**
- * What SQL is compiled with: the catalog of an open database, the engine that runs the SQL, and the texts that were
- * built before.
+ * The context in which SQL is compiled: the catalog of an open database, the engine that runs the SQL, and cached
+ * texts.
  */
 import sql, { type Sql } from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
@@ -26,7 +26,7 @@ export function* readEpochs(): Transaction<Epochs> {
   return new Map(rows.map((row) => [String(row['key']).slice(prefix.length), Number(row['value'])]))
 }
 
-/** What is known of an open database. */
+/** The properties of an open database. */
 interface Opened {
   readonly catalog: Catalog
   readonly engine: Engine

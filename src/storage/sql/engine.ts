@@ -1,6 +1,6 @@
 /**
- * Everything in which the SQL engines differ, as one record that each engine's folder fills. No other code depends on
- * which engine runs.
+ * Every difference between the SQL engines, as one record that each engine's folder fills. No other code depends on the
+ * engine.
  */
 import type { Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
@@ -11,12 +11,12 @@ import type { ColumnSpec, Constraint, Held, IndexSpec, Layout, SearchSpec, Table
 /** A value bound to a parameter. */
 export type Bound = string | number | null | Uint8Array
 
-/** Row locks, as they stand at the end of a select. They are empty where one writer has the whole database. */
+/** Row locks: the text at the end of a select. It is empty if one writer has the whole database. */
 export interface Locks {
   /** Whether other transactions may write at the same time. */
   readonly hasOtherWriters: boolean
   /**
-   * The order in which several rows are locked, so that two transactions never deadlock; it stands before any limit.
+   * The order in which several rows are locked, so that two transactions never deadlock. The text precedes any limit.
    */
   readonly orderById: Sql
   /** No other transaction changes or locks the rows. */
@@ -71,7 +71,7 @@ export interface Engine {
   readonly columnDefinition: (column: ColumnSpec) => string
   readonly createTable: (table: TableSpec) => string
   readonly createSearch: (search: SearchSpec) => string
-  /** What is stored for a value of a field; `null` for none. */
+  /** The stored value of a field; `null` if it has none. */
   readonly store: (value: unknown, holds: Held) => unknown
 
   // Conditions
@@ -84,7 +84,7 @@ export interface Engine {
   isDistinct(column: Sql, value: Bound): Sql
   /** `column` is one of the values: one parameter however many there are. */
   isAnyOf(column: Sql, values: readonly Scalar[]): Sql
-  /** `column` is one of what a select gives, in one branch of an OR, so that each branch can use an index. */
+  /** `column` is one of the values of a select, in one branch of an OR, so that each branch can use an index. */
   isInSubquery(column: Sql, select: Sql): Sql
   /** At the end of a subquery: keeps the planner from turning it into a join (an optimization fence). */
   readonly fence: Sql
@@ -150,7 +150,7 @@ export interface Engine {
    */
   readonly advisoryLock: ((name: string) => Sql) | undefined
   /**
-   * A number, summed over the rows of clocks, that tells two states with the same sum of revisions apart. It is 0 where
+   * A number, summed over the rows of clocks, that distinguishes two states with the same sum of revisions. It is 0 if
    * there are no such states, because every reader sees changes in one order.
    */
   readonly clockChecksum: Sql

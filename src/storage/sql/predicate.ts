@@ -12,7 +12,7 @@ import type { SqlContext } from './context.ts'
 import type { Engine } from './engine.ts'
 
 /**
- * The context of predicates, with what some statements need of `through`: a condition on the record that a reference
+ * The context of predicates, and how statements compile `through`, which is a condition on the record that a reference
  * leads to.
  */
 export interface PredicateContext extends SqlContext {
@@ -22,7 +22,7 @@ export interface PredicateContext extends SqlContext {
    * enough. `in` finds rows by the set of all records that they may refer to.
    */
   readonly semijoin?: 'exists' | 'fenced exists' | 'in'
-  /** Whether the records that `through` leads to are locked (FOR SHARE), so that what they permit stays permitted. */
+  /** Whether the records that `through` leads to are locked (FOR SHARE), so that their permission stays valid. */
   readonly locksReferenced?: boolean
   /** A row as a change will make it: references to it lead to this row instead of the stored one. */
   readonly pendingRow?: { readonly collection: string; readonly id: string; readonly row: Sql }
@@ -157,7 +157,7 @@ function throughSql(
   const referenced: Rows = { resource: target, alias: `${alias}x`, isBranch }
   const inner = raw(referenced.alias)
   const reference = columnSql(alias, field)
-  // The referenced record permits this whatever its state is.
+  // The referenced record permits this in any state.
   if (deletedSince !== undefined && predicate.kind === 'always') return sql`(${reference} is not null)`
   const rest = referencedSql(context, referenced, predicate)
   const from = sql`from ${tableSql(collection)} ${inner} where`
@@ -202,7 +202,7 @@ function textSql(
   return engine.startsWith(text, part)
 }
 
-/** The least text greater than all that begin with `prefix`, or `undefined` where there is none. */
+/** The least text greater than every text with this prefix; `undefined` if there is none. */
 export function after(prefix: string): string | undefined {
   const characters = [...prefix]
   while (characters.length > 0) {

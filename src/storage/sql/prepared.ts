@@ -16,7 +16,7 @@ export function slot<About>(take: (about: About) => unknown): Bound {
   return new Slot(take) as unknown as Bound
 }
 
-/** A piece of SQL of which only the values differ between runs, with slots in place of them. */
+/** A piece of SQL with slots in place of the values, which differ between runs. */
 export function slotted<About>(example: Sql, of: (about: About) => Sql): Sql {
   const values = example.values.map((_, index) => slot((about: About) => of(about).values[index]))
   return new Sql(example.strings, values)

@@ -59,7 +59,7 @@ export interface TableSpec {
   readonly search: SearchSpec | undefined
 }
 
-/** How the tables of engines differ, apart from the names of types. */
+/** The differences between the tables of engines, except for the names of types. */
 export interface Layout {
   /** The number of rows of a collection's clock: so many transactions can update it at the same time. */
   readonly clockSlots: number
@@ -78,7 +78,7 @@ function column(name: string, holds: 'string' | 'integer' | 'json', constraint: 
 /** The most bytes of a name that all engines accept. */
 const longestName = 63
 
-/** The prefix of the names of a table's indexes, which tells them from indexes of other programs. */
+/** The prefix of the names of a table's indexes, which distinguishes them from indexes of other programs. */
 export function indexPrefix(table: string): string {
   return `${table}_by_`.slice(0, longestName - 7)
 }

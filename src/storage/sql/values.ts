@@ -18,7 +18,9 @@ export function numberText(value: number): string {
   return isBeyondExact(value) ? value.toExponential() : String(value)
 }
 
-/** The text of a JSON value, its numbers written by `numberText`. A client may send back what it reads (MET-3). */
+/**
+ * The text of a JSON value, with numbers written by `numberText`, so that a client may send it back unchanged (MET-3).
+ */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) =>
     typeof each === 'number' && isBeyondExact(each) ? rawJSON(numberText(each)) : each,

@@ -1,4 +1,4 @@
-/** What commands do with a SQLite file, beside its servers: migrate it, manage its API keys, switch maintenance. */
+/** Commands on a SQLite file beside its servers: migrate, manage API keys, switch maintenance. */
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { Catalog } from '../../model/resource.ts'
@@ -22,7 +22,7 @@ import { runnerOf, Writer } from './writer.ts'
  */
 export function migrateSqlite(path: string, catalog: Catalog, apply: boolean): Migrated {
   if (apply) makeFile(path)
-  // An absent file lacks what an empty database lacks. Showing the steps creates no file.
+  // An absent file needs the steps of an empty database. Showing them creates no file.
   const connection = new Connection(apply || existsSync(path) ? path : ':memory:')
   try {
     return migrate(connection.database, catalog, { apply: apply ? 'all' : 'never', now: Date.now(), undoesNewer: true })

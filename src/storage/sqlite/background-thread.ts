@@ -39,7 +39,7 @@ function answer({ number, name, asked }: Request): Reply {
   }
 }
 
-/** What is transferred instead of copied: the bytes of a piece of an export. */
+/** The buffer that is transferred instead of copied: the bytes of a piece of an export. */
 function buffersOf(reply: Reply): ArrayBuffer[] {
   const given = 'given' in reply ? (reply.given as Partial<ExportPiece> | undefined) : undefined
   return given?.text === undefined ? [] : [given.text.buffer as ArrayBuffer]

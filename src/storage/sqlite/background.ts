@@ -98,7 +98,7 @@ export function threadedBackground(path: string, catalog: Catalog, changed: () =
   }
 }
 
-/** The catalog without what a thread cannot get or does not need: functions, and access rules. */
+/** The catalog without functions, which a thread cannot receive, and access rules, which it does not need. */
 function withoutFunctions(catalog: Catalog): Catalog {
   const all = (resources: Catalog['resources']) =>
     new Map([...resources].map(([name, each]) => [name, plainResource(each)]))

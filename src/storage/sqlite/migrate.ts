@@ -79,7 +79,7 @@ export function migrationEngineOf(database: DatabaseSync): MigrationEngine {
     searchOf({ name, search }, relations) {
       const parts = partNames(searchTable(name))
       if (parts.every((part) => relations.has(part))) return { columns: search, isComplete: true }
-      // An index from before there were parts, or one that lacks a part, holds nothing of use.
+      // An index of an older release without parts, or one that lacks a part, cannot be used.
       const isThere = [...parts, undividedSearch(name)].some((table) => relations.has(table))
       return isThere ? { columns: [], isComplete: false } : undefined
     },

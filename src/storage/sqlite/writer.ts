@@ -24,7 +24,7 @@ interface WriterOptions {
   /** How long a change waits for the lock of another process, in milliseconds. */
   readonly patience?: number
   readonly onCommit?: OnCommit | undefined
-  /** Is told the results of changes. */
+  /** Receives the results of changes. */
   readonly outcomes?: Pick<WriteProbe, 'succeeded' | 'failed'>
 }
 

@@ -47,7 +47,7 @@ function outcomeOf(id: string, { json, revision, updatedAt }: Answered): Outcome
   return { kind: 'created', id, json, revision, updatedAt }
 }
 
-/** Runs many Creates of any resources, in order (see `Storage.load`). Nobody needs their representations. */
+/** Runs many Creates of any resources, in order (see `Storage.load`). Their representations are not built. */
 export function* createRecords(
   context: SqlContext,
   plans: readonly Create[],
@@ -73,7 +73,7 @@ export function* createRecords(
   return outcomes
 }
 
-/** Decides a Create step by step: what it makes, or its refusal. */
+/** Decides a Create step by step: the new record, or the refusal. */
 function* decideCreate(context: SqlContext, plan: Create): Transaction<Proposal | Outcome> {
   const { parent } = plan
   if (parent !== undefined) {

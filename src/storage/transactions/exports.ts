@@ -17,7 +17,7 @@ import { firstRow, type Transaction } from '../transaction.ts'
 import { exportRows } from './export-rows.ts'
 import { addJob, advanceJob, finishJob, stateOf } from './rows/job-rows.ts'
 
-/** What the job of an export keeps between its batches. */
+/** The state that the job of an export keeps between its batches. */
 interface ExportState extends OpenExport {
   readonly filter: Predicate
   readonly permitted: Predicate
@@ -194,7 +194,7 @@ function* roomFor(context: SqlContext, job: string, now: number): Transaction<Ex
 function* fitsQuota(context: SqlContext, job: string, bytes: number, now: number): Transaction<boolean> {
   const row = yield* firstRow(sql`select started_by from jobs where id = ${job}`)
   yield* lockQuota(context, String(row?.['started_by']))
-  // A file that begins anew has no bytes, whatever the other files have.
+  // A file that begins anew may always have no bytes, even if other files exceed the quota.
   return bytes === 0 || bytes <= (yield* roomFor(context, job, now)).own
 }
 

@@ -1,5 +1,6 @@
 /**
- * Idempotency keys: the first answer to a key is kept for a day, and a repeated request gets the same answer (MET-9).
+ * Idempotency keys: the first response to a key is kept for a day, and a repeated request gets the same response
+ * (MET-9).
  */
 import sql, { raw } from 'sql-template-tag'
 import type { Idempotency, Outcome } from '../../plan/plan.ts'
@@ -12,10 +13,10 @@ const lifetime = 24 * 60 * 60 * 1000
 /** The most keys that one transaction deletes: other writers wait for it. */
 export const mostExpiredKeys = 1_000
 
-/** What a key was used for before. */
+/** The former use of a key. */
 type Earlier = Extract<Outcome, { readonly kind: 'replayed' | 'key-reused' }>
 
-/** The outcomes that take precedence over a key which was used for something else (CON-6). */
+/** The outcomes that take precedence over a key which was used with another body (CON-6). */
 const first: ReadonlySet<string> = new Set<Outcome['kind']>([
   'forbidden',
   'parent-missing',

@@ -1,4 +1,4 @@
-/** API keys (AUT-2, AUT-10): each is a record, with its hash in another table, which nothing shows. */
+/** API keys (AUT-2, AUT-10): each is a record, with its hash in another table, which no response shows. */
 import sql, { raw } from 'sql-template-tag'
 import { completeCatalog } from '../../model/catalog.ts'
 import { allOf, anyOf, matches, type Scalar } from '../../model/predicate.ts'

@@ -1,4 +1,4 @@
-/** A list in SQL: which rows, by which access path, the entity tag of each state of it, and the key of its total. */
+/** A list in SQL: its rows and their access path, the entity tag of each of its states, and the key of its total. */
 import { createHmac, hash } from 'node:crypto'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { allOf, always, type Predicate, type SortTerm } from '../../model/predicate.ts'
@@ -14,7 +14,7 @@ import { searchColumns } from '../sql/tables.ts'
 import type { Statement } from '../transaction.ts'
 import type { Clock } from './rows/clock.ts'
 
-/** The rows of a list in their order, by one access path. What statements need of it is built once. */
+/** The rows of a list in their order, by one access path. The parts of its statements are built once. */
 export interface Scan {
   readonly where: Sql
   readonly terms: readonly OrderTerm[]
@@ -26,7 +26,7 @@ export interface Scan {
   statementWithClock?: Statement
 }
 
-/** A list, and the tag that it had last. */
+/** A list, and its last tag. */
 export interface List {
   /** Without conditions: they are those of one request, and a list is kept longer. */
   readonly plan: ReadPage
@@ -145,8 +145,8 @@ export function knownTag(context: SqlContext, list: List, clock: ListClock): str
  * The opaque tag of a list for a caller who may read all of its collection: made of the collection's clock, so that it
  * costs no reading. It is keyed, so that nobody can count the changes.
  *
- * @returns `undefined` where the caller may not read everything: the tag then depends on what they are shown alone
- * (AUT-9)
+ * @returns `undefined` where the caller may not read everything: the tag then depends only on their visible records
+ *   (AUT-9)
  */
 function clockTag({ tagSecret }: SqlContext, list: List, clock: ListClock): string | undefined {
   const { plan } = list
@@ -164,7 +164,7 @@ function clockTag({ tagSecret }: SqlContext, list: List, clock: ListClock): stri
 }
 
 /**
- * A page with its tag, or what its conditions make of it.
+ * A page with its tag, or the outcome of its conditions.
  *
  * @param known its tag, where the conditions were decided by it already
  */
@@ -179,7 +179,7 @@ export function answerPage(
   return checkPage(plan, tag) ?? { kind: 'page', tag, ...page }
 }
 
-/** The opaque tag of a page, made of what the caller is shown. */
+/** The opaque tag of a page, made of its visible content. */
 function pageTag({ plan }: List, { json, total, previous, next }: Omit<PageOutcome, 'kind' | 'tag'>): string {
   const { shape } = plan.versionResource ?? plan.resource
   return digest(`${JSON.stringify([shape, total, previous, next])}\n${json}`)
@@ -209,9 +209,9 @@ function digest(text: string): string {
 }
 
 /**
- * How a page comes to its rows. One index often serves a list's filter and its order together. Where none does, an
- * engine can find what matches and sort it, or scan the whole order and drop what does not match. Which of the two
- * costs as much as the table is large depends on how many rows match, and that number is known: the list's exact total.
+ * How a page finds its rows. One index often serves a list's filter and its order together. Where none does, an engine
+ * can find what matches and sort it, or scan the whole order and drop what does not match. The number of matching rows
+ * decides which of the two would cost as much as reading the table. That number is known: it is the list's exact total.
  *
  * `planner`: the engine's planner chooses. `sort`: find by the filter, then sort. `ordered scan`: follow the order,
  * check each row.
@@ -223,7 +223,7 @@ const sortedQuickly = 10_000
 
 /** The access path to the rows of a list of so many records. */
 function accessPathOf(plan: ReadPage, total: number): AccessPath {
-  // Only the index of words tells how few records have several words.
+  // Only the index of words can estimate how few records have several words.
   if (plan.search !== undefined && plan.deleted === undefined && total <= sortedQuickly) return 'sort'
   if (isServed(plan)) return 'planner'
   if (total > sortedQuickly) return 'ordered scan'
@@ -263,8 +263,8 @@ export function isIndexRange(plan: ReadPage): boolean {
 }
 
 /**
- * Takes the first condition whose index goes on in the order of `sort` out of a predicate: `range` is what the index
- * finds (`always`: the whole order), `rest` is checked for each row of it.
+ * Takes the first condition whose index goes on in the order of `sort` out of a predicate: `range` is the part that the
+ * index finds (`always`: the whole order), `rest` is checked for each row of it.
  */
 export function splitByIndex(
   resource: Resource,

@@ -1,4 +1,4 @@
-/** What an open database remembers of its reads. */
+/** The cache of an open database's reads. */
 import type { Outcome, ReadRecord } from '../../plan/plan.ts'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import { predicateDigest } from '../sql/predicate.ts'
@@ -13,7 +13,7 @@ type KnownRecord = Extract<Outcome, { readonly kind: 'record' }>
 const longest = 2_000
 
 /**
- * Answers of the database that are still true, and the SQL of lists. The owner must call `forget` before it reads a
+ * Results of reads that are still current, and the SQL of lists. The owner must call `forget` before it reads a
  * database that may have changed.
  */
 export class Memory {
@@ -24,7 +24,7 @@ export class Memory {
   readonly clocks = new Map<string, Clock>()
   readonly #records = new BoundedMap<KnownRecord>(5_000)
 
-  /** Forgets what was read: the database may have changed. */
+  /** Clears the cached reads, because the database may have changed. */
   forget(): void {
     this.clocks.clear()
     if (this.#records.size > 0) this.#records.clear()
@@ -41,7 +41,7 @@ export class Memory {
   }
 }
 
-/** What one version answers of a record, or one caller may read, another may not. */
+/** Versions represent a record differently, and callers have different permissions. */
 function keyOf({ resource, versionResource, id, permitted }: ReadRecord): string {
   return `${versionedName(versionResource ?? resource)} ${predicateDigest(permitted)} ${id}`
 }

@@ -1,4 +1,4 @@
-/** What a storage reads from its database when it opens. */
+/** The reads of a storage when it opens its database. */
 import { randomBytes } from 'node:crypto'
 import sql from 'sql-template-tag'
 import { type Epochs, readEpochs } from '../sql/context.ts'

@@ -38,9 +38,9 @@ interface PlacedRows extends Rows {
 
 /** Rows that were found beside a cursor, in the list's own order. */
 interface RowsBeside extends Rows {
-  /** The place of the row that was met first; `undefined` where there is none. */
+  /** The place of the first row in the order of reading; `undefined` if there is none. */
   readonly first: Keys | undefined
-  /** The place of the row that was met last. */
+  /** The place of the last row in the order of reading. */
   readonly last: Keys | undefined
   /** Whether there are rows beyond the last. */
   readonly more: boolean
@@ -57,7 +57,7 @@ interface Range {
   readonly offset: number
 }
 
-/** What stands between JSON texts: none of them has a line break, which JSON escapes. */
+/** The separator of JSON texts: none of them has a line break, which JSON escapes. */
 const between = ',\n'
 
 /** Reads a page by its number or offset. */
@@ -169,7 +169,7 @@ function segmentSql(read: PageRead, segment: Segment, range: Range): Sql {
   return sql`select ${json} as json, ${joinRows(raw('place'))} as places, ${found} (${placed}) page`
 }
 
-/** The rows of a segment in order, as what follows the columns of a select. */
+/** The rows of a segment in order, as the text after the columns of a select. */
 function orderedSql({ context, plan, scan }: PageRead, segment: Segment, { limit, offset }: Range): Sql {
   const skip = offset === 0 ? empty : sql` offset ${offset}`
   const rows = rowsSql(plan.resource, scan.where, segment)

@@ -185,8 +185,8 @@ export function* clearReferences(
 }
 
 /**
- * Locks rows and returns their ids. An update that chose its rows itself would see a row that it had to wait for as it
- * was before, and would change the row whatever it is now.
+ * Locks rows and returns their ids. An update that chose its rows itself would select by the old state of a row that it
+ * had to wait for, and would change the row in any new state.
  *
  * @param most of very many rows, lock and read this many, in no order
  */
@@ -286,7 +286,7 @@ function blockedBy(from: string, collection: string, field: string, count: numbe
   return `${which} of ${from} refer to ${collection} by ${field}; delete or change them first.`
 }
 
-/** What the business rules of the deleted records say against it. */
+/** The objections of the business rules of the deleted records. */
 function* blockingRules(
   context: SqlContext,
   plan: Pick<Removal, 'caller' | 'now'>,

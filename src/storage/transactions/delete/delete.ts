@@ -150,7 +150,7 @@ function matchingSql(context: PredicateContext, { resource, filter, permitted }:
   return sql`${from} where ${liveSql(context, resource, allOf([filter, permitted]))}`
 }
 
-/** What is known of a deletion before it is made. */
+/** The scope of a deletion, before it is made. */
 interface Inspected {
   /** Everything that is deleted; `undefined`: more than was searched for, because nothing can block it. */
   readonly closure: Closure | undefined
@@ -158,7 +158,7 @@ interface Inspected {
   readonly issues: readonly Issue[]
 }
 
-/** Finds what is deleted with records, and what blocks that. */
+/** Finds the records that are deleted together with others, and the blockers. */
 function* inspect(
   context: SqlContext,
   { resource, above }: Removal,

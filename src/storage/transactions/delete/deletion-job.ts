@@ -1,6 +1,6 @@
 /**
- * The job of a deletion of many records: what it has to know, how it begins, how its records are counted, and how it is
- * undone (DEL-8). `deletion-phases.ts` has its batches.
+ * The job of a deletion of many records: its state, its beginning, the count of its records, and how it is undone
+ * (DEL-8). `deletion-phases.ts` has its batches.
  */
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Catalog, Resource } from '../../../model/resource.ts'
@@ -14,7 +14,7 @@ import { cascadeReach, cascadesOf, lockAllRulesBelow, resourceOf } from '../rows
 import { addJob, finishJob, type JobProgress, stateOf } from '../rows/job-rows.ts'
 import { type Closure, liveRows, markDeleted, sizeOf } from './cascade.ts'
 
-/** What the job of a deletion keeps between its batches. */
+/** The state that the job of a deletion keeps between its batches. */
 export interface DeletionState {
   /** The collection of the records that were asked for. */
   readonly collection: string
@@ -172,7 +172,10 @@ const mostHeld = 500_000
 /** The most records whose children one statement counts. */
 const mostParents = 500
 
-/** Counts what a deletion that has just begun will delete; `undefined`: known, or too much to hold in memory. */
+/**
+ * Counts the records that a deletion which has just begun will delete; `undefined`: the number is known, or too large
+ * for memory.
+ */
 export function* countDeletion(context: SqlContext, job: string): Transaction<number | undefined> {
   const state = yield* stateOf<DeletionState>(job)
   if (state === undefined || state.total !== null) return undefined

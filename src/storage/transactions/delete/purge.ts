@@ -17,7 +17,7 @@ import { removeRows } from './cascade.ts'
 /** The most records that one batch removes: other writers wait for it. */
 export const mostPurged = 50
 
-/** What the job of a purge keeps between its batches. */
+/** The state that the job of a purge keeps between its batches. */
 interface PurgeState {
   /** When the purge began, in milliseconds since 1970: a later purge removes what becomes due later. */
   readonly due: number
@@ -30,8 +30,8 @@ const gate = sql`key = 'cursor_secret'`
 
 /**
  * When the running purge began, in milliseconds since 1970; `undefined`: none runs, and none begins before the
- * transaction ends. A purge removes records that were deleted together in several batches. So from its beginning
- * nothing that was due then can be restored, whatever the clock of the caller's server says.
+ * transaction ends. A purge removes records that were deleted together in several batches. So from its beginning no
+ * record that was due then can be restored, on a server with any clock.
  */
 export function* purgeBegan(context: SqlContext): Transaction<number | undefined> {
   yield sql`select key from resourced_meta where ${gate}${context.engine.lock.share}`
@@ -133,8 +133,8 @@ function* keepMark(now: number): Transaction<void> {
 }
 
 /**
- * Checks the clock before something is removed, and keeps the time of the removal. If nothing was removed yet, the
- * newest record stands for the last removal.
+ * Checks the clock before something is removed, and keeps the time of the removal. Before the first removal, the time
+ * of the newest record counts.
  *
  * @returns why nothing may be removed; `undefined`: it may
  */

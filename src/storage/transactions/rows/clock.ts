@@ -1,5 +1,5 @@
 /**
- * The clock of a collection: how often it has changed, and how many records it has, live and deleted.
+ * The clock of a collection: the number of its changes, and of its live and deleted records.
  * One small read gives the exact unfiltered total, the collection's entity tag and the key of cached totals.
  */
 import sql, { type Sql } from 'sql-template-tag'
@@ -73,7 +73,7 @@ export function tick({ engine }: Ticking, collection: string, live: number, dele
 /** By how many live and deleted records several collections grow. */
 export type Moves = Map<string, { readonly live: number; readonly deleted: number }>
 
-/** Notes what has changed in a collection. */
+/** Notes the changes in a collection. */
 export function noteMove(moves: Moves, collection: string, live: number, deleted: number): void {
   const known = moves.get(collection)
   moves.set(collection, { live: (known?.live ?? 0) + live, deleted: (known?.deleted ?? 0) + deleted })

@@ -1,9 +1,9 @@
 /**
- * What a deletion reaches beyond the records that were asked for.
+ * The effects of a deletion beyond the requested records.
  *
  * Records depend on others by `cascade`: here is which collections do, and which records a running deletion job will
  * delete. The job deletes the records that were asked for when it begins, and their children later, batch by batch,
- * downwards. Until then a live record below a deleted one is pending deletion: nobody may change it or refer to it.
+ * downwards. Until then a live record below a deleted one is pending deletion: it cannot be changed or referred to.
  *
  * Business rules depend on what is deleted: here is the lock between deletions and changes that depend on business
  * rules (decision 040). A business rule can ask for records that do not exist, which no row lock covers. So changes of

@@ -1,4 +1,4 @@
-/** Jobs (JOB-1 to JOB-3): a record for what callers see, and a row with the state while a job is unfinished. */
+/** Jobs (JOB-1 to JOB-3): a record that callers see, and a row with the internal state while a job is unfinished. */
 import sql, { raw } from 'sql-template-tag'
 import type { JobKind, JobStatus } from '../../../model/catalog.ts'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
@@ -13,13 +13,13 @@ import { changeRecord, insertRecord } from './record-row.ts'
 export interface NewJob {
   readonly id: string
   readonly kind: JobKind
-  /** What the runner does. */
+  /** The task of the runner. */
   readonly task: JobTask
   readonly statusUrl: string
   /** The id of the caller; `null`: the server itself. */
   readonly startedBy: string | null
   readonly progress: JobProgress
-  /** What the task keeps between batches: JSON. */
+  /** The state that the task keeps between batches: JSON. */
   readonly state: unknown
   /** Milliseconds since 1970. */
   readonly now: number

@@ -1,7 +1,7 @@
 /**
- * What a change must know of other records (see `plan/decide.ts`): that references lead somewhere, that unique values
- * are free, what business rules ask for, and whether a permission holds. A change asks in statements of their own, or
- * makes it conditions of the statement that writes the record.
+ * The questions of a change about other records (see `plan/decide.ts`): whether references exist, unique values are
+ * free, business rules are satisfied, and a permission holds. A change asks in separate statements, or adds conditions
+ * to the statement that writes the record.
  */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { collectionsOf, type Predicate } from '../../../model/predicate.ts'
@@ -23,7 +23,7 @@ import {
   unclaimed,
 } from './dependents.ts'
 
-/** Decides a proposal by asking everything that must be known: its refusal; `undefined`: it can be written. */
+/** Decides a proposal by asking its questions. Returns the refusal; `undefined`: it can be written. */
 export function* decide(
   context: SqlContext,
   plan: Create | Update,
@@ -71,7 +71,7 @@ function* isReferenceDeleted(context: SqlContext, question: Question, exists: bo
 /**
  * The live records that a question asks for, as what follows `from`.
  *
- * @param more what else must hold for a record that is referred to
+ * @param more a further condition on a record that is referred to
  */
 function askedSql(context: SqlContext, resource: Resource, question: Question, more: Sql = empty): Sql {
   if (question.kind === 'reference') {

@@ -1,6 +1,6 @@
 /**
- * The row of one record: selected for a change, with what the caller may do with it; written, with its search words and
- * the clock of its collection; and represented as the answer of the request.
+ * The row of one record: selected for a change, with the permissions of the caller; written, with its search words and
+ * the clock of its collection; and represented for the response.
  */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { always, type Predicate } from '../../../model/predicate.ts'
@@ -53,12 +53,12 @@ function* readCurrent({ resource, mayRead = always }: Addressed, statement: Stat
   return { found: foundOf(row), record: row === undefined ? undefined : recordOf(resource, row), isReadable }
 }
 
-/** A record as it answers a change, and whether the caller may see it. */
+/** A record as the response to a change shows it, and whether the caller may see it. */
 export interface Answered extends Represented {
   readonly readable: boolean
 }
 
-/** Selects a record as it answers a change. */
+/** Selects a record for the response to a change. */
 export function* represent(
   context: SqlContext,
   plan: Pick<Write, 'resource' | 'versionResource'>,
@@ -219,7 +219,7 @@ interface WriteOptions {
   readonly mayRead?: Predicate
 }
 
-/** Writes a record, moves the clock, and returns the record as it answers the request. */
+/** Writes a record, moves the clock, and returns the record for the response. */
 export function* writeAndRepresent(
   context: SqlContext,
   plan: Create | Update,
@@ -243,8 +243,8 @@ export function* writeAndRepresent(
  * less saves a round trip.
  *
  * @param statement the statement, which returns the record
- * @returns `undefined` if nothing was written: then the proposal has to be decided step by step, which also says what
- *   is wrong
+ * @returns `undefined` if nothing was written: then the proposal must be decided step by step, which also finds the
+ *   reason
  */
 export function* writeInOneStatement(
   plan: Create | Update,
