@@ -150,44 +150,33 @@ function effectsOf({ profile, cases, ...callers }: PlannedRun, used: readonly st
   }
 }
 
-interface Sum {
-  readonly records: number
-  readonly requests: number
-  readonly refused: number
-}
-
-function sumOf(steps: readonly Step[]): Sum {
-  return steps.map(effectOf).reduce(added, { records: 0, requests: 0, refused: 0 })
-}
-
-function added(left: Sum, right: Sum): Sum {
-  return {
-    records: left.records + right.records,
-    requests: left.requests + right.requests,
-    refused: left.refused + right.refused,
-  }
-}
-
-function effectOf(step: Step): Sum {
-  switch (step.kind) {
-    case 'create':
-      return { records: step.count ?? 1, requests: step.count ?? 1, refused: 0 }
-    case 'outgrow':
-      return { records: step.most, requests: step.most, refused: 0 }
-    case 'walk':
-      return added(sumOf(step.between ?? []), { records: 0, requests: 3, refused: 0 })
-    case 'together':
-      return sumOf(step.asks)
-    case 'ask': {
+function sumOf(steps: readonly Step[]) {
+  const sum = { records: 0, requests: 0, refused: 0 }
+  for (const step of flattened(steps)) {
+    if (step.kind === 'ask') {
       const { method, to, caller } = step.request
       const times = step.times ?? 1
       const isRefused = caller === 'nobody' || caller === 'wrong'
       const creates = method === 'POST' && (to === collectionAddress || to === nestedList) && !isRefused
-      return { records: creates ? times : 0, requests: times, refused: isRefused ? times : 0 }
-    }
-    default:
-      return { records: 0, requests: step.kind === 'only' || step.kind === 'wait' ? 0 : 2, refused: 0 }
+      sum.records += creates ? times : 0
+      sum.requests += times
+      sum.refused += isRefused ? times : 0
+    } else if (step.kind === 'create' || step.kind === 'outgrow') {
+      const count = step.kind === 'create' ? (step.count ?? 1) : step.most
+      sum.records += count
+      sum.requests += count
+    } else if (step.kind === 'walk') sum.requests += 3
+    else if (step.kind !== 'only' && step.kind !== 'wait') sum.requests += 2
   }
+  return sum
+}
+
+/** Steps with the steps that they hold. Requests that are sent together count one by one. */
+function flattened(steps: readonly Step[]): readonly Step[] {
+  return steps.flatMap((step): readonly Step[] => {
+    if (step.kind === 'together') return step.asks
+    return step.kind === 'walk' ? [step, ...flattened(step.between ?? [])] : [step]
+  })
 }
 
 /** Rounds up to two digits. */

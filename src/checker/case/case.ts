@@ -169,7 +169,7 @@ export interface Finding {
 }
 
 /** Something that has the name of a step: a reference. */
-export interface Named {
+interface Named {
   readonly name: string
 }
 

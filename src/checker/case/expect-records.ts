@@ -1,7 +1,7 @@
 /** What cases expect of records, by the names of the steps that made them. */
-import { type Answer, jsonOf } from '../client/exchange.ts'
-import { isSame, memberPointer, valueAt } from '../values/json.ts'
-import type { Expectation, Observations } from './case.ts'
+import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
+import { isObject, isSame, type JsonObject, memberPointer, valueAt } from '../values/json.ts'
+import type { Expectation, Finding, Observations } from './case.ts'
 import { answerOf, finding, itemsOf, short, status } from './expect.ts'
 import type { Reference } from './references.ts'
 
@@ -24,42 +24,21 @@ export function shows(step: Reference, those: readonly Reference[], notThose: re
   })
 }
 
-/** The record that a step made, as a list shows it; `undefined` where it does not. */
-export function listed(
-  answer: Answer | undefined,
-  record: Reference,
-  seen: Observations,
-): Readonly<Record<string, unknown>> | undefined {
-  const id = seen.fill(record.id)
-  return itemsOf(answer, seen)?.find((item) => String(item?.[seen.collection.id]) === id)
-}
-
-/** The record that an answer holds: its body, or what its body holds where lists hold theirs. */
-export function recordOf(
-  answer: Answer,
-  { profile, collection }: Pick<Observations, 'profile' | 'collection'>,
-): unknown {
-  const [body, wrapped] = [jsonOf(answer), valueAt(jsonOf(answer), profile.names.items)]
-  return valueAt(body, memberPointer(collection.id)) === undefined ? (wrapped ?? body) : body
-}
-
 /** A record, as an answer holds it, has the members that it was made with, and its identifier. */
 export function asMade(
   step: Reference,
   made: Reference,
-  recordIn: (answer: Answer, seen: Observations) => unknown = recordOf,
+  recordIn: (answer: Answer, seen: Observations) => JsonObject | undefined = recordOf,
 ): Expectation {
   return answerOf(step, (answer, seen, exchange) => {
     const record = recordIn(answer, seen)
-    const sent = JSON.parse(seen.of(made).asked.body ?? '{}') as Readonly<Record<string, unknown>>
+    const sent = JSON.parse(seen.of(made).asked.body ?? '{}') as JsonObject
     const before = seen.of(made).answer
     // The expected value is the one in the response of the creation.
-    const wanted = Object.keys(sent).map(
-      (name) => [name, before && valueAt(recordOf(before, seen), memberPointer(name))] as const,
-    )
-    if (typeof record !== 'object' || record === null) return 'there is no record'
+    const wanted = Object.keys(sent).map((name) => [name, recordOf(before, seen)?.[name]] as const)
+    if (record === undefined) return 'there is no record'
     for (const [name, value] of [[seen.collection.id, seen.fill(made.id)] as const, ...wanted]) {
-      const now = (record as Readonly<Record<string, unknown>>)[name]
+      const now = record[name]
       if (value === undefined || isSame(now, value) || (name === seen.collection.id && String(now) === value)) continue
       return finding(exchange, { pointer: memberPointer(name) }, `${name} is ${short(now)}, and was ${short(value)}`)
     }
@@ -85,7 +64,7 @@ export function oneWins(step: Reference, ...others: readonly number[]): Expectat
 
 /** Whether the list of a step contains a record. */
 export function isListed(step: Reference, record: Reference): (seen: Observations) => boolean {
-  return (seen) => listed(seen.of(step).answer, record, seen) !== undefined
+  return (seen) => listed(seen.of(step).answer, seen, seen.fill(record.id)) !== undefined
 }
 
 /** Whether a list shows exactly these of the records that were made, and nothing else: the filter works. */
@@ -94,4 +73,56 @@ export function isExactly(step: Reference, ...records: readonly Reference[]): (s
     const found = itemsOf(seen.of(step).answer, seen)?.map((item) => String(item?.[seen.collection.id]))
     return isSame(found?.toSorted(), records.map(({ id }) => seen.fill(id)).toSorted())
   }
+}
+
+/** What is wrong with a record, and at which of its members. */
+export interface Wrong {
+  readonly member?: string | undefined
+  readonly message: string
+}
+
+type Where = Pick<Observations, 'profile' | 'collection'>
+
+/** The record that an answer holds: bare, or where lists hold theirs; `undefined` where it holds none. */
+export function recordOf(answer: Answer | undefined, { profile, collection }: Where): JsonObject | undefined {
+  const body = answer && jsonOf(answer)
+  const inner = valueAt(body, profile.names.items)
+  return isObject(body) && !Object.hasOwn(body, collection.id) && isObject(inner)
+    ? inner
+    : isObject(body)
+      ? body
+      : undefined
+}
+
+/** Expects a record in the response of a step; `test` returns what is wrong with it. */
+export function theRecord(
+  step: Reference,
+  test: (record: JsonObject, seen: Observations) => Wrong | undefined,
+): Expectation {
+  return answerOf(step, (answer, seen, exchange) => {
+    const record = recordOf(answer, seen)
+    if (record === undefined) return 'the body is no JSON object'
+    const wrong = test(record, seen)
+    return wrong && wrongIn(exchange, record, wrong)
+  })
+}
+
+/** A finding about a record of an answer. */
+export function wrongIn(exchange: Exchange, record: JsonObject, { member, message }: Wrong): Finding {
+  if (member === undefined || !Object.hasOwn(record, member)) return finding(exchange, 'body', message)
+  const isBare = exchange.answer !== undefined && jsonOf(exchange.answer) === record
+  return finding(exchange, isBare ? { pointer: memberPointer(member) } : 'body', message)
+}
+
+/** The record of a list with an identifier. */
+export function listed(answer: Answer | undefined, seen: Where, id: string): JsonObject | undefined {
+  return itemsOf(answer, seen)?.find((each) => String(each[seen.collection.id]) === id)
+}
+
+/** The identity of a record that an exchange created: its identifier or its path; `undefined` if none was created. */
+export function madeBy({ answer, asked }: Exchange, seen: Where): string | undefined {
+  if (answer === undefined || answer.status >= 300) return undefined
+  const location = fieldOf(answer, 'Location')
+  const id = recordOf(answer, seen)?.[seen.collection.id]
+  return id === undefined ? location && new URL(location, asked.url).pathname : String(id)
 }

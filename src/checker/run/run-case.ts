@@ -5,7 +5,6 @@ import {
   type Body,
   type Case,
   type Finding,
-  type Named,
   NotApplicable,
   NotSetUp,
   type Observations,
@@ -68,7 +67,7 @@ export async function runCase(
 
 function seenOf(run: CaseRun): Observations {
   const { profile, collection, exchanges, made } = run
-  const all = ({ name }: Named) => exchanges.get(name) ?? []
+  const all: Observations['all'] = ({ name }) => exchanges.get(name) ?? []
   return {
     profile,
     collection,

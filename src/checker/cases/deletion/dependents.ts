@@ -184,7 +184,7 @@ export const dependentCases = common({
         const exchange = seen.of(child)
         const [first = ''] = Object.keys(seen.collection.references)
         const sent = JSON.parse(seen.of(one).asked.body ?? '{}') as Readonly<Record<string, unknown>>
-        const now = (exchange.answer && recordOf(exchange.answer, seen)) as Readonly<Record<string, unknown>>
+        const now = recordOf(exchange.answer, seen)
         for (const [name, was] of Object.entries({ ...sent, [first]: null })) {
           if (short(now?.[name]) === short(was)) continue
           return finding(

@@ -94,7 +94,7 @@ export const goneCases = common({ needs: ['read'] }).define({
     expect: [
       status(after, 200),
       answerOf(after, (answer, seen) => {
-        const [was, is] = [recordOf(seen.of(before).answer as typeof answer, seen), recordOf(answer, seen)]
+        const [was, is] = [recordOf(seen.of(before).answer, seen), recordOf(answer, seen)]
         return isSame(was, is) ? undefined : `${short(is)}, and was ${short(was)}`
       }),
     ],
@@ -108,7 +108,7 @@ export const goneCases = common({ needs: ['read'] }).define({
       // Whether they are shown at all is a rule of its own (QRY-6).
       applicableIf(isListed(kept, one), 'include_deleted does not show what was deleted'),
     ],
-    expect: [asMade(kept, one, (answer, seen) => listed(answer, one, seen))],
+    expect: [asMade(kept, one, (answer, seen) => listed(answer, seen, seen.fill(one.id)))],
     remedy: 'Set deleted_at and leave all other columns as they are; include_deleted=true shows them.',
   },
   'DEL-1/for-good': {

@@ -2,6 +2,7 @@
 import type { Case, Expectation, Finding, Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, short } from '../../case/expect.ts'
+import { listed, recordOf, theRecord, type Wrong, wrongIn } from '../../case/expect-records.ts'
 import {
   after,
   before,
@@ -18,7 +19,6 @@ import {
   refusal,
 } from '../../case/names.ts'
 import { applicableWhere, outcomeOf, succeeded } from '../../case/preconditions.ts'
-import { listed, recordOf, theRecord, type Wrong, wrongIn } from '../../case/records.ts'
 import { caseRecords, collection, nestedList, Reference } from '../../case/references.ts'
 import { body, create, forEachCollection, setUp, wait } from '../../case/steps.ts'
 import { type Exchange, fieldOf, jsonOf } from '../../client/exchange.ts'
