@@ -1,6 +1,7 @@
 /**
  * CORS (OPT-3 to OPT-6): the origins whose web pages may read responses, by the CORS protocol of the Fetch standard.
  */
+import { ConfigurationError } from '../spec/configuration-error.ts'
 import { exposedHeaders } from '../spec/response-headers.ts'
 import type { HttpRequest, ResponseHeaders } from './message.ts'
 
@@ -12,35 +13,32 @@ export type Cors =
   | { readonly origins: '*'; readonly credentials: false }
   | { readonly origins: ReadonlySet<string>; readonly credentials: boolean }
 
-/** The settings (`undefined`: no CORS), or one sentence that says what to write instead. */
-export type CorsReading =
-  | { readonly cors: Cors | undefined; readonly problem?: undefined }
-  | { readonly problem: string }
-
 /**
- * Reads `--cors-origin` and `--cors-credentials`.
+ * Reads the origins whose pages may read responses (`--cors-origin`, `--cors-credentials`).
  *
- * @param settings the values of `--cors-origin`, each an origin, several with commas, or `*`
+ * @param settings each an origin, several with commas, or `*`
+ * @returns `undefined`: no CORS
+ * @throws ConfigurationError if an origin is malformed, or `*` is combined with credentials (OPT-5)
  */
-export function readCors(settings: readonly string[], credentials = false): CorsReading {
+export function readCors(settings: readonly string[] = [], credentials = false): Cors | undefined {
   const origins = settings.flatMap((setting) => setting.split(',')).map((origin) => origin.trim())
   if (origins.length === 0) {
-    return credentials ? { problem: '--cors-credentials needs --cors-origin: say which pages may send them.' } : off
+    if (!credentials) return undefined
+    throw new ConfigurationError('--cors-credentials needs --cors-origin: say which pages may send them.')
   }
   if (origins.includes('*')) {
     if (credentials)
-      return { problem: '--cors-credentials does not go with --cors-origin *: list the origins instead.' }
-    if (origins.some((origin) => origin !== '*')) return { problem: '--cors-origin takes * or origins, not both.' }
-    return { cors: { origins: '*', credentials: false } }
+      throw new ConfigurationError('--cors-credentials does not go with --cors-origin *: list the origins instead.')
+    if (origins.some((origin) => origin !== '*'))
+      throw new ConfigurationError('--cors-origin takes * or origins, not both.')
+    return { origins: '*', credentials: false }
   }
   for (const origin of origins) {
     const problem = originProblem(origin)
-    if (problem !== undefined) return { problem }
+    if (problem !== undefined) throw new ConfigurationError(problem)
   }
-  return { cors: { origins: new Set(origins), credentials } }
+  return { origins: new Set(origins), credentials }
 }
-
-const off: CorsReading = { cors: undefined }
 
 /** What is wrong with an origin. Valid origins are ASCII without line breaks, so that a response can repeat them. */
 function originProblem(text: string): string | undefined {

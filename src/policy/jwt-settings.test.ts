@@ -1,28 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asymmetricAlgorithms, type JwtOptions, readJwt } from './jwt-settings.ts'
+import type { ConfigurationError } from '../spec/configuration-error.ts'
+import { asymmetricAlgorithms, type JwtOptions, readJwtSettings } from './jwt-settings.ts'
 
 const all: JwtOptions = { issuer: 'https://a.example', audience: 'api', jwks: 'https://a.example/keys' }
 
 test('without options there are no JWTs; empty environment variables count as missing', () => {
-  assert.deepEqual(readJwt({}), { jwt: undefined })
-  assert.deepEqual(readJwt({ issuer: '', audience: ' ', jwks: '', algorithms: [''], rolesClaim: '' }), {
-    jwt: undefined,
-  })
+  assert.equal(readJwtSettings({}), undefined)
+  assert.equal(readJwtSettings({ issuer: '', audience: ' ', jwks: '', algorithms: [''], rolesClaim: '' }), undefined)
 })
 
 test('issuer, audience and keys are enough', () => {
-  assert.deepEqual(readJwt(all), {
-    jwt: {
-      ...{ issuer: 'https://a.example', audience: 'api', keys: { url: 'https://a.example/keys' } },
-      ...{ algorithms: asymmetricAlgorithms, rolesClaim: 'roles' },
-    },
+  assert.deepEqual(readJwtSettings(all), {
+    ...{ issuer: 'https://a.example', audience: 'api', keys: { url: 'https://a.example/keys' } },
+    ...{ algorithms: asymmetricAlgorithms, rolesClaim: 'roles' },
   })
-  const reading = readJwt({ ...all, algorithms: [' ES256', 'RS256 '], rolesClaim: 'realm_access.roles' })
-  assert.deepEqual(reading.problem === undefined && [reading.jwt?.algorithms, reading.jwt?.rolesClaim], [
-    ['ES256', 'RS256'],
-    'realm_access.roles',
-  ])
+  const settings = readJwtSettings({ ...all, algorithms: [' ES256', 'RS256 '], rolesClaim: 'realm_access.roles' })
+  assert.deepEqual([settings?.algorithms, settings?.rolesClaim], [['ES256', 'RS256'], 'realm_access.roles'])
 })
 
 const partial: readonly [Partial<JwtOptions>, readonly string[]][] = [
@@ -34,15 +28,19 @@ const partial: readonly [Partial<JwtOptions>, readonly string[]][] = [
 ]
 for (const [options, missing] of partial) {
   test(`${JSON.stringify(options)}: the missing setting is named`, () => {
-    const { problem = '' } = readJwt(options)
-    for (const name of missing) assert.ok(problem.includes(name), problem)
+    assert.throws(
+      () => readJwtSettings(options),
+      ({ message }: ConfigurationError) => missing.every((name) => message.includes(name)),
+    )
   })
 }
 
 for (const name of ['none', 'None', 'HS256', 'HS512', 'hs256', 'rs256', 'RSA-OAEP', 'dir', 'ES256K', '__proto__']) {
   test(`the algorithm ${name} is refused, with the supported ones`, () => {
-    const { problem = '' } = readJwt({ ...all, algorithms: ['RS256', name] })
-    assert.ok(problem.includes(JSON.stringify(name)) && problem.includes('RS256, '), problem)
+    assert.throws(
+      () => readJwtSettings({ ...all, algorithms: ['RS256', name] }),
+      ({ message }: ConfigurationError) => message.includes(JSON.stringify(name)) && message.includes('RS256, '),
+    )
   })
 }
 
@@ -65,8 +63,8 @@ const places: readonly [jwks: string, keys: unknown][] = [
 ]
 for (const [jwks, keys] of places) {
   test(`keys at ${jwks}`, () => {
-    const reading = readJwt({ ...all, jwks })
-    if (keys instanceof RegExp) assert.match(reading.problem ?? '', keys)
-    else assert.deepEqual(reading.problem ?? reading.jwt?.keys, keys)
+    const read = () => readJwtSettings({ ...all, jwks })?.keys
+    if (keys instanceof RegExp) assert.throws(read, { name: 'ConfigurationError', message: keys })
+    else assert.deepEqual(read(), keys)
   })
 }

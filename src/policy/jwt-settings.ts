@@ -1,4 +1,5 @@
 /** The configuration of JWTs as credentials, read and validated (AUT-2). */
+import { ConfigurationError } from '../spec/configuration-error.ts'
 
 /** Which tokens to accept. */
 export interface JwtOptions {
@@ -26,9 +27,6 @@ export interface JwtSettings {
   readonly rolesClaim: string
 }
 
-/** The settings (`undefined`: no JWTs), or one sentence that says what to write instead. */
-type JwtReading = { readonly jwt: JwtSettings | undefined; readonly problem?: undefined } | { readonly problem: string }
-
 /**
  * The algorithms that verify with a public key. With a shared secret (HS256), everyone who can verify a token can also
  * make one.
@@ -40,8 +38,13 @@ export const asymmetricAlgorithms: readonly string[] = [
 
 const needed = ['issuer', 'audience', 'jwks'] as const
 
-/** Reads the options. An empty text counts as missing, like an environment variable without a value. */
-export function readJwt(options: Partial<JwtOptions>): JwtReading {
+/**
+ * Reads the options. An empty text counts as missing, like an environment variable without a value.
+ *
+ * @returns `undefined`: no JWTs
+ * @throws ConfigurationError if options are missing or wrong
+ */
+export function readJwtSettings(options: Partial<JwtOptions>): JwtSettings | undefined {
   const issuer = options.issuer?.trim() ?? ''
   const audience = options.audience?.trim() ?? ''
   const jwks = options.jwks?.trim() ?? ''
@@ -49,47 +52,44 @@ export function readJwt(options: Partial<JwtOptions>): JwtReading {
   const algorithms = (options.algorithms ?? []).map((name) => name.trim()).filter((name) => name !== '')
   const given = { issuer, audience, jwks }
   const missing = needed.filter((name) => given[name] === '')
-  if (missing.length === needed.length && rolesClaim === '' && algorithms.length === 0) return { jwt: undefined }
+  if (missing.length === needed.length && rolesClaim === '' && algorithms.length === 0) return undefined
   if (missing.length > 0) {
     const names = missing.map((name) => `--jwt-${name} (JWT_${name.toUpperCase()})`)
-    return {
-      problem:
-        `JWT are accepted by --jwt-issuer, --jwt-audience and --jwt-jwks together: add ${names.join(' and ')}, or ` +
+    throw new ConfigurationError(
+      `JWT are accepted by --jwt-issuer, --jwt-audience and --jwt-jwks together: add ${names.join(' and ')}, or ` +
         'leave all --jwt options out.',
-    }
+    )
   }
   const wrong = algorithms.filter((name) => !asymmetricAlgorithms.includes(name))
   if (wrong.length > 0) {
-    return {
-      problem:
-        `--jwt-algorithms takes ${asymmetricAlgorithms.join(', ')}, written so, and never none or a shared secret: ` +
+    throw new ConfigurationError(
+      `--jwt-algorithms takes ${asymmetricAlgorithms.join(', ')}, written so, and never none or a shared secret: ` +
         `leave out ${wrong.map((name) => JSON.stringify(name)).join(', ')}.`,
-    }
+    )
   }
-  const keys = placeOf(jwks)
-  if (typeof keys === 'string') return { problem: keys }
   return {
-    jwt: {
-      ...{ issuer, audience, keys },
-      algorithms: algorithms.length === 0 ? asymmetricAlgorithms : algorithms,
-      rolesClaim: rolesClaim === '' ? 'roles' : rolesClaim,
-    },
+    ...{ issuer, audience, keys: placeOf(jwks) },
+    algorithms: algorithms.length === 0 ? asymmetricAlgorithms : algorithms,
+    rolesClaim: rolesClaim === '' ? 'roles' : rolesClaim,
   }
 }
 
 const loopback = ['127.0.0.1', '[::1]', 'localhost']
 
-/** Where the keys are, or one sentence that says what to write instead. */
-function placeOf(jwks: string): KeyPlace | string {
+/** @throws ConfigurationError */
+function placeOf(jwks: string): KeyPlace {
   if (!/^[a-z][a-z\d+.-]*:\/\//i.test(jwks)) return { file: jwks }
   const url = URL.parse(jwks)
   if (url === null || !['https:', 'http:'].includes(url.protocol)) {
-    return '--jwt-jwks takes an address that begins with https://, or the path of a file.'
+    throw new ConfigurationError('--jwt-jwks takes an address that begins with https://, or the path of a file.')
   }
   // The log has the address.
-  if (url.username !== '' || url.password !== '') return '--jwt-jwks takes an address without a password in it.'
+  if (url.username !== '' || url.password !== '')
+    throw new ConfigurationError('--jwt-jwks takes an address without a password in it.')
   if (url.protocol === 'http:' && !loopback.includes(url.hostname)) {
-    return `--jwt-jwks is read by https: write https://${url.host}${url.pathname}. By http it may be on loopback only.`
+    throw new ConfigurationError(
+      `--jwt-jwks is read by https: write https://${url.host}${url.pathname}. By http it may be on loopback only.`,
+    )
   }
   return { url: url.href }
 }

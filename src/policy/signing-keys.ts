@@ -2,7 +2,6 @@
  * The issuer's keys (AUT-2): fetched once and cached, then fetched again when they are old or lack the key of a token.
  */
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
-import { isObject } from '../model/plain-copy.ts'
 import { fault } from '../spec/faults.ts'
 
 /** Where keys come from. */
@@ -75,27 +74,4 @@ export function signingKeys(source: KeySource): JWTVerifyGetKey {
       return await keys(header, token)
     }
   }
-}
-
-/** Issuers publish a few keys. A token that names no key is tried with each. */
-const mostKeys = 100
-
-/**
- * Reads a JWK Set (RFC 7517 section 5). A key is checked when a token needs it.
- *
- * @throws Error that says what is wrong with the set
- */
-export function readKeySet(text: string): JSONWebKeySet {
-  let read: unknown
-  try {
-    read = JSON.parse(text)
-  } catch {
-    throw new Error('it is not JSON')
-  }
-  const keys = isObject(read) ? read['keys'] : undefined
-  if (!Array.isArray(keys) || !keys.every(isObject)) {
-    throw new Error('it is not a JWK Set, an object with an array of keys in "keys"')
-  }
-  if (keys.length > mostKeys) throw new Error(`it has more than ${mostKeys} keys`)
-  return { keys } as unknown as JSONWebKeySet
 }

@@ -1,7 +1,7 @@
 /** The program as a library: a declaration in, an application out. */
 
 import { randomUUID } from 'node:crypto'
-import type { Cors } from '../http/cors.ts'
+import { type Cors, readCors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { checkDeclaration, DeclarationError } from '../model/check/check-declaration.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
@@ -10,12 +10,11 @@ import type { Fault } from '../spec/faults.ts'
 import type { Storage } from '../storage/storage.ts'
 import { completeVersions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
-import { jwtOf } from './jwt.ts'
+import { readJwt } from './jwt.ts'
 import { type Observe, observeCommits, observeReplica } from './observe/observe.ts'
 import { type DatabaseOptions, openStorage } from './open-database.ts'
 import type { RateOptions } from './rates/rate-limiter.ts'
 import { earlyRefusal, toFault } from './request-context.ts'
-import { corsOf } from './serve.ts'
 
 /** How an application runs. */
 export interface AppOptions extends RateOptions, Omit<DatabaseOptions, 'database'> {
@@ -72,8 +71,8 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
     jwt: tokens = {},
     ...rest
   } = options
-  const cors = corsOf(corsOrigins, corsCredentials)
-  const jwt = jwtOf(tokens)
+  const cors = readCors(corsOrigins, corsCredentials)
+  const jwt = readJwt(tokens)
   const onCommit = rest.observe === undefined ? undefined : observeCommits(rest.observe)
   const onReplica = rest.observe === undefined ? undefined : observeReplica(rest.observe)
   const storage = openStorage({ ...rest, database }, catalog, { migrate, onCommit, onReplica })

@@ -5,9 +5,9 @@
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { JSONWebKeySet } from 'jose'
+import { isObject } from '../model/plain-copy.ts'
 import type { VerifyToken } from '../policy/authenticate.ts'
-import { type JwtOptions, type JwtSettings, type KeyPlace, readJwt } from '../policy/jwt-settings.ts'
-import { readKeySet } from '../policy/signing-keys.ts'
+import { type JwtOptions, type JwtSettings, type KeyPlace, readJwtSettings } from '../policy/jwt-settings.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import type { Observe } from './observe/observe.ts'
 
@@ -16,13 +16,12 @@ import type { Observe } from './observe/observe.ts'
  *
  * @throws ConfigurationError if options are missing or wrong, or the key file cannot be used
  */
-export function jwtOf(options: Partial<JwtOptions>): JwtSettings | undefined {
-  const reading = readJwt(options)
-  if (reading.problem !== undefined) throw new ConfigurationError(reading.problem)
-  const { jwt } = reading
+export function readJwt(options: Partial<JwtOptions>): JwtSettings | undefined {
+  const jwt = readJwtSettings(options)
   if (jwt !== undefined && 'file' in jwt.keys) {
     try {
-      readKeyFile(jwt.keys.file)
+      // Synchronously, so that mistakes are reported at start.
+      readKeySet(readFileSync(jwt.keys.file, 'utf8'))
     } catch (error) {
       throw new ConfigurationError(`--jwt-jwks ${jwt.keys.file} cannot be used: ${(error as Error).message}.`)
     }
@@ -38,8 +37,7 @@ export function verifyBy(
   { now, observe }: { readonly now: () => number; readonly observe: Observe },
 ): VerifyToken {
   async function load(): Promise<VerifyToken> {
-    const [{ rememberTokens }, { signingKeys }, { tokenVerifier }] = await Promise.all([
-      import('../policy/verify-token.ts'),
+    const [{ signingKeys }, { rememberTokens, tokenVerifier }] = await Promise.all([
       import('../policy/signing-keys.ts'),
       import('../policy/verify-token.ts'),
     ])
@@ -88,9 +86,27 @@ export async function fetchKeys(place: KeyPlace, { timeout, bytes } = defaultLim
   }
 }
 
-/** Reads a key file synchronously, so that mistakes are reported at start. */
-function readKeyFile(file: string): JSONWebKeySet {
-  return readKeySet(readFileSync(file, 'utf8'))
+/** Issuers publish a few keys. A token that names no key is tried with each. */
+const mostKeys = 100
+
+/**
+ * Reads a JWK Set (RFC 7517 section 5). A key is checked when a token needs it.
+ *
+ * @throws Error that says what is wrong with the set
+ */
+function readKeySet(text: string): JSONWebKeySet {
+  let read: unknown
+  try {
+    read = JSON.parse(text)
+  } catch {
+    throw new Error('it is not JSON')
+  }
+  const keys = isObject(read) ? read['keys'] : undefined
+  if (!Array.isArray(keys) || !keys.every(isObject)) {
+    throw new Error('it is not a JWK Set, an object with an array of keys in "keys"')
+  }
+  if (keys.length > mostKeys) throw new Error(`it has more than ${mostKeys} keys`)
+  return { keys } as unknown as JSONWebKeySet
 }
 
 async function textOf({ body }: Response, most: number): Promise<string> {

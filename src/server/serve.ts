@@ -1,12 +1,12 @@
 /** Serves an interface: connects a catalog, a database and a socket. */
 import { join } from 'node:path'
-import { type Cors, readCors } from '../http/cors.ts'
+import { readCors } from '../http/cors.ts'
 import type { Catalog } from '../model/resource.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import type { Apply } from '../storage/migration/migration-step.ts'
 import { basePathOf, onlyVersion, type Versions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
-import { jwtOf } from './jwt.ts'
+import { readJwt } from './jwt.ts'
 import {
   type CertificateFiles,
   type CertificatePair,
@@ -86,8 +86,8 @@ export interface Serving {
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { catalog, versions = onlyVersion(options.catalog), host, port, trustProxy = false } = options
-  const cors = corsOf(options.corsOrigin, options.corsCredentials)
-  const jwt = jwtOf({
+  const cors = readCors(options.corsOrigin, options.corsCredentials)
+  const jwt = readJwt({
     issuer: options.jwtIssuer,
     audience: options.jwtAudience,
     jwks: options.jwtJwks,
@@ -154,17 +154,6 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       observe({ kind: 'stopped' })
     },
   }
-}
-
-/**
- * Reads the origins whose pages may read responses.
- *
- * @throws ConfigurationError if an origin is malformed, or `*` is combined with credentials (OPT-5)
- */
-export function corsOf(origins: readonly string[] = [], credentials = false): Cors | undefined {
-  const reading = readCors(origins, credentials)
-  if (reading.problem !== undefined) throw new ConfigurationError(reading.problem)
-  return reading.cors
 }
 
 const loopback = new Set(['127.0.0.1', '::1', 'localhost'])

@@ -18,7 +18,7 @@ import {
 } from '../../src/policy/jwt.fixture.ts'
 import type { JwtOptions } from '../../src/policy/jwt-settings.ts'
 import { createApp } from '../../src/server/create-app.ts'
-import { jwtOf } from '../../src/server/jwt.ts'
+import { readJwt } from '../../src/server/jwt.ts'
 import { logTo } from '../../src/server/observe/log.ts'
 import { ConfigurationError } from '../../src/spec/configuration-error.ts'
 import { studio } from '../declarations.ts'
@@ -61,7 +61,7 @@ async function started(
   options: Partial<JwtOptions> = {},
 ): Promise<Tokens> {
   const server = await keyServer(context, pair)
-  const jwt = jwtOf({ issuer, audience, jwks: server.url, ...options })
+  const jwt = readJwt({ issuer, audience, jwks: server.url, ...options })
   assert.ok(jwt !== undefined)
   const current = await trialFor(context, declaration, { memory: true, jwt })
   return { ...current, server, token: (claims) => sign(pair, { ...claimsAt(Date.now()), ...claims }) }
@@ -300,7 +300,7 @@ describe('the configuration', () => {
     const jwks = join(folder, 'keys.json')
     const publish = (text: string) => writeFileSync(jwks, text)
     publish('{"keys":[]')
-    assert.throws(() => jwtOf({ ...options, jwks }), /keys\.json cannot be used: it is not JSON/)
+    assert.throws(() => readJwt({ ...options, jwks }), /keys\.json cannot be used: it is not JSON/)
     publish(JSON.stringify({ keys: [pair.jwk] }))
     const { send, token, clock } = await started(t, board, { jwks })
     assert.equal((await send({ path: '/v1/notes', as: await token() })).status, 200)

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readCors } from '../../src/http/cors.ts'
 import { type Application, assemble } from '../../src/server/app.ts'
 import { logTo } from '../../src/server/observe/log.ts'
 import { collectMetrics } from '../../src/server/observe/metrics.ts'
 import type { Observation } from '../../src/server/observe/observe.ts'
-import { corsOf } from '../../src/server/serve.ts'
 import type { Storage } from '../../src/storage/storage.ts'
 import { studio } from '../declarations.ts'
 import { company } from '../declarations-company.ts'
@@ -82,7 +82,7 @@ it('ERR-6: a path that is too long and plain HTTP are refused before the 503 of 
 })
 
 it('ERR-6: preflights are answered as usual, and pages of allowed origins can read the 503', async (context) => {
-  const cors = corsOf(['https://app.example']) ?? assert.fail()
+  const cors = readCors(['https://app.example']) ?? assert.fail()
   const current = await trialFor(context, studio, { cors })
   const origin = 'https://app.example'
   const preflight = { origin, 'access-control-request-method': 'PUT' }

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { it } from 'node:test'
 import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
 import { audience, claimsAt, issuer, pairOf, sign } from '../../src/policy/jwt.fixture.ts'
-import { jwtOf } from '../../src/server/jwt.ts'
+import { readJwt } from '../../src/server/jwt.ts'
 import { type LogLevel, logTo } from '../../src/server/observe/log.ts'
 import { collectMetrics } from '../../src/server/observe/metrics.ts'
 import type { Observation } from '../../src/server/observe/observe.ts'
@@ -108,7 +108,7 @@ it('OPS-1: refused credentials are counted by reason, which the log has with the
   context.after(() => rmSync(dirname(file), { recursive: true }))
   const [pair, claims] = [await pairOf('k'), claimsAt(Date.now())]
   writeFileSync(file, JSON.stringify({ keys: [pair.jwk] }))
-  const jwt = jwtOf({ issuer, audience, jwks: file })
+  const jwt = readJwt({ issuer, audience, jwks: file })
   const current = await trialFor(context, studio, { memory: true, jwt })
   const refused: readonly (readonly [as: string, reason: string])[] = [
     [await sign(pair, { ...claims, aud: 'https://other.example' }), 'audience'],

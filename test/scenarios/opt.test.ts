@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { Type } from 'typebox'
+import { readCors } from '../../src/http/cors.ts'
 import { defineInterface } from '../../src/model/declaration.ts'
-import { corsOf } from '../../src/server/serve.ts'
 import { studio } from '../declarations.ts'
 import { trialFor } from '../harness.ts'
 import { nowhere } from '../steps.ts'
 
 const page = 'https://app.example.com'
-const cors = corsOf([page, 'http://localhost:5173'], true)
+const cors = readCors([page, 'http://localhost:5173'], true)
 
 it('OPT-1: OPTIONS lists the methods of a path, for any caller, and for a missing record too', async (context) => {
   const { send } = await trialFor(context, studio)
@@ -104,9 +104,9 @@ it('OPT-4: only allowed origins are sent back, on errors too, and responses vary
 })
 
 it('OPT-5: a wildcard with credentials is refused', () => {
-  assert.throws(() => corsOf(['*'], true), /credentials/)
-  assert.deepEqual(corsOf(['*']), { origins: '*', credentials: false })
-  assert.equal(corsOf([]), undefined)
+  assert.throws(() => readCors(['*'], true), /credentials/)
+  assert.deepEqual(readCors(['*']), { origins: '*', credentials: false })
+  assert.equal(readCors([]), undefined)
 })
 
 it('OPT-6: a page may read the header fields that it needs', async (context) => {

@@ -1,8 +1,8 @@
 /** VER-1: how a request names its version. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { readCors } from '../../src/http/cors.ts'
 import { createApp } from '../../src/server/create-app.ts'
-import { corsOf } from '../../src/server/serve.ts'
 import { notebooks } from '../declarations-versions.ts'
 import { newDatabase } from '../engine.ts'
 import { places, trialFor } from '../harness.ts'
@@ -222,7 +222,7 @@ it('VER-1: two clients in different versions work at once, each with its own cur
 
 it('VER-1: pages of other origins may send the version and read it', async (context) => {
   const origin = 'https://app.example.com'
-  const { send } = await trialFor(context, notebooks(two, ['header']), { cors: corsOf([origin])! })
+  const { send } = await trialFor(context, notebooks(two, ['header']), { cors: readCors([origin])! })
   const asked = { origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'api-version' }
   const preflight = await send({ method: 'OPTIONS', path: '/notes', as: null, headers: asked })
   assert.match(preflight.headers['access-control-allow-headers'] ?? '', /API-Version/)
