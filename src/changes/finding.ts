@@ -56,7 +56,8 @@ export interface Finding extends Difference {
   readonly remedy: string
 }
 
-type Words = (difference: Difference) => string
+/** A message with placeholders in braces, or a function that chooses one of several such messages. */
+type Words = string | ((difference: Difference) => string)
 
 interface KindEntry {
   readonly severity: Severity | Readonly<Record<Direction, Severity>>
@@ -65,6 +66,8 @@ interface KindEntry {
   /** The rule, where it is another than spec 9.3 or 9.4. */
   readonly rule?: string
 }
+
+const gracePeriod = 'deleted records can be restored for {after} instead of {before}'
 
 const bringBack = 'Bring it back, or make a new version.'
 const acceptAsBefore = 'Keep accepting what was accepted before, or make a new version.'
@@ -90,136 +93,119 @@ const widened = (words: Words, remedy = returnAsBefore): KindEntry => ({
 })
 
 const table = {
-  'version-removed': breaking(({ version, names = [] }) => {
-    const others = names.length === 0 ? 'no other version is served' : `${listed(names)} is served`
-    return `${version} is gone with all its endpoints; ${others}`
+  'version-removed': breaking(({ names = [] }) => {
+    const others = names.length === 0 ? 'no other version is served' : '{names} is served'
+    return `{version} is gone with all its endpoints; ${others}`
   }, 'Serve it beside the new one until its sunset. If it is served, check `servers` in the document.'),
-  'version-retired': compatible(({ version }) => `${version} is gone, after its sunset`, 'spec 9.7'),
-  'version-added': compatible(({ version }) => `${version} is new`),
-  'resource-removed': breaking(({ resources }) => `${listed(resources)} is gone, with every endpoint`),
-  'resource-added': compatible(({ resources }) => `${listed(resources)} is new`),
-  'operation-removed': breaking(({ operations }) => `${listed(operations)} ${isOrAre(operations)} gone`),
-  'operation-added': compatible(({ operations }) => `${listed(operations)} ${isOrAre(operations)} new`),
-  'operation-deprecated': compatible(() => 'the operation is deprecated', 'spec 9.6'),
-  'security-added': breaking((each) => `authentication is stricter or different: ${change(each)}`, acceptAsBefore),
-  'security-relaxed': compatible((each) => `there is another way to authenticate: ${change(each)}`),
+  'version-retired': compatible('{version} is gone, after its sunset', 'spec 9.7'),
+  'version-added': compatible('{version} is new'),
+  'resource-removed': breaking('{resources} is gone, with every endpoint'),
+  'resource-added': compatible('{resources} is new'),
+  'operation-removed': breaking('{operations} {is} gone'),
+  'operation-added': compatible('{operations} {is} new'),
+  'operation-deprecated': compatible('the operation is deprecated', 'spec 9.6'),
+  'security-added': breaking('authentication is stricter or different: {change}', acceptAsBefore),
+  'security-relaxed': compatible('there is another way to authenticate: {change}'),
 
-  'parameter-removed': breaking((each) => `${parameters(each)} gone`),
-  'parameter-added': compatible((each) => `${parameters(each)} new, and optional`),
-  'parameter-added-required': breaking((each) => `${parameters(each)} new, and required`, makeOptional),
-  'parameter-required': breaking((each) => `${parameters(each)} required, and was optional`, leaveOptional),
-  'parameter-optional': compatible((each) => `${parameters(each, 'may be left out')}`),
-  'parameter-written': breaking((each) => `${parameters(each)} serialized differently: ${change(each)}`),
-  'body-removed': breaking(() => 'the request body is no longer accepted'),
-  'body-added': compatible(() => 'a request body may be sent'),
-  'body-added-required': breaking(() => 'a request body is required, and none was accepted before', makeOptional),
-  'body-required': breaking(() => 'the request body is required, and was optional', leaveOptional),
-  'body-optional': compatible(() => 'the request body may be left out'),
-  'media-type-removed': breaking(
-    (each) => `${listed(each.names)} is no longer ${each.direction === 'request' ? 'accepted' : 'returned'}`,
-  ),
-  'media-type-added': compatible(
-    (each) => `${listed(each.names)} is ${each.direction === 'request' ? 'accepted' : 'returned'} too`,
-  ),
-  'status-removed': breaking(({ names }) => `the status ${listed(names)} is no longer returned`),
+  'parameter-removed': breaking('{parameters} {is} gone'),
+  'parameter-added': compatible('{parameters} {is} new, and optional'),
+  'parameter-added-required': breaking('{parameters} {is} new, and required', makeOptional),
+  'parameter-required': breaking('{parameters} {is} required, and was optional', leaveOptional),
+  'parameter-optional': compatible('{parameters} may be left out'),
+  'parameter-written': breaking('{parameters} {is} serialized differently: {change}'),
+  'body-removed': breaking('the request body is no longer accepted'),
+  'body-added': compatible('a request body may be sent'),
+  'body-added-required': breaking('a request body is required, and none was accepted before', makeOptional),
+  'body-required': breaking('the request body is required, and was optional', leaveOptional),
+  'body-optional': compatible('the request body may be left out'),
+  'media-type-removed': breaking('{names} is no longer {accepted}'),
+  'media-type-added': compatible('{names} is {accepted} too'),
+  'status-removed': breaking('the status {names} is no longer returned'),
   'status-added': review(
-    ({ names }) => `the status ${listed(names)} may be returned`,
+    'the status {names} may be returned',
     'Make sure that clients get it only for requests that were not possible before.',
   ),
-  'part-status-added': compatible(({ names }) => `the status ${listed(names)} is returned to clients that ask for it`),
+  'part-status-added': compatible('the status {names} is returned to clients that ask for it'),
   'condition-required': breaking(
-    () => 'a condition is required: requests without If-Match get 428',
+    'a condition is required: requests without If-Match get 428',
     'Leave conditions optional, or make a new version.',
   ),
-  'condition-optional': compatible(() => 'a condition is no longer required'),
+  'condition-optional': compatible('a condition is no longer required'),
   'code-removed': breaking(
-    ({ names }) => `the error code ${listed(names)} is gone`,
+    'the error code {names} is gone',
     'Clients may check for it. Keep returning it, or make a new version.',
   ),
   'code-added': review(
-    ({ names = [] }) => `${names.length === 0 ? 'any error code' : `the error code ${listed(names)}`} may be returned`,
+    ({ names = [] }) => `${names.length === 0 ? 'any error code' : 'the error code {names}'} may be returned`,
     'Make sure that it is returned only for requests that were refused before too.',
   ),
-  'header-removed': breaking(({ names }) => `the header ${listed(names)} is gone from responses`),
-  'header-added': compatible(({ names }) => `the header ${listed(names)} is new in responses`),
+  'header-removed': breaking('the header {names} is gone from responses'),
+  'header-added': compatible('the header {names} is new in responses'),
 
   'field-removed': breaking(
-    (each) => `${subject(each)} is gone${side(each).replace(' in ', ' from ')}`,
+    '{subject} is gone{from}',
     'Bring it back (a field renamed is one gone and another one new), or make a new version.',
   ),
-  'field-added': compatible((each) => `${subject(each)} is new${side(each)}`),
-  'field-added-required': breaking((each) => `${subject(each)} is new${side(each)}, and required`, giveDefault),
+  'field-added': compatible('{subject} is new{side}'),
+  'field-added-required': breaking('{subject} is new{side}, and required', giveDefault),
   'field-required': narrowed(
-    (each) => `${subject(each)} ${each.direction === 'request' ? 'is required, and was optional' : 'is always there'}`,
+    ({ direction }) => `{subject} ${direction === 'request' ? 'is required, and was optional' : 'is always there'}`,
     giveDefault,
   ),
   'field-optional': widened(
-    (each) => `${subject(each)} may be ${each.direction === 'request' ? 'left out' : 'absent from responses'}`,
+    ({ direction }) => `{subject} may be ${direction === 'request' ? 'left out' : 'absent from responses'}`,
     'Always return it, or make a new version.',
   ),
-  'field-read-only': breaking((each) => `${subject(each)} is read-only, and could be sent`, acceptAsBefore),
-  'field-deprecated': compatible((each) => `${subject(each)} is deprecated${side(each)}`, 'spec 9.6'),
+  'field-read-only': breaking('{subject} is read-only, and could be sent', acceptAsBefore),
+  'field-deprecated': compatible('{subject} is deprecated{side}', 'spec 9.6'),
   'type-changed': breaking(
-    (each) => `the type of ${subject(each)} changed${side(each)} ${change(each)}`,
+    'the type of {subject} changed{side} {change}',
     'Give the new type a field of its own, or make a new version.',
   ),
-  'type-narrowed': narrowed((each) => `the type of ${subject(each)} is narrower${side(each)}: ${change(each)}`),
-  'type-widened': widened((each) => `the type of ${subject(each)} is wider${side(each)}: ${change(each)}`),
-  'null-added': widened(
-    (each) => `${subject(each)} may be null${side(each)}`,
-    'Always return a value, or make a new version.',
-  ),
-  'null-removed': narrowed((each) => `${subject(each)} is never null${side(each)}`),
-  'values-removed': narrowed((each) => `${subject(each)} no longer ${takes(each)} ${values(each)}${side(each)}`),
-  'values-added': widened((each) => `${subject(each)} ${takes(each)} ${values(each)} too${side(each)}`),
-  'values-listed': narrowed(
-    (each) => `${subject(each)} ${takes(each)} only ${values(each)}${side(each)}, and any value before`,
-  ),
-  'values-unlisted': widened(
-    (each) => `${subject(each)} ${takes(each)} any value${side(each)}, and only listed values before`,
-  ),
-  'limit-narrowed': narrowed((each) => `${subject(each)} is narrower${side(each)}: ${limit(each)}`),
-  'limit-widened': widened((each) => `${subject(each)} is wider${side(each)}: ${limit(each)}`),
+  'type-narrowed': narrowed('the type of {subject} is narrower{side}: {change}'),
+  'type-widened': widened('the type of {subject} is wider{side}: {change}'),
+  'null-added': widened('{subject} may be null{side}', 'Always return a value, or make a new version.'),
+  'null-removed': narrowed('{subject} is never null{side}'),
+  'values-removed': narrowed('{subject} no longer {takes} {values}{side}'),
+  'values-added': widened('{subject} {takes} {values} too{side}'),
+  'values-listed': narrowed('{subject} {takes} only {values}{side}, and any value before'),
+  'values-unlisted': widened('{subject} {takes} any value{side}, and only listed values before'),
+  'limit-narrowed': narrowed('{subject} is narrower{side}: {limit}'),
+  'limit-widened': widened('{subject} is wider{side}: {limit}'),
   'format-changed': breaking(
-    (each) => `the format of ${subject(each)} changed${side(each)} ${change(each)}`,
+    'the format of {subject} changed{side} {change}',
     'Give the new format a field of its own, or make a new version.',
   ),
   'pattern-changed': review(
-    (each) => `the pattern of ${subject(each)} changed${side(each)} ${change(each)}`,
+    'the pattern of {subject} changed{side} {change}',
     'Make sure that every value that was sent still matches, and that responses have no other values.',
   ),
   'keyword-changed': review(
-    (each) => `${each.keyword} of ${subject(each)} changed${side(each)}`,
+    '{keyword} of {subject} changed{side}',
     'Compare it by hand: programs cannot compare this keyword.',
   ),
   'default-changed': review(
-    (each) => `the default of ${subject(each)} changed ${change(each)}`,
+    'the default of {subject} changed {change}',
     'No request is refused, but clients that leave it out get another value. Tell them.',
   ),
-  'object-closed': breaking(
-    (each) => `${subject(each)} no longer accepts fields other than those listed`,
-    acceptAsBefore,
-  ),
-  'object-opened': compatible((each) => `${subject(each)} accepts fields other than those listed`),
-  'others-widened': breaking(
-    (each) => `other fields of ${subject(each)} may have any type in responses`,
-    returnAsBefore,
-  ),
+  'object-closed': breaking('{subject} no longer accepts fields other than those listed', acceptAsBefore),
+  'object-opened': compatible('{subject} accepts fields other than those listed'),
+  'others-widened': breaking('other fields of {subject} may have any type in responses', returnAsBefore),
 
   'access-narrowed': breaking(
-    (each) => `${each.keyword} is allowed to fewer callers: ${arrow(each)}`,
+    '{keyword} is allowed to fewer callers: {arrow}',
     'Keep allowing them, or tell those who lose access: they get 403, or no longer see the records.',
   ),
-  'access-widened': compatible((each) => `${each.keyword} is allowed to more callers: ${arrow(each)}`),
+  'access-widened': compatible('{keyword} is allowed to more callers: {arrow}'),
   'access-changed': review(
-    ({ keyword }) => `the access rule of ${keyword} changed`,
+    'the access rule of {keyword} changed',
     'Compare the rules by hand: callers that were allowed must still be allowed.',
   ),
   'deletion-hard': breaking(
-    () => 'deletion is permanent, and was soft',
+    'deletion is permanent, and was soft',
     'Keep it soft, or make a new version: deleted records can no longer be restored or read.',
   ),
-  'deletion-soft': compatible(() => 'deletion is soft, and was permanent'),
+  'deletion-soft': compatible('deletion is soft, and was permanent'),
   'grace-shortened': breaking(gracePeriod, 'Keep the longer time, or tell callers that delete records.'),
   'grace-lengthened': compatible(gracePeriod),
   'deletion-answer': breaking(
@@ -230,68 +216,55 @@ const table = {
     'Keep the response as it was, or make a new version.',
   ),
   'deletion-always-later': breaking(
-    () => 'every deletion returns 202 and runs as a job',
+    'every deletion returns 202 and runs as a job',
     'Keep completing deletions at once, or make a new version.',
   ),
   'deletion-sooner-later': review(
-    ({ before, after }) => `more deletions run as jobs (202): above ${after} records, ${before} before`,
+    'more deletions run as jobs (202): above {after} records, {before} before',
     'Make sure that clients follow Location on 202.',
   ),
   'unique-added': breaking(
-    ({ names = [] }) => `${listed(names)} must be unique${names.length > 1 ? ' together' : ''} (409 DUPLICATE_VALUE)`,
+    ({ names = [] }) => `{names} must be unique${names.length > 1 ? ' together' : ''} (409 DUPLICATE_VALUE)`,
     'Leave it out, or make a new version: values that were accepted are refused. Check the data for duplicates.',
   ),
-  'immutable-added': breaking((each) => `${subject(each)} can no longer be changed after creation`, acceptAsBefore),
-  'immutable-removed': compatible((each) => `${subject(each)} can be changed after creation`),
-  'transitions-removed': breaking(
-    (each) => `${subject(each)} can no longer change ${listed(each.names)} (409 INVALID_TRANSITION)`,
-    acceptAsBefore,
-  ),
-  'transitions-added': compatible((each) => `${subject(each)} can also change ${listed(each.names)}`),
-  'reference-changed': breaking(
-    (each) => `${subject(each)} refers to ${shown(each.after)}, and referred to ${shown(each.before)}`,
-  ),
-  'on-delete-stricter': breaking(
-    (each) => `${subject(each)} now prevents the deletion of the record it refers to: onDelete ${change(each)}`,
-  ),
+  'immutable-added': breaking('{subject} can no longer be changed after creation', acceptAsBefore),
+  'immutable-removed': compatible('{subject} can be changed after creation'),
+  'transitions-removed': breaking('{subject} can no longer change {names} (409 INVALID_TRANSITION)', acceptAsBefore),
+  'transitions-added': compatible('{subject} can also change {names}'),
+  'reference-changed': breaking('{subject} refers to {after}, and referred to {before}'),
+  'on-delete-stricter': breaking('{subject} now prevents the deletion of the record it refers to: onDelete {change}'),
   'on-delete-changed': review(
-    (each) => `deleting the record that ${subject(each)} refers to has another effect: onDelete ${change(each)}`,
+    'deleting the record that {subject} refers to has another effect: onDelete {change}',
     'Tell clients: a deletion now deletes or changes other records than before.',
   ),
-  'owner-changed': breaking(
-    ({ before, after }) => `the owner field is ${shown(after)}, and was ${shown(before)}: callers cannot set it`,
-    acceptAsBefore,
-  ),
+  'owner-changed': breaking('the owner field is {after}, and was {before}: callers cannot set it', acceptAsBefore),
   'search-removed': breaking(
-    ({ names }) => `q no longer searches ${listed(names)}`,
+    'q no longer searches {names}',
     'Keep searching it, or make a new version: q finds fewer records.',
   ),
-  'search-added': compatible(({ names }) => `q searches ${listed(names)} too`),
+  'search-added': compatible('q searches {names} too'),
   'rule-added': breaking(
-    ({ names }) => `there is a new business rule: ${listed(names)} (409)`,
+    'there is a new business rule: {names} (409)',
     'Make sure that it refuses only requests that were refused before, or make a new version.',
   ),
   'rule-changed': review(
-    ({ names }) => `the business rule ${listed(names)} changed`,
+    'the business rule {names} changed',
     'Compare the rules by hand: requests that were allowed should still be.',
   ),
-  'body-limit-lowered': breaking(
-    (each) => `the limit of request bodies is lower: ${change(each)} bytes (413)`,
-    acceptAsBefore,
-  ),
+  'body-limit-lowered': breaking('the limit of request bodies is lower: {change} bytes (413)', acceptAsBefore),
   'export-limit-lowered': breaking(
-    (each) =>
-      each.keyword === 'count'
-        ? `a caller may have fewer exports: ${change(each)} (409)`
-        : `the exports of a caller may have fewer bytes: ${change(each)} (409)`,
+    ({ keyword }) =>
+      keyword === 'count'
+        ? 'a caller may have fewer exports: {change} (409)'
+        : 'the exports of a caller may have fewer bytes: {change} (409)',
     acceptAsBefore,
   ),
   'rate-lowered': review(
-    (each) => `the rate limit is lower (${each.keyword}): ${change(each)}`,
+    'the rate limit is lower ({keyword}): {change}',
     'Make sure that clients wait on 429 (Retry-After).',
   ),
   'cached-longer': review(
-    (each) => `caches may keep responses longer: ${change(each)} seconds`,
+    'caches may keep responses longer: {change} seconds',
     'Make sure that clients can live with older responses.',
   ),
 } as const satisfies Readonly<Record<string, KindEntry>>
@@ -318,10 +291,44 @@ export function judge(difference: Difference): Finding {
     severity,
     rule: entry.rule ?? (severity === 'compatible' ? 'spec 9.4' : 'spec 9.3, VER-5'),
     ...difference,
-    message: entry.words(difference),
+    message: messageOf(entry.words, difference),
     remedy: severity === 'compatible' ? '' : entry.remedy,
   }
 }
+
+function messageOf(words: Words, difference: Difference): string {
+  const message = typeof words === 'function' ? words(difference) : words
+  return message.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    placeholders[name as keyof typeof placeholders](difference),
+  )
+}
+
+/** The values of placeholders in messages. */
+const placeholders = {
+  version: ({ version }) => `${version}`,
+  keyword: ({ keyword }) => `${keyword}`,
+  resources: ({ resources }) => listed(resources),
+  operations: ({ operations }) => listed(operations),
+  names: ({ names }) => listed(names),
+  /** The verb after `parameters` or `operations`. */
+  is: ({ names, operations }) => ((names ?? operations).length === 1 ? 'is' : 'are'),
+  parameters({ names = [], within }) {
+    const place = within === 'query' || within === undefined ? '' : `${within} `
+    return `the ${place}${names.length === 1 ? 'parameter' : 'parameters'} ${listed(names)}`
+  },
+  values: ({ names = [] }) => `the ${names.length === 1 ? 'value' : 'values'} ${listed(names)}`,
+  subject,
+  side,
+  from: (difference) => side(difference).replace(' in ', ' from '),
+  takes: ({ direction }) => (direction === 'request' ? 'accepts' : 'has'),
+  accepted: ({ direction }) => (direction === 'request' ? 'accepted' : 'returned'),
+  before: ({ before }) => shown(before),
+  after: ({ after }) => shown(after),
+  change: ({ before, after }) => `from ${shown(before)} to ${shown(after)}`,
+  arrow: ({ before, after }) => `${shown(before)} → ${shown(after)}`,
+  limit: ({ keyword, before, after }) =>
+    before === undefined ? `${keyword} ${shown(after)}, none before` : `${keyword} ${shown(before)} → ${shown(after)}`,
+} as const satisfies Readonly<Record<string, (difference: Difference) => string>>
 
 const mostNames = 6
 const mostLength = 60
@@ -360,39 +367,4 @@ function side({ within, direction, field }: Difference): string {
     : direction === 'request'
       ? ' in requests'
       : ' in responses'
-}
-
-function parameters({ names = [], within }: Difference, verb = isOrAre(names)): string {
-  const place = within === 'query' || within === undefined ? '' : `${within} `
-  return `the ${place}${names.length === 1 ? 'parameter' : 'parameters'} ${listed(names)} ${verb}`
-}
-
-function isOrAre(names: readonly string[]): string {
-  return names.length === 1 ? 'is' : 'are'
-}
-
-function change({ before, after }: Difference): string {
-  return `from ${shown(before)} to ${shown(after)}`
-}
-
-function arrow({ before, after }: Difference): string {
-  return `${shown(before)} → ${shown(after)}`
-}
-
-function limit({ keyword, before, after }: Difference): string {
-  return before === undefined
-    ? `${keyword} ${shown(after)}, none before`
-    : `${keyword} ${shown(before)} → ${shown(after)}`
-}
-
-function gracePeriod({ before, after }: Difference): string {
-  return `deleted records can be restored for ${shown(after)} instead of ${shown(before)}`
-}
-
-function takes({ direction }: Difference): string {
-  return direction === 'request' ? 'accepts' : 'has'
-}
-
-function values({ names = [] }: Difference): string {
-  return `the ${names.length === 1 ? 'value' : 'values'} ${listed(names)}`
 }
