@@ -166,7 +166,7 @@ function sumOf(steps: readonly Step[]) {
       sum.records += count
       sum.requests += count
     } else if (step.kind === 'walk') sum.requests += 3
-    else if (step.kind !== 'only' && step.kind !== 'wait') sum.requests += 2
+    else if (step.kind !== 'require' && step.kind !== 'wait') sum.requests += 2
   }
   return sum
 }

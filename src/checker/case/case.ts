@@ -39,7 +39,7 @@ export interface Request {
   readonly body?: Body
   readonly caller?: Caller
   /** Returns a 429 instead of waiting and sending the request again. */
-  readonly impatient?: boolean
+  readonly noRetry?: boolean
 }
 
 /** A request of a case. */
@@ -49,7 +49,7 @@ export interface Ask {
   readonly as: string
   readonly request: Request
   /** Whether the request prepares the case: if it fails, the case could not be set up. */
-  readonly given: boolean
+  readonly isPreparation: boolean
   /** How many times it is sent at once, with the same body. */
   readonly times?: number
 }
@@ -91,7 +91,7 @@ export type Step =
   | { readonly kind: 'wait'; readonly milliseconds: number | 'grace' }
   /** Continues only if the test holds; otherwise the case is not applicable here, or could not be set up. */
   | {
-      readonly kind: 'only'
+      readonly kind: 'require'
       readonly test: (seen: Observations) => boolean
       readonly otherwise: 'not applicable' | 'not set up'
       readonly why: string

@@ -68,7 +68,7 @@ export function requestsOf(step: Step): readonly Ask[] {
     case 'walk':
       return (step.between ?? []).flatMap(requestsOf)
     case 'exhaust':
-      return [{ kind: 'ask', as: step.as, request: step.request, given: false }]
+      return [{ kind: 'ask', as: step.as, request: step.request, isPreparation: false }]
     default:
       return []
   }
@@ -106,9 +106,9 @@ const byMethod: Readonly<Record<string, Need>> = {
   ...{ GET: 'read', HEAD: 'read', OPTIONS: 'read', PUT: 'replace', PATCH: 'update', DELETE: 'delete' },
 }
 
-function needsOf(steps: readonly Step[], given: readonly Need[]): readonly Need[] {
+function needsOf(steps: readonly Step[], declared: readonly Need[]): readonly Need[] {
   const text = JSON.stringify(steps)
-  const needs = new Set<Need>(given)
+  const needs = new Set<Need>(declared)
   for (const [pattern, need] of byText) if (pattern.test(text)) needs.add(need)
   if (/[?&]limit=\d/.test(text) && !needs.has('offset')) needs.add('cursor')
   for (const step of steps) {

@@ -4,12 +4,12 @@ import { absentId, collection, Reference } from './references.ts'
 
 /** Continues only if the collection has what the case is about; otherwise the case is not applicable. */
 export function applicableIf(test: (seen: Observations) => boolean, otherwise: string): Step {
-  return { kind: 'only', test, otherwise: 'not applicable', why: otherwise }
+  return { kind: 'require', test, otherwise: 'not applicable', why: otherwise }
 }
 
 /** Continues only if the preparation succeeded; otherwise the case could not be set up. */
 export function readyIf(test: (seen: Observations) => boolean, otherwise: string): Step {
-  return { kind: 'only', test, otherwise: 'not set up', why: otherwise }
+  return { kind: 'require', test, otherwise: 'not set up', why: otherwise }
 }
 
 const unused = new Reference('nobody')

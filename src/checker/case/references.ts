@@ -130,7 +130,7 @@ export class Reference {
   /** A request whose response is judged, whatever its status. */
   send(method: string, to: Target, { body, ...more }: Omit<Request, 'method' | 'to'> = {}): Ask {
     const request = { method, to: String(to), ...more, ...(body === undefined ? {} : { body }) }
-    return { kind: 'ask', as: this.name, request, given: false }
+    return { kind: 'ask', as: this.name, request, isPreparation: false }
   }
 
   #token(part: PartOfStep, detail?: string): string {

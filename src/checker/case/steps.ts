@@ -5,7 +5,7 @@ import { type More, Reference, type Target } from './references.ts'
 
 /** A request that prepares the case: if it fails, the case could not be set up. */
 export function setUp(ask: Ask): Ask {
-  return { ...ask, given: true }
+  return { ...ask, isPreparation: true }
 }
 
 /** Creates a record for the case, with these members. The response has the same name. */

@@ -56,7 +56,7 @@ export const limits = define({
     needs: ['attempts'],
     after: ['LIM-1/retry-after'],
     alone: true,
-    steps: [tooOften, { kind: 'pause', after: 'last' }, again.get(collection, { caller: 'wrong', impatient: true })],
+    steps: [tooOften, { kind: 'pause', after: 'last' }, again.get(collection, { caller: 'wrong', noRetry: true })],
     expect: [statusNot(again, 429)],
     remedy: 'Round the time that is left up to whole seconds, and send that in Retry-After.',
   },

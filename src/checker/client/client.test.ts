@@ -39,10 +39,10 @@ test('after a 429 all requests pause, and the request is repeated', async (conte
   assert.deepEqual([asked, pauses, client.count], [2, [1], 2])
 })
 
-test('an impatient request returns a 429', async (context) => {
+test('an noRetry request returns a 429', async (context) => {
   const origin = await served(context, (_, response) => response.writeHead(429).end())
   const client = clientFor(context)
-  assert.equal((await client.send('one', get(`${origin}/`), { impatient: true })).answer?.status, 429)
+  assert.equal((await client.send('one', get(`${origin}/`), { noRetry: true })).answer?.status, 429)
 })
 
 test('concurrency is limited, except for requests that must arrive at once', async (context) => {

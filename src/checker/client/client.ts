@@ -28,7 +28,7 @@ export interface ClientOptions {
 /** Options of one request. */
 export interface SendOptions {
   /** Return a 429 instead of waiting and repeating the request. */
-  readonly impatient?: boolean | undefined
+  readonly noRetry?: boolean | undefined
   /** Send it without waiting for other requests. */
   readonly atOnce?: boolean | undefined
 }
@@ -76,13 +76,13 @@ export class Client {
   }
 
   /** Sends a request. Repeats it after a pause if the server answers 429. */
-  async send(step: string, asked: Asked, { impatient = false, atOnce = false }: SendOptions = {}): Promise<Exchange> {
+  async send(step: string, asked: Asked, { noRetry = false, atOnce = false }: SendOptions = {}): Promise<Exchange> {
     for (let pauses = 0; ; pauses++) {
-      if (!impatient) await this.#pause()
+      if (!noRetry) await this.#pause()
       const exchange = atOnce ? await this.#ask(step, asked) : await this.#inTurn(() => this.#ask(step, asked))
       const { answer } = exchange
       for (const listener of this.#listeners) listener(exchange)
-      if (impatient || answer?.status !== 429 || pauses === mostPauses) return exchange
+      if (noRetry || answer?.status !== 429 || pauses === mostPauses) return exchange
       const seconds = Math.min(longestPause, Math.max(1, Number(fieldOf(answer, 'Retry-After') ?? 2 ** pauses) || 1))
       this.#resumesAt = Math.max(this.#resumesAt, performance.now() + seconds * 1_000)
       this.#options.onPause?.(seconds)

@@ -162,7 +162,7 @@ export function chooseCollections(
     .filter((each) => wanted.every((need) => fits(each, need)))
     // If two records may get the same unique value, a case can fail by chance.
     .toSorted((left, right) => Number(hasFewValues(left)) - Number(hasFewValues(right)))
-  const isTried = steps.some((step) => step.kind === 'only' && step.otherwise === 'not applicable')
+  const isTried = steps.some((step) => step.kind === 'require' && step.otherwise === 'not applicable')
   if (collections.length > 0) return { collections: collections.slice(0, isTried ? mostCollections : 1) }
   const impossible = wanted.find((need) => !profile.collections.some((each) => fits(each, need)))
   const unmet = impossible === undefined ? wanted : [impossible]

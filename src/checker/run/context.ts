@@ -69,7 +69,7 @@ function hasRepeatableBody({ body, headers = {} }: Request, { collection }: Case
 }
 
 function sendOnce(run: CaseRun, { as, request }: Ask, atOnce: boolean): Promise<Exchange> {
-  const { method, to, headers = {}, caller = 'caller', impatient } = request
+  const { method, to, headers = {}, caller = 'caller', noRetry } = request
   const body = request.body === undefined ? undefined : bodyText(request.body, run)
   const own = Object.entries(headers)
     .filter(([, value]) => value !== ifRequired.headers['If-Match'] || run.collection.conditional)
@@ -82,7 +82,7 @@ function sendOnce(run: CaseRun, { as, request }: Ask, atOnce: boolean): Promise<
     ...(body === undefined || has('content-type') ? [] : [['Content-Type', 'application/json'] as const]),
     ...(has('accept') ? [] : [['Accept', 'application/json'] as const]),
   ]
-  return run.client.send(as, { method, url, fields, body }, { impatient, atOnce })
+  return run.client.send(as, { method, url, fields, body }, { noRetry, atOnce })
 }
 
 /** Whether an address is on the checked server. Credentials are sent to no other. */

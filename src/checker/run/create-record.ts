@@ -23,7 +23,7 @@ export async function createRecord(run: CaseRun, as: string, creation: Creation 
   const { caller, with: members = {}, without = [] } = creation
   const body = { from: 'example', with: members, without } as const
   const request = { method: 'POST', to: collectionAddress, body, ...(caller && { caller }) }
-  const exchange = await send(run, { kind: 'ask', as, request, given: true })
+  const exchange = await send(run, { kind: 'ask', as, request, isPreparation: true })
   const what = `POST of a record of ${run.collection.name}`
   if (exchange.answer === undefined) throw new NotSetUp(`${what}: ${exchange.failure}`)
   if (exchange.answer.status >= 300) throw new NotSetUp(`${what} was answered ${statusText(exchange.answer)}`)
@@ -56,7 +56,7 @@ async function createParents(run: CaseRun, depth: number): Promise<void> {
 /** An existing record to refer to, if none can be created. */
 async function existingRecord(run: CaseRun, as: string): Promise<CreatedRecord> {
   const request = { method: 'GET', to: collectionAddress }
-  const { answer } = await send(run, { kind: 'ask', as, request, given: true })
+  const { answer } = await send(run, { kind: 'ask', as, request, isPreparation: true })
   const items = answer && valueAt(jsonOf(answer), run.profile.names.items)
   const id = Array.isArray(items) ? items[0]?.[run.collection.id] : undefined
   if (id === undefined) {

@@ -109,7 +109,7 @@ async function take(run: CaseRun, step: Step): Promise<void> {
     case 'wait':
       // Servers purge now and then: a little later than the grace period ends.
       return sleep(step.milliseconds === 'grace' ? (run.collection.grace ?? 0) * 1_000 + 400 : step.milliseconds)
-    case 'only':
+    case 'require':
       if (step.test(seenOf(run))) return
       throw step.otherwise === 'not set up' ? new NotSetUp(step.why) : new NotApplicable(step.why)
     case 'pause': {
@@ -134,7 +134,7 @@ function noteExchange({ exchanges }: CaseRun, exchange: Exchange): void {
 async function takeRequest(run: CaseRun, step: Ask): Promise<Exchange> {
   const exchange = await send(run, step)
   noteExchange(run, exchange)
-  if (step.given) checkPreparation(exchange)
+  if (step.isPreparation) checkPreparation(exchange)
   // Requests that are judged may create records, too.
   noteCreated(run, step.as, exchange, step.request.caller)
   return exchange
@@ -142,7 +142,7 @@ async function takeRequest(run: CaseRun, step: Ask): Promise<Exchange> {
 
 /** Reads an address for a step that needs its response. */
 function read(run: CaseRun, as: string, to: string): Promise<Exchange> {
-  return takeRequest(run, { kind: 'ask', as, request: { method: 'GET', to }, given: true })
+  return takeRequest(run, { kind: 'ask', as, request: { method: 'GET', to }, isPreparation: true })
 }
 
 function checkPreparation({ asked, answer, failure }: Exchange): void {
@@ -166,7 +166,7 @@ async function sendTogether(run: CaseRun, step: StepOf<'together'>): Promise<voi
     noteExchange(run, exchange)
     noteCreated(run, `${exchange.step}.${index}`, exchange, asks[index]?.request.caller)
   }
-  for (const [index, exchange] of exchanges.entries()) if (asks[index]?.given) checkPreparation(exchange)
+  for (const [index, exchange] of exchanges.entries()) if (asks[index]?.isPreparation) checkPreparation(exchange)
 }
 
 /** A request as often as it is to be sent, with the same body each time. */
@@ -197,7 +197,12 @@ async function walk(run: CaseRun, { as, from, most, between = [] }: StepOf<'walk
   let to = fill(from, run)
   for (let page = 0; page < most; page++) {
     // The case judges what a cursor leads to, also if it is an error.
-    const { answer } = await takeRequest(run, { kind: 'ask', as, request: { method: 'GET', to }, given: page === 0 })
+    const { answer } = await takeRequest(run, {
+      kind: 'ask',
+      as,
+      request: { method: 'GET', to },
+      isPreparation: page === 0,
+    })
     const cursor = answer && valueAt(jsonOf(answer), run.profile.names.next)
     if (typeof cursor !== 'string' || cursor === '') return
     const next = new URL(urlOf(run.profile, to))
@@ -239,7 +244,7 @@ const burst = 10
 
 /** Sends a request again and again until the server answers with a status. */
 async function exhaust(run: CaseRun, { as, request, until }: StepOf<'exhaust'>): Promise<void> {
-  const one: Ask = { kind: 'ask', as, request: { ...request, impatient: true }, given: false }
+  const one: Ask = { kind: 'ask', as, request: { ...request, noRetry: true }, isPreparation: false }
   const most = 4 * (run.profile.attempts ?? 0)
   for (let count = 0; count < most; count += burst) {
     const exchanges = await Promise.all(Array.from({ length: burst }, () => send(run, one)))

@@ -128,21 +128,28 @@ interface Bare {
   readonly kind: Case['kind']
   readonly needs: readonly Need[]
   readonly to: string
-  readonly given: readonly Step[]
+  readonly prepare: readonly Step[]
 }
 
 const bare: readonly Bare[] = [
-  { name: 'record', what: 'a record', kind: 'changing', needs: ['create', 'read'], to: one.path, given: [create(one)] },
-  { name: 'list', what: 'a collection', kind: 'reading', needs: ['list'], to: collection, given: [] },
-  { name: 'missing', what: 'nothing', kind: 'reading', needs: [], to: `${base}/no-such-thing`, given: [] },
+  {
+    name: 'record',
+    what: 'a record',
+    kind: 'changing',
+    needs: ['create', 'read'],
+    to: one.path,
+    prepare: [create(one)],
+  },
+  { name: 'list', what: 'a collection', kind: 'reading', needs: ['list'], to: collection, prepare: [] },
+  { name: 'missing', what: 'nothing', kind: 'reading', needs: [], to: `${base}/no-such-thing`, prepare: [] },
 ]
 
 /** Clients stop reading where HEAD has no body: only bytes tell. */
 const bodiless = bare.map(
-  ({ name, what, kind, needs, to, given: before }): Case => ({
+  ({ name, what, kind, needs, to, prepare }): Case => ({
     ...{ id: `HED-1/no-body-${name}`, title: `The answer to HEAD of ${what} has no body`, kind, needs },
     steps: [
-      ...before,
+      ...prepare,
       {
         ...{ kind: 'bytes', as: 'head' },
         bytes:
