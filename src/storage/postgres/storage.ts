@@ -16,7 +16,7 @@ import { Memory } from '../transactions/memory.ts'
 import { readOpening } from '../transactions/opening.ts'
 import { readPage, readPageAtOnce } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
-import { ruledAmong, ruledBelow } from '../transactions/rows/dependents.ts'
+import { ruledAmong, ruledBelow } from '../transactions/rows/other-records.ts'
 import { isChange, writeTransaction } from '../transactions/run.ts'
 import { Database, type Isolation } from './database.ts'
 import { postgres, postgresWithReplica } from './engine.ts'
@@ -108,7 +108,7 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
       }
       if (plan.kind === 'read-page') return reading((from) => pageFrom(from, context, plan, abandoned?.()))
       const outcome = await database.write(() => writeTransaction(context, plan) as Transaction<Outcome>, isChange, {
-        isolation: isolationOf(catalog, plan),
+        isolation: isolationOf(context, plan),
       })
       if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') await takeMatching(background, plan)
       return outcome
@@ -117,7 +117,7 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
       return database.write(
         () => createRecords(context, plans, whenRefused),
         (outcomes) => outcomes.includes(undefined),
-        { isolation: isolationOfAll(catalog, plans), isLong: true },
+        { isolation: isolationOfAll(context, plans), isLong: true },
       )
     },
     jobs: jobStore(context, database, background, () => closing),
@@ -165,17 +165,17 @@ function isQuick(plan: ReadPage): boolean {
  * conflict is serializable too. Otherwise it is read committed and locks the rows that the decision depends on. If
  * business rules cover a part of those, it also excludes serializable transactions while it runs (`lockRules`).
  */
-function isolationOf(catalog: Catalog, plan: Pick<Write, 'kind' | 'resource'>): Isolation {
+function isolationOf(context: SqlContext, plan: Pick<Write, 'kind' | 'resource'>): Isolation {
   switch (plan.kind) {
     case 'create':
     case 'replace':
     case 'merge':
     case 'patch':
-      return ruledAmong(catalog, [plan.resource.name]) === 'all' ? 'serializable' : 'read committed'
+      return ruledAmong(context, [plan.resource.name]) === 'all' ? 'serializable' : 'read committed'
     case 'delete':
     case 'bulk-delete':
     case 'delete-matching':
-      return ruledBelow(catalog, plan.resource) === 'all' ? 'serializable' : 'read committed'
+      return ruledBelow(context, plan.resource) === 'all' ? 'serializable' : 'read committed'
     // The keys of a subject are counted, and a key that does not exist yet has no row to lock.
     case 'create-key':
       return 'serializable'
@@ -185,7 +185,7 @@ function isolationOf(catalog: Catalog, plan: Pick<Write, 'kind' | 'resource'>): 
 }
 
 /** The isolation of many creations in one transaction. */
-function isolationOfAll(catalog: Catalog, plans: readonly Pick<Write, 'resource'>[]): Isolation {
+function isolationOfAll(context: SqlContext, plans: readonly Pick<Write, 'resource'>[]): Isolation {
   const collections = plans.map(({ resource }) => resource.name)
-  return ruledAmong(catalog, collections) === 'all' ? 'serializable' : 'read committed'
+  return ruledAmong(context, collections) === 'all' ? 'serializable' : 'read committed'
 }

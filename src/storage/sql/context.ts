@@ -40,6 +40,8 @@ interface Opened {
 
 /** The context of every statement on one open database. */
 export interface SqlContext extends Opened {
+  /** The collections that have a business rule that asks for records, or are asked for by one. */
+  readonly ruled: ReadonlySet<string>
   /** Column lists and representations of records, by resource, version and fields: the fields come from callers. */
   readonly texts: BoundedMap<Sql>
   /** Whole statements, by what they do, resource and version. */
@@ -48,5 +50,12 @@ export interface SqlContext extends Opened {
 
 /** The context of a database that has just been opened. */
 export function sqlContext(opened: Opened): SqlContext {
-  return { ...opened, texts: new BoundedMap(1_000), statements: new BoundedMap(1_000) }
+  return { ...opened, ruled: ruledOf(opened.catalog), texts: new BoundedMap(1_000), statements: new BoundedMap(1_000) }
+}
+
+function ruledOf({ resources }: Catalog): ReadonlySet<string> {
+  const names = [...resources.values()].flatMap(({ name, rules }) =>
+    rules.flatMap((rule) => ('unless' in rule ? [name, rule.unless.none, rule.unless.some] : [])),
+  )
+  return new Set(names.filter((name) => name !== undefined))
 }

@@ -7,7 +7,7 @@ import { sqlContext } from '../sql/context.ts'
 import { type OnCommit, type Storage, StorageFault } from '../storage.ts'
 import { createRecords } from '../transactions/create.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
-import { findKey, keyStore } from '../transactions/keys.ts'
+import { keyStore } from '../transactions/keys.ts'
 import { type Background, jobStore, takeMatching } from '../transactions/long-work.ts'
 import { maintenanceStore } from '../transactions/maintenance.ts'
 import { readOpening } from '../transactions/opening.ts'
@@ -73,6 +73,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const background = inMemory
     ? localBackground(context, reader, writer)
     : threadedBackground(options.path, catalog, () => reader.endTurn())
+  const keys = keyStore(context, runner)
   return {
     cursorSecret,
     exportsFolder: inMemory ? undefined : exportsFolderOf(options.path),
@@ -93,13 +94,13 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       )
     },
     jobs: jobStore(context, runner, background, () => closing),
-    keys: keyStore(context, runner),
+    keys,
     purgeClock: purgeClockStore(runner),
     maintenance: maintenanceStore(runner),
     maintenanceFound,
     async ping() {
       if (!isInPlace()) throw replacedFile()
-      await runner.read(() => findKey(''))
+      await keys.find('')
       await probe.check()
     },
     async close() {

@@ -11,8 +11,16 @@ import { boundOf, searchWords, versionedName } from '../sql/records.ts'
 import { prebuilt, type Statement, type Transaction } from '../transaction.ts'
 import { checkParent } from './read-page.ts'
 import { type Moves, noteMove, tick, tickAll } from './rows/clock.ts'
-import { beingDeletedIssue, isBeingDeleted, lockRules, ruledAmong } from './rows/dependents.ts'
-import { conditionsOf, decide, permittedRecordSql, permittedSql } from './rows/other-records.ts'
+import {
+  beingDeletedIssue,
+  conditionsOf,
+  decide,
+  isBeingDeleted,
+  lockRules,
+  permittedRecordSql,
+  permittedSql,
+  ruledAmong,
+} from './rows/other-records.ts'
 import {
   type Answered,
   answerSql,
@@ -56,7 +64,7 @@ export function* createRecords(
   const outcomes: (Outcome | undefined)[] = []
   const created: Moves = new Map()
   const collections = plans.map(({ resource }) => resource.name)
-  if (ruledAmong(context.catalog, collections) === 'some') yield* lockRules(context)
+  if (ruledAmong(context, collections) === 'some') yield* lockRules(context)
   for (const plan of plans) {
     const { resource } = plan
     const decided = yield* decideCreate(context, plan)

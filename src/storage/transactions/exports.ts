@@ -218,7 +218,7 @@ function* usage({ engine: { jsonInteger } }: SqlContext, which: Sql, now: number
 const chunkSize = 512 * 1_024
 
 /** The most chunks that one transaction deletes. */
-export const mostExpiredChunks = 64
+const mostExpiredChunks = 64
 
 /** Stores the next part of a file. A chunk is found by the byte of the file at which it begins. */
 export function* storeChunks(job: string, start: number, content: Uint8Array): Transaction<void> {

@@ -29,7 +29,7 @@ export function* deleteJob(context: SqlContext, plan: DeleteJob): Transaction<Ou
 const jobsKept = 30 * 86_400_000
 
 /** The most jobs that one transaction deletes. */
-export const mostExpiredJobs = 100
+const mostExpiredJobs = 100
 
 /** Deletes jobs that were finished 30 days ago, and returns their number. */
 export function* deleteExpiredJobs(context: SqlContext, now: number): Transaction<number> {

@@ -47,7 +47,7 @@ function keyOf<Key extends StoredKey>(row: Row): Key {
 }
 
 /** The key with a hash. */
-export function* findKey(hash: string): Transaction<StoredKey | undefined> {
+function* findKey(hash: string): Transaction<StoredKey | undefined> {
   const row = yield* firstRow(sql`select ${columns} from ${keys} where h.hash = ${hash}`)
   return row === undefined ? undefined : keyOf(row)
 }

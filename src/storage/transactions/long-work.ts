@@ -9,8 +9,7 @@ import type { DeleteMatching, Outcome, Write } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { JobError, JobStep, JobStore, OpenJob } from '../storage.ts'
 import type { Runner, Transaction } from '../transaction.ts'
-import { countDeletion, lockedState, undoDeletion } from './delete/deletion-job.ts'
-import { stepDeletion } from './delete/deletion-phases.ts'
+import { countDeletion, lockedState, stepDeletion, undoDeletion } from './delete/deletion-job.ts'
 import { beginPurge, checkClock, hasExpired, stepPurge } from './delete/purge.ts'
 import {
   claimExport,
@@ -19,13 +18,12 @@ import {
   deleteExpiredChunks,
   finishExport,
   keepExport,
-  mostExpiredChunks,
   readExport,
 } from './exports.ts'
-import { deleteExpiredKeys, mostExpiredKeys } from './idempotency.ts'
-import { deleteExpiredJobs, mostExpiredJobs } from './jobs.ts'
-import { resourceOf } from './rows/dependents.ts'
+import { deleteExpiredKeys } from './idempotency.ts'
+import { deleteExpiredJobs } from './jobs.ts'
 import { finishJob, keepTotal, openJobs, stateOf } from './rows/job-rows.ts'
+import { resourceOf } from './rows/other-records.ts'
 import { writeTransaction } from './run.ts'
 
 interface Step {
@@ -137,17 +135,20 @@ export function jobStore(
       return expired ? background.run('beginPurge', { ...job, now }) : false
     },
     async deleteExpired(now, goesOn = () => true) {
-      const untilNone = async (most: number, batch: () => Transaction<number>) => {
-        for (let total = 0; ; ) {
-          const count = isClosing() || !goesOn() ? 0 : await runner.write(batch, (deleted) => deleted > 0)
-          total += count
-          if (count < most) return total
+      const { storesExports } = context.engine.layout
+      const batches = [
+        () => deleteExpiredKeys(now),
+        () => deleteExpiredJobs(context, now),
+        ...(storesExports ? [() => deleteExpiredChunks(now)] : []),
+      ]
+      let total = 0
+      for (const batch of batches) {
+        for (let count = 1; count > 0; total += count) {
+          const isOver = isClosing() || !goesOn()
+          count = isOver ? 0 : await runner.write(batch, (deleted) => deleted > 0)
         }
       }
-      const keys = await untilNone(mostExpiredKeys, () => deleteExpiredKeys(now))
-      const jobs = await untilNone(mostExpiredJobs, () => deleteExpiredJobs(context, now))
-      if (!context.engine.layout.storesExports) return keys + jobs
-      return keys + jobs + (await untilNone(mostExpiredChunks, () => deleteExpiredChunks(now)))
+      return total
     },
   }
 }

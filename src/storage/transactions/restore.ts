@@ -26,14 +26,15 @@ import { purgeBegan } from './delete/purge.ts'
 import { onceForKey } from './idempotency.ts'
 import { type Moves, noteMove, tickAll } from './rows/clock.ts'
 import {
+  ask,
   beingDeletedIssue,
+  holdsFor,
   isBeingDeleted,
   isDeletionRunning,
   isJobRunning,
   lockAllRulesBelow,
   resourceOf,
-} from './rows/dependents.ts'
-import { ask, holdsFor } from './rows/other-records.ts'
+} from './rows/other-records.ts'
 import { foundOf, holdsSql, lockRecord, represent } from './rows/record-row.ts'
 
 /** The most blocked records that each check names. */

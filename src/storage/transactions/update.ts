@@ -8,8 +8,7 @@ import type { SqlContext } from '../sql/context.ts'
 import { revisionSql } from '../sql/records.ts'
 import type { Transaction } from '../transaction.ts'
 import { tick } from './rows/clock.ts'
-import { hasCascadeParents } from './rows/dependents.ts'
-import { conditionsOf, decide, permittedRecordSql, permittedSql } from './rows/other-records.ts'
+import { conditionsOf, decide, hasCascadeParents, permittedRecordSql, permittedSql } from './rows/other-records.ts'
 import {
   type Answered,
   answerSql,

@@ -16,8 +16,7 @@ import { predicateSql } from '../../sql/predicate.ts'
 import { recordOf, storedSql } from '../../sql/records.ts'
 import { ignoringRows, type Transaction } from '../../transaction.ts'
 import { type Moves, noteMove, tickAll } from '../rows/clock.ts'
-import { cascadeReach, cascadesOf, resourceOf } from '../rows/dependents.ts'
-import { ask } from '../rows/other-records.ts'
+import { ask, cascadeReach, cascadesOf, resourceOf } from '../rows/other-records.ts'
 
 /** The ids that are deleted together, by collection. */
 export type Closure = ReadonlyMap<string, ReadonlySet<string>>

@@ -15,7 +15,7 @@ import type { SqlContext } from '../../sql/context.ts'
 import { liveSql, type PredicateContext } from '../../sql/predicate.ts'
 import { storedSql } from '../../sql/records.ts'
 import { firstRow, type Row, type Transaction } from '../../transaction.ts'
-import { beingDeletedIssue, isPendingDeletion, lockRulesBelow } from '../rows/dependents.ts'
+import { beingDeletedIssue, isPendingDeletion, lockRulesBelow } from '../rows/other-records.ts'
 import { holdsSql, lockRecord } from '../rows/record-row.ts'
 import {
   type Closure,
