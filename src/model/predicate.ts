@@ -2,10 +2,16 @@
  * Conditions and sort orders as values. Access rules, filters and business rules all become a `Predicate`. It decides
  * about one record (`matches`) or filters a list (`storage/sql/predicate.ts`), with the same result (AUT-6).
  *
+ * Declared conditions (`where`) become predicates once the values of the caller and of the changed record are known.
+ *
  * Logic has three values, as in SQL: a comparison with `null` is unknown, and so is its negation. A record matches if
  * the predicate is true. See docs/conditions.md.
  */
+import { decimalKeyOf } from './decimal.ts'
+import type { CallerView, Condition, ConditionValue, FieldCondition } from './declaration.ts'
+import type { Field, RecordValues, Resource } from './resource.ts'
 import { compareText, fold } from './text.ts'
+import { instantKey, timestamp } from './time.ts'
 
 /** A value that a field can be compared with. Instants are represented by their comparison key (`time.ts`). */
 export type Scalar = string | number | boolean
@@ -95,12 +101,12 @@ export function collectionsOf(predicate: Predicate, found: Set<string> = new Set
 export type Comparable = Readonly<Record<string, unknown>>
 
 /** Finds the live record that a `through` condition follows, or `undefined`. */
-export type Follow = (collection: string, id: string) => Comparable | undefined
+type Follow = (collection: string, id: string) => Comparable | undefined
 
 /**
  * Whether a record matches a predicate: unknown does not.
  *
- * @param record comparison keys by field name (`comparisonKeys` in `record.ts` makes them)
+ * @param record comparison keys by field name (`comparisonKeys` makes them)
  * @param follow finds the records behind `through`; without it `through` never matches
  */
 export function matches(record: Comparable, predicate: Predicate, follow: Follow = () => undefined): boolean {
@@ -171,6 +177,141 @@ function compare(actual: unknown, operator: Comparison, expected: Scalar): boole
       return order <= 0
     }
   }
+}
+
+/** How the values of a declared or system field are compared; `undefined`: no such field. */
+function comparableType(resource: Resource, name: string): Field['type'] | 'timestamp' | undefined {
+  if (name === 'id') return 'string'
+  if (name === 'created_at' || name === 'updated_at' || name === 'deleted_at') return 'timestamp'
+  return resource.field.get(name)?.type
+}
+
+/**
+ * The comparison key of a value: instants and decimals in one spelling, other values unchanged. `undefined` if the
+ * value does not fit the field: then no comparison is true.
+ */
+export function comparisonKey(resource: Resource, name: string, value: unknown): Scalar | undefined {
+  switch (comparableType(resource, name)) {
+    case 'timestamp': {
+      const milliseconds = typeof value === 'string' && instantKey(value) !== undefined ? Date.parse(value) : Number.NaN
+      return Number.isNaN(milliseconds) ? undefined : timestamp(milliseconds)
+    }
+    case 'string':
+      if (typeof value !== 'string') return undefined
+      return resource.field.get(name)?.format === 'date-time' ? instantKey(value) : value
+    case 'decimal':
+      return decimalKeyOf(value)
+    case 'integer':
+    case 'number':
+      return typeof value === 'number' ? value : undefined
+    case 'boolean':
+      return typeof value === 'boolean' ? value : undefined
+    default:
+      return undefined
+  }
+}
+
+/**
+ * The comparison keys of a record, for `matches`. Values that cannot be compared become a constant that is not `null`.
+ */
+export function comparisonKeys(resource: Resource, record: RecordValues): Comparable {
+  const keys: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(record)) {
+    keys[name] = value === null || value === undefined ? null : (comparisonKey(resource, name, value) ?? opaque)
+  }
+  return keys
+}
+
+// Not null, and equal to no value in a condition.
+const opaque = Object.freeze({})
+
+/** The sources of values in a condition. */
+export interface Bindings {
+  readonly caller: CallerView
+  /** The changed record, in business rules. */
+  readonly record?: RecordValues
+}
+
+/**
+ * Resolves a declared condition on records of `resource`. A comparison with a missing value is unknown: with `null`,
+ * with a claim that the caller does not have, or with a value that does not fit the field. An unknown comparison must
+ * not match, so it becomes `never`, and under `not`, `always`.
+ */
+export function resolveCondition(resource: Resource, condition: Condition, bindings: Bindings): Predicate {
+  return resolve({ resource, bindings, unknown: never }, condition)
+}
+
+/** The surroundings of a condition. */
+interface Scope {
+  readonly resource: Resource
+  readonly bindings: Bindings
+  /** The predicate for an unknown comparison: it does not make the whole condition true. */
+  readonly unknown: Predicate
+}
+
+function resolve(scope: Scope, condition: Condition): Predicate {
+  return allOf(
+    Object.entries(condition).map(([name, value]) => {
+      if (name === 'and') return allOf((value as readonly Condition[]).map((each) => resolve(scope, each)))
+      if (name === 'or') return anyOf((value as readonly Condition[]).map((each) => resolve(scope, each)))
+      if (name === 'not') return not(resolve({ ...scope, unknown: not(scope.unknown) }, value as Condition))
+      return resolveField(scope, name, value as ConditionValue | FieldCondition)
+    }),
+  )
+}
+
+function resolveField(scope: Scope, field: string, value: ConditionValue | FieldCondition): Predicate {
+  if (!isFieldCondition(value)) return compared(scope, field, 'eq', value)
+  return allOf(
+    Object.entries(value).map(([operator, operand]): Predicate => {
+      if (operator === 'null') {
+        const unset: Predicate = { kind: 'null', field }
+        return operand === true ? unset : not(unset)
+      }
+      if (operator === 'not') {
+        const key = keyOf(scope, field, boundValue(operand as ConditionValue, scope.bindings))
+        return key === undefined ? scope.unknown : { kind: 'differs', field, values: [key] }
+      }
+      if (operator === 'in') return among(scope, field, operand as readonly ConditionValue[])
+      return compared(scope, field, operator as Comparison, operand as ConditionValue)
+    }),
+  )
+}
+
+function isFieldCondition(value: ConditionValue | FieldCondition): value is FieldCondition {
+  return typeof value === 'object' && value !== null && !('caller' in value) && !('record' in value)
+}
+
+function compared(scope: Scope, field: string, operator: Comparison, value: ConditionValue): Predicate {
+  const key = keyOf(scope, field, boundValue(value, scope.bindings))
+  return key === undefined ? scope.unknown : { kind: 'compare', field, operator, value: key }
+}
+
+function among(scope: Scope, field: string, values: readonly ConditionValue[]): Predicate {
+  // A claim may itself be a list: { in: [{ caller: 'claims.teams' }] }.
+  const keys = values
+    .flatMap((value) => boundValue(value, scope.bindings) as unknown)
+    .map((value) => keyOf(scope, field, value))
+  const known = keys.filter((key) => key !== undefined)
+  const listed: Predicate = known.length === 0 ? never : { kind: 'in', field, values: known }
+  return known.length === keys.length ? listed : anyOf([listed, scope.unknown])
+}
+
+/** The constant, or the value that it names; `undefined` or `null` if that is missing. */
+function boundValue(value: ConditionValue, { caller, record }: Bindings): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if ('record' in value) return record?.[value.record]
+  let found: unknown = caller
+  for (const name of value.caller.split('.')) {
+    found =
+      typeof found === 'object' && found !== null && Object.hasOwn(found, name) ? Reflect.get(found, name) : undefined
+  }
+  return found
+}
+
+/** The comparison key of a value; `undefined` if the value is missing or does not fit the field. */
+function keyOf({ resource }: Scope, field: string, value: unknown): Scalar | undefined {
+  return value === null ? undefined : comparisonKey(resource, field, value)
 }
 
 /** One term of an order. */

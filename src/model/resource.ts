@@ -5,6 +5,7 @@
  */
 
 import { createHash, hash } from 'node:crypto'
+import type { Issue } from '../spec/faults.ts'
 import type { DecimalForm } from './decimal.ts'
 import type { AccessRule, Action, BusinessRule, Condition, ExportLimits, OnDelete } from './declaration.ts'
 import type { Rate } from './limits.ts'
@@ -187,6 +188,16 @@ export const systemFields = ['id', 'created_at', 'updated_at', 'deleted_at'] as 
 
 /** The values of a record, of declared and system fields; a field without a value is `null`. */
 export type RecordValues = Readonly<Record<string, unknown>>
+
+/** A record as a request would make it. */
+export interface Draft {
+  /** Each value fits its field: a value that does not is `null`, so that readers of a draft need not check it. */
+  readonly values: RecordValues
+  /** What makes it invalid: 400. */
+  readonly issues: readonly Issue[]
+  /** The declared fields whose value differs from the current one; on creation all that have a value. */
+  readonly changed: readonly string[]
+}
 
 /** Whether deleted records of a resource can be restored (DEL-6). */
 export function isRestorable({ deletion }: Resource): boolean {

@@ -5,8 +5,7 @@
  */
 import { decidePreconditions, type EntityTag } from '../http/preconditions.ts'
 import { allOf, collectionsOf, fieldsOf, type Predicate } from '../model/predicate.ts'
-import type { Draft } from '../model/record.ts'
-import type { RecordValues, Resource } from '../model/resource.ts'
+import type { Draft, RecordValues, Resource } from '../model/resource.ts'
 import { timestamp } from '../model/time.ts'
 import type {
   Conditions,

@@ -5,7 +5,6 @@
  * version is drafted in that version's terms, and then translated to stored terms (VER-2).
  */
 
-import { resolveCondition } from '../model/condition.ts'
 import {
   type BusinessRule,
   type RuleContext,
@@ -14,9 +13,16 @@ import {
   ruleCodeForm,
 } from '../model/declaration.ts'
 import { callDeclared, FunctionFault, frozenCopy, frozenOnce } from '../model/declared-function.ts'
-import { fieldsOf, matches, type Predicate, type Scalar } from '../model/predicate.ts'
-import { comparisonKey, comparisonKeys, type Draft } from '../model/record.ts'
-import type { Catalog, RecordValues, Resource } from '../model/resource.ts'
+import {
+  comparisonKey,
+  comparisonKeys,
+  fieldsOf,
+  matches,
+  type Predicate,
+  resolveCondition,
+  type Scalar,
+} from '../model/predicate.ts'
+import type { Catalog, Draft, RecordValues, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 import { createToStored, recordFromStored, updateToStored } from '../versions/translate-record.ts'
 import { type CurrentRecord, checkRecord, permissionsAfter } from './check-record.ts'

@@ -1,10 +1,9 @@
 /** Caller x action x resource -> the records allowed, as a predicate (AUT-3 to AUT-6). */
 import { comparedResource, conditionProblems } from '../model/check/conditions.ts'
-import { resolveCondition } from '../model/condition.ts'
 import type { AccessRule, Action, CallerView, Condition } from '../model/declaration.ts'
 import { callDeclared, FunctionFault, frozenOnce } from '../model/declared-function.ts'
 import { below, type Steps } from '../model/place.ts'
-import { always, anyOf, never, type Predicate } from '../model/predicate.ts'
+import { always, anyOf, never, type Predicate, resolveCondition } from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 
 /** The role that undeclared actions require (AUT-3). */

@@ -4,8 +4,13 @@
  * even in a PUT.
  */
 import { isObject } from '../model/plain-copy.ts'
-import type { Draft } from '../model/record.ts'
-import { hasConversions, type MappedResource, type RecordValues, type VersionMapping } from '../model/resource.ts'
+import {
+  type Draft,
+  hasConversions,
+  type MappedResource,
+  type RecordValues,
+  type VersionMapping,
+} from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 
 /** A stored record as an older version has it. */

@@ -4,6 +4,7 @@ import {
   allOf,
   always,
   anyOf,
+  comparisonKey,
   evaluate,
   never,
   not,
@@ -11,7 +12,6 @@ import {
   type Scalar,
   type SortTerm,
 } from '../model/predicate.ts'
-import { comparisonKey } from '../model/record.ts'
 import { type MappedResource, type Resource, storedResource, systemFields } from '../model/resource.ts'
 
 /** A target that has a resource: of its own, and of the record that it is nested under. */

@@ -8,8 +8,15 @@ import { Type } from 'typebox'
 import { engine } from '../../../test/engine.ts'
 import { completeCatalog } from '../../model/catalog.ts'
 import { defineInterface, reference } from '../../model/declaration.ts'
-import { type Comparable, type Comparison, collectionsOf, matches, type Predicate } from '../../model/predicate.ts'
-import { comparisonKey, comparisonKeys } from '../../model/record.ts'
+import {
+  type Comparable,
+  type Comparison,
+  collectionsOf,
+  comparisonKey,
+  comparisonKeys,
+  matches,
+  type Predicate,
+} from '../../model/predicate.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { compareText } from '../../model/text.ts'
 import { timestamp } from '../../model/time.ts'

@@ -1,8 +1,7 @@
 /** API keys (AUT-2, AUT-10): each is a record, with its hash in another table, which no response shows. */
 import sql, { raw } from 'sql-template-tag'
 import { completeCatalog } from '../../model/catalog.ts'
-import { allOf, anyOf, matches, type Scalar } from '../../model/predicate.ts'
-import { comparisonKey } from '../../model/record.ts'
+import { allOf, anyOf, comparisonKey, matches, type Scalar } from '../../model/predicate.ts'
 import type { Catalog, RecordValues, Resource } from '../../model/resource.ts'
 import { timestamp } from '../../model/time.ts'
 import { checkRecord } from '../../plan/check-record.ts'

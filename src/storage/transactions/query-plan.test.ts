@@ -2,8 +2,14 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import sql from 'sql-template-tag'
-import { always, type Comparable, matches, type Position, type Predicate } from '../../model/predicate.ts'
-import { comparisonKeys } from '../../model/record.ts'
+import {
+  always,
+  type Comparable,
+  comparisonKeys,
+  matches,
+  type Position,
+  type Predicate,
+} from '../../model/predicate.ts'
 import { type Filterable, operatorsFor, type RecordValues, sortableNames } from '../../model/resource.ts'
 import { compareText } from '../../model/text.ts'
 import type { Conditions, Page, PageOutcome, ReadPage } from '../../plan/plan.ts'

@@ -4,8 +4,7 @@
  */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { always, type Predicate } from '../../../model/predicate.ts'
-import type { Draft } from '../../../model/record.ts'
-import type { RecordValues, Resource } from '../../../model/resource.ts'
+import type { Draft, RecordValues, Resource } from '../../../model/resource.ts'
 import type { CurrentRecord, Found } from '../../../plan/check-record.ts'
 import { judge, optimisticAnswers, type Proposal } from '../../../plan/decide.ts'
 import type { Create, Delete, Represented, Update, Write } from '../../../plan/plan.ts'
