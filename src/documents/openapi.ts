@@ -25,25 +25,20 @@ export interface OpenApiOptions {
 }
 
 const text = [
-  'Every request carries `Authorization: Bearer`; only the health addresses are open.',
+  'Every request needs `Authorization: Bearer`, except those for the health addresses.',
   '',
-  'HEAD is answered wherever GET is, with the same status and header fields and no body. A method that an address ' +
-    'does not',
-  'support is answered with 405 (the response in `x-other-methods`), and `Allow` names those that it does; nothing ' +
-    'at an',
-  'address is 404, whatever the method.',
+  'HEAD works wherever GET does, with the same status and header fields and no body. A method that an address does ' +
+    'not support gets 405 (the response in `x-other-methods`), and `Allow` lists the supported methods. An address ' +
+    'that does not exist is 404 with any method.',
   '',
-  'OPTIONS says in `Allow` what an address supports. A list too large to be asked for in an address is asked for by ' +
-    'QUERY (RFC',
-  '10008), which OpenAPI 3.1 cannot describe: its body is a JSON object of the same parameter names, with arrays ' +
-    'for those that',
-  'repeat, and its answer is that of GET, without `Link`.',
+  'OPTIONS lists the supported methods of an address in `Allow`. If the query of a list is too long for a URL, send ' +
+    'it by QUERY (RFC 10008), which OpenAPI 3.1 cannot describe: the body is a JSON object of the same parameter ' +
+    'names, with arrays for repeated ones, and the response is that of GET, without `Link`.',
   '',
-  'Too many requests are answered with 429, and `Retry-After` says when the next one passes. Until then `RateLimit` ' +
-    'says how many',
-  'are left.',
+  'Too many requests get 429, and `Retry-After` has the seconds until the next one succeeds. Until then `RateLimit` ' +
+    'has the remaining requests.',
   '',
-  'Errors are `application/problem+json` (RFC 9457): look at `code`, show `detail`.',
+  'Errors are `application/problem+json` (RFC 9457): programs read `code`, people read `detail`.',
 ].join('\n')
 
 /**
@@ -157,16 +152,16 @@ function versionText({ carriers, all, current }: Versions, version: Version, now
     sentences.push(`This is version ${name} of ${[...all.keys()].join(', ')}; ${current.name} is current.`)
   if (carriers.length > 1 || carriers[0] !== 'path') {
     const rest = carriers.filter((carrier) => carrier !== 'path').map((carrier) => ways[carrier])
-    const said = carriers.includes('path') ? `${ways['path']}; it may be repeated by` : ''
-    const otherwise = carriers.includes('path') ? '' : ` Who names none gets ${current.name}.`
-    sentences.push(`The version is said by ${said} ${rest.join(', or by ')}.${otherwise}`.replace('  ', ' '))
+    const said = carriers.includes('path') ? `${ways['path']}; they may repeat it in` : ''
+    const otherwise = carriers.includes('path') ? '' : ` A request without a version gets ${current.name}.`
+    sentences.push(`Requests name the version in ${said} ${rest.join(', or in ')}.${otherwise}`.replace('  ', ' '))
   }
-  if (isDeprecated(version, now)) sentences.push('It is deprecated: `Deprecation` says since when.')
+  if (isDeprecated(version, now)) sentences.push('It is deprecated: `Deprecation` has the date.')
   if (sunsetAt !== undefined) {
     const after = version.afterSunset === 'gone' ? '410' : '308 to its successor'
-    sentences.push(`From ${new Date(sunsetAt).toISOString()} on it answers ${after}.`)
+    sentences.push(`From ${new Date(sunsetAt).toISOString()} on every request gets ${after}.`)
   }
-  if (guide !== undefined) sentences.push(`What to do is at ${guide}.`)
+  if (guide !== undefined) sentences.push(`The migration guide is ${guide}.`)
   return sentences.length === 0 ? '' : `\n\n${sentences.join(' ')}`
 }
 

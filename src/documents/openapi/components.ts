@@ -56,70 +56,75 @@ export function parameterComponents({ limits }: Catalog): Json {
   const { max, default: usual } = limits.pageSize
   // No defaults: a generated client that sends them would mix the styles of pages, which is refused (PAG-2).
   const size = { type: 'integer', minimum: 1, maximum: max }
-  const unsaid = `${usual} where left out`
+  const unsaid = `${usual} by default`
   const name = { type: 'string' }
   return {
     Id: { name: 'id', in: 'path', required: true, description: 'The id of the record.', schema: name },
     ParentId: { name: 'id', in: 'path', required: true, description: 'The id of the parent.', schema: name },
-    Page: queryParameter('page', 'The number of a page, from 1; goes with `per_page` alone.', {
+    Page: queryParameter('page', 'The number of a page, from 1; combined with `per_page` only.', {
       type: 'integer',
       minimum: 1,
     }),
-    PerPage: queryParameter('per_page', `How many records a page has, ${unsaid}; goes with \`page\`.`, size),
-    Offset: queryParameter('offset', 'How many records to skip; goes with `limit` alone.', {
+    PerPage: queryParameter('per_page', `The most records on a page, ${unsaid}; combined with \`page\`.`, size),
+    Offset: queryParameter('offset', 'How many records to skip; combined with `limit` only.', {
       type: 'integer',
       minimum: 0,
     }),
     Limit: queryParameter(
       'limit',
-      `How many records a page has, ${unsaid}; goes with \`offset\`, with \`cursor\`, or alone.`,
+      `The most records on a page, ${unsaid}; combined with \`offset\` or \`cursor\`, or alone.`,
       size,
     ),
     Cursor: queryParameter(
       'cursor',
-      'Where to go on: a cursor of an earlier page, with the same sort and filters.',
+      'A cursor of an earlier page, where this page continues, with the same sort and filters.',
       name,
     ),
     IncludeDeleted: queryParameter(
       'include_deleted',
-      'Adds deleted records that are still kept, for those who may read them.',
+      'Adds deleted records that are still retained, for callers who may read them.',
       {
         type: 'boolean',
       },
     ),
-    IfMatch: headerParameter('If-Match', 'Go on only if the record still has one of these entity tags.', entityTags),
-    IfNoneMatch: headerParameter('If-None-Match', 'Answer 304 if it still has one of these entity tags.'),
-    IfModifiedSince: headerParameter('If-Modified-Since', 'Answer 304 if it was not changed since.'),
+    IfMatch: headerParameter('If-Match', 'Proceed only if the record still has one of these entity tags.', entityTags),
+    IfNoneMatch: headerParameter('If-None-Match', '304 if the representation still has one of these entity tags.'),
+    IfModifiedSince: headerParameter('If-Modified-Since', '304 if the representation has not changed since.'),
     Prefer: headerParameter(
       'Prefer',
-      'The answer wanted, `return=representation` or `return=minimal`; for a deletion also `respond-async` (RFC 7240).',
+      'The preferred response, `return=representation` or `return=minimal`; for a deletion also `respond-async` (RFC 7240).',
     ),
-    Range: headerParameter('Range', 'The bytes wanted of the representation: `bytes=0-499` (RFC 9110 section 14).'),
-    IfRange: headerParameter('If-Range', 'Goes with `Range`: only while this entity tag, or this date, is current.'),
+    Range: headerParameter('Range', 'The requested bytes of the representation: `bytes=0-499` (RFC 9110 section 14).'),
+    IfRange: headerParameter('If-Range', 'Applies `Range` only while this entity tag, or this date, is current.'),
     IdempotencyKey: headerParameter(
       'Idempotency-Key',
-      'A text of your own for this request, such as a UUID: sent again within a day, it gets the first answer again.',
+      'Your own text for this request, such as a UUID. A repetition within a day gets the first response again.',
       idempotencyKeyPattern,
     ),
-    IfUnmodifiedSince: headerParameter('If-Unmodified-Since', 'Go on only if the record was not changed since.'),
+    IfUnmodifiedSince: headerParameter('If-Unmodified-Since', 'Proceed only if the record has not changed since.'),
   }
 }
 
 const code: Json = { type: 'string', pattern: '^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$' }
 const count = (description: string, minimum = 0): Json => ({ type: 'integer', minimum, description })
 const cursor = (description: string): Json => ({ type: ['string', 'null'], description })
-const total = { total_count: count('How many records match, and may be seen by the caller: exact.') }
+const total = { total_count: count('The exact number of matching records that the caller may read.') }
 
 const issue = object(
   {
-    code: { ...code, description: 'Stable: what kind of error it is.' },
+    code: { ...code, description: 'The kind of the error, which never changes.' },
     message: { type: 'string', description: 'For people.' },
-    pointer: { type: 'string', description: 'Where in the body: a JSON Pointer (RFC 6901).' },
-    parameter: { type: 'string', description: 'Which query parameter.' },
-    header: { type: 'string', description: 'Which header field.' },
-    collection: { type: 'string', description: 'Of which collection other records are in the way.' },
-    count: count('How many there are.'),
-    ids: { type: 'array', items: { type: 'string' }, maxItems: 5, description: 'A few that the caller may read.' },
+    pointer: { type: 'string', description: 'The place in the body: a JSON Pointer (RFC 6901).' },
+    parameter: { type: 'string', description: 'The name of the query parameter.' },
+    header: { type: 'string', description: 'The name of the header field.' },
+    collection: { type: 'string', description: 'The collection of the blocking records.' },
+    count: count('The number of blocking records.'),
+    ids: {
+      type: 'array',
+      items: { type: 'string' },
+      maxItems: 5,
+      description: 'The ids of a few that the caller may read.',
+    },
   },
   ['code', 'message'],
 )
@@ -127,13 +132,13 @@ const issue = object(
 const problem = object(
   {
     type: { type: 'string', format: 'uri-reference', description: 'Identifies the kind of problem.' },
-    title: { type: 'string', description: 'The kind of problem in words, the same each time.' },
+    title: { type: 'string', description: 'The kind of problem in words, always the same.' },
     status: { type: 'integer', minimum: 400, maximum: 599 },
-    detail: { type: 'string', description: 'What is wrong this time, and what to do.' },
-    instance: { type: 'string', description: 'The path that was asked for; left out where it could not be read.' },
-    code: { ...code, description: 'Stable: what a program should look at.' },
+    detail: { type: 'string', description: 'The mistake in this request, and the remedy.' },
+    instance: { type: 'string', description: 'The path of the request; missing if it could not be parsed.' },
+    code: { ...code, description: 'The code for programs, which never changes.' },
     request_id: { type: 'string', description: 'Finds the request in the log of the server.' },
-    errors: { type: 'array', minItems: 1, items: refTo('schemas', 'Issue'), description: 'Everything that is wrong.' },
+    errors: { type: 'array', minItems: 1, items: refTo('schemas', 'Issue'), description: 'Every mistake.' },
   },
   ['type', 'title', 'status', 'detail', 'code', 'request_id'],
 )
@@ -149,7 +154,7 @@ const accepted = object(
   {
     status: { type: 'string', enum: ['pending', 'running'] },
     job_id: { type: 'string', format: 'uuid' },
-    status_url: { type: 'string', format: 'uri-reference', description: 'Where to ask how far it is.' },
+    status_url: { type: 'string', format: 'uri-reference', description: 'The path of the job, for polling.' },
   },
   ['status', 'job_id', 'status_url'],
 )
@@ -171,9 +176,13 @@ const jsonPatch: Json = {
     ...object(
       {
         op: { type: 'string', enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'] },
-        path: { type: 'string', pattern: jsonPointer, description: 'Where: a JSON Pointer (RFC 6901).' },
-        from: { type: 'string', pattern: jsonPointer, description: 'Whence, for move and copy.' },
-        value: { description: 'What, for add, replace and test.' },
+        path: {
+          type: 'string',
+          pattern: jsonPointer,
+          description: 'The place of the operation: a JSON Pointer (RFC 6901).',
+        },
+        from: { type: 'string', pattern: jsonPointer, description: 'The source, for move and copy.' },
+        value: { description: 'The value, for add, replace and test.' },
       },
       ['op', 'path'],
     ),
@@ -188,16 +197,16 @@ function pagination(description: string, properties: Json): Json {
 /** The shared schemas, by name. */
 export const sharedSchemas: Json = {
   Accepted: accepted,
-  PageByNumber: pagination('Where a page asked for by `page` and `per_page` stands (PAG-3).', {
+  PageByNumber: pagination('The position of a page requested with `page` and `per_page` (PAG-3).', {
     page: count('The number of this page.', 1),
     per_page: count('The most records on a page.', 1),
     total_pages: count('The number of the last page.'),
   }),
-  PageByOffset: pagination('Where a page asked for by `offset` and `limit` stands (PAG-3).', {
-    offset: count('How many records were passed over.'),
+  PageByOffset: pagination('The position of a page requested with `offset` and `limit` (PAG-3).', {
+    offset: count('The number of skipped records.'),
     limit: count('The most records on a page.', 1),
   }),
-  PageByCursor: pagination('Where a page asked for by `cursor` and `limit` stands (PAG-3).', {
+  PageByCursor: pagination('The position of a page requested with `cursor` and `limit` (PAG-3).', {
     limit: count('The most records on a page.', 1),
     next_cursor: cursor('Leads to the next page; null at the end.'),
     previous_cursor: cursor('Leads to the page before; null at the beginning.'),

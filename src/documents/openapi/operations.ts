@@ -53,7 +53,7 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
           refTo('schemas', `${names.one}Page`),
         ),
         206: part([...readHeaders, 'Link', 'X-Total-Count']),
-        304: answer('The page is as If-None-Match says.', readHeaders),
+        304: answer('The page still has a tag in If-None-Match.', readHeaders),
         ...errors('list', resource, parts, nested),
       },
     },
@@ -76,7 +76,7 @@ function creation(resource: Resource, parts: OperationParts, parent: NestedUnder
       requestBody: body(['application/json'], refTo('schemas', `${names.one}Create${nested ? 'Nested' : ''}`)),
       responses: {
         201: answer(
-          'The record as created; nothing under `Prefer: return=minimal`.',
+          'The created record; empty with `Prefer: return=minimal`.',
           [...changedHeaders, 'Location'],
           refTo('schemas', names.one),
         ),
@@ -87,7 +87,7 @@ function creation(resource: Resource, parts: OperationParts, parent: NestedUnder
 }
 
 function matchingDeletion(resource: Resource, parts: OperationParts): Json {
-  const count = { type: 'integer', minimum: 0, description: 'How many matched, and are deleted.' }
+  const count = { type: 'integer', minimum: 0, description: 'The number of deleted records.' }
   const { one, many } = parts.names
   return {
     delete: {
@@ -96,17 +96,17 @@ function matchingDeletion(resource: Resource, parts: OperationParts): Json {
       tags: [resource.name],
       summary: `Delete the ${resource.name} that match`,
       description:
-        'At least one filter is needed. `Prefer: max-affected=n` deletes nothing where more match; with n = 0 the ' +
-        'refusal says how many do.',
+        'At least one filter is required. With `Prefer: max-affected=n`, nothing is deleted if more records match; ' +
+        'with n = 0 the error has the number of matches.',
       parameters: [...filterParameters(resource), ...writeHeaders],
       responses: {
         200: answer(
-          'How many were deleted.',
+          'The number of deleted records.',
           ['Preference-Applied'],
           object({ deleted_count: count }, ['deleted_count']),
         ),
         ...accepted,
-        204: answer('They are deleted, and the caller prefers `return=minimal`.', ['Preference-Applied']),
+        204: answer('The records are deleted, and the caller prefers `return=minimal`.', ['Preference-Applied']),
         ...errors('delete-matching', resource, parts),
       },
     },
@@ -125,8 +125,8 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
   const job = resource.name === 'jobs' ? (['Retry-After'] as const) : []
   const whole = refTo('schemas', one)
   const changed = {
-    200: answer('The record as it is now.', changedHeaders, whole),
-    204: answer('It was changed; the caller may not read it, or prefers `return=minimal`.', changedHeaders),
+    200: answer('The changed record.', changedHeaders, whole),
+    204: answer('The record was changed; the caller may not read it, or prefers `return=minimal`.', changedHeaders),
   }
   const conditional = resource.preconditions === 'required' ? ' A condition is required.' : ''
   return {
@@ -137,11 +137,11 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
       summary: `Read one of the ${resource.name}`,
       parameters: recordParameters(resource),
       responses: {
-        200: answer('The record, or what `fields` asked for of it.', [...recordHeaders, ...job, 'Accept-Ranges'], {
+        200: answer('The record, or the fields requested with `fields`.', [...recordHeaders, ...job, 'Accept-Ranges'], {
           anyOf: [whole, refTo('schemas', `${one}Selection`)],
         }),
         206: part([...recordHeaders, ...job]),
-        304: answer('The record is as the condition says.', recordHeaders),
+        304: answer('The record has not changed.', recordHeaders),
         ...errors('read', resource, parts),
       },
     },
@@ -149,7 +149,7 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
       operationId: `replace${one}`,
       tags: [resource.name],
       summary: `Replace one of the ${resource.name}`,
-      description: `Fields that are left out are cleared.${conditional}`,
+      description: `Omitted fields are cleared.${conditional}`,
       parameters: writeHeaders,
       requestBody: body(['application/json'], refTo('schemas', `${one}Replace`)),
       responses: { ...changed, ...errors('replace', resource, parts) },
@@ -158,7 +158,7 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
       operationId: `update${one}`,
       tags: [resource.name],
       summary: `Change fields of one of the ${resource.name}`,
-      description: `Fields that are left out stay as they are.${conditional}`,
+      description: `Omitted fields stay unchanged.${conditional}`,
       parameters: writeHeaders,
       requestBody: {
         required: true,
@@ -190,17 +190,18 @@ export function bulkDeletePath(resource: Resource, max: number, parts: Operation
       operationId: `bulkDelete${many}`,
       tags: [resource.name],
       summary: `Delete several of the ${resource.name}`,
-      description: 'All of them, or none: then `errors` has the reason of each that cannot go.',
+      description:
+        'Deletes all of the records, or none: then `errors` has the reason for each record that cannot be deleted.',
       parameters: creationHeaders,
       requestBody: body(['application/json'], object({ ids }, ['ids'])),
       responses: {
         200: answer(
-          'What was deleted, in the order asked.',
+          'The deleted records, in the order of the request.',
           ['Preference-Applied'],
           object({ data: deleted }, ['data']),
         ),
         ...accepted,
-        204: answer('They are deleted, and the caller prefers `return=minimal`.', ['Preference-Applied']),
+        204: answer('The records are deleted, and the caller prefers `return=minimal`.', ['Preference-Applied']),
         ...errors('bulk-delete', resource, parts),
       },
     },
@@ -216,11 +217,11 @@ export function restorePath(resource: Resource, parts: OperationParts): Json {
       operationId: `restore${one}`,
       tags: [resource.name],
       summary: `Restore one of the ${resource.name}`,
-      description: 'Brings a deleted record back, and exactly what its deletion took along; all or nothing.',
+      description: 'Restores a deleted record and exactly the records that were deleted with it; all of them or none.',
       parameters: [...keyHeader, ...writeHeaders],
       responses: {
-        200: answer('The record, live again.', changedHeaders, refTo('schemas', one)),
-        204: answer('It is live again; the caller may not read it, or prefers `return=minimal`.', changedHeaders),
+        200: answer('The restored record.', changedHeaders, refTo('schemas', one)),
+        204: answer('The record is restored; the caller may not read it, or prefers `return=minimal`.', changedHeaders),
         ...errors('restore', resource, parts),
       },
     },
@@ -229,24 +230,30 @@ export function restorePath(resource: Resource, parts: OperationParts): Json {
 
 function deletionText({ deletion }: Resource): string {
   const what =
-    deletion.variant === 'soft' ? 'It is no longer found, and its data is kept for a while.' : 'It is gone for good.'
-  const usual = deletion.answer === 'summary' ? 'says what was deleted' : 'is empty'
-  return `${what} Unless \`Prefer\` says otherwise, the answer ${usual}.`
+    deletion.variant === 'soft'
+      ? 'The record is no longer found, and its data is retained for a while.'
+      : 'The record is permanently deleted.'
+  const usual = deletion.answer === 'summary' ? 'names the deleted record' : 'is empty'
+  return `${what} The response ${usual}, unless \`Prefer\` asks for another.`
 }
 
 function deletionAnswers({ deletion }: Resource): Json {
   const absent = deletion.repeated === 'no-content'
   return {
-    200: answer('What was deleted, and when.', ['Preference-Applied'], refTo('schemas', 'Deletion')),
+    200: answer(
+      'The id of the deleted record, and the time of its deletion.',
+      ['Preference-Applied'],
+      refTo('schemas', 'Deletion'),
+    ),
     ...accepted,
-    204: answer(absent ? 'It is deleted, or was not there.' : 'It is deleted.', ['Preference-Applied']),
+    204: answer(absent ? 'The record is deleted, or did not exist.' : 'The record is deleted.', ['Preference-Applied']),
   }
 }
 
 /** The 202 of operations that run as jobs (DEL-8, JOB-6). */
 export const accepted: Json = {
   202: answer(
-    'A job does it. What a deletion was asked for is deleted already; what goes with it follows.',
+    'A job runs the request. The requested records of a deletion are deleted already; their dependents follow.',
     ['Location', 'Preference-Applied', 'Retry-After'],
     refTo('schemas', 'Accepted'),
   ),
@@ -265,7 +272,7 @@ export function answer(description: string, names: readonly HeaderName[], schema
 /** The 206 of a range: bytes of the representation, which are not JSON by themselves. */
 export function part(names: readonly HeaderName[]): Json {
   return {
-    description: 'The bytes that `Range` asked for.',
+    description: 'The bytes requested with `Range`.',
     headers: headers(...names, 'Accept-Ranges', 'Content-Range'),
     content: { '*/*': {} },
   }
@@ -311,8 +318,8 @@ function listParameters(resource: Resource): Json[] {
     ...filterParameters(resource),
     queryParameter(
       'sort',
-      `The order: ${sortableNames(resource).join(', ')}; with a minus before it descending; ` +
-        `several, at most ${queryLimits.sortTerms}, with commas between.`,
+      `The order: ${sortableNames(resource).join(', ')}; a minus before a name sorts descending; ` +
+        `several, at most ${queryLimits.sortTerms}, separated by commas.`,
       { type: 'string', pattern: `^-?(${sorts})(,-?(${sorts}))*$` },
     ),
     fieldsParameter(resource),
@@ -321,7 +328,7 @@ function listParameters(resource: Resource): Json[] {
       : [
           queryParameter(
             'q',
-            `Words to find in ${searched.join(', ')}: each must match, the last may be only begun. ` +
+            `Words to find in ${searched.join(', ')}: each must match, the last one as a prefix. ` +
               `At most ${queryLimits.words} different words.`,
             { type: 'string', maxLength: queryLimits.characters },
           ),
@@ -337,7 +344,7 @@ function fieldsParameter(resource: Resource): Json {
   const names = ['id', ...shown, 'created_at', 'updated_at']
   return queryParameter(
     'fields',
-    'The fields to answer with; `id` always comes along.',
+    'The fields of the response; `id` is always included.',
     { type: 'array', items: { enum: names }, minItems: 1, maxItems: queryLimits.fields },
     list,
   )
@@ -348,10 +355,10 @@ const meanings: Readonly<Record<FilterOperator, string>> = {
   gte: 'is this or greater',
   lt: 'is less than this',
   lte: 'is this or less',
-  not: 'is none of these, or has no value',
+  not: 'is not one of these, or has no value',
   in: 'is one of these',
-  contains: 'contains this text, whatever its case',
-  starts_with: 'begins with this text, whatever its case',
+  contains: 'contains this text, in upper or lower case',
+  starts_with: 'begins with this text, in upper or lower case',
   null: 'has no value (`true`), or has one (`false`)',
 }
 

@@ -22,7 +22,7 @@ export function resourceSchemas(resource: Resource, { one, many }: ResourceNames
   )
   const properties = { id, ...shown, ...timestamps }
   const soft = resource.deletion.variant === 'soft'
-  const keptRecord = `One of the ${resource.name} that was deleted and is still kept`
+  const keptRecord = `One of the ${resource.name} that was deleted and is still retained`
   const items = [refTo('schemas', one), refTo('schemas', `${one}Selection`)]
   return {
     [one]: {
@@ -30,12 +30,12 @@ export function resourceSchemas(resource: Resource, { one, many }: ResourceNames
       ...object(properties, Object.keys(properties)),
     },
     [`${one}Selection`]: {
-      description: `What \`fields\` asked for of one of the ${resource.name}.`,
+      description: `The fields requested with \`fields\` of one of the ${resource.name}.`,
       ...object(properties, ['id']),
     },
     ...(soft && {
       [`${one}Deleted`]: {
-        description: `${keptRecord}, or what \`fields\` asked for of it.`,
+        description: `${keptRecord}, or the fields of it requested with \`fields\`.`,
         ...object({ ...properties, ...deletedAt }, ['id', 'deleted_at']),
       },
     }),
@@ -187,7 +187,7 @@ function patch(resource: Resource): Json {
     return [field.name, field.type === 'object' ? merged : withoutDefault(inBody(field))]
   })
   return {
-    description: 'The fields to change, as a JSON Merge Patch (RFC 7396): the others stay as they are.',
+    description: 'The fields to change, as a JSON Merge Patch (RFC 7396): other fields stay unchanged.',
     ...object({ id, ...Object.fromEntries(fields), ...timestamps }, []),
   }
 }

@@ -223,7 +223,7 @@ const sortedQuickly = 10_000
 
 /** The access path to the rows of a list of so many records. */
 function accessPathOf(plan: ReadPage, total: number): AccessPath {
-  // Only the index of words can estimate how few records have several words.
+  // Only the index of words finds the few records that have several words.
   if (plan.search !== undefined && plan.deleted === undefined && total <= sortedQuickly) return 'sort'
   if (isServed(plan)) return 'planner'
   if (total > sortedQuickly) return 'ordered scan'
