@@ -1,8 +1,9 @@
 /** What a case is: one observable consequence of a rule, as data; and the state of a case while it runs. */
 import type { RuleLevel } from '../../spec/rules/rule.ts'
 import type { Exchange } from '../client/exchange.ts'
-import type { CollectionProfile, Operation, PageStyle, Permission, Profile } from '../profile/profile.ts'
+import type { CollectionProfile, Profile } from '../profile/profile.ts'
 import type { JsonObject } from '../values/json.ts'
+import type { Need } from './needs.ts'
 
 /** Who sends a request: the caller of `--key`, no credential, an invalid one, or a caller without the permission. */
 export type Caller = 'caller' | 'nobody' | 'wrong' | 'other'
@@ -108,54 +109,6 @@ export type Step =
       readonly seconds?: number
       readonly plain?: boolean
     }
-
-/** What a case needs of a server. */
-export type Need =
-  | Operation
-  | PageStyle
-  | 'key'
-  | 'other'
-  | 'marker'
-  | 'search'
-  | 'sort'
-  | 'filter'
-  | 'ranked'
-  | 'measured'
-  | 'emptied'
-  | 'undeclared'
-  | 'marker-sort'
-  | 'paged'
-  | 'unique'
-  | 'required'
-  | 'invalid'
-  | 'mistakes'
-  | 'change'
-  | 'optional'
-  | 'reference'
-  | 'parent'
-  | 'nested'
-  | 'children'
-  | 'object'
-  | 'soft'
-  | 'hard'
-  | 'conditional'
-  | 'unconditional'
-  | 'grace'
-  | 'summary'
-  | 'deferred'
-  | 'owner'
-  | `no ${Permission}`
-  | 'origin'
-  | 'document'
-  | 'deprecated'
-  | 'retired'
-  | 'open'
-  | 'exports'
-  | 'disposable'
-  | 'tls'
-  | 'version'
-  | 'version-field'
-  | 'attempts'
 
 /** Where in an exchange something is wrong. */
 export type Part = 'status' | 'body' | 'connection' | { readonly field: string } | { readonly pointer: string }

@@ -1,6 +1,7 @@
 /** Completes cases: what a case needs of a server, and whether it changes anything, follows from its steps. */
-import type { Ask, Case, Need, Step } from './case.ts'
+import type { Ask, Case, Step } from './case.ts'
 import { memberKinds } from './members.ts'
+import type { Need } from './needs.ts'
 
 /** A case as it is written. */
 export interface Draft extends Omit<Case, 'id' | 'kind' | 'needs'> {

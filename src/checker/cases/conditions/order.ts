@@ -1,8 +1,9 @@
 /** CON-5, CON-6: one of several concurrent writers wins, and which of several refusals is given. */
-import type { Ask, Case, Expectation, Finding, Need, Observations, Request, Step } from '../../case/case.ts'
+import type { Ask, Case, Expectation, Finding, Observations, Request, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { finding, status } from '../../case/expect.ts'
 import { both, deletion, first, one, second, seen, two } from '../../case/names.ts'
+import type { Need } from '../../case/needs.ts'
 import { answered, applicableWhere, outcomeOf } from '../../case/preconditions.ts'
 import { base, collection, mark, members, Reference } from '../../case/references.ts'
 import { body, create, setUp, simultaneous, together } from '../../case/steps.ts'

@@ -1,9 +1,10 @@
 /** CON-1, CON-2, CON-8: Cache-Control, entity tags, Last-Modified and Vary. */
 import { parseHttpDate } from '../../../http/fields/http-date.ts'
-import type { Expectation, Need, Observations, Step } from '../../case/case.ts'
+import type { Expectation, Observations, Step } from '../../case/case.ts'
 import { common, defineEach } from '../../case/define.ts'
 import { answerOf, done, elementsOf, field, fieldIs, finding, status, unless } from '../../case/expect.ts'
 import { again, change, deletion, list, one, read, two } from '../../case/names.ts'
+import type { Need } from '../../case/needs.ts'
 import { answered, applicableWhere } from '../../case/preconditions.ts'
 import { base, caseRecords, collection, idMember, members, Reference } from '../../case/references.ts'
 import { asNobody, body, create, setUp } from '../../case/steps.ts'

@@ -1,7 +1,8 @@
 /** Requests that servers have to refuse: the usual mistakes of clients, and input that nobody sends who means well. */
-import type { Case, Need, Step } from '../../case/case.ts'
+import type { Case, Step } from '../../case/case.ts'
 import type { Draft } from '../../case/define.ts'
 import { error, odd, one } from '../../case/names.ts'
+import type { Need } from '../../case/needs.ts'
 import { base, collection, credentialFields, host, mark, members, type Reference } from '../../case/references.ts'
 import { asNobody, asOther, body, create } from '../../case/steps.ts'
 

@@ -1,8 +1,9 @@
 /** HED-1, HED-2: HEAD is answered as GET without the body, also for an export that is not ready. */
-import type { Case, Expectation, Need, Request, Step } from '../../case/case.ts'
+import type { Case, Expectation, Request, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, field, finding, short, status } from '../../case/expect.ts'
 import { deletion, one } from '../../case/names.ts'
+import type { Need } from '../../case/needs.ts'
 import { answered, applicableWhere, outcomeOf, readyWhere } from '../../case/preconditions.ts'
 import {
   base,
