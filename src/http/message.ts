@@ -32,6 +32,15 @@ export interface HttpRequest {
   readonly reserve?: ((caller: string, bytes: number, mayRefuse: boolean) => Fault | undefined) | undefined
 }
 
+/** Decodes a part of a request target; `undefined`: it has an invalid percent-escape, or one that is not UTF-8. */
+export function decodeTargetPart(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Response header fields by name, in the spelling that is sent. */
 export type ResponseHeaders = Record<string, string>
 

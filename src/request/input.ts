@@ -158,12 +158,7 @@ function readOnly(
 }
 
 function keyOf(field: string | undefined): string | undefined {
-  if (field === undefined) return undefined
-  const read = parseIdempotencyKey(field)
-  if ('key' in read) return read.key
-  const { problem: message } = read
-  const errors: Issue[] = [{ code: 'INVALID_IDEMPOTENCY_KEY', message, header: 'Idempotency-Key' }]
-  throw fault('INVALID_IDEMPOTENCY_KEY', { errors })
+  return field === undefined ? undefined : parseIdempotencyKey(field)
 }
 
 /** The media types that a method takes as a body; `vendorType` means `application/json` too. */

@@ -2,6 +2,7 @@
  * The parameters of a query string, those that several addresses take, and the names of fields that one lists:
  * `sort=-due_on,title`, `fields=id,title` (QRY-3, QRY-4).
  */
+import { decodeTargetPart } from '../http/message.ts'
 import { secretParameters } from '../model/check/names.ts'
 import { holdsCredential, withoutCredentials } from '../model/credentials.ts'
 import type { SortTerm } from '../model/predicate.ts'
@@ -39,12 +40,9 @@ export function readParameters(query: string): Parameter[] {
 
 function decode(text: string): string {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
-  if (!spaced.includes('%')) return spaced
-  try {
-    return decodeURIComponent(spaced)
-  } catch {
-    throw fault('MALFORMED_URL', { detail: 'The query string has a percent-escape that is not valid UTF-8.' })
-  }
+  const decoded = spaced.includes('%') ? decodeTargetPart(spaced) : spaced
+  if (decoded !== undefined) return decoded
+  throw fault('MALFORMED_URL', { detail: 'The query string has a percent-escape that is not valid UTF-8.' })
 }
 
 /**
@@ -57,12 +55,8 @@ function credentialIssue(name: string): Issue {
 }
 
 /** A text that cannot be decoded is refused later; until then it is searched as it is. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    return text
-  }
+function searched(text: string): string {
+  return decodeTargetPart(text.replaceAll('+', ' ')) ?? text
 }
 
 /**
@@ -75,10 +69,10 @@ export function refuseSecrets(query: string): void {
   const errors: Issue[] = []
   for (const part of query.split('&')) {
     if (errors.length === mostQueryIssues) break
-    const name = decoded(part.split('=', 1)[0] as string)
+    const name = searched(part.split('=', 1)[0] as string)
     const bare = name.replace(/\[.*$/s, '').trim().toLowerCase()
     if (!secrets.has(bare)) {
-      if (holdsCredential(decoded(part))) errors.push(credentialIssue(name))
+      if (holdsCredential(searched(part))) errors.push(credentialIssue(name))
       continue
     }
     const message = `Send credentials in the Authorization header; never as ${bare} in an address.`

@@ -2,6 +2,7 @@
  * Addresses: the targets of paths, and their methods. Finding a target refuses nothing, so that authentication comes
  * first (CON-6).
  */
+import { decodeTargetPart } from '../http/message.ts'
 import { type Catalog, isRestorable, type Resource } from '../model/resource.ts'
 import { fault } from '../spec/faults.ts'
 
@@ -79,7 +80,7 @@ export function findTarget(catalog: Catalog, path: string, versioned = true): Fo
   const segments = path.split('/')
   if (path.includes('%')) {
     for (const [index, segment] of segments.entries()) {
-      const decoded = decode(segment)
+      const decoded = decodeTargetPart(segment)
       if (decoded === undefined) return { kind: 'malformed' }
       segments[index] = decoded
     }
@@ -122,14 +123,6 @@ function health(segments: readonly string[]): Found {
   const probe = segments[2]
   if (segments.length !== 3 || (probe !== 'live' && probe !== 'ready')) return missing
   return found({ kind: 'health', probe })
-}
-
-function decode(segment: string): string | undefined {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return undefined
-  }
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 
 import { parseContentType } from '../http/fields/content-type.ts'
-import type { HttpRequest } from '../http/message.ts'
+import { decodeTargetPart, type HttpRequest } from '../http/message.ts'
 import { mediaRanges } from '../http/preferences.ts'
 import { type Fault, fault, type Issue } from '../spec/faults.ts'
 import type { Version, Versions } from './versions.ts'
@@ -187,8 +187,8 @@ function takeVersion(query: string): { readonly values: readonly string[]; reado
   const rest = query.split('&').filter((part) => {
     const equals = part.indexOf('=')
     const name = equals === -1 ? part : part.slice(0, equals)
-    if (decoded(name) !== 'version') return true
-    values.push(equals === -1 ? '' : (decoded(part.slice(equals + 1)) ?? ''))
+    if (decodeTargetPart(name) !== 'version') return true
+    values.push(equals === -1 ? '' : (decodeTargetPart(part.slice(equals + 1)) ?? ''))
     return false
   })
   return { values, rest: rest.join('&') }
@@ -198,13 +198,5 @@ function takeVersion(query: string): { readonly values: readonly string[]; reado
 function firstSegment(path: string): string {
   const end = path.indexOf('/', 1)
   const segment = path.slice(1, end === -1 ? undefined : end)
-  return segment.includes('%') ? (decoded(segment) ?? segment) : segment
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
+  return segment.includes('%') ? (decodeTargetPart(segment) ?? segment) : segment
 }

@@ -1,9 +1,7 @@
 /**
  * `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07): the name that makes a request repeatable (MET-9).
  */
-
-/** The key, or one sentence that says what is wrong. */
-export type IdempotencyKey = { readonly key: string } | { readonly problem: string }
+import { type Fault, fault } from '../../spec/faults.ts'
 
 /** The most characters that a key may have, its quotes and escapes not counted. */
 export const longestKey = 255
@@ -20,33 +18,35 @@ const bare = /^[^ ",;]+$/
  * Reads the value of `Idempotency-Key`: a String in double quotes, as the draft has it, or the same text without
  * quotes, as many clients send it. Both give the same key.
  *
+ * @throws Fault INVALID_IDEMPOTENCY_KEY that says what is wrong with the value
  * @example
- * parseIdempotencyKey('"8e03978e-40d5-43e8-bc93-6894a57f9324"') // { key: '8e03978e-40d5-43e8-bc93-6894a57f9324' }
- * parseIdempotencyKey('"a"b') // { problem: 'Idempotency-Key has something after its closing quote.' }
+ * parseIdempotencyKey('"8e03978e-40d5-43e8-bc93-6894a57f9324"') // 8e03978e-40d5-43e8-bc93-6894a57f9324
  */
-export function parseIdempotencyKey(value: string): IdempotencyKey {
+export function parseIdempotencyKey(value: string): string {
   const text = value.trim()
   if (/[^\t -~]/.test(value) || text.includes('\t')) {
-    return problem('may hold visible ASCII characters and spaces only')
+    throw invalid('may hold visible ASCII characters and spaces only')
   }
   const key = text.startsWith('"') ? unquoted(text) : text
-  if (typeof key !== 'string') return key
-  if (key === '') return problem('is empty')
-  if (key === text && !bare.test(key)) return problem('must stand in double quotes to hold spaces, quotes, , or ;')
-  return key.length > longestKey ? problem(`may have ${longestKey} characters`) : { key }
+  if (key === '') throw invalid('is empty')
+  if (key === text && !bare.test(key)) throw invalid('must stand in double quotes to hold spaces, quotes, , or ;')
+  if (key.length > longestKey) throw invalid(`may have ${longestKey} characters`)
+  return key
 }
 
-function unquoted(text: string): string | { readonly problem: string } {
+function unquoted(text: string): string {
   const found = quoted.exec(text)
   if (found === null) {
-    return badEscape.test(text)
-      ? problem('has a backslash before something else than a double quote or a backslash')
-      : problem('has no closing quote')
+    throw badEscape.test(text)
+      ? invalid('has a backslash before something else than a double quote or a backslash')
+      : invalid('has no closing quote')
   }
-  if (!parameters.test(text.slice(found[0].length))) return problem('has something after its closing quote')
+  if (!parameters.test(text.slice(found[0].length))) throw invalid('has something after its closing quote')
   return found[1]!.replace(/\\(.)/g, '$1')
 }
 
-function problem(what: string): { readonly problem: string } {
-  return { problem: `Idempotency-Key ${what}.` }
+function invalid(what: string): Fault {
+  const message = `Idempotency-Key ${what}.`
+  const errors = [{ code: 'INVALID_IDEMPOTENCY_KEY', message, header: 'Idempotency-Key' }] as const
+  return fault('INVALID_IDEMPOTENCY_KEY', { errors })
 }
