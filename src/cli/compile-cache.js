@@ -88,5 +88,6 @@ function refused(reason) {
 
 if (process.env.NODE_COMPILE_CACHE === undefined) {
   const folder = cacheFolder()
-  if (folder !== undefined) enableCompileCache(folder)
+  // Deno has no such cache.
+  if (folder !== undefined) enableCompileCache?.(folder)
 }

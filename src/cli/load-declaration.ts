@@ -6,7 +6,7 @@ import { constants } from 'node:fs'
 import { access, readFile, stat } from 'node:fs/promises'
 import { registerHooks, stripTypeScriptTypes } from 'node:module'
 import { basename, extname, join, resolve } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { checkDeclaration, DeclarationError, type Problem } from '../model/check/check-declaration.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
 import type { Catalog } from '../model/resource.ts'
@@ -105,13 +105,13 @@ export type Imported =
   | { readonly kind: 'imported'; readonly value: unknown }
   | { readonly kind: 'failed'; readonly problem: Problem }
 
-// Sources run as they are, and compiled they are .js: the entry point is named alike.
-const ownEntry = new URL(`../index${extname(fileURLToPath(import.meta.url))}`, import.meta.url).href
+const ownEntry = import.meta.resolve('resourced')
 let hooked = false
 
 /** Resolves `import 'resourced'` to this program, wherever the declaration is. */
 function answerToOwnName(): void {
-  if (hooked) return
+  // Bun has no hooks: there, declarations import the package that is installed beside them.
+  if (hooked || registerHooks === undefined) return
   hooked = true
   registerHooks({
     resolve: (specifier, context, next) =>

@@ -88,7 +88,7 @@ export async function serveUntilStopped(options: ServeOptions & { readonly obser
   })
   await serving
   // Now, because a process that is killed cannot write the cache.
-  flushCompileCache()
+  flushCompileCache?.()
   return serving
 }
 

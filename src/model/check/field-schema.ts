@@ -321,7 +321,7 @@ function alike(fits: (value: unknown) => boolean, keywords: string): [string, (v
 }
 
 // Loading the analysis takes a tenth of a second, and most declarations have only plain patterns.
-const load = (): Pick<typeof recheck, 'checkSync'> => createRequire(import.meta.url)('recheck/lib/browser.js')
+const load = (): Pick<typeof recheck, 'checkSync'> => createRequire(import.meta.url)('#recheck')
 
 /**
  * How long the analysis of one pattern may take, in milliseconds. A pattern that takes longer is accepted.

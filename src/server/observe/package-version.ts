@@ -1,10 +1,8 @@
 /** The version of Resourced that runs. */
-import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 
 /** The version in the package's manifest. */
 export function packageVersion(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
-    version: string
-  }
+  const manifest: { readonly version: string } = createRequire(import.meta.url)('#manifest')
   return manifest.version
 }

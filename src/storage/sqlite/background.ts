@@ -55,7 +55,7 @@ export function threadedBackground(path: string, catalog: Catalog, changed: () =
   let thread: Worker | undefined
   let number = 0
   const begin = () => {
-    const worker = new Worker(new URL('./background-thread.ts', import.meta.url), {
+    const worker = new Worker(new URL(import.meta.resolve('#background-thread')), {
       workerData: { path, catalog: withoutFunctions(catalog) },
       // Its objects are short-lived: a larger young generation would only take memory.
       resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 1_024 },

@@ -1,0 +1,55 @@
+/** Writes the package to publish into a folder. */
+import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, constants } from 'node:zlib'
+import { bundle, type Files } from './bundle.ts'
+import { copied, included, packageManifest, root } from './contents.ts'
+import { declarations } from './types.ts'
+
+/** The module that the package's name leads to. Its first import runs before the second. */
+const entry = "import './lib/require-node.js'\nexport * from './lib/index.js'\n"
+
+/**
+ * Builds the package. What the folder contained is removed.
+ *
+ * @param publishable whether npm may publish the folder
+ */
+export async function buildPackage(folder: string, publishable: boolean): Promise<void> {
+  const [code, types, manifest] = await Promise.all([bundle(), declarations(), packageManifest(publishable)])
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(join(folder, 'lib'), { recursive: true })
+  await writeAll(join(folder, 'lib'), code)
+  await chmod(join(folder, 'lib/main.js'), 0o755)
+  await writeAll(join(folder, 'types'), types)
+  await writeFile(join(folder, 'index.js'), entry)
+  await writeFile(join(folder, 'lib/recheck.br'), await compressedRecheck())
+  await copyFile(new URL('recheck.cjs', import.meta.url), join(folder, 'lib/recheck.cjs'))
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
+  await writeFile(join(folder, 'LICENSE'), await licenses())
+  for (const file of copied) await copyFile(new URL(file, root), join(folder, file))
+}
+
+async function writeAll(folder: string, files: Files): Promise<void> {
+  for (const [name, text] of files) {
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await writeFile(join(folder, name), text)
+  }
+}
+
+/** The whole package brings programs of 50 MB for each platform, which the analysis here does not use. */
+async function compressedRecheck(): Promise<Buffer> {
+  const code = await readFile(createRequire(import.meta.url).resolve('#recheck'))
+  const { BROTLI_PARAM_LGWIN: window, BROTLI_PARAM_SIZE_HINT: size } = constants
+  return brotliCompressSync(code, { params: { [window]: constants.BROTLI_MAX_WINDOW_BITS, [size]: code.length } })
+}
+
+async function licenses(): Promise<string> {
+  const own = await readFile(new URL('LICENSE', root), 'utf8')
+  const others = included.map(async (name) => {
+    const text = await readFile(fileURLToPath(new URL(`node_modules/${name}/LICENSE`, root)), 'utf8')
+    return `\n---\n\nThis package includes ${name}, under this license:\n\n${text}`
+  })
+  return own + (await Promise.all(others)).join('')
+}

@@ -1,0 +1,65 @@
+/** What the published package contains: its manifest, its entry points, and the files beside the code. */
+import { readFile } from 'node:fs/promises'
+
+/** The root manifest, as far as the package takes something from it. */
+export interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly [key: string]: unknown
+}
+
+/** The root of the repository. */
+export const root = new URL('../../', import.meta.url)
+
+/** Source files that the bundler starts from, by their names in `lib/`. */
+export const entryPoints = {
+  index: 'src/index.ts',
+  main: 'src/cli/main.js',
+  'require-node': 'src/cli/require-node.js',
+  'background-thread': 'src/storage/sqlite/background-thread.ts',
+} as const
+
+/** Files that are copied as they are. */
+export const copied = ['README.md', 'CHANGELOG.md'] as const
+
+/** Packages whose code is in the package itself. Their licenses are appended to ours. */
+export const included = ['recheck'] as const
+
+// Declarations of types name what these packages declare. With `*`, npm installs the version of the application.
+const types = { '@types/node': '*' }
+
+/**
+ * The manifest of the package.
+ *
+ * @param publishable whether npm may publish it. Only `npm run release` asks for that, after its checks.
+ */
+export async function packageManifest(publishable: boolean): Promise<Manifest> {
+  const { name, version, description, license, type, engines, dependencies } = await rootManifest()
+  const needed = Object.entries(dependencies).filter(([each]) => !included.some((name) => name === each))
+  return {
+    name,
+    version,
+    ...(publishable ? {} : { private: true }),
+    description,
+    license,
+    type,
+    engines,
+    exports: {
+      '.': { types: './types/index.d.ts', default: './index.js' },
+      './package.json': './package.json',
+    },
+    imports: {
+      '#background-thread': './lib/background-thread.js',
+      '#manifest': './package.json',
+      '#recheck': './lib/recheck.cjs',
+    },
+    bin: { resourced: './lib/main.js' },
+    dependencies: { ...Object.fromEntries(needed.map(([each, exact]) => [each, `^${exact}`])), ...types },
+  }
+}
+
+/** The manifest of the repository. */
+export async function rootManifest(): Promise<Manifest> {
+  return JSON.parse(await readFile(new URL('package.json', root), 'utf8')) as Manifest
+}

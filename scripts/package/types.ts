@@ -1,0 +1,40 @@
+/** The declarations of the public names, and of what they refer to. */
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Files } from './bundle.ts'
+import { root } from './contents.ts'
+
+const specifier = /(\bfrom\s*|\bimport\(\s*|^import\s*)(['"])(\.[^'"]+?)\.ts\2/gm
+
+/** Declaration files by their paths: those that `index.d.ts` leads to. */
+export async function declarations(): Promise<Files> {
+  const folder = await mkdtemp(join(tmpdir(), 'resourced-types-'))
+  try {
+    const compiler = fileURLToPath(new URL('node_modules/typescript/bin/tsc', root))
+    const project = fileURLToPath(new URL('tsconfig.json', import.meta.url))
+    const run = spawnSync(process.execPath, [compiler, '-p', project, '--outDir', folder], { encoding: 'utf8' })
+    if (run.status !== 0) throw new Error(`The declarations cannot be written:\n${run.stdout}${run.stderr}`)
+    return await reachable(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function reachable(folder: string): Promise<Files> {
+  const found = new Map<string, string>()
+  const waiting = ['index.d.ts']
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (found.has(file)) continue
+    const text = await readFile(join(folder, file), 'utf8')
+    for (const [, , , path = ''] of text.matchAll(specifier)) {
+      waiting.push(`${posix.join(posix.dirname(file), path)}.d.ts`)
+    }
+    found.set(file, text.replace(specifier, '$1$2$3.js$2'))
+  }
+  // Whatever `types` the application's compiler is set to: the declarations name those of Node.js.
+  found.set('index.d.ts', `/// <reference types="node" />\n${found.get('index.d.ts')}`)
+  return found
+}
