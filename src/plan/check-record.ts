@@ -1,11 +1,10 @@
 /**
  * The first decision about a record (CON-6): is there one, may the caller use it, and do the preconditions of the
- * request hold? Here are also the validators that preconditions compare, and the permissions that a record must have
- * after an update.
+ * request hold? Here are also the validators that preconditions compare.
  */
 import { decidePreconditions, type EntityTag } from '../http/preconditions.ts'
 import { allOf, collectionsOf, fieldsOf, type Predicate } from '../model/predicate.ts'
-import type { Draft, RecordValues, Resource } from '../model/resource.ts'
+import type { RecordValues, Resource } from '../model/resource.ts'
 import { timestamp } from '../model/time.ts'
 import type {
   Conditions,
@@ -102,21 +101,6 @@ export function decidableRecords(
   const isOfState = (tags: Conditions['ifMatch']) => tags !== undefined && tags !== 'any'
   const reads = plan.kind === 'patch' || isOfState(ifMatch) || isOfState(ifNoneMatch) || ifUnmodifiedSince !== undefined
   return reads ? allOf([plan.permitted, mayRead]) : plan.permitted
-}
-
-/**
- * The permissions that must hold for the record as an update makes it (AUT-8), in the order in which they are checked:
- * the `with check` of PostgreSQL's policies. A permission that the changed fields do not affect was checked with the
- * record as it is.
- */
-export function permissionsAfter(plan: Update, { changed }: Pick<Draft, 'changed'>): Predicate[] {
-  if (changed.length === 0) return []
-  const permissions: Predicate[] = []
-  if (dependsOn(plan.resource, plan.permitted, [...changed, 'updated_at'])) permissions.push(plan.permitted)
-  // A record may move under another one only if the caller might have created it there.
-  const moves = changed.some((name) => plan.movedBy.includes(name))
-  if (moves && plan.mayCreate.kind !== 'always') permissions.push(plan.mayCreate)
-  return permissions
 }
 
 /**

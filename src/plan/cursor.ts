@@ -1,34 +1,15 @@
 /** Cursors: positions in an ordered list, sealed and bound to the list that they came from (PAG-5). */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Position } from '../model/predicate.ts'
-import { type Catalog, type Resource, resourceOfStored } from '../model/resource.ts'
 import { fault } from '../spec/faults.ts'
-import type { Parent } from './plan.ts'
 
 const sealBytes = 16
-
-/**
- * The text that the cursors of a list are bound to. In another version the keys of a position may have another meaning.
- *
- * @param versionCatalog the catalog of the client's version
- * @param query sort, filters and search in one spelling
- */
-export function bindingOf(
-  versionCatalog: Catalog,
-  resource: Resource,
-  parent: Parent | undefined,
-  query: string,
-): string {
-  const nameOf = ({ name }: Resource) => resourceOfStored(versionCatalog, name)?.name ?? name
-  const above = parent === undefined ? '' : `${nameOf(parent.resource)}/${parent.id}`
-  return `${versionCatalog.version} ${nameOf(resource)} ${above} ${query}`
-}
 
 /**
  * Seals a position into a cursor.
  *
  * @param secret the storage's cursor secret
- * @param binding of the list, see `bindingOf`; the cursor opens with the same binding only
+ * @param binding of the list: what distinguishes it from others; the cursor opens with the same binding only
  */
 export function sealCursor(secret: Uint8Array, binding: string, position: Position): string {
   const content = Buffer.from(JSON.stringify([position.direction === 'backward' ? 1 : 0, ...position.keys]))

@@ -13,7 +13,7 @@ import {
 } from '../model/resource.ts'
 import { issueFromStored, jsonFromStored, recordFromStored } from '../versions/translate-record.ts'
 import { completeVersions } from '../versions/versions.ts'
-import { draftCreate, draftUpdate } from './decide.ts'
+import { draftCreate, draftUpdate } from './draft.ts'
 import type { Create, Update } from './plan.ts'
 
 const text: FieldDeclaration = { type: 'string', optional: true, filter: true }

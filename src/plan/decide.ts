@@ -1,8 +1,7 @@
 /**
  * Decides whether a record may be written. The decision has two pure halves around what the storage reads:
  * `proposeCreate` and `proposeUpdate` return the record after the change and the questions about other records, and
- * `judge` decides with the answers: references, unique values, transitions and business rules. A change of an older
- * version is drafted in that version's terms, and then translated to stored terms (VER-2).
+ * `judge` decides with the answers: references, unique values, transitions and business rules.
  */
 
 import {
@@ -24,9 +23,8 @@ import {
 } from '../model/predicate.ts'
 import type { Catalog, Draft, RecordValues, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
-import { createToStored, recordFromStored, updateToStored } from '../versions/translate-record.ts'
-import { type CurrentRecord, checkRecord, permissionsAfter } from './check-record.ts'
-import { bodyOfUpdate, draftOfCreate, draftOfUpdate, indexKeyIssues, issue, needsReading } from './draft.ts'
+import { type CurrentRecord, checkRecord, dependsOn } from './check-record.ts'
+import { draftCreate, draftUpdate, issue } from './draft.ts'
 import type { Create, Outcome, Update, Write } from './plan.ts'
 import { redactError, writeOnlyTexts } from './redact-error.ts'
 
@@ -83,6 +81,21 @@ function propose(catalog: Catalog, plan: Create | Update, current: RecordValues 
   const questions = [...questionsOfDraft(resource, draft), ...questionsOfRules(catalog, plan, transition)]
   const permissions = isCreate ? [plan.permitted] : permissionsAfter(plan, draft)
   return { kind: 'proposal', transition, draft, questions, permissions }
+}
+
+/**
+ * The permissions that must hold for the record as an update makes it (AUT-8), in the order in which they are checked:
+ * the `with check` of PostgreSQL's policies. A permission that the changed fields do not affect was checked with the
+ * record as it is.
+ */
+function permissionsAfter(plan: Update, { changed }: Pick<Draft, 'changed'>): Predicate[] {
+  if (changed.length === 0) return []
+  const permissions: Predicate[] = []
+  if (dependsOn(plan.resource, plan.permitted, [...changed, 'updated_at'])) permissions.push(plan.permitted)
+  // A record may move under another one only if the caller might have created it there.
+  const moves = changed.some((name) => plan.movedBy.includes(name))
+  if (moves && plan.mayCreate.kind !== 'always') permissions.push(plan.mayCreate)
+  return permissions
 }
 
 /** The questions about the references and unique values that a draft changes. */
@@ -258,43 +271,4 @@ function objectionOf(place: string, answer: RuleObjection | undefined): Issue | 
 
 function rulesOf({ resource, trigger }: Transition): BusinessRule[] {
   return resource.rules.filter((rule) => [rule.on].flat().includes(trigger))
-}
-
-/** The stored record that a POST of any version would make. */
-export function draftCreate(plan: Create): Draft {
-  const { resource, versionResource } = plan
-  if (versionResource === undefined) return withIndexKeys(resource, draftOfCreate(plan))
-  const { fromStored } = versionResource.mapping
-  const parent = plan.parent && { ...plan.parent, field: fromStored.get(plan.parent.field) ?? '' }
-  const draft = draftOfCreate({ ...plan, resource: versionResource, parent })
-  return withIndexKeys(resource, createToStored(versionResource, draft, draftOfCreate({ ...plan, body: {} })))
-}
-
-/** A draft of a stored record, with an issue for each text that is too long for an index. */
-function withIndexKeys(resource: Resource, draft: Draft): Draft {
-  const found = indexKeyIssues(resource, draft)
-  return found.length === 0 ? draft : { ...draft, issues: [...draft.issues, ...found] }
-}
-
-/** The result of an update: a draft, or why there is none. */
-type Drafted =
-  | { readonly kind: 'draft'; readonly draft: Draft }
-  | { readonly kind: 'forbidden' }
-  | Exclude<ReturnType<typeof bodyOfUpdate>, { kind: 'patched' }>
-
-/**
- * The stored record that a PUT or PATCH of any version would make of `current`, or why it makes none.
- *
- * @param isReadable whether the caller may read `current`
- */
-export function draftUpdate(plan: Update, current: RecordValues, isReadable = true): Drafted {
-  const { resource, versionResource } = plan
-  if (!isReadable && needsReading(plan, versionResource ?? resource)) return { kind: 'forbidden' }
-  const asked = versionResource === undefined ? plan : { ...plan, resource: versionResource }
-  const record = versionResource === undefined ? current : recordFromStored(versionResource, current)
-  const body = bodyOfUpdate(asked, record)
-  if (body.kind !== 'patched') return body
-  const draft = draftOfUpdate(asked, record, body.value, isReadable)
-  const stored = versionResource === undefined ? draft : updateToStored(versionResource, current, draft)
-  return { kind: 'draft', draft: withIndexKeys(resource, stored) }
 }

@@ -2,8 +2,8 @@
  * The record that a body would make, and everything that is wrong with it (ERR-3). POST, PUT and PATCH differ only in
  * the value of a field that was not sent. A JSON Patch is applied to the record as clients see it (MET-4). A JSON Merge
  * Patch (RFC 7396) is merged field by field, where the draft judges each field. No response depends on values that the
- * caller may not read: those of a record
- * without permission to read it, and those of `writeOnly` fields (AUT-9).
+ * caller may not read: those of a record without permission to read it, and those of `writeOnly` fields (AUT-9). A change
+ * of an older version is drafted in that version's terms, and then translated to stored terms (VER-2).
  */
 import { isDeepStrictEqual } from 'node:util'
 import { canonicalValue } from '../model/decimal.ts'
@@ -13,11 +13,51 @@ import { type Draft, type Field, type RecordValues, type Resource, systemFields 
 import { fold } from '../model/text.ts'
 import { timestamp } from '../model/time.ts'
 import type { Issue } from '../spec/faults.ts'
+import { createToStored, recordFromStored, updateToStored } from '../versions/translate-record.ts'
 import { jsonPatch, type Patched } from './json-patch.ts'
 import type { Create, Update } from './plan.ts'
 
-/** The record that a POST would make. */
-export function draftOfCreate(plan: Create): Draft {
+/** The stored record that a POST of any version would make. */
+export function draftCreate(plan: Create): Draft {
+  const { resource, versionResource } = plan
+  if (versionResource === undefined) return withIndexKeys(resource, draftOfCreate(plan))
+  const { fromStored } = versionResource.mapping
+  const parent = plan.parent && { ...plan.parent, field: fromStored.get(plan.parent.field) ?? '' }
+  const draft = draftOfCreate({ ...plan, resource: versionResource, parent })
+  return withIndexKeys(resource, createToStored(versionResource, draft, draftOfCreate({ ...plan, body: {} })))
+}
+
+/** A draft of a stored record, with an issue for each text that is too long for an index. */
+function withIndexKeys(resource: Resource, draft: Draft): Draft {
+  const found = indexKeyIssues(resource, draft)
+  return found.length === 0 ? draft : { ...draft, issues: [...draft.issues, ...found] }
+}
+
+/** The result of an update: a draft, or why there is none. */
+type Drafted =
+  | { readonly kind: 'draft'; readonly draft: Draft }
+  | { readonly kind: 'forbidden' }
+  | Exclude<ReturnType<typeof bodyOfUpdate>, { kind: 'patched' }>
+
+/**
+ * The stored record that a PUT or PATCH of any version would make of `current`, or why it makes none.
+ *
+ * @param isReadable whether the caller may read `current`
+ */
+export function draftUpdate(plan: Update, current: RecordValues, isReadable = true): Drafted {
+  const { resource, versionResource } = plan
+  if (!isReadable && needsReading(plan, versionResource ?? resource)) return { kind: 'forbidden' }
+  const asked = versionResource === undefined ? plan : { ...plan, resource: versionResource }
+  const record = versionResource === undefined ? current : recordFromStored(versionResource, current)
+  const body = bodyOfUpdate(asked, record)
+  if (body.kind !== 'patched') return body
+  const draft = draftOfUpdate(asked, record, body.value, isReadable)
+  const stored = versionResource === undefined ? draft : updateToStored(versionResource, current, draft)
+  return { kind: 'draft', draft: withIndexKeys(resource, stored) }
+}
+
+/** The record that a POST would make, in terms of its version. */
+function draftOfCreate(plan: Create): Draft {
   const { resource, parent } = plan
   const now = timestamp(plan.now)
   const values: Record<string, unknown> = { id: plan.id, created_at: now, updated_at: now, deleted_at: null }
@@ -45,7 +85,7 @@ export function draftOfCreate(plan: Create): Draft {
 }
 
 /**
- * The record that a PUT or PATCH would make of `current`.
+ * The record that a PUT or PATCH would make of `current`, in terms of its version.
  *
  * @param sent the body of the plan; for a JSON Patch the record that it makes (`bodyOfUpdate`)
  * @param isReadable whether the caller may read `current`
@@ -62,31 +102,35 @@ export function draftOfUpdate(plan: Update, current: RecordValues, sent: unknown
   const changed: string[] = []
   const nextOf = plan.kind === 'patch' ? patchedValue : nextValue
   for (const field of resource.fields) {
-    const present = { value: current[field.name] ?? null, isHidden: !isReadable || field.writeOnly }
-    const next = nextOf(plan, field, body, present, issues)
-    values[field.name] = next
-    const isWritten = present.isHidden && isRewritten(plan, field, body, isReadable)
-    if (isWritten || !isDeepStrictEqual(next, present.value)) changed.push(field.name)
+    const { name } = field
+    const isHidden = !isReadable || field.writeOnly
+    const value = current[name] ?? null
+    const sent = Object.hasOwn(body, name) ? body[name] : undefined
+    const update = { plan, field, sent, current: value, isHidden, issues }
+    const next = nextOf(update)
+    values[name] = next
+    const isWritten = isHidden && isRewritten(update, isReadable)
+    if (isWritten || !isDeepStrictEqual(next, value)) changed.push(name)
   }
   if (changed.length > 0)
     values['updated_at'] = timestamp(Math.max(plan.now, Date.parse(String(current['updated_at']))))
   return { values, issues, changed }
 }
 
-/** The current value of a field, and whether it is hidden from the caller. */
-interface CurrentValue {
-  readonly value: unknown
+/** A field in an update. */
+interface FieldUpdate {
+  readonly plan: Update
+  readonly field: Field
+  /** The value in the body, or after a JSON Patch; `undefined`: there is none. */
+  readonly sent: unknown
+  readonly current: unknown
+  /** Whether the caller may not read the current value. */
   readonly isHidden: boolean
+  /** Receives what is wrong. */
+  readonly issues: Issue[]
 }
 
-function nextValue(
-  plan: Update,
-  field: Field,
-  body: RecordValues,
-  { value: current, isHidden }: CurrentValue,
-  issues: Issue[],
-): unknown {
-  const sent = Object.hasOwn(body, field.name) ? body[field.name] : undefined
+function nextValue({ plan, field, sent, current, isHidden, issues }: FieldUpdate): unknown {
   if (!isAssignable(plan, field)) {
     const isSame = !isHidden && isDeepStrictEqual(canonicalValue(field, sent), current)
     if (sent !== undefined && !isSame) issues.push(readOnly(field.name, plan))
@@ -111,17 +155,11 @@ function nextValue(
 }
 
 /** The value of a field after a JSON Patch. A value that the patch leaves as it is is not validated again. */
-function patchedValue(
-  plan: Update,
-  field: Field,
-  patched: RecordValues,
-  { value: current, isHidden }: CurrentValue,
-  issues: Issue[],
-): unknown {
-  const removed = !Object.hasOwn(patched, field.name)
+function patchedValue({ plan, field, sent, current, isHidden, issues }: FieldUpdate): unknown {
+  const removed = sent === undefined
   // The representation that was patched does not have the field.
   if (removed && isHidden) return current
-  const value = removed ? null : canonicalValue(field, patched[field.name])
+  const value = removed ? null : canonicalValue(field, sent)
   if (field.immutable && isHidden) {
     issues.push(immutable(field.name, 'leave it as it is'))
     return current
@@ -193,7 +231,7 @@ export function issue(code: Issue['code'], name: string, message: string): Issue
  * Whether an update needs permission to read the record, because the current value of a field decides about the new
  * one: by its transitions, or as the target of a merge patch.
  */
-export function needsReading({ kind, body }: Pick<Update, 'kind' | 'body'>, { fields }: Resource): boolean {
+function needsReading({ kind, body }: Pick<Update, 'kind' | 'body'>, { fields }: Resource): boolean {
   if (!isObject(body)) return false
   return fields.some(({ name, transitions }) => {
     const isSent = Object.hasOwn(body, name)
@@ -206,18 +244,11 @@ export function needsReading({ kind, body }: Pick<Update, 'kind' | 'body'>, { fi
  * Whether an update writes a field whose current value the caller may not read. That counts as a change even if the
  * value stays the same: otherwise an unchanged entity tag would confirm a guess. A PUT that leaves a `writeOnly` field
  * out clears it, which changes nothing if the field has no value.
- *
- * @param body as sent; for a JSON Patch the record that it makes, which has a `writeOnly` field only if the patch sets
- *   it
+ * After a JSON Patch a `writeOnly` field has a value only if the patch sets it.
  */
-function isRewritten(
-  { kind }: Pick<Update, 'kind'>,
-  field: Field,
-  body: Readonly<Record<string, unknown>>,
-  isReadable: boolean,
-): boolean {
+function isRewritten({ plan, field, sent }: FieldUpdate, isReadable: boolean): boolean {
   if (field.immutable || field.readOnly) return false
-  return Object.hasOwn(body, field.name) || (kind === 'replace' && !isReadable)
+  return sent !== undefined || (plan.kind === 'replace' && !isReadable)
 }
 
 /**

@@ -1,19 +1,14 @@
 /** The files that exports write (JOB-6): the text before, between and after the records, and CSV cells. */
 import { isObject } from '../model/plain-copy.ts'
 import type { MappedResource, Resource } from '../model/resource.ts'
-import { exportTypes } from '../spec/media-types.ts'
+import type { exportTypes } from '../spec/media-types.ts'
 import { jsonFromStored } from '../versions/translate-record.ts'
 
 /** The format of an export file. */
 export type ExportFormat = keyof typeof exportTypes
-/** All formats. */
-export const exportFormats = Object.keys(exportTypes) as ExportFormat[]
 
 /** How long a file is kept after its export is finished, in milliseconds. */
 export const exportsKept = 24 * 3_600_000
-
-/** The fields that live records have beside the declared ones. */
-export const liveFields = ['id', 'created_at', 'updated_at'] as const
 
 /**
  * The columns of an export, in the order of a representation.

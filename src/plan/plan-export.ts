@@ -15,8 +15,9 @@ import { permit } from '../policy/permit.ts'
 import { countListed, listed, readFields, readSort, type SourcedText } from '../request/parameters.ts'
 import { fault, type Issue } from '../spec/faults.ts'
 import { queryLimits } from '../spec/limits.ts'
+import { exportTypes } from '../spec/media-types.ts'
 import { translateQuery } from '../versions/translate-request.ts'
-import { type ExportFormat, exportFormats, liveFields } from './export-document.ts'
+import type { ExportFormat } from './export-document.ts'
 import type { DeleteJob, Export, ReadRecord } from './plan.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
 
@@ -117,6 +118,11 @@ interface ExportRequest {
   readonly fields: readonly string[] | undefined
   readonly format: ExportFormat
 }
+
+const exportFormats = Object.keys(exportTypes) as ExportFormat[]
+
+/** The fields that live records have beside the declared ones. */
+const liveFields = ['id', 'created_at', 'updated_at'] as const
 
 const members: readonly string[] = ['collection', 'filter', 'sort', 'fields', 'format']
 

@@ -8,7 +8,14 @@ import type { Action, OnDelete } from '../model/declaration.ts'
 import { escapeStep } from '../model/place.ts'
 import { isObject } from '../model/plain-copy.ts'
 import { allOf, type Predicate } from '../model/predicate.ts'
-import { hasConversions, isMapped, type MappedResource, type Resource } from '../model/resource.ts'
+import {
+  type Catalog,
+  hasConversions,
+  isMapped,
+  type MappedResource,
+  type Resource,
+  resourceOfStored,
+} from '../model/resource.ts'
 import { isAdministrator, permit, throughFields } from '../policy/permit.ts'
 import type { Input } from '../request/input.ts'
 import type { Target } from '../request/target.ts'
@@ -16,7 +23,7 @@ import { fault, type Issue } from '../spec/faults.ts'
 import { issueFromStored, jsonFromStored } from '../versions/translate-record.ts'
 import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
-import { bindingOf, openCursor } from './cursor.ts'
+import { openCursor } from './cursor.ts'
 import type { BulkDelete, Delete, DeleteMatching, Outcome, Parent, Plan, ReadPage, Removal, Update } from './plan.ts'
 import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
 import { planKey, planRevocation } from './plan-key.ts'
@@ -128,6 +135,18 @@ function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'re
   if (page.cursor === undefined) return { ...list, page, fields, conditions, key, cursorBinding }
   const position = openCursor(cursorSecret, cursorBinding, page.cursor)
   return { ...list, page: { style: 'cursor', limit: page.limit, position }, fields, conditions, key, cursorBinding }
+}
+
+/**
+ * The text that the cursors of a list are bound to. In another version the keys of a position may have another meaning.
+ *
+ * @param versionCatalog the catalog of the client's version
+ * @param query sort, filters and search in one spelling
+ */
+function bindingOf(versionCatalog: Catalog, resource: Resource, parent: Parent | undefined, query: string): string {
+  const nameOf = ({ name }: Resource) => resourceOfStored(versionCatalog, name)?.name ?? name
+  const above = parent === undefined ? '' : `${nameOf(parent.resource)}/${parent.id}`
+  return `${versionCatalog.version} ${nameOf(resource)} ${above} ${query}`
 }
 
 function planUpdate(
