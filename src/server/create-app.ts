@@ -11,7 +11,7 @@ import type { Storage } from '../storage/storage.ts'
 import { completeVersions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
 import { readJwt } from './jwt.ts'
-import { type Observe, observeCommits, observeReplica } from './observe/observe.ts'
+import type { Observe } from './observe/observe.ts'
 import { type DatabaseOptions, openStorage } from './open-database.ts'
 import type { RateOptions } from './rates/rate-limiter.ts'
 import { earlyRefusal, toFault } from './request-context.ts'
@@ -73,11 +73,14 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
   } = options
   const cors = readCors(corsOrigins, corsCredentials)
   const jwt = readJwt(tokens)
-  const onCommit = rest.observe === undefined ? undefined : observeCommits(rest.observe)
-  const onReplica = rest.observe === undefined ? undefined : observeReplica(rest.observe)
-  const storage = openStorage({ ...rest, database }, catalog, { migrate, onCommit, onReplica })
+  const { observe } = rest
+  const storage = openStorage({ ...rest, database }, catalog, {
+    migrate,
+    onCommit: observe && ((commit) => observe({ kind: 'commit', ...commit })),
+    onReplica: observe && ((news) => observe({ kind: 'replica', ...news })),
+  })
   const start = (opened: Storage) => assemble(catalog, opened, { ...rest, versions, cors, jwt })
-  if (storage instanceof Promise) return deferredApp(storage.then(start), cors, rest.observe)
+  if (storage instanceof Promise) return deferredApp(storage.then(start), cors, observe)
   const { respond, refuse, close } = start(storage)
   return { respond, refuse, close, async ready() {} }
 }

@@ -16,7 +16,7 @@ import {
 } from './node/certificates.ts'
 import { createNodeServer } from './node/listener.ts'
 import { collectMetrics, createMetricsServer } from './observe/metrics.ts'
-import { type Observe, observeAll, observeCommits, observeReplica } from './observe/observe.ts'
+import type { Observe } from './observe/observe.ts'
 import { type DatabaseOptions, openStorage } from './open-database.ts'
 import type { RateOptions } from './rates/rate-limiter.ts'
 
@@ -96,10 +96,14 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   })
   const { tls, files, caFile } = await certificate(options)
   const metrics = options.metricsPort === undefined ? undefined : await collectMetrics()
-  const observe = observeAll(...[options.observe, metrics?.observe].filter((each) => each !== undefined))
-  const onCommit = metrics === undefined ? undefined : observeCommits(metrics.observe)
+  const observe: Observe = (observation) => {
+    options.observe?.(observation)
+    metrics?.observe(observation)
+  }
   const storage = await openStorage(options, catalog, {
-    ...{ migrate: options.migrate, onCommit, onReplica: observeReplica(observe) },
+    migrate: options.migrate,
+    onCommit: metrics && ((commit) => metrics.observe({ kind: 'commit', ...commit })),
+    onReplica: (news) => observe({ kind: 'replica', ...news }),
   })
   const app = assemble(catalog, storage, {
     versions,

@@ -7,7 +7,7 @@ import { completeCatalog } from '../../src/model/catalog.ts'
 import { defineInterface } from '../../src/model/declaration.ts'
 import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
 import { type Application, assemble } from '../../src/server/app.ts'
-import { type Observation, observeReplica } from '../../src/server/observe/observe.ts'
+import type { Observation } from '../../src/server/observe/observe.ts'
 import { openPostgres, type PostgresOptions } from '../../src/storage/postgres/storage.ts'
 
 const everybody = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone' } as const
@@ -54,7 +54,11 @@ export async function servedFor(
   const seen: Observation[] = []
   const observe = (each: Observation) => void seen.push(each)
   const catalog = completeCatalog(notes)
-  const storage = await openPostgres(catalog, { unsafe: true, ...options, onReplica: observeReplica(observe) })
+  const storage = await openPostgres(catalog, {
+    unsafe: true,
+    ...options,
+    onReplica: (news) => observe({ kind: 'replica', ...news }),
+  })
   const app = assemble(catalog, storage, { observe, rateLimit: 'off' })
   const key = given?.key ?? newKey()
   const hash = hashOfKey(key)

@@ -1,15 +1,7 @@
 /** Everything that the log and metrics can report, as one union, and the stages of a request. */
 import type { Refusal } from '../../policy/caller.ts'
 import type { FaultCode } from '../../spec/faults.ts'
-import type {
-  ClockDoubt,
-  Commit,
-  Maintenance,
-  OnCommit,
-  OnReplica,
-  OpenJob,
-  ReplicaNews,
-} from '../../storage/storage.ts'
+import type { ClockDoubt, Commit, Maintenance, OpenJob, ReplicaNews } from '../../storage/storage.ts'
 import type { Version } from '../../versions/versions.ts'
 
 /** Something that happened. */
@@ -78,23 +70,6 @@ export type Observation =
 
 /** Receives observations. It must not throw. */
 export type Observe = (observation: Observation) => void
-
-/** Reports commits to an observer. */
-export function observeCommits(observe: Observe): OnCommit {
-  return (commit) => observe({ kind: 'commit', ...commit })
-}
-
-/** Reports the state of the replica to an observer. */
-export function observeReplica(observe: Observe): OnReplica {
-  return (news) => observe({ kind: 'replica', ...news })
-}
-
-/** One observer for several. */
-export function observeAll(...observers: readonly Observe[]): Observe {
-  return (observation) => {
-    for (const observe of observers) observe(observation)
-  }
-}
 
 /** A stage of a request, in milliseconds by `performance.now()`. */
 export interface Stage {
