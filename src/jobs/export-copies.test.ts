@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync } fro
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { exportsInDatabase } from './export-places.ts'
+import { exportsInDatabase } from './export-files.ts'
 
 const hour = 3_600_000
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Fault } from '../spec/faults.ts'
 import type { OpenExport } from '../storage/storage.ts'
-import { exportsInFolder, keepReserve } from './export-places.ts'
+import { exportsInFolder, keepReserve } from './export-files.ts'
 
 const mebibyte = 1_048_576
 
