@@ -81,7 +81,7 @@ export const documents: readonly Case[] = [
       remedy: 'Make the document from what is served, and serve nothing that it leaves out.',
     },
     'DOC-1/references': {
-      title: 'All references in the document lead somewhere',
+      title: 'All references in the document resolve',
       after: ['DOC-1/there'],
       steps: [document],
       expect: [
@@ -96,21 +96,21 @@ export const documents: readonly Case[] = [
   }),
   truth(
     'reads',
-    'Lists and records are as the document says',
+    'Lists and records match the document',
     ['create', 'list', 'read'],
     [create(one), list.get(collection), read.get(one)],
     [list, read],
   ),
   truth(
     'writes',
-    'What answers a creation, a change and a deletion is as the document says',
+    'The responses to a creation, a change and a deletion match the document',
     ['create', 'update', 'change', 'delete'],
     [create(one), changed.patch(one, body.change, ifRequired), removed.delete(one, ifRequired)],
     [one, changed, removed],
   ),
   truth(
     'errors',
-    'Errors are as the document says, their statuses among them',
+    'Errors and their statuses match the document',
     ['create', 'list', 'read'],
     [
       absent.get(`${collection}/no-such-${mark}`),

@@ -31,7 +31,7 @@ const isWhole = (value: string) => /^\d+$/.test(value)
 
 export const limits = define({
   'LIM-1/too-many': {
-    title: 'Who signs in wrongly again and again is answered 429',
+    title: 'Repeated failed authentication returns 429',
     needs: ['attempts'],
     alone: true,
     steps: [tooOften],
@@ -39,7 +39,7 @@ export const limits = define({
     remedy: 'Count requests, and failed authentications by address, and answer 429 to those that are too many.',
   },
   'LIM-1/retry-after': {
-    title: 'A 429 says in Retry-After when to ask again',
+    title: 'A 429 has Retry-After',
     needs: ['attempts'],
     after: ['LIM-1/too-many'],
     alone: true,
@@ -52,7 +52,7 @@ export const limits = define({
     remedy: 'Send Retry-After with every 429: the seconds until the next request will be answered.',
   },
   'LIM-1/true': {
-    title: 'Who waits as long as Retry-After says is answered again',
+    title: 'After the time in Retry-After requests are processed again',
     needs: ['attempts'],
     after: ['LIM-1/retry-after'],
     alone: true,
@@ -61,7 +61,7 @@ export const limits = define({
     remedy: 'Round the time that is left up to whole seconds, and send that in Retry-After.',
   },
   'LIM-2/fields': {
-    title: 'Answers say in RateLimit and RateLimit-Policy how many requests are left',
+    title: 'Responses have RateLimit and RateLimit-Policy',
     needs: ['key'],
     steps: [list.get(collection)],
     expect: ['RateLimit', 'RateLimit-Policy'].map((name) =>
@@ -72,7 +72,7 @@ export const limits = define({
     remedy: 'Send RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers): “"caller";r=599;t=60”.',
   },
   'LIM-2/left': {
-    title: 'What answers say is left goes down with every request',
+    title: 'The remaining requests in RateLimit decrease with every request',
     needs: ['key'],
     steps: [simultaneous(5, listings.get(collection))],
     expect: [

@@ -8,13 +8,13 @@ const [health, metrics] = Reference.named('health', 'metrics')
 
 export const operation = define({
   'OPS-1/health': {
-    title: 'The address for its health answers 200 without a credential',
+    title: 'The health address returns 200 without a credential',
     steps: [health.get(configured.openPath, asNobody)],
     expect: [status(health, 200)],
     remedy: 'Answer for your health without a credential: what watches over you has none.',
   },
   'OPS-1/metrics': {
-    title: 'Metrics are not given to everybody on the listener of the interface',
+    title: 'Metrics are not public on the listener of the interface',
     steps: [metrics.get('/metrics', asNobody)],
     expect: [
       answerOf(metrics, (answer) =>

@@ -28,7 +28,7 @@ const hideSecrets = 'Leave credentials out of errors and of the URL in them: err
 
 export const transport = common({ remedy: hideSecrets }).define({
   'SEC-1/https': {
-    title: 'The interface is served by HTTPS; by plain HTTP on loopback only',
+    title: 'The server uses HTTPS, and plain HTTP only on loopback',
     steps: [list.get(collection)],
     expect: [
       (seen) => {
@@ -40,7 +40,7 @@ export const transport = common({ remedy: hideSecrets }).define({
     remedy: 'Put a certificate in front: credentials that travel by plain HTTP are anybody’s.',
   },
   'SEC-1/plain': {
-    title: 'Plain HTTP on the port of HTTPS is refused, or redirects',
+    title: 'Plain HTTP on the HTTPS port is refused or redirected',
     needs: ['tls'],
     // Without a credential: what goes there can be read on the way.
     steps: [
@@ -65,7 +65,7 @@ export const transport = common({ remedy: hideSecrets }).define({
     remedy: 'Speak TLS alone on this port, and redirect or refuse elsewhere.',
   },
   'SEC-2/nosniff': {
-    title: 'Answers carry X-Content-Type-Options: nosniff',
+    title: 'Responses have X-Content-Type-Options: nosniff',
     steps: [list.get(collection), error.get(`${collection}/no-such-${mark}`)],
     expect: [list, error].map((step) =>
       field(step, 'X-Content-Type-Options', (value) => (value.trim().toLowerCase() === 'nosniff' ? undefined : value)),
@@ -73,7 +73,7 @@ export const transport = common({ remedy: hideSecrets }).define({
     remedy: 'Send “X-Content-Type-Options: nosniff” with every answer: no browser takes JSON for a page then.',
   },
   'SEC-2/strict-transport-security': {
-    title: 'Answers by HTTPS carry Strict-Transport-Security',
+    title: 'Responses over HTTPS have Strict-Transport-Security',
     needs: ['tls'],
     steps: [list.get(collection)],
     expect: [
@@ -84,20 +84,20 @@ export const transport = common({ remedy: hideSecrets }).define({
     remedy: 'Send “Strict-Transport-Security: max-age=31536000” with every answer by HTTPS.',
   },
   'SEC-3/wrong-credential': {
-    title: 'An error does not repeat the credential that it refuses',
+    title: 'An error does not contain the refused credential',
     after: ['AUT-1/list'],
     steps: [error.get(collection, { headers: { Authorization: `Bearer secret-${mark}` } })],
     expect: [keeps(error, `secret-${mark}`)],
   },
   'SEC-3/good-credential': {
-    title: 'An error does not repeat the credential of its caller',
+    title: 'An error does not contain the credential of its caller',
     needs: ['key'],
     after: ['ERR-1/record'],
     steps: [error.get(`${collection}/no-such-${mark}`)],
     expect: [keeps(error, key)],
   },
   'SEC-3/parameter': {
-    title: 'An error does not repeat a secret that came in the address',
+    title: 'An error does not contain a secret from the address',
     after: ['ERR-1/record'],
     steps: [error.get(`${collection}/no-such-${mark}?access_token=secret-${mark}&api_key=secret-${mark}`, asNobody)],
     expect: [keeps(error, `secret-${mark}`)],

@@ -19,7 +19,7 @@ const old = `${deprecatedBase}${collectionPath}`
 
 export const versions = common({ steps: [list.get(old)] }).define({
   'VER-1/once': {
-    title: 'The version stands in the path once: twice leads nowhere',
+    title: 'A path with the version twice returns 404',
     needs: ['version'],
     steps: [setUp(list.get(collection)), twice.get(`${base}${collection}`)],
     expect: [refused(twice)],
@@ -33,7 +33,7 @@ export const versions = common({ steps: [list.get(old)] }).define({
     remedy: 'Compare all that names a version in a request, and answer 400 where two differ.',
   },
   'VER-2/one-database': {
-    title: 'A record that was made in the current version is there in the older one',
+    title: 'A record that was created in the current version exists in the older one',
     steps: [setUp(list.get(old)), create(one), older.get(`${old}/${one.id}`)],
     expect: [
       status(older, 200),
@@ -48,7 +48,7 @@ export const versions = common({ steps: [list.get(old)] }).define({
     remedy: 'Serve all versions from the same records: a version is another form of them, and no copy.',
   },
   'VER-2/deletion': {
-    title: 'A record that was deleted in the current version is gone in the older one',
+    title: 'A record that was deleted in the current version is deleted in the older one',
     needs: ['list'],
     after: ['VER-2/one-database'],
     steps: [create(one), setUp(removed.delete(one, ifRequired)), older.get(`${old}/${one.id}`)],
@@ -61,7 +61,7 @@ export const versions = common({ steps: [list.get(old)] }).define({
     remedy: 'Go on serving a version until its sunset.',
   },
   'VER-3/says-so': {
-    title: 'A deprecated version says that it is',
+    title: 'A deprecated version has Deprecation',
     after: ['VER-3/works'],
     expect: [
       answerOf(list, (answer, _, exchange) => {
@@ -75,14 +75,14 @@ export const versions = common({ steps: [list.get(old)] }).define({
     remedy: 'Send Deprecation (RFC 9745) and Sunset (RFC 8594) with every answer of the version.',
   },
   'VER-3/deprecation': {
-    title: 'Deprecation says since when, as RFC 9745 writes it',
+    title: 'Deprecation is a date as in RFC 9745',
     level: 'should',
     after: ['VER-3/says-so'],
     expect: [field(list, 'Deprecation', (value) => unless(/^@-?\d+$/.test(value), `${value} is none`))],
     remedy: 'Send “Deprecation: @1688169599”: an at sign and seconds since 1970.',
   },
   'VER-3/sunset': {
-    title: 'Sunset says until when, as RFC 8594 writes it, and that is to come',
+    title: 'Sunset is a date in the future as in RFC 8594',
     level: 'should',
     after: ['VER-3/says-so'],
     expect: [
@@ -94,7 +94,7 @@ export const versions = common({ steps: [list.get(old)] }).define({
     remedy: 'Send “Sunset: Sat, 31 Dec 2026 23:59:59 GMT”, the moment from which the version is not served any more.',
   },
   'VER-3/link': {
-    title: 'Link leads from a deprecated version to its successor, or to what is written about its end',
+    title: 'Link of a deprecated version has its successor or its documentation',
     level: 'should',
     after: ['VER-3/says-so'],
     expect: [
@@ -108,20 +108,20 @@ export const versions = common({ steps: [list.get(old)] }).define({
     remedy: 'Send a Link with rel="successor-version" (RFC 5829), rel="deprecation" or rel="sunset".',
   },
   'VER-3/current': {
-    title: 'The current version does not say that it is deprecated',
+    title: 'The current version has no Deprecation',
     needs: ['deprecated'],
     steps: [list.get(collection)],
     expect: [status(list, 200), noField(list, 'Deprecation')],
     remedy: 'Send Deprecation with answers of deprecated versions alone.',
   },
   'VER-4/reading': {
-    title: 'A version past its sunset is answered 410, or redirects',
+    title: 'A version past its sunset returns 410 or redirects',
     steps: [list.get(`${retiredBase}${collectionPath}`)],
     expect: [isOver(list)],
     remedy: 'Answer 410 for every address of a retired version, or redirect (308) to its successor.',
   },
   'VER-4/writing': {
-    title: 'A version past its sunset takes no changes: 410, or a redirect',
+    title: 'A version past its sunset refuses changes with 410 or redirects',
     steps: [
       create(one),
       oldStep.post(`${retiredBase}${collectionPath}`, body.example),

@@ -50,22 +50,22 @@ export const authentication: readonly Case[] = [
       remedy: 'Compare the name of the scheme without regard to case: “bearer” is “Bearer”.',
     },
     'AUT-1/list': {
-      title: 'A list is not given to somebody without a credential',
+      title: 'A list without a credential returns 401',
       steps: [list.get(collection, asNobody)],
       expect: [status(list, 401)],
     },
     'AUT-1/record': {
-      title: 'A record is not given to somebody without a credential',
+      title: 'A record without a credential returns 401',
       steps: [create(one), read.get(one, asNobody)],
       expect: [status(read, 401)],
     },
     'AUT-1/creation': {
-      title: 'Nobody creates anything without a credential',
+      title: 'A creation without a credential returns 401',
       steps: [create(one), created.post(collection, body.example, asNobody)],
       expect: [status(created, 401)],
     },
     'AUT-1/creation-without-effect': {
-      title: 'A creation that was refused with 401 has created nothing',
+      title: 'A creation that returns 401 creates nothing',
       after: ['AUT-1/creation'],
       steps: [
         create(one),
@@ -89,7 +89,7 @@ export const authentication: readonly Case[] = [
       remedy: 'Do nothing before the credential was found to be good.',
     },
     'AUT-1/change': {
-      title: 'Nobody changes a record without a credential',
+      title: 'A change without a credential returns 401 and changes nothing',
       steps: [
         create(one),
         setUp(before.get(one)),
@@ -99,30 +99,30 @@ export const authentication: readonly Case[] = [
       expect: [status(changed, 401), sameBody(after, before)],
     },
     'AUT-1/deletion': {
-      title: 'Nobody deletes a record without a credential',
+      title: 'A deletion without a credential returns 401 and deletes nothing',
       steps: [create(one), removed.delete(one, { caller: 'nobody', ...ifRequired }), after.get(one)],
       expect: [status(removed, 401), status(after, 200)],
     },
     'AUT-1/wrong': {
-      title: 'A credential that is none is refused',
+      title: 'An invalid credential is refused',
       steps: [list.get(collection, asWrong)],
       expect: [status(list, 401)],
     },
     'AUT-1/wrong-deletion': {
-      title: 'A credential that is none deletes nothing',
+      title: 'An invalid credential deletes nothing',
       steps: [create(one), removed.delete(one, { caller: 'wrong', ...ifRequired }), after.get(one)],
       expect: [status(removed, 401), status(after, 200)],
     },
   }),
   refusedCredential(
     'altered',
-    'A credential of which one character is another is refused',
+    'A credential with one changed character is refused',
     `Bearer ${alteredKey}`,
     'Compare the whole credential, and check the signature of a token: its beginning is not enough.',
   ),
   refusedCredential(
     'other-scheme',
-    'The credential under the name of another scheme is refused',
+    'The credential with another scheme is refused',
     `Basic ${key}`,
     'Look at the scheme first: what is not Bearer is no credential here.',
   ),
@@ -134,7 +134,7 @@ export const authentication: readonly Case[] = [
   ),
   ...define({
     'AUT-1/malformed': {
-      title: 'What cannot be read as a credential is refused with 401 or 400',
+      title: 'A malformed credential returns 401 or 400',
       steps: [
         'Bearer',
         `Bearer ${key}, Bearer ${key}`,
@@ -154,14 +154,14 @@ export const authentication: readonly Case[] = [
       remedy: 'Treat Authorization as text of any length and content, compare it, and answer 401.',
     },
     'AUT-1/www-authenticate': {
-      title: 'A 401 says in WWW-Authenticate how to sign in (RFC 9110 section 15.5.2)',
+      title: 'A 401 has WWW-Authenticate (RFC 9110 section 15.5.2)',
       after: ['AUT-1/list'],
       steps: [list.get(collection, asNobody)],
       expect: [status(list, 401), field(list, 'WWW-Authenticate')],
       remedy: 'Send “WWW-Authenticate: Bearer” with every 401.',
     },
     'AUT-1/challenge': {
-      title: 'WWW-Authenticate asks for Bearer',
+      title: 'WWW-Authenticate names Bearer',
       level: 'should',
       after: ['AUT-1/www-authenticate'],
       steps: [list.get(collection, asNobody)],
@@ -173,7 +173,7 @@ export const authentication: readonly Case[] = [
       remedy: 'Send “WWW-Authenticate: Bearer” with every 401.',
     },
     'AUT-1/kept-connection': {
-      title: 'A request without a credential is refused although the one before on its connection had a good one',
+      title: 'A request without a credential is refused after a valid one on the same connection',
       needs: ['key'],
       after: ['AUT-1/list'],
       steps: [
@@ -201,7 +201,7 @@ export const authentication: readonly Case[] = [
       remedy: 'Keep nothing of a caller beside the request: every request has to carry its credential.',
     },
     'AUT-1/no-cookie': {
-      title: 'No answer sets a cookie',
+      title: 'No response sets a cookie',
       steps: [create(one), read.get(one), refusal.get(one, asNobody)],
       expect: [noField(one, 'Set-Cookie'), noField(read, 'Set-Cookie'), noField(refusal, 'Set-Cookie')],
       remedy: 'Turn sessions off: every request carries all that is needed to answer it.',

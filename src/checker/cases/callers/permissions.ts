@@ -49,14 +49,14 @@ const asOtherIfRequired = { caller: 'other', ...ifRequired } as const
 export const permissions: readonly Case[] = [
   ...define({
     'AUT-3/create': {
-      title: 'Somebody who may do nothing cannot create',
+      title: 'A caller without permissions cannot create',
       needs: ['no create'],
       steps: [create(one), triedStep.post(collection, body.example, asOther)],
       expect: [refused(triedStep)],
       remedy: checkPermission,
     },
     'AUT-3/read': {
-      title: 'Somebody who may do nothing cannot read a record',
+      title: 'A caller without permissions cannot read a record',
       needs: ['no read'],
       steps: [create(one), triedStep.get(one, asOther)],
       expect: [refused(triedStep)],
@@ -83,7 +83,7 @@ export const permissions: readonly Case[] = [
   },
   ...define({
     'AUT-3/restore': {
-      title: 'Somebody who may do nothing cannot bring a deleted record back',
+      title: 'A caller without permissions cannot restore a record',
       needs: ['no delete', 'soft'],
       steps: [
         create(one),
@@ -110,7 +110,7 @@ export const permissions: readonly Case[] = [
   }),
   ...define({
     'AUT-4/list': {
-      title: 'Records that somebody may not read are neither in their lists nor counted',
+      title: 'Lists and totals exclude records that the caller may not read',
       needs: ['no read'],
       steps: [create(one), setUp(all.get(caseRecords)), triedStep.get(caseRecords, asOther)],
       expect: [
@@ -163,7 +163,7 @@ const checkEachRecord =
 
 export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord, prepare: [create(theirs), own] }).define({
   'AUT-4/own-list': {
-    title: 'A list leaves out the records of others that its reader may not read',
+    title: 'A list excludes records of others that the caller may not read',
     steps: [list.get(caseRecords, asOther)],
     expect: [
       status(list, 200),
@@ -175,7 +175,7 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord, pr
     remedy,
   },
   'AUT-4/own-total': {
-    title: 'The total of a list counts what its reader may read',
+    title: 'The total of a list counts the records that the caller may read',
     after: ['AUT-4/own-list'],
     steps: [list.get(caseRecords, asOther)],
     expect: [
@@ -190,12 +190,12 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord, pr
     remedy,
   },
   'AUT-5/read': {
-    title: 'Who owns one record cannot read another',
+    title: 'The owner of one record cannot read another',
     steps: [setUp(usual.get(ownStep, asOther)), tried.get(theirs, asOther)],
     expect: [refused(tried)],
   },
   'AUT-5/update': {
-    title: 'Who owns one record cannot change another',
+    title: 'The owner of one record cannot change another',
     steps: [
       setUp(before.get(theirs)),
       setUp(usual.patch(ownStep, body.change, { caller: 'other', ...ifRequired })),
@@ -205,12 +205,12 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord, pr
     expect: [refused(tried), sameBody(after, before)],
   },
   'AUT-5/delete': {
-    title: 'Who owns one record cannot delete another',
+    title: 'The owner of one record cannot delete another',
     steps: [tried.delete(theirs, { caller: 'other', ...ifRequired }), after.get(theirs)],
     expect: [refused(tried), status(after, 200)],
   },
   'AUT-6/list-and-record': {
-    title: 'What somebody may read is in their list, and what is in their list they may read',
+    title: 'The list contains exactly the records that the caller may read',
     after: ['AUT-4/own-list', 'AUT-5/read'],
     steps: [list.get(caseRecords, asOther), readOwn.get(ownStep, asOther), readTheirs.get(theirs, asOther)],
     expect: [[ownStep, readOwn] as const, [theirs, readTheirs] as const].map(([record, reading]) => (seen) => {
@@ -222,7 +222,7 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord, pr
     remedy: 'Make the question whether one may read a record and the condition of the list from one rule.',
   },
   'AUT-7/set': {
-    title: 'The owner of a record is who has made it',
+    title: 'The owner of a record is the caller who created it',
     expect: [
       (seen) =>
         seen.fill(ownStep.owner) === seen.fill(theirs.owner)
@@ -232,7 +232,7 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord, pr
     remedy: 'Set the owner from the credential when a record is created.',
   },
   'AUT-7/sent': {
-    title: 'Nobody creates a record that is owned by another',
+    title: 'A creation cannot set another owner',
     after: ['AUT-7/set'],
     prepare: [],
     steps: [
@@ -243,7 +243,7 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord, pr
     remedy: 'Refuse the owner in what clients send, or take no notice of it.',
   },
   'AUT-7/changed': {
-    title: 'Nobody makes a record over to another by a change',
+    title: 'A change cannot set another owner',
     after: ['AUT-7/set'],
     steps: [changed.patch(ownStep, body.json({ [members.owner]: theirs.owner }), { caller: 'other', ...ifRequired })],
     expect: [notTheirs(changed)],

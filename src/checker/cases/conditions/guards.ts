@@ -48,46 +48,46 @@ function guardedWrites(kind: Write): readonly Case[] {
   const id = (name: string): Case['id'] => `CON-3/${name}-${method.toLowerCase()}`
   const cases: Readonly<Record<string, Guarded>> = {
     fits: {
-      title: `${method} with the entity tag that the record has is carried out`,
+      title: `${method} with the current entity tag succeeds`,
       after: ['CON-2/etag-stays'],
       headers: { 'If-Match': seen.etag },
       remedy: compare,
     },
     other: {
-      title: `${method} with an entity tag that the record never had is refused, and changes nothing`,
+      title: `${method} with another entity tag is refused and changes nothing`,
       after: ['CON-2/etag-stays'],
       headers: otherTag,
       refusedWith: [412],
       remedy: compare,
     },
     'list-with': {
-      title: `${method} with a list of entity tags that holds the record’s is carried out`,
+      title: `${method} with a list of entity tags that includes the current one succeeds`,
       after: [id('fits'), id('other')],
       headers: { 'If-Match': `"of-another", ${seen.etag}` },
       remedy: whole,
     },
     'list-without': {
-      title: `${method} with a list of entity tags that lacks the record’s is refused`,
+      title: `${method} with a list of other entity tags is refused`,
       after: [id('other')],
       headers: { 'If-Match': '"of-another", "of-a-third"' },
       refusedWith: [412],
       remedy: whole,
     },
     star: {
-      title: `${method} with If-Match: * is carried out where the record is there`,
+      title: `${method} of an existing record with If-Match: * succeeds`,
       after: [id('other')],
       headers: { 'If-Match': '*' },
       remedy: whole,
     },
     weak: {
-      title: `${method} with the record’s entity tag as a weak one is refused: If-Match compares strongly`,
+      title: `${method} with the current entity tag as a weak one is refused`,
       after: [id('other')],
       headers: { 'If-Match': `W/${seen.etag}` },
       refusedWith: [412],
       remedy: 'Compare strongly: a tag with W/ before it never fits If-Match.',
     },
     unreadable: {
-      title: `${method} with an If-Match that cannot be read is not taken for one without`,
+      title: `${method} with a malformed If-Match is refused`,
       after: [id('other')],
       level: 'should',
       headers: { 'If-Match': 'not-quoted' },
@@ -95,7 +95,7 @@ function guardedWrites(kind: Write): readonly Case[] {
       remedy: never,
     },
     empty: {
-      title: `${method} with an If-Match that is empty is not taken for one without`,
+      title: `${method} with an empty If-Match is refused`,
       after: [id('other')],
       level: 'should',
       headers: { 'If-Match': '' },
@@ -103,7 +103,7 @@ function guardedWrites(kind: Write): readonly Case[] {
       remedy: never,
     },
     'later-date': {
-      title: `${method} of what was changed after If-Unmodified-Since is refused, and changes nothing`,
+      title: `${method} of a record that changed after If-Unmodified-Since is refused and changes nothing`,
       after: ['CON-2/last-modified'],
       level: 'should',
       headers: { 'If-Unmodified-Since': longAgo },
@@ -111,14 +111,14 @@ function guardedWrites(kind: Write): readonly Case[] {
       remedy: dates,
     },
     'same-date': {
-      title: `${method} with If-Unmodified-Since is carried out where the record has that date`,
+      title: `${method} with the current date in If-Unmodified-Since succeeds`,
       after: [id('later-date')],
       level: 'should',
       headers: { 'If-Unmodified-Since': seen.field('Last-Modified') },
       remedy: dates,
     },
     'tag-before-date': {
-      title: `${method} goes by If-Match alone where If-Unmodified-Since is there too`,
+      title: `${method} ignores If-Unmodified-Since if there is If-Match`,
       after: [id('fits'), id('other'), id('later-date')],
       level: 'should',
       headers: { 'If-Match': seen.etag, 'If-Unmodified-Since': longAgo },
@@ -135,7 +135,7 @@ function guardedWrites(kind: Write): readonly Case[] {
     },
   ])
   const malformed: Draft = {
-    title: `${method} with an If-Match that is empty or cannot be read is a bad request`,
+    title: `${method} with an empty or malformed If-Match returns 400`,
     needs: ['read'],
     after: [id('unreadable'), id('empty')],
     level: 'should',
@@ -156,7 +156,7 @@ function guardedWrites(kind: Write): readonly Case[] {
 function staleWrite(kind: Write): Case {
   const name = kind.method.toLowerCase()
   return defineOne(`CON-3/stale-${name}`, {
-    title: `${kind.method} with an entity tag that is out of date is refused, and the record stays as it is`,
+    title: `${kind.method} with a stale entity tag is refused and changes nothing`,
     after: [...new Set<Case['id']>(['CON-3/fits-patch', `CON-3/other-${name}`])],
     ...(kind.level === undefined ? {} : { level: kind.level }),
     steps: [
@@ -184,28 +184,28 @@ function restored(headers: Readonly<Record<string, string>>): readonly Step[] {
 
 const restorations = common({ level: 'should' }).define({
   'CON-3/other-restore': {
-    title: 'A restoration with an entity tag that the record never had is refused, and it stays deleted',
+    title: 'A restoration with another entity tag is refused and changes nothing',
     after: ['CON-3/fits-delete'],
     steps: restored(otherTag),
     expect: [status(write, 412), status(after, 404)],
     remedy: compare,
   },
   'CON-3/star-restore': {
-    title: 'A restoration with If-Match: * is carried out',
+    title: 'A restoration with If-Match: * succeeds',
     after: ['CON-3/other-restore'],
     steps: restored({ 'If-Match': '*' }),
     expect: [done(write), status(after, 200)],
     remedy: whole,
   },
   'CON-3/unreadable-restore': {
-    title: 'A restoration with an If-Match that cannot be read is not taken for one without',
+    title: 'A restoration with a malformed If-Match is refused',
     after: ['CON-3/other-restore'],
     steps: restored({ 'If-Match': 'not-quoted' }),
     expect: [status(write, 400, 412), status(after, 404)],
     remedy: never,
   },
   'CON-3/empty-restore': {
-    title: 'A restoration with an If-Match that is empty is not taken for one without',
+    title: 'A restoration with an empty If-Match is refused',
     after: ['CON-3/other-restore'],
     steps: restored({ 'If-Match': '' }),
     expect: [status(write, 400, 412), status(after, 404)],
@@ -220,14 +220,14 @@ export const required = writes.flatMap((kind) => {
   const remedy =
     'Answer 428 to PUT, PATCH and DELETE without a condition, and say in the message that If-Match is required.'
   const without = defineOne(`CON-7/${name}`, {
-    title: `Where conditions are demanded, ${kind.method} without one is answered 428 and changes nothing`,
+    title: `If conditions are required, ${kind.method} without one returns 428 and changes nothing`,
     needs: ['conditional'],
     steps: [create(one), setUp(seen.get(one)), send(write, kind), after.get(one)],
     expect: [status(write, 428), ...unchanged(after, seen)],
     remedy,
   })
   const including = defineOne(`CON-7/${name}-with`, {
-    title: `Where conditions are demanded, ${kind.method} with one that fits is carried out`,
+    title: `If conditions are required, ${kind.method} with a matching one succeeds`,
     needs: ['conditional'],
     after: [`CON-3/fits-${name}`, `CON-3/other-${name}`, without.id],
     steps: [create(one), setUp(seen.get(one)), send(write, kind, { headers: { 'If-Match': seen.etag } })],

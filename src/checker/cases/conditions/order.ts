@@ -45,7 +45,7 @@ const placeFirst = 'Find out what is at the address, and whether it takes the me
 const pairs: readonly Pair[] = [
   {
     id: 'CON-6/401-before-404',
-    title: 'Without a credential a path that is none is answered 401, not 404',
+    title: 'An unknown path without a credential returns 401, not 404',
     needs: ['key'],
     later: [['GET', nothing], 404],
     both: [['GET', nothing, { caller: 'nobody' }], 401],
@@ -53,7 +53,7 @@ const pairs: readonly Pair[] = [
   },
   {
     id: 'CON-6/401-before-405',
-    title: 'Without a credential a method that the address does not support is answered 401, not 405',
+    title: 'An unsupported method without a credential returns 401, not 405',
     needs: ['key'],
     later: [['PUT', collection, broken], 405],
     both: [['PUT', collection, { ...broken, caller: 'nobody' }], 401],
@@ -61,7 +61,7 @@ const pairs: readonly Pair[] = [
   },
   {
     id: 'CON-6/401-before-400',
-    title: 'Without a credential a body that cannot be read is answered 401, not 400',
+    title: 'A malformed body without a credential returns 401, not 400',
     needs: ['create', 'key'],
     prepare: [create(one)],
     earlier: [['POST', collection, { ...whole, caller: 'nobody' }], 401],
@@ -71,7 +71,7 @@ const pairs: readonly Pair[] = [
   },
   {
     id: 'CON-6/401-before-missing',
-    title: 'Without a credential a record that is not there is answered 401, not 404',
+    title: 'A nonexistent record without a credential returns 401, not 404',
     needs: ['create', 'delete', 'key', 'read', 'unconditional'],
     prepare: [create(here), ...gone],
     earlier: [['GET', here.path, { caller: 'nobody' }], 401],
@@ -81,7 +81,7 @@ const pairs: readonly Pair[] = [
   },
   {
     id: 'CON-6/404-before-400',
-    title: 'A body that cannot be read, for a path that is none, is answered 404, not 400',
+    title: 'A malformed body for an unknown path returns 404, not 400',
     needs: ['create'],
     earlier: [['POST', nothing, { body: body.mark }], 404],
     later: [['POST', collection, broken], 400],
@@ -90,7 +90,7 @@ const pairs: readonly Pair[] = [
   },
   {
     id: 'CON-6/405-before-400',
-    title: 'A body that cannot be read, by a method that the address does not support, is answered 405, not 400',
+    title: 'A malformed body with an unsupported method returns 405, not 400',
     needs: ['create', 'read'],
     prepare: [create(one)],
     earlier: [['POST', one.path, { body: body.mark }], 405],
@@ -100,7 +100,7 @@ const pairs: readonly Pair[] = [
   },
   {
     id: 'CON-6/415-before-400',
-    title: 'A body that is neither of a known type nor readable is answered 415, not 400',
+    title: 'A malformed body of an unsupported media type returns 415, not 400',
     needs: ['create'],
     prepare: [create(one)],
     earlier: [['POST', collection, { ...whole, ...plain }], 415],
@@ -110,7 +110,7 @@ const pairs: readonly Pair[] = [
   },
   {
     id: 'CON-6/400-before-403',
-    title: 'A body that cannot be read, of somebody who may not create, is answered 400, not 403',
+    title: 'A malformed body from a caller who may not create returns 400, not 403',
     needs: ['create', 'no create', 'other'],
     prepare: [create(one)],
     earlier: [['POST', collection, broken], 400],
@@ -120,7 +120,7 @@ const pairs: readonly Pair[] = [
   },
   {
     id: 'CON-6/403-before-404',
-    title: 'To somebody who may read none, a record that is not there is answered 403, not 404',
+    title: 'A nonexistent record returns 403, not 404, to a caller who may read none',
     needs: ['create', 'delete', 'no read', 'other', 'read', 'unconditional'],
     prepare: [create(here), ...gone],
     earlier: [['GET', here.path, { caller: 'other' }], 403],
@@ -130,7 +130,7 @@ const pairs: readonly Pair[] = [
   },
   {
     id: 'CON-6/404-before-412',
-    title: 'A condition on a record that is not there is answered 404, not 412',
+    title: 'A condition on a nonexistent record returns 404, not 412',
     needs: ['change', 'create', 'delete', 'unconditional', 'update'],
     after: ['CON-3/other-patch'],
     prepare: [create(here), ...gone],
@@ -141,7 +141,7 @@ const pairs: readonly Pair[] = [
   },
   {
     id: 'CON-6/412-before-400',
-    title: 'A change that is bad, on a condition that does not fit, is answered 412, not 400',
+    title: 'An invalid change with a failing condition returns 412, not 400',
     needs: ['change', 'create', 'invalid', 'unconditional', 'update'],
     after: ['CON-3/other-patch'],
     prepare: [create(one)],
@@ -152,7 +152,7 @@ const pairs: readonly Pair[] = [
   },
   {
     id: 'CON-6/400-before-409',
-    title: 'A change that is bad, and takes a value that is taken, is answered 400, not 409',
+    title: 'An invalid change with a conflicting unique value returns 400, not 409',
     needs: ['create', 'invalid', 'unconditional', 'unique', 'update'],
     prepare: [create(one), create(two), taking.patch(two, body.json({ [members.unique]: `${mark}-taken` }))],
     earlier: [['PATCH', one.path, { body: body.invalid }], 400, 422],
@@ -236,20 +236,20 @@ const remedy = 'Check the condition in the writing transaction, on a locked row 
 
 export const atOnce = common({ remedy, prepare: [create(one), setUp(seen.get(one)), ready] }).define({
   'CON-5/one-wins': {
-    title: `Of ${many} PATCH at once with one entity tag exactly one is carried out`,
+    title: `One of ${many} concurrent PATCH with one entity tag succeeds`,
     after: ['CON-3/stale-patch'],
     steps: [together(...writers(writes, 'PATCH', many, { from: 'change' }))],
     expect: [oneIsMade([412])],
   },
   'CON-5/one-replaces': {
-    title: `Of ${many} PUT at once with one entity tag exactly one is carried out`,
+    title: `One of ${many} concurrent PUT with one entity tag succeeds`,
     needs: ['update'],
     after: ['CON-3/fits-put', 'CON-3/stale-put'],
     steps: [together(...writers(writes, 'PUT', many, { from: 'example', plus: 'change' }))],
     expect: [oneIsMade([412])],
   },
   'CON-5/one-deletes': {
-    title: `Of ${many} DELETE at once with one entity tag exactly one is carried out`,
+    title: `One of ${many} concurrent DELETE with one entity tag succeeds`,
     after: ['CON-3/fits-delete', 'CON-3/other-delete'],
     steps: [together(...writers(writes, 'DELETE', many)), again.delete(one, { headers: { 'If-Match': seen.etag } })],
     expect: [
@@ -261,7 +261,7 @@ export const atOnce = common({ remedy, prepare: [create(one), setUp(seen.get(one
     ],
   },
   'CON-5/change-or-deletion': {
-    title: 'Of PATCH and DELETE at once with one entity tag only one is carried out',
+    title: 'Only one of several concurrent PATCH and DELETE with one entity tag succeeds',
     after: ['CON-5/one-wins', 'CON-5/one-deletes'],
     steps: [
       together(

@@ -25,13 +25,13 @@ const byTags: readonly Case[] = common({
   prepare: [create(one), setUp(read.get(one))],
 }).define({
   'CON-4/not-modified': {
-    title: 'GET with the entity tag that the record has is answered 304, without a body',
+    title: 'GET with the current entity tag returns 304 without a body',
     after: ['CON-2/etag-stays'],
     steps: [again.get(one, { headers: { 'If-None-Match': read.etag } })],
     expect: [status(again, 304), noBody(again)],
   },
   'CON-4/fields': {
-    title: 'A 304 has the header fields that tell caches what a 200 would tell them',
+    title: 'A 304 has the caching header fields of a 200',
     steps: [setUp(again.get(one, { headers: { 'If-None-Match': read.etag } }))],
     expect: [
       answerOf(again, (answer, seen, exchange) => {
@@ -48,34 +48,34 @@ const byTags: readonly Case[] = common({
     remedy: 'Send with a 304 the ETag, Cache-Control, Vary, Content-Location and Expires of a 200: caches need them.',
   },
   'CON-4/list': {
-    title: 'GET with a list of entity tags that holds the record’s is answered 304',
+    title: 'GET with a list of entity tags that includes the current one returns 304',
     steps: [again.get(one, { headers: { 'If-None-Match': `"of-another", ${read.etag}` } })],
     remedy: 'If-None-Match may hold several tags, with commas between them: look for the record’s among them.',
   },
   'CON-4/weak': {
-    title: 'GET with the record’s entity tag as a weak one is answered 304: If-None-Match compares weakly',
+    title: 'GET with the current entity tag as a weak one returns 304',
     steps: [again.get(one, { headers: { 'If-None-Match': `W/${read.etag}` } })],
     remedy: 'Ignore W/ when you compare If-None-Match: compression on the way makes entity tags weak.',
   },
   'CON-4/star': {
-    title: 'GET with If-None-Match: * is answered 304 where the record is there',
+    title: 'GET of an existing record with If-None-Match: * returns 304',
     prepare: [],
     steps: [create(one), again.get(one, { headers: { 'If-None-Match': '*' } })],
     remedy: 'Take * for any state that the record may have (RFC 9110 section 13.1.2).',
   },
   'CON-4/other': {
-    title: 'GET with an entity tag that the record never had is answered with the record',
+    title: 'GET with another entity tag returns the record',
     steps: [again.get(one, { headers: { 'If-None-Match': '"of-another"' } })],
     expect: [status(again, 200)],
   },
   'CON-4/changed': {
-    title: 'GET with the entity tag from before a change is answered with the record as it is now',
+    title: 'GET with a stale entity tag returns the changed record',
     after: ['CON-4/not-modified', 'CON-2/etag-changes'],
     steps: [setUp(change.patch(one, body.change)), again.get(one, { headers: { 'If-None-Match': read.etag } })],
     expect: [status(again, 200)],
   },
   'CON-4/deleted': {
-    title: 'GET with its entity tag of a record that was deleted is answered 404, not 304',
+    title: 'GET of a deleted record with its entity tag returns 404, not 304',
     steps: [setUp(deletion.delete(one)), plainly.get(one), again.get(one, { headers: { 'If-None-Match': read.etag } })],
     expect: [
       applicableWhere(answered(plainly, 404), 'without a condition it is not answered 404 either'),
@@ -84,14 +84,14 @@ const byTags: readonly Case[] = common({
     remedy: 'Look for the record first: a condition is decided only where a request without it would succeed.',
   },
   'CON-4/nobody': {
-    title: 'Whoever has no credential is not told that nothing has changed',
+    title: 'GET without a credential returns 401, not 304',
     needs: ['key'],
     steps: [plainly.get(one, asNobody), again.get(one, { headers: { 'If-None-Match': read.etag }, caller: 'nobody' })],
     expect: [applicableWhere(answered(plainly, 401), 'records are read without a credential'), status(again, 401)],
     remedy: 'Decide conditions when you know who asks, and that they may.',
   },
   'CON-4/head': {
-    title: 'HEAD with the entity tag that the record has is answered 304',
+    title: 'HEAD with the current entity tag returns 304',
     steps: [again.head(one, { headers: { 'If-None-Match': read.etag } })],
     remedy: 'Let HEAD run all that GET runs, and leave the body out at the very end.',
   },
@@ -103,31 +103,31 @@ const byDates: readonly Case[] = common({
   prepare: [create(one)],
 }).define({
   'CON-4/date': {
-    title: 'GET with If-Modified-Since and the date that the record has is answered 304, without a body',
+    title: 'GET with the current date in If-Modified-Since returns 304 without a body',
     after: ['CON-2/last-modified'],
     steps: [setUp(read.get(one)), again.get(one, { headers: { 'If-Modified-Since': read.field('Last-Modified') } })],
     expect: [status(again, 304), noBody(again)],
     remedy: byDate,
   },
   'CON-4/head-date': {
-    title: 'HEAD with If-Modified-Since and the date that the record has is answered 304',
+    title: 'HEAD with the current date in If-Modified-Since returns 304',
     steps: [setUp(read.get(one)), again.head(one, { headers: { 'If-Modified-Since': read.field('Last-Modified') } })],
     expect: [status(again, 304)],
     remedy: 'Let HEAD run all that GET runs, and leave the body out at the very end.',
   },
   'CON-4/earlier-date': {
-    title: 'GET of what was changed after If-Modified-Since is answered with the record',
+    title: 'GET of a record that changed after If-Modified-Since returns the record',
     steps: [again.get(one, { headers: { 'If-Modified-Since': longAgo } })],
     remedy: byDate,
   },
   'CON-4/no-date': {
-    title: 'An If-Modified-Since that is no date is ignored',
+    title: 'An If-Modified-Since that is not a date is ignored',
     level: 'should',
     steps: [again.get(one, { headers: { 'If-Modified-Since': 'yesterday' } })],
     remedy: 'Ignore an If-Modified-Since that is no HTTP date (RFC 9110 section 13.1.3).',
   },
   'CON-4/tag-before-date': {
-    title: 'GET goes by If-None-Match alone where If-Modified-Since is there too',
+    title: 'If-None-Match takes precedence over If-Modified-Since',
     after: ['CON-4/other', 'CON-4/date'],
     steps: [
       setUp(read.get(one)),
@@ -141,7 +141,7 @@ const byDates: readonly Case[] = common({
 
 const ofLists: readonly Case[] = define({
   'CON-4/collection': {
-    title: 'GET of a collection with the entity tag that it has is answered 304, without a body',
+    title: 'GET of a collection with the current entity tag returns 304 without a body',
     after: ['CON-2/list-etag'],
     alone: true,
     steps: [
@@ -160,7 +160,7 @@ const ofLists: readonly Case[] = define({
     remedy: byTag,
   },
   'CON-4/collection-changed': {
-    title: 'GET of a collection with the entity tag from before a creation is answered with the list as it is now',
+    title: 'GET of a collection with a stale entity tag returns the changed list',
     after: ['CON-4/collection', 'CON-2/list-etag-creation'],
     alone: true,
     steps: [

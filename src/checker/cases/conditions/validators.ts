@@ -25,29 +25,29 @@ interface CachedResponse {
 }
 
 const reads: readonly CachedResponse[] = [
-  { name: 'read', what: 'The answer to GET of a record', steps: [create(one), asked.get(one)] },
-  { name: 'list', what: 'The answer to GET of a collection', steps: [asked.get(collection)] },
+  { name: 'read', what: 'The response to GET of a record', steps: [create(one), asked.get(one)] },
+  { name: 'list', what: 'The response to GET of a collection', steps: [asked.get(collection)] },
 ]
 
 const others: readonly CachedResponse[] = [
-  { name: 'creation', what: 'The answer to a POST that creates', steps: [create(asked)] },
-  { name: 'change', what: 'The answer to PATCH', steps: [create(one), asked.patch(one, body.change)] },
-  { name: 'deletion', what: 'The answer to DELETE', steps: [create(one), asked.delete(one)] },
+  { name: 'creation', what: 'The response to a POST that creates', steps: [create(asked)] },
+  { name: 'change', what: 'The response to PATCH', steps: [create(one), asked.patch(one, body.change)] },
+  { name: 'deletion', what: 'The response to DELETE', steps: [create(one), asked.delete(one)] },
   {
     name: 'missing',
-    what: 'The answer where nothing is at the address',
+    what: 'The response for an unknown path',
     steps: [asked.get(`${base}/no-such-thing`)],
   },
   {
     name: 'refused',
-    what: 'The answer to somebody without a credential',
+    what: 'The response to a request without a credential',
     needs: ['key'],
     steps: [asked.get(collection, asNobody)],
     status: 401,
   },
   {
     name: 'invalid',
-    what: 'The answer to a body that cannot be read',
+    what: 'The response to a malformed body',
     steps: [asked.post(collection, body.text('{'))],
   },
 ]
@@ -69,7 +69,7 @@ export const caching = [
     remedy: 'Send Cache-Control with every response: private, no-cache for reads, no-store for everything else.',
   })),
   ...defineEach('CON-1/private-', reads, ({ name, what, steps }) => ({
-    title: `${what} with a credential is for no shared cache`,
+    title: `${what} with a credential is not for shared caches`,
     needs: ['key'],
     after: [`CON-1/says-${name}`],
     level: 'should',
@@ -78,7 +78,7 @@ export const caching = [
     remedy: 'Send private in Cache-Control: what one caller may read a shared cache must not keep for others.',
   })),
   ...defineEach('CON-1/again-', reads, ({ name, what, steps }) => ({
-    title: `${what} says how long it keeps`,
+    title: `${what} says how long it may be cached`,
     after: [`CON-1/says-${name}`],
     level: 'should',
     steps,
@@ -141,21 +141,21 @@ export const validators = common({ remedy: tagsOfLists, expect: [isAnother, diff
     remedy: 'Send the revision of the record in ETag, in double quotes: a number that grows with every change will do.',
   },
   'CON-2/etag-stays': {
-    title: 'A record that does not change keeps its ETag',
+    title: 'The ETag of an unchanged record does not change',
     after: ['CON-2/etag'],
     steps: [create(one), setUp(read.get(one)), again.get(one)],
     expect: [fieldIs(again, 'ETag', (seen) => `${tagOf(seen, read)}`)],
     remedy: 'Derive the ETag only from the revision of the record, not from the time or the request.',
   },
   'CON-2/etag-changes': {
-    title: 'A record that was changed has another ETag',
+    title: 'A change of a record changes its ETag',
     after: ['CON-2/etag-stays'],
     steps: [create(one), setUp(read.get(one)), setUp(change.patch(one, body.change)), again.get(one)],
     expect: [status(again, 200), differs(again, read)],
     remedy: 'Count a revision up with every change of the record, in the same statement, and make the tag from it.',
   },
   'CON-2/etag-of-change': {
-    title: 'The answer to PATCH carries the ETag that the record has then',
+    title: 'The response to PATCH has the new ETag',
     after: ['CON-2/etag-changes'],
     level: 'may',
     steps: [create(one), change.patch(one, body.change), read.get(one)],
@@ -190,12 +190,12 @@ export const validators = common({ remedy: tagsOfLists, expect: [isAnother, diff
     ],
   },
   'CON-2/list-etag-creation': {
-    title: 'A list has another ETag when a record was created',
+    title: 'A creation changes the ETag of a list',
     after: ['CON-2/list-etag'],
     steps: [create(one), setUp(list.get(mine)), create(two), again.get(mine)],
   },
   'CON-2/list-etag-change': {
-    title: 'A list has another ETag when a record in it was changed',
+    title: 'A change of a record changes the ETag of its list',
     after: ['CON-2/list-etag'],
     steps: [
       create(one),
@@ -205,7 +205,7 @@ export const validators = common({ remedy: tagsOfLists, expect: [isAnother, diff
     ],
   },
   'CON-2/list-etag-deletion': {
-    title: 'A list has another ETag when a record was deleted',
+    title: 'A deletion changes the ETag of a list',
     after: ['CON-2/list-etag'],
     steps: [create(one), setUp(list.get(mine)), setUp(deletion.delete(one)), again.get(mine)],
   },
@@ -254,7 +254,7 @@ export const tags = common({ remedy }).define({
     expect: [...restricted, sameTag(partStep, read)],
   },
   'CON-8/tag-of-fields': {
-    title: 'An entity tag from a read with fields fits If-Match',
+    title: 'If-Match accepts an entity tag from a read with fields',
     after: ['CON-3/fits-patch', 'CON-3/other-patch'],
     steps: [
       create(one),
@@ -265,13 +265,13 @@ export const tags = common({ remedy }).define({
     expect: [...restricted, done(change)],
   },
   'CON-8/tag-of-head': {
-    title: 'An entity tag from HEAD fits If-Match',
+    title: 'If-Match accepts an entity tag from HEAD',
     after: ['CON-3/fits-patch', 'CON-3/other-patch'],
     steps: [create(one), setUp(head.head(one)), change.patch(one, body.change, { headers: { 'If-Match': head.etag } })],
     expect: [done(change)],
   },
   'CON-8/vary': {
-    title: 'Vary names the fields of the request that the answer depends on',
+    title: 'Vary names the request header fields that affect the response',
     steps: [
       create(one),
       setUp(read.get(one)),

@@ -36,7 +36,7 @@ export const bulkCases = common({ needs: ['read'] }).define({
     remedy: 'Delete each record of ids, in one transaction.',
   },
   'DEL-9/others-stay': {
-    title: 'Bulk deletion leaves what it does not list',
+    title: 'Bulk deletion keeps the records that it does not list',
     steps: [
       createMany(two, 2),
       setUp(gone.send('POST', toBulk, ids(two.at(0).id))),
@@ -47,13 +47,13 @@ export const bulkCases = common({ needs: ['read'] }).define({
     remedy: 'Delete by the identifiers that were listed, and by nothing else.',
   },
   'DEL-9/status': {
-    title: 'Bulk deletion is answered 200, or 202 where it takes long',
+    title: 'Bulk deletion returns 200 or 202',
     steps: [createMany(two, 2), gone.send('POST', toBulk, ids(two.at(0).id, two.at(1).id)), settled(gone)],
     expect: [status(gone, 200, 202)],
     remedy: 'Answer 200 with what was deleted.',
   },
   'DEL-9/order': {
-    title: 'Bulk deletion tells what it has deleted in the order asked',
+    title: 'Bulk deletion returns the deleted records in the order of the request',
     after: ['DEL-9/status'],
     steps: [
       createMany(three, 3),
@@ -72,7 +72,7 @@ export const bulkCases = common({ needs: ['read'] }).define({
     remedy: 'Build the answer from the list that was sent, not from what the database returns.',
   },
   'DEL-9/members': {
-    title: 'Bulk deletion tells exactly id and deleted_at of each record',
+    title: 'Bulk deletion returns exactly id and deleted_at of each record',
     after: ['DEL-9/status'],
     steps: [createMany(two, 2), gone.send('POST', toBulk, ids(two.at(0).id, two.at(1).id)), settled(gone), isDone],
     expect: [
@@ -92,7 +92,7 @@ export const bulkCases = common({ needs: ['read'] }).define({
     remedy: 'Answer { "data": [{ "id": …, "deleted_at": … }, …] }, as a single deletion does.',
   },
   'DEL-9/all-or-nothing': {
-    title: 'Bulk deletion of which one record is not there deletes none',
+    title: 'Bulk deletion that lists a nonexistent record deletes none',
     steps: [
       createMany(two, 2),
       gone.send('POST', toBulk, ids(two.at(0).id, two.at(0).otherId, two.at(1).id)),
@@ -104,7 +104,7 @@ export const bulkCases = common({ needs: ['read'] }).define({
     remedy: 'Delete in one transaction, and undo it where fewer rows were changed than were listed.',
   },
   'DEL-9/already-gone': {
-    title: 'Bulk deletion of which one record was deleted before deletes none',
+    title: 'Bulk deletion that lists a deleted record deletes none',
     after: ['DEL-9/all-or-nothing'],
     steps: [
       createMany(two, 2),
@@ -118,7 +118,7 @@ export const bulkCases = common({ needs: ['read'] }).define({
     remedy: 'Count live records alone when you compare what was deleted with what was listed.',
   },
   'DEL-9/reasons': {
-    title: 'Bulk deletion that is refused gives the reason for every identifier that cannot go',
+    title: 'A refused bulk deletion has an error for every identifier that prevents it',
     after: ['DEL-9/all-or-nothing'],
     steps: [create(one), gone.send('POST', toBulk, ids(one.otherId, one.id, `${one.otherId}z`)), settled(gone)],
     expect: [
@@ -131,7 +131,7 @@ export const bulkCases = common({ needs: ['read'] }).define({
     remedy: 'Collect what is wrong with every identifier before you answer, each with its place (/ids/0).',
   },
   'DEL-9/dependents': {
-    title: 'Bulk deletion of a record that others depend on is answered 409, and it stays',
+    title: 'Bulk deletion of a record with dependents returns 409 and deletes none',
     after: ['DEL-4/refused'],
     steps: [
       applicableIf(({ profile, collection }) => {
@@ -149,7 +149,7 @@ export const bulkCases = common({ needs: ['read'] }).define({
     remedy: 'Let bulk deletion pass through the same checks as a single one.',
   },
   'DEL-9/at-once': {
-    title: 'Of two bulk deletions at once that share a record one deletes all its records, the other none',
+    title: 'Of two concurrent bulk deletions that share a record, one deletes all its records and the other none',
     after: ['DEL-1/gone', 'DEL-9/all', 'DEL-9/others-stay', 'DEL-9/all-or-nothing'],
     steps: [
       createMany(first, 2),
@@ -217,7 +217,7 @@ export const refusedBulkCases = common({ needs: ['read'] }).define({
     remedy: 'Answer 400 where an identifier is repeated: the list is not what its sender thinks.',
   },
   'DEL-9/many': {
-    title: 'Bulk deletion of 2,000 records of which one is there deletes none',
+    title: 'Bulk deletion of 2,000 identifiers, one of them existing, deletes none',
     after: ['DEL-9/all-or-nothing'],
     steps: [
       create(one),
@@ -229,7 +229,7 @@ export const refusedBulkCases = common({ needs: ['read'] }).define({
     remedy: 'Bound how many records may be listed, and refuse a longer list whole: 400 or 413.',
   },
   'DEL-9/odd': {
-    title: 'Bulk deletion refuses what is no identifier, and breaks nothing',
+    title: 'Bulk deletion refuses malformed identifiers and causes no failure',
     steps: [create(one), ...oddIds.map((id) => odd.send('POST', toBulk, ids(one.id, id)))],
     expect: [refused(odd)],
     remedy: 'Check that ids is an array of strings before you delete, and pass them as statement parameters.',
@@ -244,7 +244,7 @@ export const refusedBulkCases = common({ needs: ['read'] }).define({
     remedy: 'Answer 400 where ids is empty: the sender has made a mistake.',
   },
   'DEL-9/no-list': {
-    title: 'Bulk deletion without a list of identifiers is refused, and deletes nothing',
+    title: 'Bulk deletion without a list of identifiers is refused and deletes nothing',
     needs: ['disposable'],
     after: ['DEL-9/others-stay'],
     steps: [create(one), ...nothing.map((text) => odd.post(toBulk, body.text(text))), after.get(one)],

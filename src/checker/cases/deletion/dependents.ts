@@ -28,14 +28,14 @@ export const dependentCases = common({
   prepare: [create(one), gone.delete(parent)],
 }).define({
   'DEL-4/refused': {
-    title: 'Where a record that others refer to is not deleted, the answer is 409',
+    title: 'A deletion that dependents prevent returns 409',
     after: [],
     steps: [settled(gone), isRefused],
     expect: [status(gone, 409)],
     remedy: 'Check for dependents before you delete and answer 409; do not pass on the error of the database.',
   },
   'DEL-4/errors': {
-    title: 'A deletion that dependents forbid says in errors what is in the way',
+    title: 'A deletion that dependents prevent lists them in errors',
     steps: [settled(gone), isRefused],
     expect: [
       member(
@@ -47,7 +47,7 @@ export const dependentCases = common({
     remedy: 'List in errors which collection, and which of its records, are in the way.',
   },
   'DEL-4/unchanged': {
-    title: 'A deletion that dependents forbid leaves the record as it was',
+    title: 'A deletion that dependents prevent changes nothing',
     prepare: [],
     steps: [
       create(one),
@@ -63,7 +63,7 @@ export const dependentCases = common({
     remedy: 'Look for dependents in the transaction that deletes, and undo all of it where there are some.',
   },
   'DEL-4/then': {
-    title: 'When what was in the way is deleted, the deletion is possible',
+    title: 'The deletion succeeds after its dependents were deleted',
     steps: [
       settled(gone),
       isRefused,
@@ -76,7 +76,7 @@ export const dependentCases = common({
     remedy: "Count live dependents alone: what was deleted softly is in nobody's way.",
   },
   'DEL-4/race': {
-    title: 'A record is not deleted while another that refers to it is made',
+    title: 'A record is not deleted while a dependent is created',
     after: ['DEL-4/refused', 'DEL-1/list'],
     prepare: [],
     steps: [
@@ -116,7 +116,7 @@ export const dependentCases = common({
     remedy: 'Lock the referenced record in both transactions: the one that deletes it and the one that refers to it.',
   },
   'DEL-5/no-dangling': {
-    title: 'Where a record that others refer to is deleted, they go too, or refer to nothing',
+    title: 'A deletion deletes the dependents or clears their references',
     after: ['DEL-1/gone'],
     prepare: [],
     steps: [
@@ -143,7 +143,7 @@ export const dependentCases = common({
     remedy: 'Declare for each reference what a deletion does: refuse (409), cascade, or set null, in one transaction.',
   },
   'DEL-5/cascade': {
-    title: 'A deletion that takes dependents along takes all of them',
+    title: 'A cascading deletion deletes all dependents',
     after: ['DEL-5/no-dangling', 'DEL-1/list'],
     prepare: [],
     steps: [
@@ -163,7 +163,7 @@ export const dependentCases = common({
     remedy: 'Delete every record that refers to it in the same transaction.',
   },
   'DEL-5/own-variant': {
-    title: 'A dependent that goes along is kept where its own collection keeps what is deleted',
+    title: 'A cascading deletion deletes dependents softly if their collection does',
     after: ['DEL-5/no-dangling', 'DEL-1/kept'],
     steps: [
       isDeleted,
@@ -176,7 +176,7 @@ export const dependentCases = common({
     remedy: 'Delete each dependent by the variant of its own collection, not by the database\'s "on delete cascade".',
   },
   'DEL-5/clear': {
-    title: 'A reference that is cleared becomes null, and nothing else of the record is lost',
+    title: 'A cleared reference becomes null, and the other members are unchanged',
     after: ['DEL-5/no-dangling'],
     steps: [isDeleted, settled(gone), child.get(one), applicableIf(answered(child, 200), 'dependents go too')],
     expect: [
@@ -226,21 +226,21 @@ const twoAndOne = [
 export const deletionByFilter = common({ needs: ['read'] }).define({
   'DEL-10/matching': {
     ...filtered,
-    title: 'Deletion by filter deletes what the filter finds',
+    title: 'Deletion by filter deletes the records that match',
     steps: [...twoAndOne, ...deleteRecord(gone, caseRecords, bound(2)), after.get(caseRecords)],
     expect: [shows(after, [], [two.at(0), two.at(1)])],
     remedy: 'Delete with the conditions that the list is read with.',
   },
   'DEL-10/others-stay': {
     ...filtered,
-    title: 'Deletion by filter leaves what the filter does not find',
+    title: 'Deletion by filter keeps the records that do not match',
     steps: [...twoAndOne, ...deleteRecord(gone, caseRecords, bound(2)), after.get(bystander)],
     expect: [status(after, 200)],
     remedy: 'Refuse a filter that you do not know with 400: to ignore it is to delete everything.',
   },
   'DEL-10/number': {
     ...filtered,
-    title: 'Deletion by filter is answered 200 with the number of records deleted, or 202',
+    title: 'Deletion by filter returns 200 with the number of deleted records, or 202',
     steps: [...twoAndOne, gone.delete(caseRecords, bound(2)), settled(gone)],
     expect: [
       status(gone, 200, 202),
@@ -255,13 +255,13 @@ export const deletionByFilter = common({ needs: ['read'] }).define({
   },
   'DEL-10/maximum': {
     ...filtered,
-    title: 'Deletion by filter of more records than the client allows is answered 409, and deletes none',
+    title: 'Deletion by filter of more than max-affected records returns 409 and deletes none',
     steps: [...twoAndOne, gone.delete(caseRecords, bound(1)), settled(gone), after.get(caseRecords)],
     expect: [status(gone, 409), shows(after, [two.at(0), two.at(1)])],
     remedy: 'Heed Prefer: handling=strict, max-affected=N: count in the transaction, and undo it where more would go.',
   },
   'DEL-10/not-offered': {
-    title: 'Deletion by filter is answered 405 where it is not offered',
+    title: 'Deletion by filter returns 405 if it is not supported',
     needsOnly: ['create', 'disposable', 'list', 'marker', 'read'],
     after: ['QRY-1/equal', 'QRY-1/none'],
     steps: [

@@ -38,27 +38,27 @@ const [kept, onceMore, waited] = Reference.named('kept', 'once more', 'waited')
 
 export const goneCases = common({ needs: ['read'] }).define({
   'DEL-1/gone': {
-    title: 'A deleted record is answered 404',
+    title: 'GET of a deleted record returns 404',
     steps: [create(one), setUp(before.get(one)), ...deleteRecord(gone, one), after.get(one)],
     expect: [status(after, 404)],
     remedy: 'Answer 404 for a record that is marked as deleted, exactly as for one that never was.',
   },
   'DEL-1/put': {
-    title: 'PUT to a deleted record is answered 404, and does not bring it back',
+    title: 'PUT to a deleted record returns 404 and does not restore it',
     after: ['DEL-1/gone'],
     steps: [...createAndDelete(one, gone), put.put(one, body.example), after.get(one)],
     expect: [status(put, 404), status(after, 404)],
     remedy: 'Let PUT look for a live record before it writes; it never makes one.',
   },
   'DEL-1/patch': {
-    title: 'PATCH of a deleted record is answered 404',
+    title: 'PATCH of a deleted record returns 404',
     after: ['DEL-1/gone'],
     steps: [...createAndDelete(one, gone), patch.patch(one, body.change)],
     expect: [status(patch, 404)],
     remedy: 'Let PATCH change live records alone: "update … where id = ? and deleted_at is null".',
   },
   'DEL-1/list': {
-    title: 'Lists leave a deleted record out, and keep the others',
+    title: 'Lists exclude a deleted record and keep the others',
     steps: [
       createMany(two, 2),
       setUp(before.get(caseRecords)),
@@ -73,7 +73,7 @@ export const goneCases = common({ needs: ['read'] }).define({
     remedy: 'Leave deleted records out of every list that does not ask for them: "where deleted_at is null".',
   },
   'DEL-1/nested': {
-    title: 'The list below a parent leaves a deleted record out, and keeps the others',
+    title: 'The nested list excludes a deleted record and keeps the others',
     needsOnly: ['create', 'delete', 'nested', 'parent', 'read', 'unconditional'],
     steps: [
       createMany(two, 2),
@@ -89,7 +89,7 @@ export const goneCases = common({ needs: ['read'] }).define({
     remedy: 'Read the list below a parent with the same conditions as the collection itself.',
   },
   'DEL-1/others-stay': {
-    title: 'A deletion leaves other records as they were',
+    title: 'A deletion does not change other records',
     steps: [create(other), create(one), setUp(before.get(other)), ...deleteRecord(gone, one), after.get(other)],
     expect: [
       status(after, 200),
@@ -101,7 +101,7 @@ export const goneCases = common({ needs: ['read'] }).define({
     remedy: 'Delete by the identifier of the record alone, and touch no other row.',
   },
   'DEL-1/kept': {
-    title: 'What was deleted softly keeps the members that it had',
+    title: 'A softly deleted record keeps its members',
     steps: [
       ...createAndDelete(one, gone),
       kept.get(`${caseRecords}&include_deleted=true`),
@@ -112,7 +112,7 @@ export const goneCases = common({ needs: ['read'] }).define({
     remedy: 'Set deleted_at and leave all other columns as they are; include_deleted=true shows them.',
   },
   'DEL-1/for-good': {
-    title: 'What was deleted for good is not shown to those who ask for deleted records',
+    title: 'include_deleted does not show a record that was deleted permanently',
     needs: ['hard'],
     steps: [
       create(one),
@@ -138,13 +138,13 @@ const accepted = [
 
 export const answerCases = common({ needs: ['read'], steps: [...accepted, settled(gone)] }).define({
   'DEL-2/answer': {
-    title: 'DELETE is answered 204, 200 or 202',
+    title: 'DELETE returns 204, 200 or 202',
     steps: [create(one), gone.delete(one), settled(gone)],
     expect: [deleted(gone)],
     remedy: 'Answer a deletion with 204; with 200 where there is something to say, with 202 where it is not done yet.',
   },
   'DEL-2/no-body': {
-    title: 'A deletion that is answered 204 announces no body',
+    title: 'A deletion with 204 announces no body',
     steps: [create(one), gone.delete(one), applicableIf(answered(gone, 204), 'a deletion was not answered 204')],
     // A client reads no body after 204 whatever is announced, and takes what follows for the next answer.
     expect: [
@@ -161,7 +161,7 @@ export const answerCases = common({ needs: ['read'], steps: [...accepted, settle
     remedy: 'Send 204 without body, Content-Length and Transfer-Encoding; use 200 for a response with a body.',
   },
   'DEL-2/summary': {
-    title: 'A deletion that is answered 200 tells exactly id and deleted_at',
+    title: 'A deletion with 200 returns exactly id and deleted_at',
     needs: ['summary'],
     steps: [create(one), gone.delete(one), applicableIf(answered(gone, 200), 'a deletion was not answered 200')],
     expect: [
@@ -178,7 +178,7 @@ export const answerCases = common({ needs: ['read'], steps: [...accepted, settle
     remedy: 'Answer { "id": …, "deleted_at": … } and nothing else, or 204 without a body.',
   },
   'DEL-3/again': {
-    title: 'Deleting once more is answered 404, or 204',
+    title: 'A repeated DELETE returns 404 or 204',
     after: ['DEL-1/gone'],
     steps: [...createAndDelete(one, gone), again.delete(one), onceMore.delete(one)],
     expect: [
@@ -191,13 +191,13 @@ export const answerCases = common({ needs: ['read'], steps: [...accepted, settle
     remedy: 'Look for a live record to delete, and answer 404 where there is none.',
   },
   'DEL-3/never': {
-    title: 'DELETE of an identifier that never was is answered 404, or 204',
+    title: 'DELETE of a nonexistent identifier returns 404 or 204',
     steps: [create(one), gone.delete(`${collection}/${one.otherId}`)],
     expect: [status(gone, 404, 204)],
     remedy: 'Answer 404 where no record has the identifier.',
   },
   'DEL-3/odd': {
-    title: 'DELETE of texts that are no identifiers finds nothing, and breaks nothing',
+    title: 'DELETE of malformed identifiers finds nothing and causes no failure',
     needs: ['create'],
     // None of these begins with a digit, and none is a condition: nobody can mistake them for one of the server's
     // records.
@@ -214,7 +214,7 @@ export const answerCases = common({ needs: ['read'], steps: [...accepted, settle
     remedy: 'Hand the identifier to the database as a parameter, and answer 404 for whatever it does not find.',
   },
   'DEL-3/at-once': {
-    title: 'Of eight deletions of a record at once, one deletes it and the others find it gone',
+    title: 'One of eight concurrent deletions of a record succeeds',
     after: ['DEL-1/gone', 'DEL-3/again'],
     steps: [
       create(before),
@@ -245,7 +245,7 @@ export const answerCases = common({ needs: ['read'], steps: [...accepted, settle
     remedy: 'Decide by the number of rows that the deletion has changed, not by having looked before.',
   },
   'DEL-8/body': {
-    title: 'A deletion that takes long tells status, job_id and status_url',
+    title: 'A deferred deletion returns status, job_id and status_url',
     needs: ['deferred'],
     expect: [
       member(gone, '/status', (it) => unless(it === 'pending', `it is ${short(it)}`)),
@@ -257,7 +257,7 @@ export const answerCases = common({ needs: ['read'], steps: [...accepted, settle
     remedy: 'Answer 202 with { "status": "pending", "job_id": "…", "status_url": "/…/jobs/…" }.',
   },
   'DEL-8/location': {
-    title: 'A deletion that takes long says in Location where its job is',
+    title: 'A deferred deletion has the address of its job in Location',
     needs: ['deferred'],
     expect: [
       field(gone, 'Location', (value, seen) => {
@@ -270,7 +270,7 @@ export const answerCases = common({ needs: ['read'], steps: [...accepted, settle
     remedy: 'Send the address of the job in Location, as in status_url.',
   },
   'DEL-8/retry-after': {
-    title: 'A deletion that takes long says in Retry-After when to ask again',
+    title: 'A deferred deletion has Retry-After',
     needs: ['deferred'],
     expect: [
       field(gone, 'Retry-After', (value) =>
@@ -280,7 +280,7 @@ export const answerCases = common({ needs: ['read'], steps: [...accepted, settle
     remedy: 'Send Retry-After with 202, in whole seconds: 1 will do.',
   },
   'DEL-8/done': {
-    title: 'When the job of a deletion has succeeded, the record is gone',
+    title: 'The record is deleted when the job of its deletion has succeeded',
     needs: ['deferred'],
     after: ['DEL-1/gone'],
     steps: [...accepted, settled(gone), after.get(one)],
@@ -299,7 +299,7 @@ export const answerCases = common({ needs: ['read'], steps: [...accepted, settle
     remedy: 'Say that a job has succeeded only when its work is done, in the same transaction.',
   },
   'DEL-8/preferred': {
-    title: 'A client that prefers not to wait is answered 202',
+    title: 'A deletion with Prefer: respond-async returns 202',
     needs: ['deferred'],
     steps: [
       create(plain),

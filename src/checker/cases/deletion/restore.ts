@@ -31,20 +31,20 @@ const untilGone = wait('grace')
 
 export const restoreCases = common({ needs: ['delete', 'read', 'unconditional'] }).define({
   'DEL-6/restored': {
-    title: 'Restore of a deleted record is answered 200, with the record as it was',
+    title: 'A restoration returns 200 with the record as it was',
     steps: [...createAndDelete(one, gone), back.post(`${one}/restore`)],
     expect: [status(back, 200), asMade(back, one)],
     remedy: 'Answer 200 with the whole record, all its members as they were before the deletion.',
   },
   'DEL-6/live-again': {
-    title: 'A restored record is answered again at its address',
+    title: 'GET of a restored record returns it',
     after: ['DEL-1/gone'],
     steps: [...createAndDelete(one, gone), setUp(back.post(`${one}/restore`)), after.get(one)],
     expect: [status(after, 200)],
     remedy: 'Set deleted_at to null: that is all that tells a live record from a deleted one.',
   },
   'DEL-6/listed': {
-    title: 'A restored record is in lists and their totals again',
+    title: 'Lists and their totals include a restored record',
     after: ['DEL-1/list'],
     steps: [
       createMany(two, 2),
@@ -61,26 +61,26 @@ export const restoreCases = common({ needs: ['delete', 'read', 'unconditional'] 
     remedy: 'Put a restored record back into whatever index or counter its deletion took it from.',
   },
   'DEL-6/never': {
-    title: 'Restore of an identifier that never was is answered 404',
+    title: 'A restoration of a nonexistent identifier returns 404',
     steps: [create(one), back.post(`${collection}/${one.otherId}/restore`)],
     expect: [status(back, 404)],
     remedy: 'Answer 404 where no record, live or deleted, has the identifier.',
   },
   'DEL-6/live': {
-    title: 'Restore of a live record is answered 409',
+    title: 'A restoration of a live record returns 409',
     steps: [create(one), back.post(`${one}/restore`)],
     expect: [status(back, 409)],
     remedy: 'Answer 409 where the record is not deleted: there is nothing to restore.',
   },
   'DEL-6/once': {
-    title: 'Of six restores at once one brings the record back, and the others find it live',
+    title: 'One of six concurrent restorations succeeds, and the others return 409',
     after: ['DEL-6/live'],
     steps: [...createAndDelete(one, gone), simultaneous(6, back.post(`${one}/restore`))],
     expect: [oneWins(back, 409)],
     remedy: 'Decide by the number of rows that the restore has changed, not by having looked before.',
   },
   'DEL-6/unique-taken': {
-    title: 'Restore is answered 409 where a unique value was taken meanwhile',
+    title: 'A restoration returns 409 if another record has its unique value',
     steps: [
       ...createAndDelete(one, gone),
       second.post(collection, body.withUniqueValuesOf(one)),
@@ -92,7 +92,7 @@ export const restoreCases = common({ needs: ['delete', 'read', 'unconditional'] 
     remedy: 'Ask the unique index when you restore, and answer 409 where another record has the value now.',
   },
   'DEL-6/parent-gone': {
-    title: 'Restore is answered 409 while what the record refers to is deleted',
+    title: 'A restoration returns 409 while the referenced record is deleted',
     steps: [
       ...createAndDelete(one, gone),
       parent.delete(parent),
@@ -104,7 +104,7 @@ export const restoreCases = common({ needs: ['delete', 'read', 'unconditional'] 
     remedy: 'Look whether all that the record refers to is live before you restore it, and answer 409 where it is not.',
   },
   'DEL-6/brings-back': {
-    title: 'Restore brings back what the same deletion took along',
+    title: 'A restoration restores the dependents that the same deletion deleted',
     after: ['DEL-1/gone', 'DEL-5/no-dangling'],
     steps: [
       parentComesBack,
@@ -121,7 +121,7 @@ export const restoreCases = common({ needs: ['delete', 'read', 'unconditional'] 
     remedy: 'Mark all that one deletion takes with the same mark, and restore by it.',
   },
   'DEL-6/only-that': {
-    title: 'Restore does not bring back what was deleted before by itself',
+    title: 'A restoration does not restore dependents that were deleted before',
     after: ['DEL-6/brings-back'],
     steps: [
       parentComesBack,
@@ -148,7 +148,7 @@ export const restoreCases = common({ needs: ['delete', 'read', 'unconditional'] 
     remedy: 'Compare deleted_at with the clock when you restore: the purge may run later.',
   },
   'DEL-7/gone': {
-    title: 'After the grace period a record is not shown to those who ask for deleted ones',
+    title: 'After the grace period include_deleted does not show a record',
     needs: ['grace'],
     steps: [
       ...createAndDelete(one, gone),
@@ -161,7 +161,7 @@ export const restoreCases = common({ needs: ['delete', 'read', 'unconditional'] 
     remedy: 'Compare deleted_at with the clock when you read, so that nothing depends on when the purge comes by.',
   },
   'DEL-7/live': {
-    title: 'A record that was restored in time outlives the grace period',
+    title: 'A restored record is not purged after the grace period',
     needs: ['grace'],
     steps: [
       create(one),
@@ -177,19 +177,19 @@ export const restoreCases = common({ needs: ['delete', 'read', 'unconditional'] 
     remedy: 'Let the purge ask again, in the statement that removes, whether a record is deleted and past its time.',
   },
   'DEL-11/free-again': {
-    title: 'A unique value is free again when the record that had it is deleted',
+    title: 'A unique value can be used again after its record is deleted',
     steps: [...createAndDelete(one, gone), second.post(collection, body.withUniqueValuesOf(one))],
     expect: [status(second, 201)],
     remedy: 'Make the unique index one of live records: "create unique index … where deleted_at is null".',
   },
   'DEL-11/taken': {
-    title: 'A unique value that a live record has is refused to another',
+    title: 'A unique value of a live record is refused',
     steps: [create(one), second.post(collection, body.withUniqueValuesOf(one))],
     expect: [status(second, 409, 400, 422)],
     remedy: 'Give the column a unique index of live records, and answer 409 where it refuses.',
   },
   'DEL-11/at-once': {
-    title: 'Of six records at once with one unique value exactly one is made',
+    title: 'One of six concurrent creations with one unique value succeeds',
     after: ['DEL-11/free-again', 'DEL-11/taken'],
     steps: [...createAndDelete(one, gone), simultaneous(6, all.post(collection, body.withUniqueValuesOf(one)))],
     expect: [oneWins(all, 409, 400, 422)],

@@ -24,7 +24,7 @@ import {
 const [absent, unreadable] = Reference.named('absent', 'malformed')
 
 const outcomes = defineEach('ERR-1/', commonMistakes, (mistake) => ({
-  title: `The status says that there is an error: ${mistake.title}`,
+  title: `An error has an error status: ${mistake.title}`,
   ...making(mistake),
   expect: [
     answerOf(error, (answer, _, exchange) =>
@@ -68,7 +68,7 @@ const bodies = [
   })),
   ...define({
     'ERR-2/same-code': {
-      title: 'The same mistake has the same code every time',
+      title: 'The same mistake always has the same code',
       level: 'must',
       after: ['ERR-2/record'],
       steps: twoAbsentRecords,
@@ -123,7 +123,7 @@ const bodies = [
       remedy: 'Add the members of RFC 9457 that are missing.',
     },
     'ERR-2/request-id': {
-      title: 'Each error has a request_id of its own',
+      title: 'Each error has its own request_id',
       steps: twoAbsentRecords,
       expect: [
         (seen) => {
@@ -161,20 +161,20 @@ const collectAll = 'Go on after the first thing that is wrong, collect all, and 
 /** One answer tells everything that validation finds. */
 const validation = common({ remedy: collectAll }).define({
   'ERR-3/creation': {
-    title: 'One answer says all that is wrong with a body that is to create',
+    title: 'One response lists all errors of a body of POST',
     needs: ['mistakes'],
     after: ['ERR-1/validation'],
     steps: [error.post(collection, body.invalid)],
     expect: [namesAll],
   },
   'ERR-3/replacement': {
-    title: 'One answer says all that is wrong with a body that is to replace',
+    title: 'One response lists all errors of a body of PUT',
     needs: ['mistakes'],
     steps: [create(one), error.put(one, body.invalid, ifRequired)],
     expect: [namesAll],
   },
   'ERR-3/parameters': {
-    title: 'One answer says all that is wrong with the parameters',
+    title: 'One response lists all errors of the parameters',
     needsOnly: ['page'],
     steps: [error.get(`${collection}?page=no-such&per_page=no-such`)],
     expect: [
@@ -212,7 +212,7 @@ const validation = common({ remedy: collectAll }).define({
 const hidden = [
   ...defineEach('ERR-4/', oddInputs, ({ name: _, title, ...input }) => ({
     ...input,
-    title: `What answers ${title} says nothing of the server's inside`,
+    title: `The response to ${title} reveals no internal details`,
     expect: [
       everyAnswerOf(odd, (answer) => {
         const told = answer.status < 400 ? undefined : internalDetailIn(answer.body)
@@ -223,7 +223,7 @@ const hidden = [
   })),
   ...define({
     'ERR-4/server-names': {
-      title: 'No answer names the software that made it (X-Powered-By)',
+      title: 'No response has X-Powered-By',
       level: 'may',
       steps: [setUp(list.get(collection))],
       expect: [noField(list, 'X-Powered-By')],
@@ -235,7 +235,7 @@ const hidden = [
 const statuses = [
   ...defineEach('ERR-5/', oddInputs, ({ name: _, title, ...input }) => ({
     ...input,
-    title: `No failure of the server (5xx) comes of ${title}`,
+    title: `No server error (5xx) for ${title}`,
     expect: [
       everyAnswerOf(odd, (answer, _, exchange) =>
         answer.status >= 500
@@ -247,35 +247,35 @@ const statuses = [
   })),
   ...define({
     'ERR-5/validation': {
-      title: 'A body with bad values is answered 400',
+      title: 'A body with invalid values returns 400',
       ...making(invalid),
       after: ['ERR-1/validation'],
       expect: [status(error, 400)],
       remedy: 'Answer validation with 400.',
     },
     'ERR-5/malformed-json': {
-      title: 'A body that ends in the middle is answered 400',
+      title: 'A truncated body returns 400',
       ...making(malformed),
       after: ['ERR-1/malformed-json'],
       expect: [status(error, 400)],
       remedy: 'Answer a body that cannot be read with 400.',
     },
     'ERR-5/record': {
-      title: 'The address of a record that is not there is answered 404',
+      title: 'The address of a nonexistent record returns 404',
       ...making(noRecord),
       after: ['ERR-1/record'],
       expect: [status(error, 404)],
       remedy: 'Answer 404 where nothing is at the address, whatever the identifier looks like.',
     },
     'ERR-5/path': {
-      title: 'An address that is nothing is answered 404',
+      title: 'An unknown path returns 404',
       ...making(noPath),
       after: ['ERR-1/path'],
       expect: [status(error, 404)],
       remedy: 'Answer 404 where nothing is at the address.',
     },
     'ERR-5/media-type': {
-      title: 'A body of a kind that the server does not read is refused with 415 (or 400)',
+      title: 'A body of an unsupported media type returns 415 (or 400)',
       level: 'should',
       steps: [
         error.post(collection, body.text('<no-such/>'), { headers: { 'Content-Type': 'application/x-no-such' } }),
@@ -284,7 +284,7 @@ const statuses = [
       remedy: 'Look at Content-Type before the body, and answer 415 where you cannot read such a thing.',
     },
     'ERR-5/accept': {
-      title: 'Who accepts nothing that there is gets 406, or JSON all the same',
+      title: 'An Accept that nothing matches returns 406, or JSON',
       level: 'should',
       steps: [list.get(collection, { headers: { Accept: 'application/x-no-such' } })],
       expect: [

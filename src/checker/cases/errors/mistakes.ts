@@ -17,25 +17,25 @@ export interface Mistake {
 
 export const noRecord: Mistake = {
   name: 'record',
-  title: 'the address of a record that is not there',
+  title: 'the address of a nonexistent record',
   steps: [error.get(`${collection}/no-such-${mark}`)],
 }
 
 export const noPath: Mistake = {
   name: 'path',
-  title: 'an address that is nothing',
+  title: 'an unknown path',
   steps: [error.get(`${base}/no-such-${mark}`)],
 }
 
 export const malformed: Mistake = {
   name: 'malformed-json',
-  title: 'a body that ends in the middle',
+  title: 'a truncated body',
   steps: [error.post(collection, body.text('{"no-such'))],
 }
 
 export const invalid: Mistake = {
   name: 'validation',
-  title: 'a body with bad values',
+  title: 'a body with invalid values',
   needs: ['mistakes'],
   steps: [error.post(collection, body.invalid)],
 }
@@ -49,7 +49,7 @@ export const noCredential: Mistake = {
 
 export const forbidden: Mistake = {
   name: 'forbidden',
-  title: 'a request that its caller may not make',
+  title: 'a request without permission',
   needs: ['no create'],
   after: ['AUT-3/create'],
   // The body may have to refer to a record.

@@ -57,51 +57,51 @@ const remedy = 'Answer 206 with the requested bytes, both ends included, and Con
 
 const parts: readonly Case[] = common({ remedy }).define({
   'HED-3/announced': {
-    title: 'A record says that parts of it can be had: Accept-Ranges: bytes',
+    title: 'A record has Accept-Ranges: bytes',
     steps: [create(one), read.get(one)],
     expect: [status(read, 200), fieldIs(read, 'Accept-Ranges', 'bytes')],
     remedy: 'Send Accept-Ranges: bytes where parts can be had: clients go on with a broken download only then.',
   },
   'HED-3/part': {
-    title: 'GET with a range of bytes is answered 206, with that part',
+    title: 'GET with a byte range returns 206 with this range',
     after: ['HED-3/announced'],
     steps: part('bytes=2-9'),
     expect: isPart(() => [2, 9]),
   },
   'HED-3/length': {
-    title: 'A part says how long it is, and that others can be had',
+    title: 'A 206 has Content-Length and Accept-Ranges',
     ...offered,
     steps: part('bytes=2-9'),
     expect: [fieldIs(partStep, 'Content-Length', '8'), fieldIs(partStep, 'Accept-Ranges', 'bytes')],
     remedy: 'Send Content-Length, of the part, and Accept-Ranges with a 206 too.',
   },
   'HED-3/rest': {
-    title: 'A range without an end is answered with the rest',
+    title: 'A range without an end returns the rest',
     ...offered,
     steps: part('bytes=5-'),
     expect: isPart((length) => [5, length - 1]),
   },
   'HED-3/last': {
-    title: 'A range without a beginning is answered with so many bytes at the end',
+    title: 'A suffix range returns so many bytes at the end',
     ...offered,
     steps: part('bytes=-4'),
     expect: isPart((length) => [length - 4, length - 1]),
   },
   'HED-3/over-end': {
-    title: 'A range that goes on after the end is answered with what there is',
+    title: 'A range that ends after the end returns the rest',
     ...offered,
     steps: part('bytes=3-999999999'),
     expect: isPart((length) => [3, length - 1]),
   },
   'HED-3/beyond': {
-    title: 'A range that begins after the end is answered 416, with the length',
+    title: 'A range that begins after the end returns 416 with the length',
     ...offered,
     steps: part('bytes=999999999-'),
     expect: [status(partStep, 416), fieldIs(partStep, 'Content-Range', (seen) => `bytes */${bytesOf(seen).length}`)],
     remedy: 'Answer 416 where the range begins after the end, with Content-Range: bytes */LENGTH.',
   },
   'HED-3/head': {
-    title: 'HEAD with a range is answered 206, with the header fields of the part',
+    title: 'HEAD with a range returns 206 with the header fields of the range',
     ...offered,
     level: 'may',
     steps: part('bytes=2-9', {}, 'HEAD'),
@@ -112,7 +112,7 @@ const parts: readonly Case[] = common({ remedy }).define({
 
 const conditions: readonly Case[] = common({ expect: isWhole }).define({
   'HED-3/if-range': {
-    title: 'A range with If-Range and the entity tag that the record has is answered with the part',
+    title: 'If-Range with the current entity tag returns the range',
     ...offered,
     after: ['HED-3/part', 'CON-2/etag-stays'],
     steps: part('bytes=2-9', { 'If-Range': whole.etag }),
@@ -120,13 +120,13 @@ const conditions: readonly Case[] = common({ expect: isWhole }).define({
     remedy: 'Compare If-Range strongly with the ETag, and send the part where they are the same.',
   },
   'HED-3/if-range-other': {
-    title: 'A range with If-Range and an entity tag that is out of date is answered with the whole',
+    title: 'If-Range with a stale entity tag returns the whole representation',
     ...offered,
     steps: part('bytes=2-9', { 'If-Range': '"of-another"' }),
     remedy: 'Send the whole with 200 if If-Range does not match: parts of two representations do not fit together.',
   },
   'HED-3/not-modified': {
-    title: 'A range with an If-None-Match that fits is answered 304',
+    title: 'A range with a matching If-None-Match returns 304',
     ...offered,
     after: ['HED-3/part', 'CON-4/not-modified'],
     steps: part('bytes=2-9', { 'If-None-Match': whole.etag }),
@@ -134,7 +134,7 @@ const conditions: readonly Case[] = common({ expect: isWhole }).define({
     remedy: 'Decide conditions before ranges (RFC 9110 section 13.2.2).',
   },
   'HED-3/unknown-unit': {
-    title: 'A range of a unit that is not known is ignored',
+    title: 'A range of an unknown unit is ignored',
     ...offered,
     steps: part('records=0-4'),
     remedy: 'Ignore a Range whose unit is not known (RFC 9110 section 14.2).',
@@ -146,7 +146,7 @@ const conditions: readonly Case[] = common({ expect: isWhole }).define({
     remedy: 'Ignore a Range that cannot be read: 416 is for those that can, and lie outside.',
   },
   'HED-3/several': {
-    title: 'Several ranges are answered whole, or as several parts',
+    title: 'Several ranges return the whole representation or several parts',
     ...offered,
     steps: part('bytes=0-1,4-5'),
     expect: [

@@ -67,7 +67,7 @@ const compares: readonly Case[] = common({ remedy }).define({
     expect: [about(200, 'of a record'), sameStatus, sameFields()],
   },
   'HED-1/length': {
-    title: 'HEAD of a record says how long the body is that GET gives',
+    title: 'HEAD of a record has the Content-Length of GET',
     after: ['HED-1/record'],
     steps: [create(one), ...both(one.path)],
     expect: [
@@ -96,28 +96,28 @@ const compares: readonly Case[] = common({ remedy }).define({
     expect: [about(400, 'with a limit below nothing'), sameStatus],
   },
   'HED-1/missing': {
-    title: 'HEAD of nothing is answered as GET',
+    title: 'HEAD of an unknown path has the status and the header fields of GET',
     steps: both(`${base}/no-such-thing`),
     expect: [about(404, 'of nothing'), sameStatus, sameFields()],
   },
   'HED-1/deleted': {
-    title: 'HEAD of a record that was deleted is answered as GET',
+    title: 'HEAD of a deleted record has the status of GET',
     steps: [create(one), setUp(deletion.delete(one)), ...both(one.path)],
     expect: [about(404, 'of what was deleted'), sameStatus],
   },
   'HED-1/refused': {
-    title: 'HEAD without a credential is answered as GET',
+    title: 'HEAD without a credential has the status and the header fields of GET',
     needs: ['key'],
     steps: [create(one), ...both(one.path, { caller: 'nobody' })],
     expect: [about(401, 'without a credential'), sameStatus, sameFields()],
   },
   'HED-1/forbidden': {
-    title: 'HEAD of somebody who may not read is answered as GET',
+    title: 'HEAD by a caller who may not read has the status of GET',
     steps: [create(one), ...both(one.path, { caller: 'other' })],
     expect: [about(403, 'of somebody who may do nothing'), sameStatus],
   },
   'HED-1/condition': {
-    title: 'HEAD with a condition that does not fit is answered as GET',
+    title: 'HEAD with a failing condition has the status of GET',
     steps: [create(one), ...both(one.path, { headers: { 'If-Match': '"of-another"' } })],
     expect: [about(412, 'with an If-Match that does not fit'), sameStatus],
   },
@@ -148,7 +148,7 @@ const bare: readonly Bare[] = [
 /** Clients stop reading where HEAD has no body: only bytes tell. */
 const bodiless = bare.map(
   ({ name, what, kind, needs, to, prepare }): Case => ({
-    ...{ id: `HED-1/no-body-${name}`, title: `The answer to HEAD of ${what} has no body`, kind, needs },
+    ...{ id: `HED-1/no-body-${name}`, title: `The response to HEAD of ${what} has no body`, kind, needs },
     steps: [
       ...prepare,
       {
@@ -189,7 +189,7 @@ const asks = simultaneous(
 
 const pending = (method: 'HEAD' | 'GET'): Case => ({
   id: `HED-2/${method.toLowerCase()}`,
-  title: `${method} of an export that is still being written is answered 202, with Retry-After`,
+  title: `${method} of an unfinished export returns 202 with Retry-After`,
   kind: 'changing',
   needs: ['exports', 'create', 'list', 'marker'],
   alone: true,

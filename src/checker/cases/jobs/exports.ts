@@ -97,7 +97,7 @@ const text = (seen: Observations, step: Reference): Answer | undefined => seen.o
 export const exportCases: readonly Case[] = [
   ...common({ needs: ['list', 'read'] }).define({
     'JOB-6/accepted': {
-      title: 'An export is answered 202, with status, job_id and status_url',
+      title: 'An export returns 202 with status, job_id and status_url',
       steps: [create(one), ...exported('json')],
       expect: [
         status(exporting, 202),
@@ -107,7 +107,7 @@ export const exportCases: readonly Case[] = [
       remedy: 'Answer POST of an export with 202 and the reference to its job, as a deletion that takes long.',
     },
     'JOB-6/address': {
-      title: 'The job of an export ends with the address of its content',
+      title: 'The result of an export has the address of its content',
       after: ['JOB-6/accepted'],
       steps: [create(one), ...exported('json')],
       expect: [
@@ -143,7 +143,7 @@ export const exportCases: readonly Case[] = [
       remedy: 'Put values with commas, quotes or line breaks between quotes, and double the quotes within (RFC 4180).',
     },
     'JOB-6/filtered': {
-      title: 'An export leaves out what its filter does not find, and what is deleted',
+      title: 'An export excludes records that do not match and deleted records',
       needs: ['list'],
       steps: [
         createMany(three, 3),
@@ -164,7 +164,7 @@ export const exportCases: readonly Case[] = [
       remedy: 'Read for an export with the conditions that the list is read with.',
     },
     'JOB-6/sorted': {
-      title: 'An export is in the order that it asks for',
+      title: 'An export has the requested order',
       needs: ['sort'],
       steps: [
         applicableIf(
@@ -194,7 +194,7 @@ export const exportCases: readonly Case[] = [
       remedy: 'Sort what is exported as the list is sorted, ties by identifier.',
     },
     'JOB-6/resumed': {
-      title: 'A broken download of an export can go on: two ranges make the whole',
+      title: 'A download of an export can be resumed with a range',
       needs: ['list'],
       steps: [
         createMany(three, 3),
@@ -219,7 +219,7 @@ export const exportCases: readonly Case[] = [
       remedy: 'Answer ranges of the file with 206 and Content-Range (RFC 9110, section 14).',
     },
     'JOB-6/others': {
-      title: 'The content of an export is not given to others',
+      title: 'The content of an export is not returned to other callers',
       needs: ['list'],
       after: ['JOB-6/address'],
       steps: [create(one), ...exported('json'), setUp(own.get(content)), file.get(content, asOther)],
@@ -227,7 +227,7 @@ export const exportCases: readonly Case[] = [
       remedy: 'Ask for the content of an export who has started it, as for its job.',
     },
     'JOB-6/wrong': {
-      title: 'An export of what is not there, or in no known format, is refused',
+      title: 'An export of an unknown collection or format is refused',
       needs: ['create', 'list', 'marker'],
       after: ['JOB-6/accepted'],
       steps: [

@@ -40,7 +40,7 @@ function statusOf(body: unknown): unknown {
 
 export const jobCases = common({ needs: ['deferred', 'read'] }).define({
   'JOB-1/status': {
-    title: 'The address of a job answers with its identifier, its status and its address',
+    title: 'GET of a job returns its identifier, its status and its address',
     steps: [...begun, settled(gone), job.get(gone.json('/status_url'))],
     expect: [
       status(job, 200),
@@ -53,7 +53,7 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
     remedy: 'Answer GET of status_url with at least { "job_id": …, "status": …, "status_url": … }.',
   },
   'JOB-1/members': {
-    title: 'A job says its kind, progress, times and result',
+    title: 'A job has its kind, progress, times and result',
     level: 'may',
     steps: [...begun, settled(gone), job.get(gone.json('/status_url'))],
     expect: [
@@ -73,7 +73,7 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
     remedy: 'Tell kind, progress { done, total }, created_at, started_at, finished_at and result in the job.',
   },
   'JOB-1/unknown': {
-    title: 'A job that never was is answered 404',
+    title: 'GET of a nonexistent job returns 404',
     after: ['JOB-1/status'],
     steps: [
       ...begun,
@@ -85,7 +85,7 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
     remedy: 'Answer 404 where there is no job with the identifier.',
   },
   'JOB-2/statuses': {
-    title: 'A job is pending, running, or over',
+    title: 'A job is pending, running or finished',
     steps: threeJobs,
     expect: [
       everyAnswerOf(job, (answer, { profile }, exchange) => {
@@ -98,7 +98,7 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
     remedy: 'Use the statuses pending, running, succeeded and failed.',
   },
   'JOB-2/retry-after': {
-    title: 'A job that is not over says in Retry-After when to ask again',
+    title: 'An unfinished job has Retry-After',
     steps: [
       ...threeJobs,
       applicableIf(
@@ -120,7 +120,7 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
     remedy: 'Send Retry-After with every answer about a job that is not over, in whole seconds.',
   },
   'JOB-2/over': {
-    title: 'A job that is over stays so, and has no Retry-After any more',
+    title: 'A finished job keeps its status and has no Retry-After',
     steps: [...begun, settled(gone), again.get(gone.json('/status_url'))],
     expect: [
       answerOf(again, (answer, seen, exchange) => {
@@ -133,14 +133,14 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
     remedy: 'Leave Retry-After out where there is nothing to wait for.',
   },
   'JOB-4/others': {
-    title: 'A job is not shown to others',
+    title: 'A job is not shown to other callers',
     steps: [...begun, settled(gone), job.get(gone.json('/status_url'), asOther)],
     // To conceal that there is one is as good.
     expect: [status(job, 403, 404)],
     remedy: 'Keep with a job who started it, and answer 403 to anybody else who is no administrator.',
   },
   'JOB-4/listed': {
-    title: 'The list of jobs shows a job to who has started it',
+    title: 'The list of jobs contains a job for its caller',
     // At once: others may begin jobs meanwhile.
     steps: [
       ...begun,
@@ -159,7 +159,7 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
     remedy: 'List at /jobs the jobs that the caller has started; those of all to administrators.',
   },
   'JOB-4/not-listed': {
-    title: 'The list of jobs does not show a job to others',
+    title: 'The list of jobs does not contain a job for other callers',
     after: ['JOB-4/listed'],
     steps: [...begun, jobs.get(newest, asOther), settled(gone)],
     expect: [

@@ -23,39 +23,39 @@ function applied(step: Reference, preference: string): Expectation {
 
 export const preferences = common({ after: ['MET-8/minimal'] }).define({
   'MET-8/minimal': {
-    title: 'PATCH with Prefer: return=minimal is answered without a body',
+    title: 'PATCH with Prefer: return=minimal returns no body',
     after: [],
     steps: [create(one), preferring('return=minimal')],
     expect: [status(patch, 204, 200), noBody(patch)],
     remedy: 'Answer 204 where a client says that it does not want the record back (RFC 7240).',
   },
   'MET-8/applied': {
-    title: 'Preference-Applied says that return=minimal was done',
+    title: 'Preference-Applied names return=minimal',
     steps: [create(one), preferring('return=minimal')],
     expect: [applied(patch, 'return=minimal')],
     remedy: 'Name in Preference-Applied what was done (RFC 7240 section 3).',
   },
   'MET-8/minimal-creation': {
-    title: 'POST with Prefer: return=minimal is answered 201 without a body, with Location',
+    title: 'POST with Prefer: return=minimal returns 201 with Location and without a body',
     steps: [create(one), made.post(collection, body.example, { headers: { Prefer: 'return=minimal' } })],
     expect: [status(made, 201, 204), noBody(made), field(made, 'Location')],
     remedy: 'Answer 201 with Location alone where a client says that it does not want the record back.',
   },
   'MET-8/representation': {
-    title: 'PATCH with Prefer: return=representation is answered with the record, and says so',
+    title: 'PATCH with Prefer: return=representation returns the record and Preference-Applied',
     steps: [create(one), preferring('return=representation')],
     expect: [status(patch, 200), theRecord(patch, () => undefined), applied(patch, 'return=representation')],
     remedy: 'Answer 200 with the record, and name the preference in Preference-Applied.',
   },
   'MET-8/unknown': {
-    title: 'A preference that the server does not know is ignored',
+    title: 'An unknown preference is ignored',
     after: [],
     steps: [create(one), preferring('x-unheard-of=1; with="parts, and more"')],
     expect: [done(patch)],
     remedy: 'Leave unknown preferences aside: they are wishes (RFC 7240 section 2).',
   },
   'MET-8/strict': {
-    title: 'With handling=strict a preference that the server does not know is refused',
+    title: 'With handling=strict an unknown preference is refused',
     steps: [create(one), preferring('handling=strict, x-unheard-of=1')],
     expect: [status(patch, 400)],
     remedy: 'Answer 400 under handling=strict where a preference cannot be followed.',
@@ -71,7 +71,7 @@ const repeatedWithKey = again.post(collection, body.sentBy(first), { headers: ke
 
 export const repeats = common({ after: ['MET-9/replay'], prepare: [create(other)] }).define({
   'MET-9/replay': {
-    title: 'POST repeated with its Idempotency-Key makes no second record',
+    title: 'POST repeated with its Idempotency-Key creates no second record',
     after: [],
     steps: [withKey, repeatedWithKey],
     expect: [
@@ -86,7 +86,7 @@ export const repeats = common({ after: ['MET-9/replay'], prepare: [create(other)
     remedy: 'Store the response to a POST with Idempotency-Key in the creating transaction, and replay it for a day.',
   },
   'MET-9/same-answer': {
-    title: 'POST repeated with its Idempotency-Key gets the first answer again: status, Location and body',
+    title: 'POST repeated with its Idempotency-Key returns the same status, Location and body',
     steps: [withKey, repeatedWithKey],
     expect: [
       answerOf(again, (answer, seen, exchange) => {
@@ -103,13 +103,13 @@ export const repeats = common({ after: ['MET-9/replay'], prepare: [create(other)
     remedy: 'Keep the whole answer, with its status and header fields.',
   },
   'MET-9/other-payload': {
-    title: 'Another payload under the same Idempotency-Key is answered 422',
+    title: 'Another payload with the same Idempotency-Key returns 422',
     steps: [withKey, again.post(collection, { ...body.sentBy(first), plus: 'change' }, { headers: key })],
     expect: [status(again, 422)],
     remedy: 'Keep a digest of the payload with the key, and answer 422 where another comes.',
   },
   'MET-9/other-key': {
-    title: 'POST with another Idempotency-Key makes another record, however alike the keys are',
+    title: 'POST with another Idempotency-Key creates another record, however similar the keys',
     steps: [
       setUp(first.post(collection, body.example, { headers: keyOf('a') })),
       next.post(collection, body.example, { headers: keyOf('b') }),
@@ -125,7 +125,7 @@ export const repeats = common({ after: ['MET-9/replay'], prepare: [create(other)
     remedy: 'Compare whole keys.',
   },
   'MET-9/other-caller': {
-    title: 'An Idempotency-Key gives nobody the answer that another caller got',
+    title: 'An Idempotency-Key never returns the response to another caller',
     needs: ['key'],
     steps: [
       withKey,
@@ -142,7 +142,7 @@ export const repeats = common({ after: ['MET-9/replay'], prepare: [create(other)
     remedy: 'Keep answers by caller and key, and look for them after permission was decided.',
   },
   'MET-9/at-once': {
-    title: 'Of five POSTs at once with one Idempotency-Key one makes a record; the others get its answer, or 409',
+    title: 'Five concurrent POSTs with one Idempotency-Key create one record',
     steps: [
       setUp(before.get(caseRecords)),
       together(repeated(5, all.post(collection, body.example, { headers: key }))),
@@ -184,13 +184,13 @@ function finds(step: Reference, record: Reference, other?: Reference) {
 
 export const searches = define({
   'MET-10/query': {
-    title: 'A collection takes QUERY with its parameters in a JSON body',
+    title: 'A collection accepts QUERY with its parameters in a JSON body',
     steps: [create(one), query.send('QUERY', collection, { body: body.json({ [members.marker]: mark }) })],
     expect: [status(query, 200), finds(query, one)],
     remedy: 'Take QUERY (RFC 10008) on collections, with the parameters of GET as members of a JSON object.',
   },
   'MET-10/filters': {
-    title: 'QUERY finds what its body asks for, and nothing else',
+    title: 'QUERY finds only the records that match its body',
     after: ['MET-10/query'],
     steps: [
       create(one),
@@ -201,7 +201,7 @@ export const searches = define({
     remedy: 'Read the body of QUERY with the code that reads the parameters of GET.',
   },
   'MET-10/long': {
-    title: 'QUERY takes more than fits into an address',
+    title: 'QUERY accepts parameters that are too long for a URL',
     after: ['MET-10/query'],
     steps: [
       create(one),

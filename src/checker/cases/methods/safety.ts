@@ -21,12 +21,12 @@ function countIn(seen: Observations, step: Reference): number | undefined {
 
 export const safety = common({ expect: isAsBefore, prepare: [create(one), setUp(before.get(one))] }).define({
   'MET-1/get': {
-    title: 'GET of a record changes nothing, whatever parameters it carries',
+    title: 'GET of a record changes nothing, whatever its parameters',
     steps: [...tricks.map((trick) => odd.get(`${one}?${trick}`)), after.get(one)],
     remedy: 'Let the method of the request alone decide what is done, and read no other from parameters.',
   },
   'MET-1/head': {
-    title: 'HEAD of a record changes nothing, whatever parameters it carries',
+    title: 'HEAD of a record changes nothing, whatever its parameters',
     steps: [...tricks.map((trick) => odd.head(`${one}?${trick}`)), after.get(one)],
     remedy: 'Let the method of the request alone decide what is done, and read no other from parameters.',
   },
@@ -36,7 +36,7 @@ export const safety = common({ expect: isAsBefore, prepare: [create(one), setUp(
     remedy: 'Take no method from header fields, or at most from those of POST.',
   },
   'MET-1/list': {
-    title: 'GET of a collection makes nothing, whatever parameters it carries',
+    title: 'GET of a collection creates nothing, whatever its parameters',
     prepare: [],
     steps: [
       create(one),
@@ -57,7 +57,7 @@ export const safety = common({ expect: isAsBefore, prepare: [create(one), setUp(
 
 export const removal = define({
   'MET-5/no-other': {
-    title: 'DELETE removes the record at its address and no other, whatever its body says',
+    title: 'DELETE deletes only the record at its address, whatever its body',
     steps: [
       create(one),
       create(other),
@@ -78,20 +78,20 @@ const methodOf: Partial<Record<Operation, string>> = { read: 'GET', replace: 'PU
 
 export const unsupported = define({
   'MET-6/status': {
-    title: 'A method that an address does not support is answered 405',
+    title: 'An unsupported method returns 405',
     steps,
     expect: [onlyWhereUnsupported, status(odd, 405)],
     remedy: 'Answer 405 if the address exists and does not support the method, 404 only if it does not exist.',
   },
   'MET-6/allow': {
-    title: 'With 405 an address says in Allow which methods it supports',
+    title: 'A 405 has Allow',
     after: ['MET-6/status'],
     steps,
     expect: [onlyWhereUnsupported, field(odd, 'Allow')],
     remedy: 'Send Allow with every 405 (RFC 9110 section 15.5.6).',
   },
   'MET-6/allow-true': {
-    title: 'Allow of a 405 names the methods that the address supports, and not the one that was refused',
+    title: 'Allow of a 405 lists the supported methods, without the refused one',
     needs: ['read'],
     after: ['MET-6/allow'],
     steps,
@@ -112,7 +112,7 @@ export const unsupported = define({
 // DELETE of what never was is a matter of DEL-3, too, and tried there.
 export const absent = define({
   'MET-7/put': {
-    title: 'PUT where there is no record is answered 404, and makes none',
+    title: 'PUT to a nonexistent record returns 404 and creates none',
     steps: [
       create(one),
       ...nobodyThere,
@@ -129,7 +129,7 @@ export const absent = define({
     remedy: 'Let PUT replace what is there and make nothing: identifiers come from the server.',
   },
   'MET-7/patch': {
-    title: 'PATCH where there is no record is answered 404',
+    title: 'PATCH of a nonexistent record returns 404',
     steps: [create(one), ...nobodyThere, patch.patch(`${collection}/${absentId}`, body.change)],
     expect: [status(patch, 404)],
     remedy: 'Answer 404 where no row was changed because there is none.',

@@ -13,13 +13,13 @@ const [there, onceStep, twice] = Reference.named('there', 'once', 'twice')
 
 export const creation = define({
   'MET-2/created': {
-    title: 'POST to a collection is answered 201',
+    title: 'POST to a collection returns 201',
     steps: [create(other), one.post(collection, body.example)],
     expect: [status(one, 201)],
     remedy: 'Answer 201 Created where a record was made.',
   },
   'MET-2/whole': {
-    title: 'The answer to POST holds the record as it was made',
+    title: 'The response to POST contains the whole new record',
     steps: [create(other), setUp(one.post(collection, body.fullExample)), setUp(read.get(one))],
     expect: [
       theRecord(one, (found, seen) => {
@@ -34,26 +34,26 @@ export const creation = define({
     remedy: 'Answer with the record as it is after it was made, with all its members.',
   },
   'MET-2/kept': {
-    title: 'What POST has sent is there afterwards',
+    title: 'The new record has the members that POST sent',
     steps: [create(other), setUp(one.post(collection, body.fullExample)), read.get(one)],
     expect: [status(read, 200), holdsSent(read, one)],
     remedy: 'Store all members that are sent, and refuse what cannot be stored.',
   },
   'MET-2/location': {
-    title: 'Location of the answer to POST leads to the new record',
+    title: 'The response to POST has Location',
     steps: [create(one), read.get(one)],
     expect: [field(one, 'Location')],
     remedy: 'Send the path of the new record in Location.',
   },
   'MET-2/location-leads': {
-    title: 'What Location leads to is the record that was made',
+    title: 'Location is the address of the new record',
     after: ['MET-2/location'],
     steps: [create(one), setUp(read.get(one)), there.get(one.location)],
     expect: [status(there, 200), sameBody(there, read)],
     remedy: 'Send in Location the path of the new record in the version of the request.',
   },
   'MET-2/again': {
-    title: 'POST creates another record each time it is sent',
+    title: 'Every POST creates another record',
     steps: [
       create(one),
       together(again.post(collection, body.example), again.post(collection, body.example)),
@@ -71,7 +71,7 @@ export const creation = define({
     remedy: 'Make a record for every POST; only Idempotency-Key says that two of them are one.',
   },
   'MET-2/nested': {
-    title: 'POST to a collection below a record creates one that belongs to it',
+    title: 'POST to a nested collection creates a record that belongs to the parent',
     needsOnly: ['create', 'nested'],
     // The specification shows nested collections with GET alone.
     level: 'may',
@@ -110,25 +110,25 @@ const onlyIfOptional = applicableWhere(
 
 export const replacement = common({ needs: ['read'] }).define({
   'MET-3/status': {
-    title: 'PUT of the whole record is answered 200',
+    title: 'PUT of the whole record returns 200',
     steps: [create(one), put.put(one, changed)],
     expect: [status(put, 200)],
     remedy: 'Answer PUT with 200 and the record as it is now.',
   },
   'MET-3/answer': {
-    title: 'The answer to PUT holds the record as it is now',
+    title: 'The response to PUT contains the changed record',
     steps: [create(one), put.put(one, changed)],
     expect: [holdsSent(put, put)],
     remedy: 'Read the record after it was written, and answer with that.',
   },
   'MET-3/kept': {
-    title: 'What PUT has sent is there afterwards',
+    title: 'The record has the members that PUT sent',
     steps: [create(one), setUp(put.put(one, changed)), read.get(one)],
     expect: [status(read, 200), holdsSent(read, put)],
     remedy: 'Store all members that are sent, and refuse what cannot be stored.',
   },
   'MET-3/clears': {
-    title: 'PUT clears what it leaves out',
+    title: 'PUT clears the members that it omits',
     steps: [
       create(other),
       setUp(one.post(collection, body.fullExample)),
@@ -140,7 +140,7 @@ export const replacement = common({ needs: ['read'] }).define({
     remedy: 'Let PUT write every member: one that is not in the body gets its default or null.',
   },
   'MET-3/required': {
-    title: 'PUT without a member that a record must have is refused, and changes nothing',
+    title: 'PUT without a required member is refused and changes nothing',
     steps: [
       create(one),
       setUp(before.get(one)),
@@ -151,7 +151,7 @@ export const replacement = common({ needs: ['read'] }).define({
     remedy: 'Validate the body of PUT as that of POST: what is required is required in both.',
   },
   'MET-3/twice': {
-    title: 'PUT sent twice leaves what it leaves when it is sent once',
+    title: 'PUT is idempotent',
     steps: [
       create(one),
       setUp(first.put(one, changed)),
@@ -187,25 +187,25 @@ const isCleared = theRecord(after, (found, seen) => {
 
 export const changes = common({ needs: ['read'] }).define({
   'MET-4/status': {
-    title: 'PATCH is answered 200',
+    title: 'PATCH returns 200',
     steps: [create(one), patch.patch(one, body.change)],
     expect: [status(patch, 200)],
     remedy: 'Answer PATCH with 200 and the record as it is now.',
   },
   'MET-4/answer': {
-    title: 'The answer to PATCH holds the record as it is now',
+    title: 'The response to PATCH contains the changed record',
     steps: [create(one), patch.patch(one, body.change)],
     expect: [holdsSent(patch, patch)],
     remedy: 'Read the record after it was written, and answer with that.',
   },
   'MET-4/kept': {
-    title: 'What PATCH has changed is so afterwards',
+    title: 'The record has the members that PATCH sent',
     steps: [create(one), setUp(patch.patch(one, body.change)), after.get(one)],
     expect: [status(after, 200), holdsSent(after, patch)],
     remedy: 'Store all members that are sent, and refuse what cannot be stored.',
   },
   'MET-4/others': {
-    title: 'PATCH leaves alone what it does not send',
+    title: 'PATCH does not change the members that it omits',
     steps: [...full, setUp(patch.patch(one, body.change)), after.get(one)],
     expect: [
       status(after, 200),
@@ -220,7 +220,7 @@ export const changes = common({ needs: ['read'] }).define({
     remedy: 'Write only the members that are in the body: what is not there is not null.',
   },
   'MET-4/merge-patch': {
-    title: 'PATCH takes application/merge-patch+json',
+    title: 'PATCH accepts application/merge-patch+json',
     after: ['MET-4/kept'],
     // The specification asks for JSON; the name of the format is our decision.
     level: 'should',
@@ -237,7 +237,7 @@ export const changes = common({ needs: ['read'] }).define({
     remedy: 'Take null in PATCH as "no value" (RFC 7396), not as "not sent".',
   },
   'MET-4/nested': {
-    title: 'PATCH of a part of a member that is an object leaves its other parts alone',
+    title: 'PATCH of one part of an object does not change its other parts',
     level: 'should',
     steps: [...full, patch.patch(one, body.part), after.get(one)],
     expect: [
@@ -256,7 +256,7 @@ export const changes = common({ needs: ['read'] }).define({
     remedy: 'Merge objects member by member (RFC 7396), rather than putting the new one in place of the old.',
   },
   'MET-4/json-patch': {
-    title: 'PATCH takes application/json-patch+json',
+    title: 'PATCH accepts application/json-patch+json',
     // Beyond the specification.
     level: 'may',
     steps: [
@@ -268,7 +268,7 @@ export const changes = common({ needs: ['read'] }).define({
     remedy: 'Carry out JSON Patch (RFC 6902) too: it can test, and change parts of arrays.',
   },
   'MET-4/json-patch-test': {
-    title: 'A JSON Patch of which one operation fails changes nothing',
+    title: 'A JSON Patch with a failing operation changes nothing',
     after: ['MET-4/json-patch'],
     level: 'may',
     steps: [

@@ -73,7 +73,7 @@ export const cursorCases: readonly Case[] = [
       remedy: 'Let a cursor stand for the last record of its page, and go on behind it: "where (sort, id) > (?, ?)".',
     },
     'PAG-5/previous': {
-      title: 'The second page gives a cursor to the one before',
+      title: 'The second page has a previous cursor',
       level: 'should',
       after,
       steps: [createMany(many, 3), setUp(first.get(firstPage)), setUp(second.get(`${firstPage}&cursor=${first.next}`))],
@@ -81,7 +81,7 @@ export const cursorCases: readonly Case[] = [
       remedy: 'Give with each page but the first a cursor to the page before.',
     },
     'PAG-5/backward': {
-      title: 'Cursors lead back over the same pages',
+      title: 'Previous cursors lead back over the same pages',
       level: 'should',
       after: ['PAG-5/forward', 'PAG-5/previous'],
       steps: [
@@ -96,7 +96,7 @@ export const cursorCases: readonly Case[] = [
       remedy: 'Return a cursor to the previous page: reverse the conditions, then reverse the records.',
     },
     'PAG-5/other-size': {
-      title: 'A cursor may be followed with pages of another size',
+      title: 'A cursor works with another page size',
       level: 'may',
       after: ['PAG-5/forward'],
       steps: [
@@ -108,7 +108,7 @@ export const cursorCases: readonly Case[] = [
       remedy: 'Keep the size out of the cursor: it belongs to the request.',
     },
     'PAG-5/garbage': {
-      title: 'A cursor that is none is refused',
+      title: 'An invalid cursor is refused',
       level: 'should',
       steps: [
         setUp(good.get(`${collection}?limit=1`)),
@@ -131,7 +131,7 @@ export const cursorCases: readonly Case[] = [
       remedy: sealed,
     },
     'PAG-5/code': {
-      title: 'A cursor that is none is refused with the code INVALID_CURSOR',
+      title: 'An invalid cursor is refused with the code INVALID_CURSOR',
       level: 'may',
       after: ['PAG-5/garbage'],
       steps: [refusal.get(`${collection}?limit=1&cursor=x`)],
@@ -139,8 +139,8 @@ export const cursorCases: readonly Case[] = [
       remedy: 'Give this refusal a code of its own: a client that meets it starts its walk again.',
     },
   }),
-  elsewhere('forged', 'A cursor in which something was changed is refused', `${firstPage}&cursor=${first.forgedNext}`),
-  elsewhere('appended', 'A cursor with something after it is refused', `${firstPage}&${cursor}x`),
+  elsewhere('forged', 'A modified cursor is refused', `${firstPage}&cursor=${first.forgedNext}`),
+  elsewhere('appended', 'A cursor with text appended is refused', `${firstPage}&${cursor}x`),
   elsewhere(
     'other-filter',
     'A cursor is refused with another filter',
@@ -155,7 +155,7 @@ export const cursorCases: readonly Case[] = [
   ),
   ...common({ expect: [eachOnce(walked, many)], after: ['PAG-5/forward'] }).define({
     'PAG-5/nobody': {
-      title: 'A cursor opens nothing to somebody without a credential',
+      title: 'A cursor without a credential is refused',
       needs: ['key'],
       after,
       steps: byAnother('nobody'),
@@ -163,7 +163,7 @@ export const cursorCases: readonly Case[] = [
       remedy: 'Authenticate a request with a cursor like any other.',
     },
     'PAG-5/other-caller': {
-      title: 'A cursor opens nothing to somebody who may not read the list',
+      title: 'A cursor shows nothing to a caller who may not read the list',
       after,
       steps: byAnother('other'),
       expect: [showsNone(refusal, many)],
@@ -175,7 +175,7 @@ export const cursorCases: readonly Case[] = [
       remedy: 'Go on behind the last record shown, not after so many: what is added shifts everything behind it.',
     },
     'PAG-6/ties': {
-      title: 'A sorted walk by cursor visits each record once where all have the same value',
+      title: 'A sorted walk by cursor visits each record once if all have the same value',
       steps: [
         createMany(many, 5, { [members.ranked]: lesser.ranked }),
         walk(walked, `${firstPage}&sort=${members.ranked}`, 9),
@@ -183,7 +183,7 @@ export const cursorCases: readonly Case[] = [
       remedy: 'Put the identifier behind the fields of sort, in the order and in what the cursor remembers.',
     },
     'PAG-6/inserted-before': {
-      title: 'A sorted walk by cursor visits each record once while others are added before where it stands',
+      title: 'A sorted walk by cursor visits each record once while others are added before its position',
       after: ['QRY-3/ascending', 'PAG-6/inserted', 'PAG-6/ties'],
       steps: [
         createMany(many, 5, { [members.ranked]: greater.ranked }),
@@ -194,12 +194,12 @@ export const cursorCases: readonly Case[] = [
       remedy: 'Go on behind the values and the identifier of the last record shown, not after so many records.',
     },
     'PAG-6/deleted': {
-      title: 'A walk by cursor visits each record once while others are deleted that it has passed',
+      title: 'A walk by cursor visits each record once while visited records are deleted',
       steps: [createMany(many, 5), walk(walked, firstPage, 9, [setUp(gone.delete(`${collection}/${walked.item(0)}`))])],
       remedy: 'Go on behind the last record shown, not after so many: what is deleted shifts everything behind it.',
     },
     'PAG-6/deleted-beneath': {
-      title: 'A cursor works when the record that it stands on is deleted',
+      title: 'A cursor works after the deletion of the record that it points to',
       after: ['PAG-6/deleted'],
       steps: [createMany(many, 5), walk(walked, firstPage, 9, [setUp(gone.delete(`${collection}/${walked.item(1)}`))])],
       remedy: 'Let a cursor hold the values that it goes on from, not only an identifier that has to be looked up.',
@@ -223,7 +223,7 @@ function links(step: Reference, wanted: readonly string[], unwanted: readonly st
 
 export const linkCases = define({
   'PAG-7/link-page': {
-    title: 'Link on a page leads to the first, the previous, the next and the last',
+    title: 'Link on a page has first, prev, next and last',
     after: ['PAG-2/page'],
     steps: [
       createMany(many, 5),
@@ -239,7 +239,7 @@ export const linkCases = define({
     remedy: 'Send Link (RFC 8288) with the addresses of the first, prev, next and last page, as far as there are such.',
   },
   'PAG-7/link-followed': {
-    title: 'Where Link leads is the page that it says',
+    title: 'The targets of Link are the right pages',
     after: ['PAG-7/link-page'],
     steps: [
       createMany(many, 5),
@@ -255,7 +255,7 @@ export const linkCases = define({
     remedy: 'Repeat in the addresses of Link all parameters of the request, with those of the page replaced.',
   },
   'PAG-7/link-cursor': {
-    title: 'Link on a page by cursor leads to the next and the previous, as far as there are such',
+    title: 'Link on a page by cursor has next and prev if these pages exist',
     after: ['PAG-2/cursor'],
     steps: [
       createMany(many, 4),
@@ -266,7 +266,7 @@ export const linkCases = define({
     remedy: 'Send the cursors in Link too, as addresses with rel="next" and rel="prev".',
   },
   'PAG-7/link-cursor-followed': {
-    title: 'Where Link leads by cursor is the next page',
+    title: 'The target of rel="next" is the next page by cursor',
     after: ['PAG-5/forward', 'PAG-7/link-cursor'],
     steps: [createMany(many, 4), setUp(pages.get(`${caseRecords}&limit=2`)), pages.get(pages.link('next'))],
     expect: [eachOnce(pages, many)],
@@ -280,19 +280,19 @@ export const linkCases = define({
     remedy: 'Send the total in X-Total-Count too, for clients that look no further.',
   },
   'PAG-7/past-end': {
-    title: 'A page past the end is an empty one',
+    title: 'A page past the end is empty',
     steps: [createMany(many, 2), past.get(`${caseRecords}&page=9&per_page=2`)],
     expect: [lists(past)],
     remedy: 'Answer 200 with an empty list: the last page may have gone while somebody turned to it.',
   },
   'PAG-7/offset-past-end': {
-    title: 'An offset past the end gives an empty list',
+    title: 'An offset past the end returns an empty list',
     steps: [createMany(many, 2), past.get(`${caseRecords}&offset=9&limit=2`)],
     expect: [lists(past)],
     remedy: 'Answer 200 with an empty list: what was there may have gone since.',
   },
   'PAG-7/far': {
-    title: 'A page beyond all numbers does no harm',
+    title: 'An enormous page number causes no failure',
     level: 'should',
     steps: ['1000000000', '9007199254740993', '9223372036854775807', '9'.repeat(60)].map((page) =>
       far.get(`${collection}?page=${page}&per_page=2`),

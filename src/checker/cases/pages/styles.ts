@@ -49,7 +49,7 @@ function refused(name: string, title: string, sizes: readonly string[], remedy: 
 export const sizeCases: readonly Case[] = [
   ...define({
     'PAG-1/default': {
-      title: 'A list comes in pages without being asked to',
+      title: 'A list is paginated by default',
       alone: true,
       steps: [outgrow(list, most)],
       expect: [
@@ -74,23 +74,23 @@ export const sizeCases: readonly Case[] = [
       remedy: 'Limit the size of every list, for instance to 20 records, if the request does not specify one.',
     },
   }),
-  refused('zero', 'Pages of no records are refused', ['0'], 'Refuse sizes of pages below 1.'),
-  refused('negative', 'Pages of fewer than no records are refused', ['-1'], 'Refuse sizes of pages below 1.'),
+  refused('zero', 'A page size of 0 is refused', ['0'], 'Refuse sizes of pages below 1.'),
+  refused('negative', 'A negative page size is refused', ['-1'], 'Refuse sizes of pages below 1.'),
   refused(
     'fraction',
-    'The size of a page is a whole number',
+    'A page size that is not a whole number is refused',
     ['1.5', '1e1', '0x10', 'many', '%201'],
     'Read sizes of pages with a pattern such as ^\\d+$: parsers of numbers forgive too much.',
   ),
   refused(
     'huge',
-    'Pages of a billion records are refused',
+    'A page size of a billion is refused',
     ['1000000000'],
     'Refuse sizes above the greatest that you allow: who is given fewer records than asked for may take them for all.',
   ),
   ...define({
     'PAG-1/no-number': {
-      title: 'A size that no number type can hold does no harm',
+      title: 'A page size beyond all number types causes no failure',
       steps: [
         setUp(good.get(`${collection}?${sizeParameter}=1`)),
         ...['9223372036854775808', '9'.repeat(400), '-9223372036854775809', 'Infinity', 'NaN'].map((size) =>
@@ -121,7 +121,7 @@ function mixed(name: string, left: string, right: string, styles: Case['needs'])
   const names = [left, right].map((parameter) => parameter.split('=')[0])
   return {
     id: `PAG-2/${name}`,
-    title: `Styles of pages do not mix: ${names.join(' with ')} is refused`,
+    title: `Pagination styles do not mix: ${names.join(' with ')} is refused`,
     kind: 'changing',
     needs: [...needs, ...styles],
     level: 'should',
@@ -141,13 +141,13 @@ function mixed(name: string, left: string, right: string, styles: Case['needs'])
 export const styleCases: readonly Case[] = [
   ...define({
     'PAG-2/page': {
-      title: 'Pages by page and per_page add up to the whole, without overlap',
+      title: 'Pages by page and per_page cover the list without overlap',
       steps: [createMany(many, 5), ...[1, 2, 3].map((page) => pages.get(`${caseRecords}&page=${page}&per_page=2`))],
       expect: [holds(pages, 1), eachOnce(pages, many)],
       remedy: 'Skip (page − 1) · per_page records of an order that is total, and show the next per_page.',
     },
     'PAG-2/offset': {
-      title: 'Pages by offset and limit add up to the whole, without overlap',
+      title: 'Pages by offset and limit cover the list without overlap',
       steps: [
         createMany(many, 5),
         ...['offset=0&limit=2', 'offset=2&limit=1', 'offset=3&limit=4'].map((page) =>
@@ -158,7 +158,7 @@ export const styleCases: readonly Case[] = [
       remedy: 'Skip offset records of an order that is total, and show the next limit.',
     },
     'PAG-2/cursor': {
-      title: 'With limit alone a list shows so many records and gives a cursor to the next',
+      title: 'With limit alone a list returns so many records and a next cursor',
       steps: [createMany(many, 2), first.get(`${caseRecords}&limit=1`)],
       expect: [holds(first, 1), cursorAt(first, 'next', 'a cursor')],
       remedy: 'Treat a list without page or offset as the first page by cursor, and return the next cursor.',
@@ -170,25 +170,25 @@ export const styleCases: readonly Case[] = [
   mixed('cursor-with-offset', `cursor=${first.next}`, 'offset=1', ['offset', 'cursor']),
   ...define({
     'PAG-3/page': {
-      title: 'A page tells its number, its size and how many pages there are',
+      title: 'A page has its number, its size and the number of pages',
       steps: [createMany(many, 5), setUp(pageStep.get(`${caseRecords}&page=1&per_page=2`))],
       expect: [tells(pageStep, 1, 2, 3)],
       remedy: 'Put page, per_page and total_pages beside total_count.',
     },
     'PAG-3/offset': {
-      title: 'A page by offset tells where it begins, and its size',
+      title: 'A page by offset has its offset and its size',
       steps: [createMany(many, 5), setUp(pageStep.get(`${caseRecords}&offset=1&limit=3`))],
       expect: [tells(pageStep, 1, 3)],
       remedy: 'Put offset and limit beside total_count.',
     },
     'PAG-3/cursor': {
-      title: 'A page by cursor tells its size',
+      title: 'A page by cursor has its size',
       steps: [createMany(many, 2), setUp(pageStep.get(`${caseRecords}&limit=4`))],
       expect: [tells(pageStep, 4)],
       remedy: 'Put limit beside total_count.',
     },
     'PAG-3/ends': {
-      title: 'There is no cursor to the previous page on the first, and none to the next on the last',
+      title: 'The first page has no previous cursor, the last no next cursor',
       after: ['PAG-2/cursor'],
       steps: [
         createMany(many, 2),
@@ -203,7 +203,7 @@ export const styleCases: readonly Case[] = [
 
 export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
   'PAG-4/filtered': {
-    title: 'The total is of the records that match, not of all and not of the page',
+    title: 'The total counts the records that match, not all and not the page',
     after: [],
     steps: [
       createMany(many, 3),
@@ -214,20 +214,20 @@ export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
     remedy: 'Count with the conditions of the list and without its limit, in the same transaction.',
   },
   'PAG-4/none': {
-    title: 'The total of nothing is 0',
+    title: 'The total of an empty list is 0',
     after: ['QRY-1/none'],
     steps: [create(one), setUp(none.get(`${collection}?${members.marker}=${mark}-none`))],
     expect: [totals(none, 0)],
     remedy: 'Tell a total of 0 where nothing matches, rather than none.',
   },
   'PAG-4/creation': {
-    title: 'The total grows with a creation, at once',
+    title: 'A creation increases the total immediately',
     steps: [create(one), setUp(before.get(caseRecords)), create(two), after.get(caseRecords)],
     expect: [totals(before, 1), totals(after, 2)],
     remedy: 'Do not keep totals longer than until the next change.',
   },
   'PAG-4/deletion': {
-    title: 'The total shrinks with a deletion, at once',
+    title: 'A deletion decreases the total immediately',
     steps: [
       createMany(many, 2),
       setUp(before.get(caseRecords)),
@@ -238,13 +238,13 @@ export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
     remedy: 'Leave deleted records out of the total as out of the list.',
   },
   'PAG-4/at-once': {
-    title: 'Eight creations at once are all counted',
+    title: 'The total counts eight concurrent creations',
     steps: [create(one), simultaneous(8, setUp(made.post(collection, body.example))), setUp(list.get(caseRecords))],
     expect: [lists(list, one, made), totals(list, 9)],
     remedy: 'Count records, or keep counts in the transaction that changes them, with a lock: "count = count + 1".',
   },
   'PAG-4/styles': {
-    title: 'Each page of each style tells the same total',
+    title: 'Each page of each style has the same total',
     steps: [
       createMany(many, 3),
       setUp(list.get(`${caseRecords}&page=2&per_page=2`)),

@@ -77,13 +77,13 @@ const noBoth = 'List the origins whose pages may send credentials: browsers refu
 
 const wildcards: readonly Case[] = define({
   'OPT-5/answer': {
-    title: 'No answer allows all origins together with credentials',
+    title: 'No response allows all origins with credentials',
     steps: [readFrom(foreign)],
     expect: [neverBoth(read)],
     remedy: noBoth,
   },
   'OPT-5/preflight': {
-    title: 'No preflight allows all origins together with credentials',
+    title: 'No preflight response allows all origins with credentials',
     steps: [preflight(foreign)],
     expect: [neverBoth(asking)],
     remedy: noBoth,
@@ -92,14 +92,14 @@ const wildcards: readonly Case[] = define({
 
 const preflights: readonly Case[] = define({
   'OPT-3/answer': {
-    title: 'A preflight, which has no credential, is answered 204 (or 200)',
+    title: 'A preflight without a credential returns 204 (or 200)',
     needs: ['create'],
     steps: [preflight(allowedOrigin)],
     expect: [status(asking, 204, 200)],
     remedy: 'Answer preflights before authentication: browsers send them without credentials.',
   },
   'OPT-3/no-content': {
-    title: 'A preflight is answered 204',
+    title: 'A preflight returns 204',
     ...asked,
     needs: ['create'],
     level: 'should',
@@ -107,21 +107,21 @@ const preflights: readonly Case[] = define({
     remedy: 'There is nothing to say but header fields: 204.',
   },
   'OPT-3/methods': {
-    title: 'A preflight is told the methods',
+    title: 'The response to a preflight lists the methods',
     ...asked,
     needs: ['create'],
     expect: [lists(asking, 'Access-Control-Allow-Methods', ['POST'])],
     remedy: 'Name in Access-Control-Allow-Methods the methods that the address supports.',
   },
   'OPT-3/headers': {
-    title: 'A preflight is told that pages may send Authorization and Content-Type',
+    title: 'The response to a preflight allows Authorization and Content-Type',
     ...asked,
     needs: ['create'],
     expect: [lists(asking, 'Access-Control-Allow-Headers', ['Authorization', 'Content-Type'])],
     remedy: 'List Authorization (* does not include it) and Content-Type in Access-Control-Allow-Headers.',
   },
   'OPT-3/condition-headers': {
-    title: 'A preflight is told that pages may send If-Match and If-None-Match',
+    title: 'The response to a preflight allows If-Match and If-None-Match',
     needs: ['create'],
     level: 'should',
     after: ['OPT-3/headers'],
@@ -130,7 +130,7 @@ const preflights: readonly Case[] = define({
     remedy: 'List If-Match and If-None-Match in Access-Control-Allow-Headers: pages need them for safe updates.',
   },
   'OPT-3/age': {
-    title: 'A preflight is told for how many seconds its answer keeps',
+    title: 'The response to a preflight has Access-Control-Max-Age in seconds',
     ...asked,
     needs: ['create'],
     expect: [
@@ -141,7 +141,7 @@ const preflights: readonly Case[] = define({
     remedy: 'Send Access-Control-Max-Age in whole seconds: without it browsers ask again every five.',
   },
   'OPT-3/no-preflight': {
-    title: 'OPTIONS of a page that is no preflight takes a credential',
+    title: 'OPTIONS with Origin that is not a preflight requires a credential',
     needs: ['key'],
     after: ['OPT-1/nobody'],
     steps: [options.options(collection, { caller: 'nobody', headers: { Origin: allowedOrigin } })],
@@ -158,48 +158,48 @@ const varies =
 
 /** Origins that are not to be allowed. */
 const strangers: readonly (readonly [name: string, what: string, origin: string, needsOwn: boolean])[] = [
-  ['foreign', 'A page of an origin that is not allowed', foreign, false],
-  ['null', 'A page without an origin (null)', 'null', false],
-  ['longer', 'A page whose origin begins with one that is allowed', `${allowedOrigin}.foreign.example`, true],
+  ['foreign', 'A request from a forbidden origin', foreign, false],
+  ['null', 'A request from the origin null', 'null', false],
+  ['longer', 'A request from an origin that begins with an allowed one', `${allowedOrigin}.foreign.example`, true],
 ]
 
 const origins: readonly Case[] = [
   ...common({ remedy: echoes, after: ['OPT-4/answer'] }).define({
     'OPT-4/answer': {
-      title: 'A page of an origin that is allowed may read answers',
+      title: 'Responses allow an allowed origin',
       needs: ['create'],
       after: ['OPT-5/answer'],
       steps: [readFrom(allowedOrigin)],
       expect: [isAllowed(read)],
     },
     'OPT-4/error': {
-      title: 'A page of an origin that is allowed may read errors',
+      title: 'Errors allow an allowed origin',
       needs: ['create', 'list'],
       steps: [readFrom(allowedOrigin, `${base}/no-such-thing`)],
       expect: [isAllowed(read)],
     },
     'OPT-4/refusal': {
-      title: 'A page of an origin that is allowed may read that its credential is missing',
+      title: 'A 401 allows an allowed origin',
       needs: ['key'],
       steps: [readFrom(allowedOrigin, collection, { caller: 'nobody' })],
       expect: [applicableWhere(answered(read, 401), 'lists are read without a credential'), isAllowed(read)],
     },
     'OPT-4/preflight': {
-      title: 'A preflight is told that its origin is allowed',
+      title: 'The response to a preflight allows an allowed origin',
       ...asked,
       needs: ['create'],
       after: ['OPT-3/answer', 'OPT-5/preflight'],
       expect: [isAllowed(asking)],
     },
     'OPT-4/vary': {
-      title: 'An answer to a page says that it depends on Origin',
+      title: 'A response to an allowed origin has Vary: Origin',
       needs: ['create'],
       steps: [readFrom(allowedOrigin)],
       expect: [variesByOrigin(read)],
       remedy: varies,
     },
     'OPT-4/vary-always': {
-      title: 'An answer to who is no page says that it depends on Origin, too',
+      title: 'A response without Origin in the request has Vary: Origin too',
       needs: ['create', 'origin'],
       level: 'should',
       after: ['OPT-4/vary'],
@@ -219,7 +219,7 @@ const origins: readonly Case[] = [
     },
     {
       id: `OPT-4/${name}-preflight`,
-      title: `${what} gets no Access-Control field with a preflight`,
+      title: `${what} gets no Access-Control field for a preflight`,
       kind: 'reading',
       needs: needsOwn ? ['list', 'origin', 'create'] : ['list'],
       after: needsOwn ? ['OPT-4/preflight', 'OPT-4/foreign-preflight'] : ['OPT-5/preflight'],
@@ -259,17 +259,17 @@ const page = { Origin: allowedOrigin }
 
 const exposed: readonly Case[] = common({ after: ['OPT-4/answer'], remedy: expose }).define({
   'OPT-6/record': {
-    title: 'A page may read the header fields of a record',
+    title: 'The header fields of a record are exposed to pages',
     steps: [create(one), read.get(one, { headers: page })],
     expect: exposes(read),
   },
   'OPT-6/creation': {
-    title: 'A page may read where the record is that it created',
+    title: 'Location of a creation is exposed to pages',
     steps: [create(one), creation.post(collection, body.example, { headers: page })],
     expect: exposes(creation),
   },
   'OPT-6/list': {
-    title: 'A page may read the header fields of a list',
+    title: 'The header fields of a list are exposed to pages',
     needs: ['create'],
     steps: [read.get(collection, { headers: page })],
     expect: exposes(read),

@@ -83,58 +83,58 @@ const telling = 'Make Allow from the same table that requests are routed by.'
 
 const ofAddresses: readonly Case[] = common({ remedy: telling }).define({
   'OPT-1/record': {
-    title: 'OPTIONS of a record is answered 204 (or 200), with Allow',
+    title: 'OPTIONS of a record returns 204 (or 200) with Allow',
     remedy: answering,
     steps: [create(one), optionsStep.options(one)],
     expect: [status(optionsStep, 204, 200), field(optionsStep, 'Allow')],
   },
   'OPT-1/record-methods': {
-    title: 'Allow of a record names the methods that records are known to take',
+    title: 'Allow of a record lists the methods that records are known to support',
     after: ['OPT-1/record'],
     steps: [create(one), optionsStep.options(one)],
     expect: [names(optionsStep, ofRecords)],
   },
   'OPT-1/record-named': {
-    title: 'No method that Allow of a record names is answered 405',
+    title: 'No method that Allow of a record lists returns 405',
     needsOnly: ['create', 'read'],
     after: ['OPT-1/record'],
     steps: tryRecord,
     expect: [tells(methodsOfRecords, true)],
   },
   'OPT-1/record-others': {
-    title: 'No method that Allow of a record does not name is supported',
+    title: 'No method that Allow of a record omits is supported',
     needsOnly: ['create', 'read'],
     after: ['OPT-1/record-methods'],
     steps: tryRecord,
     expect: [tells(methodsOfRecords, false)],
   },
   'OPT-1/collection': {
-    title: 'OPTIONS of a collection is answered 204 (or 200), with Allow',
+    title: 'OPTIONS of a collection returns 204 (or 200) with Allow',
     remedy: answering,
     steps: [optionsStep.options(collection)],
     expect: [status(optionsStep, 204, 200), field(optionsStep, 'Allow')],
   },
   'OPT-1/collection-methods': {
-    title: 'Allow of a collection names the methods that it is known to take',
+    title: 'Allow of a collection lists the methods that it is known to support',
     after: ['OPT-1/collection'],
     steps: [optionsStep.options(collection)],
     expect: [names(optionsStep, ofLists)],
   },
   'OPT-1/collection-named': {
-    title: 'No method that Allow of a collection names is answered 405',
+    title: 'No method that Allow of a collection lists returns 405',
     needsOnly: ['list'],
     after: ['OPT-1/collection'],
     steps: tryCollection,
     expect: [tells(methodsOfLists, true)],
   },
   'OPT-1/missing': {
-    title: 'OPTIONS of a path that is none is answered 404',
+    title: 'OPTIONS of an unknown path returns 404',
     steps: [optionsStep.options(`${base}/no-such-thing`)],
     expect: [status(optionsStep, 404)],
     remedy: 'Look for the path before you answer OPTIONS: a handler for all paths says that everything is there.',
   },
   'OPT-1/nobody': {
-    title: 'OPTIONS without a credential is answered 401',
+    title: 'OPTIONS without a credential returns 401',
     needs: ['key'],
     after: ['OPT-1/collection'],
     steps: [optionsStep.options(collection, asNobody)],
@@ -142,7 +142,7 @@ const ofAddresses: readonly Case[] = common({ remedy: telling }).define({
     remedy: 'Authenticate OPTIONS like every method; only preflights are answered before authentication.',
   },
   'OPT-1/forbidden': {
-    title: 'OPTIONS of somebody who may do nothing with the collection is answered 403',
+    title: 'OPTIONS by a caller without permission returns 403',
     after: ['OPT-1/collection'],
     steps: [get.get(collection, asOther), optionsStep.options(collection, asOther)],
     expect: [
@@ -160,13 +160,13 @@ const star = (credential: string): Step => ({
 
 const ofServer: readonly Case[] = define({
   'OPT-2/answer': {
-    title: 'OPTIONS * is answered 200, with Allow',
+    title: 'OPTIONS * returns 200 with Allow',
     steps: [star(credentialFields)],
     expect: [status(optionsStep, 200), field(optionsStep, 'Allow')],
     remedy: 'Answer OPTIONS * with 200 and Allow: the target * is not a path and needs a route of its own.',
   },
   'OPT-2/methods': {
-    title: 'Allow of OPTIONS * names every method that is known to be taken somewhere',
+    title: 'Allow of OPTIONS * lists every method that any address is known to support',
     after: ['OPT-2/answer'],
     steps: [star(credentialFields)],
     expect: [
@@ -178,7 +178,7 @@ const ofServer: readonly Case[] = define({
     remedy: 'Name in Allow all methods that some address of the server supports.',
   },
   'OPT-2/nobody': {
-    title: 'OPTIONS * without a credential is answered 401',
+    title: 'OPTIONS * without a credential returns 401',
     needs: ['key'],
     after: ['OPT-2/answer'],
     level: 'should',

@@ -36,13 +36,13 @@ const measured = (which: 'less' | 'more') => ({ [members.measured]: (which === '
 export const filterCases: readonly Case[] = [
   ...define({
     'QRY-1/equal': {
-      title: 'A filter finds the records that have its value, and not those whose value only begins with it',
+      title: 'A filter finds records with exactly its value, not with a longer one',
       steps: [create(one), create(longer, marked(`${mark}x`)), found.get(caseRecords)],
       expect: [lists(found, one)],
       remedy: 'Compare the whole value of the field with that of the parameter: "where name = ?".',
     },
     'QRY-1/capitals': {
-      title: 'A filter by a text tells capitals from small letters',
+      title: 'A filter by text is case-sensitive',
       level: 'may',
       after: ['QRY-1/equal'],
       steps: [
@@ -54,7 +54,7 @@ export const filterCases: readonly Case[] = [
       remedy: 'Compare texts with a collation that knows capitals, where people have not been told otherwise.',
     },
     'QRY-1/number': {
-      title: 'A filter by a number narrows what another filter finds to the records with this number',
+      title: 'A filter by number finds only records with this number',
       steps: [
         create(less, measured('less')),
         create(more, measured('more')),
@@ -64,7 +64,7 @@ export const filterCases: readonly Case[] = [
       remedy: 'Read the value of a filter by the type of its field, and combine filters of several fields with "and".',
     },
     'QRY-1/any-of': {
-      title: 'A filter given twice finds the records with either value',
+      title: 'A repeated filter finds the records with either value',
       level: 'should',
       after: ['QRY-1/equal'],
       steps: [
@@ -77,13 +77,13 @@ export const filterCases: readonly Case[] = [
       remedy: 'Read all values of a repeated parameter, and find records with any of them: "where name in (?, ?)".',
     },
     'QRY-1/none': {
-      title: 'A filter that no record matches is answered with an empty list',
+      title: 'A filter that no record matches returns an empty list',
       steps: [create(one), found.get(`${collection}?${members.marker}=${mark}-none`)],
       expect: [status(found, 200), lists(found)],
       remedy: 'Answer 200 with an empty list: the collection is there, whatever is in it.',
     },
     'QRY-1/literal': {
-      title: 'Characters with a meaning in SQL and patterns are mere characters in a filter',
+      title: 'Special characters of SQL and patterns are literal in a filter',
       after: ['QRY-1/none'],
       steps: [
         create(one, marked(`${mark}a`)),
@@ -119,7 +119,7 @@ export const filterCases: readonly Case[] = [
   comparison('lte', 'of at most', { than: 'less', finds: 'less' }),
   ...define({
     'QRY-2/not': {
-      title: '[not] finds the records that have not this value',
+      title: '[not] finds the records with another value',
       steps: [
         create(less, measured('less')),
         create(more, measured('more')),
@@ -129,7 +129,7 @@ export const filterCases: readonly Case[] = [
       remedy: 'Read field[not]=value as "the field has another value than this".',
     },
     'QRY-2/in': {
-      title: '[in] finds the records that have any of the values, separated by commas',
+      title: '[in] finds the records with any of the comma-separated values',
       steps: [
         create(first, marked(`${mark}-a`)),
         create(second, marked(`${mark}-b`)),
@@ -140,7 +140,7 @@ export const filterCases: readonly Case[] = [
       remedy: 'Read field[in]=a,b as "the field has one of these values".',
     },
     'QRY-2/contains': {
-      title: '[contains] finds the records that have the text somewhere',
+      title: '[contains] finds the records that contain the text',
       steps: [
         create(inside, marked(`a ${mark} z`)),
         create(other, marked('a z')),
@@ -160,7 +160,7 @@ export const filterCases: readonly Case[] = [
       remedy: 'Read field[starts_with]=text as "the field starts with the text", with pattern characters escaped.',
     },
     'QRY-2/null': {
-      title: '[null] finds the records that have no value, or those that have one',
+      title: '[null] finds the records without a value, or with one',
       steps: [
         create(full),
         createWithout(empty, [members.emptied]),
@@ -222,27 +222,27 @@ function hasOnly(step: Reference, ...members: readonly string[]): Expectation {
 
 export const fieldsCases = define({
   'QRY-4/list': {
-    title: 'fields restricts what a list returns of its records',
+    title: 'fields restricts the members of the records in a list',
     steps: [create(one), readWhole, some.get(`${caseRecords}&fields=${members.marker}`)],
     expect: [hasOnly(some, members.marker)],
     remedy: 'Return of each record only the members that fields names.',
   },
   'QRY-4/several': {
-    title: 'fields takes several names, separated by commas',
+    title: 'fields accepts several names, separated by commas',
     after: ['QRY-4/list'],
     steps: [create(one), readWhole, some.get(`${caseRecords}&fields=${idMember},${members.marker}`)],
     expect: [hasOnly(some, idMember, members.marker)],
     remedy: 'Take fields apart at commas.',
   },
   'QRY-4/record': {
-    title: 'fields restricts what is returned of a single record',
+    title: 'fields restricts the members of a single record',
     level: 'should',
     steps: [create(one), readWhole, some.get(`${one}?fields=${members.marker}`)],
     expect: [hasOnly(some, members.marker)],
     remedy: 'Understand fields at the address of a record as on its collection.',
   },
   'QRY-4/id': {
-    title: 'The identifier always comes along',
+    title: 'fields never omits the identifier',
     level: 'should',
     after: ['QRY-4/list'],
     steps: [create(one), readWhole, some.get(`${caseRecords}&fields=${members.marker}`)],

@@ -78,13 +78,13 @@ const more = [more1, more2]
 
 export const orderCases = define({
   'QRY-3/ascending': {
-    title: 'sort puts records in the order of a field, the least first',
+    title: 'sort orders records by a field, ascending',
     steps: [...four, sorted.get(`${caseRecords}&sort=${members.ranked}`)],
     expect: [groups(sorted, [less, more], [more, less])],
     remedy: 'Order the list by the field that sort names, compared as its type.',
   },
   'QRY-3/descending': {
-    title: 'sort with a minus before the field puts the greatest first',
+    title: 'sort with a minus before the field orders descending',
     after: ['QRY-3/ascending'],
     steps: [
       ...four,
@@ -103,7 +103,7 @@ export const orderCases = define({
     remedy: 'Read a leading "-" in sort as descending order.',
   },
   'QRY-3/several': {
-    title: 'sort by several fields orders by the second what is equal in the first',
+    title: 'sort by several fields orders ties of the first by the second',
     needs: ['marker-sort'],
     level: 'may',
     after: ['QRY-1/any-of', 'QRY-3/ascending'],
@@ -128,7 +128,7 @@ export const orderCases = define({
     remedy: 'Take sort apart at commas, and order by each of its fields in turn.',
   },
   'QRY-3/ties': {
-    title: 'Records with equal values keep their places: pages of them leave none out and show none twice',
+    title: 'Pages of records with equal values omit none and repeat none',
     level: 'should',
     steps: [
       createMany(many, 5, ranked('less')),
@@ -144,7 +144,7 @@ const text = (words: string) => ({ [members.search]: words })
 
 export const searchCases = define({
   'QRY-5/word': {
-    title: 'q finds the records with a word somewhere in their text, and no others',
+    title: 'q finds only the records whose text contains the word',
     steps: [
       create(one, text(`Brass ${word} lamp`)),
       create(other, text('Brass lamp')),
@@ -154,7 +154,7 @@ export const searchCases = define({
     remedy: 'Look in the fields that can be searched for the words of q, wherever they stand.',
   },
   'QRY-5/every-word': {
-    title: 'A search for two words finds the records that have both',
+    title: 'A search for two words finds only records with both',
     level: 'should',
     after: ['QRY-5/word'],
     steps: [
@@ -166,7 +166,7 @@ export const searchCases = define({
     remedy: 'Take q apart into words, and find what has every one of them, in whichever order.',
   },
   'QRY-5/capitals': {
-    title: 'A search takes capitals and small letters for the same',
+    title: 'A search is case-insensitive',
     level: 'should',
     after: ['QRY-5/word'],
     steps: [
@@ -179,7 +179,7 @@ export const searchCases = define({
     remedy: 'Fold texts and words to one case before they are compared.',
   },
   'QRY-5/diacritics': {
-    title: 'A search takes letters with and without diacritics for the same',
+    title: 'A search ignores diacritics',
     level: 'should',
     after: ['QRY-5/word'],
     steps: [
@@ -192,7 +192,7 @@ export const searchCases = define({
     remedy: 'Decompose texts and words (Unicode NFD) and leave out the combining marks before they are compared.',
   },
   'QRY-5/begun': {
-    title: 'The last word of a search may be only begun',
+    title: 'The last word of a search matches as a prefix',
     level: 'should',
     after: ['QRY-5/word'],
     steps: [create(one, text(`lamp ${word}lights`)), found.get(`${collection}?q=lamp%20${word}lig`)],
@@ -200,13 +200,13 @@ export const searchCases = define({
     remedy: 'Compare the last word of q with the beginnings of words: people search while they type.',
   },
   'QRY-5/nothing': {
-    title: 'A search that finds nothing is answered with an empty list',
+    title: 'A search without matches returns an empty list',
     steps: [found.get(`${collection}?q=${word}`)],
     expect: [status(found, 200), lists(found)],
     remedy: 'Answer 200 with an empty list where no record has the words of q.',
   },
   'QRY-5/syntax': {
-    title: 'Characters with a meaning in search languages do no harm',
+    title: 'Special characters of search languages cause no failure',
     steps: [
       '%22',
       '*',

@@ -44,10 +44,10 @@ function errorsAtLeast(step: Reference, count: number): Expectation {
 const silence = 'what is not understood and not refused gives a client the wrong records without a word.'
 
 export const refusedCases: readonly Case[] = [
-  refused('parameter', 'A parameter that is none is refused', 'no_such_parameter=1', {
+  refused('parameter', 'An unknown parameter is refused', 'no_such_parameter=1', {
     remedy: `Refuse parameters that are neither fields nor known: ${silence}`,
   }),
-  refused('prototype', 'Names that every object in JavaScript inherits are unknown like any other', '', {
+  refused('prototype', 'Names that JavaScript objects inherit are refused as unknown', '', {
     after: ['QRY-8/parameter'],
     steps: [
       setUp(good.get(collection)),
@@ -63,28 +63,28 @@ export const refusedCases: readonly Case[] = [
     expect: [everyStatus(refusal, 400)],
     remedy: 'Look names up in a Map, or with Object.hasOwn: an object literal has members that nobody gave it.',
   }),
-  refused('sort', 'An order by a field that is none is refused', 'sort=no_such_field', {
+  refused('sort', 'A sort by an unknown field is refused', 'sort=no_such_field', {
     remedy: `Refuse sort where it names what is no field: ${silence}`,
   }),
-  refused('fields', 'fields with a name that is none is refused', 'fields=no_such_field', {
+  refused('fields', 'fields with an unknown name is refused', 'fields=no_such_field', {
     remedy: `Refuse fields where it names what is no field: ${silence}`,
   }),
-  refused('type', 'A filter by a number takes no other text', `${members.measured}=much`, {
+  refused('type', 'A filter by number refuses other text', `${members.measured}=much`, {
     needs: ['list', 'measured'],
     accepted: `?${members.measured}=${lesser.measured}`,
     remedy: 'Parse the value of a filter by the type of its field, and refuse invalid values.',
   }),
-  refused('boolean', 'include_deleted takes true and false alone', 'include_deleted=perhaps', {
+  refused('boolean', 'include_deleted accepts only true and false', 'include_deleted=perhaps', {
     needs: ['list', 'soft'],
     accepted: '?include_deleted=false',
     remedy: 'Refuse values of include_deleted other than true and false.',
   }),
-  refused('page', 'The number of a page is a number', 'page=first', {
+  refused('page', 'A page number that is not a number is refused', 'page=first', {
     needs: ['list', 'page'],
     accepted: '?page=1',
     remedy: 'Refuse values of page that are no whole number, in place of showing the first page.',
   }),
-  refused('operator', 'An operator that is none is refused', `${members.filter}%5Bno_such_operator%5D=1`, {
+  refused('operator', 'An unknown operator is refused', `${members.filter}%5Bno_such_operator%5D=1`, {
     needs: ['list', 'filter'],
     remedy: `Refuse operators that are not known: ${silence}`,
   }),
@@ -101,14 +101,14 @@ export const refusedCases: readonly Case[] = [
   ),
   ...define({
     'QRY-8/together': {
-      title: 'All that is wrong with a query is told in one answer',
+      title: 'One response lists all errors of a query',
       after: ['QRY-8/parameter', 'QRY-8/sort', 'QRY-8/fields'],
       steps: [refusal.get(`${collection}?no_such_parameter=1&sort=no_such_order&fields=no_such_member`)],
       expect: [status(refusal, 400), errorsAtLeast(refusal, 3)],
       remedy: 'Look at all parameters before answering, collect what is wrong, and send it in one array.',
     },
     'QRY-8/values-together': {
-      title: 'All values that are wrong in a query are told in one answer',
+      title: 'One response lists all invalid values of a query',
       after: ['QRY-8/together', 'QRY-8/type'],
       steps: [refusal.get(`${collection}?${members.measured}=much&${sizeParameter}=none`)],
       expect: [status(refusal, 400), errorsAtLeast(refusal, 2)],
@@ -139,7 +139,7 @@ export const refusedCases: readonly Case[] = [
       remedy: 'Use a separate',
     },
     'QRY-9/not-repeated': {
-      title: 'The refusal of a secret does not repeat it',
+      title: 'The refusal of a secret does not contain it',
       level: 'should',
       after: ['QRY-9/secret'],
       steps: [refusal.get(`${collection}?secret=${secret}`)],
@@ -155,14 +155,14 @@ export const refusedCases: readonly Case[] = [
       remedy: 'Name the parameter in the refusal, never its value: answers are logged and shown too.',
     },
     'QRY-9/form': {
-      title: 'What looks like a JWT is refused in an address, whatever it is called',
+      title: 'A JWT in an address is refused, whatever its parameter',
       level: 'may',
       steps: [setUp(good.get(collection)), refusal.get(`${collection}?${members.marker}=${token}`)],
       expect: [status(refusal, 400)],
       remedy: 'Search the whole query string for the forms of credentials: JWTs and your own keys.',
     },
     'QRY-9/writing': {
-      title: 'A secret in the address of a creation is refused, and nothing is made',
+      title: 'A creation with a secret in its address is refused and creates nothing',
       level: 'should',
       after: ['QRY-1/none', 'QRY-9/access-token'],
       steps: [
@@ -203,14 +203,14 @@ export const deletedCases = define({
     remedy: 'Leave out the condition that hides deleted records where include_deleted=true is asked for.',
   },
   'QRY-6/false': {
-    title: 'include_deleted=false leaves deleted records out',
+    title: 'include_deleted=false excludes deleted records',
     after: ['QRY-6/included'],
     steps: [create(live), create(removed), removal, without.get(`${caseRecords}&include_deleted=false`)],
     expect: [lists(without, live)],
     remedy: 'Read the value of include_deleted: that it is there does not mean true.',
   },
   'QRY-6/restored': {
-    title: 'A record that was restored is in lists again, with and without include_deleted',
+    title: 'Lists contain a restored record, with and without include_deleted',
     after: ['QRY-6/included'],
     steps: [
       create(removed),
@@ -223,7 +223,7 @@ export const deletedCases = define({
     remedy: 'Take away the mark of deletion when a record is restored, wherever lists look for it.',
   },
   'QRY-6/forbidden': {
-    title: 'Who may not read deleted records is refused include_deleted with 403',
+    title: 'include_deleted returns 403 to callers who may not read deleted records',
     needs: ['no delete'],
     after: ['QRY-6/included'],
     steps: [create(removed), removal, refusal.get(`${caseRecords}&include_deleted=true`, asOther)],
@@ -248,14 +248,14 @@ export const deletedCases = define({
     remedy: 'Let lists be sorted by created_at: "what is new" is what people ask for most.',
   },
   'QRY-7/undeclared-filter': {
-    title: 'A filter by a field that cannot be filtered by is refused',
+    title: 'A filter by a field without a filter is refused',
     level: 'may',
     steps: [refusal.get(`${collection}?${members.undeclared}=checked`)],
     expect: [status(refusal, 400)],
     remedy: 'Answer 400 with the fields that can be filtered, or document this field as a filter.',
   },
   'QRY-7/undeclared-sort': {
-    title: 'An order by a field that cannot be sorted by is refused',
+    title: 'A sort by a field that cannot be sorted is refused',
     level: 'may',
     steps: [refusal.get(`${collection}?sort=${members.undeclared}`)],
     expect: [status(refusal, 400)],

@@ -73,7 +73,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
     remedy: 'Name every segment of a path in lower case with hyphens between words.',
   },
   'RES-2/location': {
-    title: 'A new record is at its collection’s path with its identifier after it',
+    title: 'The path of a new record is the path of its collection and its identifier',
     steps: [create(one)],
     expect: [
       applicableWhere(
@@ -91,7 +91,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
     remedy: 'Serve each record at the path of its collection with its identifier after it, and say so in Location.',
   },
   'RES-2/nested': {
-    title: 'What belongs to a record is listed below it',
+    title: 'Records that belong to another record are listed below it',
     steps: [create(one), below.get(nestedList)],
     expect: [
       status(below, 200),
@@ -105,7 +105,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
     remedy: 'Answer GET /{collection}/{id}/{child_collection} with only those records that refer to the parent.',
   },
   'RES-2/top-level': {
-    title: 'What is listed below a record can be addressed at the top level too',
+    title: 'A record in a nested list has an address at the top level too',
     after: ['RES-2/nested'],
     steps: [create(one), setUp(below.get(nestedList)), read.get(one)],
     expect: [
@@ -120,7 +120,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
     remedy: 'Serve each nested record at /{child_collection}/{id} as well, by the same identifier.',
   },
   'RES-2/shallow': {
-    title: 'Nothing is addressed more deeply than a collection below a record',
+    title: 'No address is deeper than a collection below a record',
     // The specification says "shallow", and shows no deeper shape; that there is none is our decision.
     level: 'should',
     steps: [create(one), deeper.get(`${nestedList}/${one.id}`)],
@@ -145,7 +145,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
     remedy: 'Name a collection by what it contains, and let the method be the verb: GET /users, not GET /get-users.',
   },
   'RES-3/verbs': {
-    title: 'Verbs after a collection or a record lead nowhere',
+    title: 'Verbs after a collection or a record are no addresses',
     needsOnly: ['create'],
     steps: [
       create(one),
@@ -161,13 +161,13 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
     remedy: 'Let methods and parameters say what is done: GET with q to search, PATCH to change, DELETE to remove.',
   },
   'RES-3/extensions': {
-    title: 'Addresses have no file extensions',
+    title: 'Addresses have no file name extensions',
     steps: [create(one), collectionFile.get(`${collection}.json`), record.get(`${one}.json`)],
     expect: [refused(collectionFile), refused(record)],
     remedy: 'Let Accept choose the format, and take no extension after a name or an identifier.',
   },
   'RES-3/document': {
-    title: 'No address in the document holds a verb or an extension',
+    title: 'No address in the document contains a verb or an extension',
     steps: [setUp(document.get(configured.documentAddress))],
     expect: [onlyWherePaths(document), everyPath(document, (segments) => segments.map(notNoun).find(Boolean))],
     remedy: 'Turn what is done into a thing or a state: PATCH with a status, or POST to a collection of what happened.',
@@ -246,7 +246,7 @@ export const identifiers = common({ prepare: [create(one)] }).define({
     remedy: 'Answer 400 with an error at /id: a client that sends one believes that it will be kept.',
   },
   'RES-4/kept': {
-    title: 'A change does not give a record another identifier',
+    title: 'A change does not change the identifier of a record',
     steps: [
       change.patch(one, body.json({ [idMember]: absentId })),
       after.get(one),

@@ -46,7 +46,7 @@ function isNotSet(seen: Observations) {
 
 export const times = common({ steps: [create(one)], expect: [isNotSet], after: ['RES-5/created-at'] }).define({
   'RES-5/created-at': {
-    title: 'A new record says in created_at when it was created, in ISO 8601 and UTC',
+    title: 'A new record has created_at, an ISO 8601 time in UTC',
     after: [],
     expect: [theRecord(one, (found) => noTimestamp(found, 'created_at'))],
     remedy: 'Set created_at on the server when a record is made, and write it like 2026-01-31T08:00:00.000Z.',
@@ -65,7 +65,7 @@ export const times = common({ steps: [create(one)], expect: [isNotSet], after: [
     remedy: 'Write all times with three digits after the seconds and Z, so that they sort as texts.',
   },
   'RES-5/now': {
-    title: 'created_at is the time at which the record was made',
+    title: 'created_at is the time at which the record was created',
     expect: [
       theRecord(one, ({ created_at }, seen) => {
         const { answer } = seen.of(one)
@@ -84,7 +84,7 @@ export const times = common({ steps: [create(one)], expect: [isNotSet], after: [
     remedy: 'Set created_at from the clock in the transaction that makes the record.',
   },
   'RES-5/created-kept': {
-    title: 'created_at stays as it is when the record changes',
+    title: 'created_at does not change when the record changes',
     steps: [create(one), setUp(before.get(one)), setUp(changed.patch(one, body.change)), after.get(one)],
     expect: [
       theRecord(after, ({ created_at }, seen) => {
@@ -96,23 +96,23 @@ export const times = common({ steps: [create(one)], expect: [isNotSet], after: [
     remedy: 'Write created_at once, on creation, and leave it out of every update.',
   },
   'RES-5/not-set-on-creation': {
-    title: 'A client cannot say in POST when a record was created',
+    title: 'A client cannot set created_at with POST',
     needs: ['read'],
     steps: [create(one), after.post(collection, { ...body.example, with: { created_at: longAgo } })],
     remedy: 'Refuse created_at in bodies, or leave it aside.',
   },
   'RES-5/not-set-by-patch': {
-    title: 'A client cannot say in PATCH when a record was created',
+    title: 'A client cannot set created_at with PATCH',
     steps: [create(one), change.patch(one, body.json({ created_at: longAgo })), after.get(one)],
     remedy: 'Refuse created_at in bodies, or leave it aside.',
   },
   'RES-5/not-set-by-put': {
-    title: 'A client cannot say in PUT when a record was created',
+    title: 'A client cannot set created_at with PUT',
     steps: [create(one), change.put(one, { ...body.sentBy(one), with: { created_at: longAgo } }), after.get(one)],
     remedy: 'Refuse another created_at than the record has, or leave it aside.',
   },
   'RES-5/updated-at': {
-    title: 'A record says in updated_at when it was last changed',
+    title: 'A record has updated_at, the time of its last change',
     after: [],
     // Beyond the specification.
     level: 'may',
@@ -121,7 +121,7 @@ export const times = common({ steps: [create(one)], expect: [isNotSet], after: [
     remedy: 'Set updated_at on the server with every change, in the form of created_at.',
   },
   'RES-5/updated-moves': {
-    title: 'updated_at moves on with a change',
+    title: 'A change increases updated_at',
     after: ['RES-5/updated-at'],
     level: 'may',
     steps: [create(one), setUp(before.get(one)), wait(20), setUp(changed.patch(one, body.change)), after.get(one)],
@@ -157,13 +157,13 @@ function noneDeleted(isWrong: (value: unknown) => boolean): Expectation {
 // What the answer to a deletion holds is tried with DEL-2.
 export const deletionTimes = define({
   'RES-6/live': {
-    title: 'A record that is not deleted has no time of deletion',
+    title: 'A live record has no time of deletion',
     steps: liveSteps,
     expect: [noneDeleted((value) => value !== undefined && value !== null)],
     remedy: 'Give deleted_at to deleted records alone.',
   },
   'RES-6/absent': {
-    title: 'A record that is not deleted has no member deleted_at at all',
+    title: 'A live record has no member deleted_at',
     after: ['RES-6/live'],
     // The specification says where it is; that null is nowhere else is our reading.
     level: 'should',
@@ -172,7 +172,7 @@ export const deletionTimes = define({
     remedy: 'Leave deleted_at out of live records, rather than writing null.',
   },
   'RES-6/deleted': {
-    title: 'A deleted record, where it is shown, says in deleted_at when it was deleted',
+    title: 'A deleted record in a list has deleted_at, the time of its deletion',
     steps: [create(one), setUp(gone.delete(one)), list.get(`${caseRecords}&include_deleted=true`)],
     expect: [
       applicableWhere(
@@ -226,7 +226,7 @@ export const names = define({
     remedy: 'Write the members of all records in lower case with underscores between words: created_at.',
   },
   'RES-7/lists': {
-    title: 'What lists tell beside records is named in snake_case',
+    title: 'The other members of lists are named in snake_case',
     steps: [setUp(list.get(collection))],
     expect: [
       (seen) => {
@@ -269,14 +269,14 @@ export const names = define({
 
 export const structure = define({
   'RES-8/created': {
-    title: 'The answer to POST has the members that GET has',
+    title: 'The response to POST has the same members as GET',
     after: ['RES-4/id'],
     steps: [create(one), setUp(read.get(one))],
     expect: [onlyWhereRecord(one), sameMembers(one, read)],
     remedy: 'Write records in one place of the code, whichever address answers them.',
   },
   'RES-8/listed': {
-    title: 'A record in a list has the members that GET of it has',
+    title: 'A record in a list has the same members as GET of the record',
     steps: [create(one), setUp(read.get(one)), setUp(list.get(caseRecords))],
     expect: [
       applicableWhere(
@@ -288,33 +288,33 @@ export const structure = define({
     remedy: 'Write records of lists as single ones are written, and let clients ask for less with fields.',
   },
   'RES-8/updated': {
-    title: 'The answer to PATCH has the members that GET has',
+    title: 'The response to PATCH has the same members as GET',
     steps: [create(one), setUp(changed.patch(one, body.change)), setUp(read.get(one))],
     expect: [onlyWhereRecord(changed), sameMembers(changed, read)],
     remedy: 'Answer PATCH with the whole record as GET does, not only with what was changed.',
   },
   'RES-8/replaced': {
-    title: 'The answer to PUT has the members that GET has',
+    title: 'The response to PUT has the same members as GET',
     steps: [create(one), setUp(replaced.put(one, body.sentBy(one))), setUp(read.get(one))],
     expect: [onlyWhereRecord(replaced), sameMembers(replaced, read)],
     remedy: 'Answer PUT with the whole record as GET does.',
   },
   'RES-8/nested': {
-    title: 'A record in a list below another has the members that GET of it has',
+    title: 'A record in a nested list has the same members as GET of the record',
     after: ['RES-2/nested'],
     steps: [create(one), setUp(read.get(one)), setUp(below.get(nestedList))],
     expect: [sameMembers(below, read, (answer, where) => itemsOf(answer, where)?.[0])],
     remedy: 'Write records of nested lists as all others, with the reference to what they belong to.',
   },
   'RES-8/restored': {
-    title: 'The answer to restore has the members that GET has',
+    title: 'The response to a restoration has the same members as GET',
     needs: ['soft'],
     steps: [create(one), setUp(gone.delete(one)), restored.post(`${one}/restore`), read.get(one)],
     expect: [onlyWhereRecord(restored), onlyWhereRecord(read), sameMembers(restored, read)],
     remedy: 'Answer restore with the whole record as GET does.',
   },
   'RES-8/empty': {
-    title: 'A member that has no value is there all the same',
+    title: 'Records include the members that have no value',
     needs: ['optional'],
     // The specification asks for one structure; how what is empty is written is our decision.
     level: 'should',

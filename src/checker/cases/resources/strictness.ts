@@ -17,19 +17,19 @@ const route = 'Match addresses exactly as they stand, before anything is looked 
 
 export const unknownMembers = common({ remedy: refuse, expect: [status(odd, 400)] }).define({
   'RES-9/unknown-in-post': {
-    title: 'POST with a member that the resource does not have is refused',
+    title: 'POST with an unknown member is refused',
     steps: [create(one), odd.post(collection, { ...body.example, with: unknown })],
   },
   'RES-9/unknown-in-patch': {
-    title: 'PATCH with a member that the resource does not have is refused',
+    title: 'PATCH with an unknown member is refused',
     steps: [create(one), odd.patch(one, { ...body.change, with: unknown })],
   },
   'RES-9/unknown-in-put': {
-    title: 'PUT with a member that the resource does not have is refused',
+    title: 'PUT with an unknown member is refused',
     steps: [create(one), odd.put(one, { ...body.sentBy(one), with: unknown })],
   },
   'RES-9/each-unknown': {
-    title: 'Each member that the resource does not have gets an error of its own',
+    title: 'Each unknown member gets its own error',
     after: ['RES-9/unknown-in-post'],
     steps: [create(one), odd.post(collection, { ...body.example, with: { ...unknown, unheard_too: 1 } })],
     expect: [
@@ -44,7 +44,7 @@ export const unknownMembers = common({ remedy: refuse, expect: [status(odd, 400)
     ],
   },
   'RES-9/prototype': {
-    title: 'Members that have a meaning for JavaScript are refused like all that the resource does not have',
+    title: '__proto__ and constructor are refused like every unknown member',
     after: ['RES-9/unknown-in-post'],
     steps: [
       create(one),
@@ -56,13 +56,13 @@ export const unknownMembers = common({ remedy: refuse, expect: [status(odd, 400)
     remedy: 'Parse bodies into objects without a prototype, or refuse __proto__ and constructor.',
   },
   'RES-9/read-only-repeated': {
-    title: 'PUT may repeat what only the server sets, with the value that it has',
+    title: 'PUT accepts read-only members with unchanged values',
     steps: [create(one), setUp(read.get(one)), replaced.put(one, body.answerTo(read))],
     expect: [done(replaced)],
     remedy: 'Take id and the times in a PUT where they are those of the record: clients send back what they have read.',
   },
   'RES-9/read-only-changed': {
-    title: 'PUT that would change what only the server sets is refused',
+    title: 'PUT that would change a read-only member is refused',
     after: ['RES-5/created-at', 'RES-5/not-set-by-put'],
     steps: [
       create(one),
@@ -79,30 +79,30 @@ function leadsNowhere(step: Reference): Expectation {
 
 export const oddAddresses = common({ remedy: route }).define({
   'RES-10/slash-after-collection': {
-    title: 'A slash after a collection leads nowhere',
+    title: 'A collection’s path with a slash at the end returns 404',
     steps: [odd.get(`${collection}/`)],
     expect: [leadsNowhere(odd)],
   },
   'RES-10/slash-after-record': {
-    title: 'A slash after a record leads nowhere',
+    title: 'A record’s path with a slash at the end returns 404',
     needs: ['read'],
     steps: [create(one), odd.get(`${one}/`)],
     expect: [leadsNowhere(odd)],
   },
   'RES-10/slash-deletes-nothing': {
-    title: 'DELETE with a slash after the record deletes nothing',
+    title: 'DELETE of a record’s path with a slash at the end deletes nothing',
     needs: ['delete'],
     steps: [create(one), odd.delete(`${one}/`), after.get(one)],
     expect: [leadsNowhere(odd), status(after, 200)],
   },
   'RES-10/empty-segment': {
-    title: 'An empty segment in an address leads nowhere',
+    title: 'A path with an empty segment returns 404',
     needs: ['list'],
     steps: [create(one), before.get(`${base}/${collectionPath}`), between.get(`${collection}//${one.id}`)],
     expect: [leadsNowhere(before), leadsNowhere(between)],
   },
   'RES-10/escape': {
-    title: 'An invalid percent-escape in an address is refused',
+    title: 'An invalid percent-encoding in a path is refused',
     needsOnly: ['list'],
     steps: [
       odd.get(`${collection}/%zz`),
