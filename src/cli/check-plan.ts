@@ -40,7 +40,7 @@ function changeLines(planned: PlannedRun): string[] {
 function remainderOf(
   { profile }: PlannedRun,
   used: readonly string[],
-  { records, requests, refused }: Effects,
+  { records, requests, refused }: ReturnType<typeof effectsOf>,
 ): string[] {
   const all = profile.collections.filter(({ name }) => used.includes(name))
   const namesOf = (test: (collection: CollectionProfile) => boolean) => all.filter(test).map(({ name }) => name)
@@ -112,20 +112,14 @@ export async function isConfirmed(signal: AbortSignal): Promise<boolean> {
   }
 }
 
-/** What a run will do, rounded to two digits. */
-interface Effects {
-  /** Records that will be created, by collection. */
-  readonly records: ReadonlyMap<string, number>
-  readonly requests: number
-  /** Requests without a credential, or with a wrong one. */
-  readonly refused: number
-}
-
 /** The records and requests of the trial of one collection. */
 const perTrial = { records: 4, requests: 20 }
 
-/** Estimates the effects of a run on a server that answers as the cases demand. */
-function effectsOf({ profile, cases, ...callers }: PlannedRun, used: readonly string[]): Effects {
+/**
+ * Estimates what a run does on a server that answers as the cases demand, rounded to two digits: the records that it
+ * creates, by collection; its requests; and those among them without a credential, or with a wrong one.
+ */
+function effectsOf({ profile, cases, ...callers }: PlannedRun, used: readonly string[]) {
   const records = new Map<string, number>(used.map((name) => [name, perTrial.records]))
   const add = (name: string, count: number) => {
     if (records.has(name)) records.set(name, (records.get(name) ?? 0) + count)

@@ -5,8 +5,8 @@
 import { type Requester, request } from '../client/client.ts'
 import { type Answer, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
 import { CannotCheck, type CollectionProfile, mergeProfile, type Operation, type Profile } from '../profile/profile.ts'
-import { countOfNeeds } from '../run/choose-collections.ts'
-import { isNarrow, schemaOf } from '../values/generate.ts'
+import { countOfNeeds, narrowMembers } from '../run/choose-collections.ts'
+import { schemaOf } from '../values/generate.ts'
 import { objectOf } from '../values/json.ts'
 import { serverPaths } from '../values/openapi.ts'
 import { describeCollection, identifierIn } from './describe.ts'
@@ -125,7 +125,7 @@ function sortCollections(profile: Profile): Profile {
     countOfNeeds(collection, profile) +
     (collection.operations.includes('create') && collection.example !== undefined ? 20 : 0) -
     3 * Object.keys(collection.references).length -
-    4 * narrowMembers(collection)
+    4 * narrowMembers(collection).length
   return { ...profile, collections: profile.collections.toSorted((left, right) => worth(right) - worth(left)) }
 }
 
@@ -180,11 +180,6 @@ function nothingFound(
         'URL, or name a collection: --collection cities.'
     : `The OpenAPI document ${document.url ?? ''} describes no collection: no path /x with a path /x/{id}. Name ` +
         'one with --collection cities.'
-}
-
-/** The number of unique members of a collection that soon run out of values. */
-function narrowMembers({ unique, schemas = {} }: CollectionProfile): number {
-  return unique.filter((each) => isNarrow(schemas[each] ?? {})).length
 }
 
 const mostLinks = 30

@@ -160,17 +160,11 @@ export interface RefusedBody {
   readonly references: Readonly<Record<string, string>>
 }
 
-/** Another body, and what the complaints say about its members. */
-export interface RepairedBody {
-  readonly body: JsonObject
-  readonly required: readonly string[]
-  /** Members with values that another record already has. */
-  readonly unique: readonly string[]
-  readonly schemas: Readonly<Record<string, Schema>>
-}
-
-/** A body that meets the complaints; `undefined` if nothing is left to try. */
-export function repairBody(refused: RefusedBody): RepairedBody | undefined {
+/**
+ * A body that meets the complaints, and what these say about its members: which are required, which have a value that
+ * another record already has, and their schemas. `undefined` if nothing is left to try.
+ */
+export function repairBody(refused: RefusedBody) {
   const { body, complaints, schemas, required, turn, references } = refused
   const next: Record<string, unknown> = { ...body }
   const found = { required: [] as string[], unique: [] as string[], schemas: {} as Record<string, Schema> }

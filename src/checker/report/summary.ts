@@ -9,14 +9,20 @@ import type { Difference } from '../run/census.ts'
 import type { CaseResult, Report, RuleResult, Verdict } from '../run/check.ts'
 import { memberPointer } from '../values/json.ts'
 
-/** Verdicts in the order of reports. */
-const verdicts: readonly Verdict[] = [
-  ...(['holds', 'fails', 'advice', 'blocked', 'not set up', 'not applicable', 'not asked'] as const),
-]
+/** What the summary says of the rules with each verdict, in the order of reports. */
+const verdictTexts: Readonly<Record<Verdict, (count: number) => string>> = {
+  holds: (count) => `${count} ${count === 1 ? 'rule holds' : 'rules hold'}`,
+  fails: (count) => `${count} ${count === 1 ? 'fails' : 'fail'}`,
+  advice: (count) => `${count} to consider`,
+  blocked: (count) => `${count} blocked by others`,
+  'not set up': (count) => `${count} could not be set up`,
+  'not applicable': (count) => `${count} not applicable`,
+  'not asked': (count) => `${count} not asked`,
+}
 
 /** The verdicts of rules, each with the number of rules that have it. */
 export function countsOf({ rules }: Pick<Report, 'rules'>): readonly (readonly [verdict: Verdict, count: number])[] {
-  return verdicts
+  return (Object.keys(verdictTexts) as Verdict[])
     .map((verdict) => [verdict, rules.filter((rule) => rule.verdict === verdict).length] as const)
     .filter(([, count]) => count > 0)
 }
@@ -107,22 +113,13 @@ export function markedLines({ lines }: Evidence): string[] {
 
 /** A summary in one line: `41 rules hold, 3 fail, …`. */
 export function summaryLine(report: Pick<Report, 'rules'>): string {
-  const texts: Readonly<Record<Verdict, (count: number) => string>> = {
-    holds: (count) => `${count} ${count === 1 ? 'rule holds' : 'rules hold'}`,
-    fails: (count) => `${count} ${count === 1 ? 'fails' : 'fail'}`,
-    advice: (count) => `${count} to consider`,
-    blocked: (count) => `${count} blocked by others`,
-    'not set up': (count) => `${count} could not be set up`,
-    'not applicable': (count) => `${count} not applicable`,
-    'not asked': (count) => `${count} not asked`,
-  }
   return countsOf(report)
-    .map(([verdict, count]) => texts[verdict](count))
+    .map(([verdict, count]) => verdictTexts[verdict](count))
     .join(', ')
 }
 
 /** Something that the run left on the server. */
-export interface Leftover {
+interface Leftover {
   readonly message: string
   /** Paths from the root. */
   readonly paths: readonly string[]
@@ -131,21 +128,16 @@ export interface Leftover {
 /**
  * The records that exist after the run and did not exist before. Empty if the server has the same records as before.
  */
-export function leftoversOf({ remains, jobs, differences }: Pick<Report, 'remains' | 'jobs' | 'differences'>) {
+export function leftoversOf({ remains, jobs, differences }: Report): readonly Leftover[] {
   // The server deletes jobs itself, so a few examples are enough.
   const someJobs = jobs.length <= 4 ? jobs : [...jobs.slice(0, 3), `… ${jobs.length - 3} more`]
-  const all: readonly (Leftover & { readonly count: number })[] = [
-    {
-      message: `Created by the check, and could not be deleted (${remains.length})`,
-      ...{ paths: remains, count: remains.length },
-    },
-    ...differences.map((each) => ({ message: differenceText(each), paths: each.unexplained, count: 1 })),
-    {
-      message: `Jobs and exports that the check started and could not delete (${jobs.length})`,
-      ...{ paths: someJobs, count: jobs.length },
-    },
+  const undeleted = { message: `Created by the check, and could not be deleted (${remains.length})`, paths: remains }
+  const message = `Jobs and exports that the check started and could not delete (${jobs.length})`
+  return [
+    ...(remains.length === 0 ? [] : [undeleted]),
+    ...differences.map((each) => ({ message: differenceText(each), paths: each.unexplained })),
+    ...(jobs.length === 0 ? [] : [{ message, paths: someJobs }]),
   ]
-  return all.filter(({ count }) => count > 0).map(({ message, paths }): Leftover => ({ message, paths }))
 }
 
 /** The lines of a leftover as text: the message, then its paths. */

@@ -12,7 +12,7 @@ import { nameSecrets, wrongCredential } from '../client/credentials.ts'
 import type { Exchange, Fields } from '../client/exchange.ts'
 import { type CollectionProfile, canCreate, type Profile } from '../profile/profile.ts'
 import { type Census, type Difference, reconcile, recordPaths, takeCensus } from './census.ts'
-import { chooseCollections, hasFewValues } from './choose-collections.ts'
+import { chooseCollections, narrowMembers } from './choose-collections.ts'
 import { removeJobs, removeRecords } from './cleanup.ts'
 import { type CaseRun, type RunContext, requesterFor } from './context.ts'
 import { createRecord } from './create-record.ts'
@@ -221,7 +221,7 @@ async function runRepeatedly(
     const outcome = await runCase(one, { ...run, collection }, newMark(), signal)
     if (outcome.kind !== 'judged' || outcome.findings.length === 0 || turn === mostRepetitions) return outcome
     const isTaken = outcome.exchanges.some(({ asked, answer }) => asked.method === 'POST' && answer?.status === 409)
-    if (!isTaken || !hasFewValues(collection) || signal?.aborted === true) return outcome
+    if (!isTaken || narrowMembers(collection).length === 0 || signal?.aborted === true) return outcome
   }
 }
 

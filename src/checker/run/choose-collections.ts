@@ -30,7 +30,7 @@ export function chooseCollections(
   const collections = profile.collections
     .filter((each) => wanted.every((need) => fits(each, need)))
     // If two records may get the same unique value, a case can fail by chance.
-    .toSorted((left, right) => Number(hasFewValues(left)) - Number(hasFewValues(right)))
+    .toSorted((left, right) => Number(narrowMembers(left).length > 0) - Number(narrowMembers(right).length > 0))
   const isTried = steps.some((step) => step.kind === 'require' && step.otherwise === 'not applicable')
   if (collections.length > 0) return { collections: collections.slice(0, isTried ? mostCollections : 1) }
   const impossible = wanted.find((need) => !profile.collections.some((each) => fits(each, need)))
@@ -59,7 +59,7 @@ export function creatableCollections({ profile, cases, ...callers }: PlannedRun)
   return [...used]
 }
 
-/** Whether a unique member has so few values that two records may well get the same one. */
-export function hasFewValues({ unique, schemas = {} }: Pick<CollectionProfile, 'unique' | 'schemas'>): boolean {
-  return unique.some((member) => isNarrow(schemas[member] ?? {}))
+/** The unique members that have so few values that two records may well get the same one. */
+export function narrowMembers({ unique, schemas = {} }: CollectionProfile): string[] {
+  return unique.filter((member) => isNarrow(schemas[member] ?? {}))
 }

@@ -14,8 +14,9 @@ import { ifRequired } from '../case/references.ts'
 import type { Client, Requester } from '../client/client.ts'
 import { type Exchange, type Fields, jsonOf } from '../client/exchange.ts'
 import { type CollectionProfile, type Profile, urlOf } from '../profile/profile.ts'
-import { isNarrow, uniqueValue } from '../values/generate.ts'
+import { uniqueValue } from '../values/generate.ts'
 import { isObject, type JsonObject } from '../values/json.ts'
+import { narrowMembers } from './choose-collections.ts'
 import type { Ledger } from './ledger.ts'
 
 /** What all cases of a run share. */
@@ -62,10 +63,9 @@ export async function send(run: CaseRun, asked: Ask, atOnce = false): Promise<Ex
 
 /** Whether a request has a generated value of a unique member with few possible values. */
 function hasRepeatableBody({ body, headers = {} }: Request, { collection }: CaseState): boolean {
-  const { unique, schemas = {} } = collection
   if (body === undefined || !('from' in body) || (body.from !== 'example' && body.from !== 'least')) return false
   if (Object.keys(headers).some((name) => name.toLowerCase() === 'idempotency-key')) return false
-  return unique.some((member) => !Object.hasOwn(body.with ?? {}, member) && isNarrow(schemas[member] ?? {}))
+  return narrowMembers(collection).some((member) => !Object.hasOwn(body.with ?? {}, member))
 }
 
 function sendOnce(run: CaseRun, { as, request }: Ask, atOnce: boolean): Promise<Exchange> {
