@@ -1,0 +1,195 @@
+/**
+ * Runs the examples of a documentation page in a folder of its own, in order, as a reader would. The words after the
+ * language of a code block say what happens with it (CONTRIBUTING.md lists them).
+ */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../postgres/free-port.ts'
+
+/** A code block of a page. */
+export interface Block {
+  readonly language: string
+  /** The words after the language: a file name, or `server`. */
+  readonly words: readonly string[]
+  readonly text: string
+  /** The number of its first line, from 1. */
+  readonly line: number
+  /** Why it does not run; from a comment `<!-- not run: … -->` on the line before it. */
+  readonly reason?: string
+}
+
+/** The code blocks of a page, in order. */
+export function blocksOf(markdown: string): Block[] {
+  const blocks: Block[] = []
+  const lines = markdown.split('\n')
+  for (let index = 0; index < lines.length; index++) {
+    const [, fence, language, words] = /^\s*(`{3,})(\w*) *(.*)$/.exec(lines[index] ?? '') ?? []
+    if (fence === undefined) continue
+    const end = lines.findIndex((line, other) => other > index && line.trim() === fence)
+    assert.notEqual(end, -1, `the code block of line ${index + 1} does not end`)
+    const reason = /^\s*<!-- not run: (.+) -->$/.exec(lines[index - 1] ?? '')?.[1]
+    const text = lines.slice(index + 1, end).join('\n')
+    const more = reason === undefined ? {} : { reason }
+    blocks.push({
+      language: language ?? '',
+      words: (words ?? '').split(' ').filter(Boolean),
+      text,
+      line: index + 2,
+      ...more,
+    })
+    index = end
+  }
+  return blocks
+}
+
+const root = join(import.meta.dirname, '../..')
+const files = new Set([
+  'yaml',
+  'json',
+  'ts',
+  'js',
+  'mjs',
+  'tsx',
+  'csv',
+  'ndjson',
+  'sql',
+  'ini',
+  'nginx',
+  'dockerfile',
+  'text',
+])
+/** The ports that pages name. Each is replaced by a free one. */
+const ports = /\b(?:8080|8081|8443|8444|3000)\b/g
+const limit = 120_000
+
+/** Where a page's examples run. */
+interface Place {
+  readonly folder: string
+  readonly environment: NodeJS.ProcessEnv
+  /** Replaces what differs on the reader's machine: ports, and the address of a PostgreSQL database. */
+  readonly adapted: (text: string) => string
+}
+
+/** Runs the blocks of a page. A block that fails is named by the page and its line. */
+export async function runPage(context: TestContext, path: string, database?: string): Promise<void> {
+  const blocks = blocksOf(readFileSync(join(root, path), 'utf8'))
+  const place = await placeFor(context, database)
+  const shell = startShell(context, place)
+  let server: ChildProcess | undefined
+  let printed = ''
+  for (const { language, words, text, line, reason } of blocks) {
+    const where = `${path}:${line}`
+    if (reason !== undefined) continue
+    const [word] = words
+    if (language === 'sh' && word === 'server') {
+      if (server !== undefined) await stop(server)
+      server = await startListener(context, place, text, where)
+    } else if (language === 'sh') {
+      printed = await shell(text, where)
+    } else if (language === 'json' && word === undefined) {
+      assertPrinted(printed, text, where)
+    } else if (word !== undefined && files.has(language)) {
+      const file = join(place.folder, word)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, `${place.adapted(text)}\n`)
+    }
+  }
+}
+
+async function placeFor(context: TestContext, database: string | undefined): Promise<Place> {
+  const folder = mkdtempSync(join(tmpdir(), 'resourced-page-'))
+  context.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
+  const programs = join(folder, 'programs')
+  mkdirSync(programs)
+  mkdirSync(join(folder, 'work/node_modules'), { recursive: true })
+  symlinkSync(root, join(folder, 'work/node_modules/resourced'))
+  const main = join(root, 'src/cli/main.js')
+  const command = `exec '${process.execPath}' '${main}' "$@"`
+  const npx = `#!/bin/sh\n[ "$1" = resourced ] || { echo "npx $1 is not installed here" >&2; exit 1; }\nshift\n${command}\n`
+  // The package is in place already.
+  const npm = '#!/bin/sh\ncase "$1" in install|init|ci) exit 0;; esac\necho "npm $1 does not run here" >&2; exit 1\n'
+  for (const [name, script] of Object.entries({ npx, npm, resourced: `#!/bin/sh\n${command}\n` })) {
+    writeFileSync(join(programs, name), script, { mode: 0o755 })
+  }
+  const free = new Map<string, number>()
+  for (const port of ['8080', '8081', '8443', '8444', '3000']) free.set(port, await freePort())
+  const withPort = (text: string) =>
+    text
+      .replace(/\bresourced dev\b(?!.*--port)/g, `resourced dev --port 8080`)
+      .replace(/\bresourced serve\b(?!.*--port)/g, `resourced serve --port 8443`)
+  const adapted = (text: string) =>
+    withPort(text)
+      .replace(ports, (port) => String(free.get(port)))
+      .replace(/postgres:\/\/[^\s'"]+/g, (address) => database ?? address)
+  const { NODE_OPTIONS: _, TEST_ENGINE: __, ...inherited } = process.env
+  const path = `${programs}:${dirname(process.execPath)}:${process.env['PATH']}`
+  return { folder: join(folder, 'work'), environment: { ...inherited, PATH: path, HOME: folder }, adapted }
+}
+
+/** One shell for all blocks, so that variables and aliases stay. Every command must succeed. */
+function startShell(context: TestContext, { folder, environment, adapted }: Place) {
+  const child = spawn('bash', ['--noprofile', '--norc'], { cwd: folder, env: environment, detached: true })
+  context.after(() => stop(child))
+  let output = ''
+  let errors = ''
+  child.stdout.on('data', (piece) => (output += String(piece)))
+  child.stderr.on('data', (piece) => (errors += String(piece)))
+  child.stdin.write('shopt -s expand_aliases; set -E -o pipefail; trap \'failed="$BASH_COMMAND"\' ERR\n')
+  return async (text: string, where: string): Promise<string> => {
+    output = errors = ''
+    const end = `--end of ${where}--`
+    child.stdin.write(`failed=\n${adapted(text)}\nprintf '%s%s\\n' '${end}' "$failed"\n`)
+    for (const deadline = performance.now() + limit; !new RegExp(`${end}.*\\n`).test(output); await sleep(20)) {
+      assert.equal(child.exitCode, null, `${where}: the shell ended. ${output}${errors}`)
+      assert.ok(performance.now() < deadline, `${where} did not end. ${output}${errors}`)
+    }
+    const [before = '', after = ''] = output.split(end)
+    assert.equal(after.trim(), '', `${where}: a command failed. ${before}${errors}`)
+    return before
+  }
+}
+
+/** Starts what runs in a terminal of its own, and waits until it says where it listens. */
+async function startListener(
+  context: TestContext,
+  { folder, environment, adapted }: Place,
+  text: string,
+  where: string,
+) {
+  const child = spawn('bash', ['-c', adapted(text)], { cwd: folder, env: environment, detached: true })
+  context.after(() => stop(child))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (output += String(piece)))
+  for (const deadline = performance.now() + limit; !/https?:\/\/[\w.[\]:]+:\d+/.test(output); await sleep(20)) {
+    assert.equal(child.exitCode, null, `${where}: the server ended. ${output}`)
+    assert.ok(performance.now() < deadline, `${where} does not listen. ${output}`)
+  }
+  return child
+}
+
+/** Ends a shell and all that it started. */
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
+  const ended = once(child, 'close')
+  process.kill(-child.pid, 'SIGTERM')
+  const timer = setTimeout(() => process.kill(-Number(child.pid), 'SIGKILL'), 15_000)
+  await ended
+  clearTimeout(timer)
+}
+
+/** What differs in each run: ids and times. */
+const changing = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z/g
+
+/** Fails unless a JSON value of the page was printed, but for ids, times and what the page abbreviates by `…`. */
+function assertPrinted(printed: string, text: string, where: string): void {
+  const parts = JSON.stringify(JSON.parse(text)).replace(changing, '…').split('…')
+  const expected = new RegExp(parts.map((part) => RegExp.escape(part)).join('[^"]*'))
+  const found = printed.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1')
+  assert.match(found, expected, `${where}: this is not what was printed: ${printed}`)
+}
