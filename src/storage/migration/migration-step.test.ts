@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assess, formatSteps, isAllowed, MigrationRefused, step } from './migration-step.ts'
+import { formatSteps, isAllowed, MigrationRefused, step } from './migration-step.ts'
+import { assess } from './take-step.ts'
 
 const index = {
   name: 'tasks_by_a_id_123456',

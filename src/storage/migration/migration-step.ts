@@ -9,13 +9,6 @@ import type { ColumnSpec, Held, IndexSpec, SearchSpec, TableSpec } from '../sql/
 /** The data that a step would destroy: rows of a table, or values of a column. */
 export type Loss = 'nothing' | { readonly rows: number } | { readonly values: number }
 
-/** The rows or values that a step's assessment depends on. */
-export interface Counted {
-  readonly count: number
-  /** The id of one counted record. */
-  readonly example?: string | undefined
-}
-
 /** The action of a step. */
 export type Change =
   | { readonly kind: 'create-table'; readonly spec: TableSpec }
@@ -83,38 +76,6 @@ export function needsCount(step: MigrationStep): boolean {
 }
 
 const countedKinds = new Set<MigrationStep['kind']>(['drop-table', 'change-type', 'fill-default', 'require'])
-
-/** The step with its loss, or with the reason why it is impossible, by the rows that it concerns. */
-export function assess(step: MigrationStep, { count, example }: Counted): MigrationStep {
-  const { sentence } = step
-  if (step.kind === 'fill-default') return { ...step, sentence: `${sentence} in ${counted(count, 'record')}` }
-  if (count === 0) return step
-  switch (step.kind) {
-    case 'drop-table':
-      return { ...step, loses: { rows: count }, sentence: `${sentence}: loses ${counted(count, 'record')}` }
-    case 'drop-column':
-      return { ...step, loses: { values: count }, sentence: `${sentence}: loses ${counted(count, 'value')}` }
-    case 'change-type': {
-      const lost = `${sentence}: loses ${counted(count, 'value')} that cannot be converted exactly`
-      return { ...step, loses: { values: count }, sentence: lost }
-    }
-    case 'require': {
-      const lacking = `${sentence} but ${count === 1 ? '1 record has' : `${count} records have`} no value`
-      return { ...step, impossible: true, sentence: `${lacking}: declare a default or make it optional` }
-    }
-    case 'create-index': {
-      const clash = `${count === 1 ? '1 record has' : `${count} records have`} the same value as another`
-      const where = example === undefined ? '' : ` (such as ${example})`
-      return { ...step, impossible: true, sentence: `${sentence}: ${clash}${where}; change those records first` }
-    }
-    default:
-      return step
-  }
-}
-
-function counted(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`
-}
 
 /** Whether a step can be taken without asking anyone. */
 function isHarmless(step: MigrationStep): boolean {

@@ -3,12 +3,11 @@ import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { timestamp } from '../../model/time.ts'
 import { quoted } from '../sql/columns.ts'
 import { epochKey } from '../sql/context.ts'
-import { createIndex } from '../sql/engine.ts'
-import { type ColumnSpec, formerKeys, type IndexSpec, isSystemTable, type Layout } from '../sql/tables.ts'
-import { firstRow, type Transaction } from '../transaction.ts'
+import { type ColumnSpec, createIndex, formerKeys, type IndexSpec, isSystemTable, type Layout } from '../sql/tables.ts'
+import { firstRow, type Statement, type Transaction } from '../transaction.ts'
 import { convertStored, isWider, readStored, writeStored } from './convert.ts'
 import type { ColumnConversion, MigrationEngine } from './migration-engine.ts'
-import { assess, type Counted, type MigrationStep, needsCount, type StepOf } from './migration-step.ts'
+import { type MigrationStep, needsCount, type StepOf } from './migration-step.ts'
 import { rememberChange } from './schema.ts'
 
 /** Assesses a step by the rows of its table as they are now. */
@@ -49,77 +48,107 @@ function* countDuplicates(index: IndexSpec): Transaction<Counted> {
   return { count: Number(row?.['count'] ?? 0), example: (row?.['example'] as string | null) ?? undefined }
 }
 
+/** The rows or values that a step's assessment depends on. */
+interface Counted {
+  readonly count: number
+  /** The id of one counted record. */
+  readonly example?: string | undefined
+}
+
+/** The step with its loss, or with the reason why it is impossible, by the rows that it concerns. */
+export function assess(step: MigrationStep, { count, example }: Counted): MigrationStep {
+  const { sentence } = step
+  if (step.kind === 'fill-default') return { ...step, sentence: `${sentence} in ${counted(count, 'record')}` }
+  if (count === 0) return step
+  switch (step.kind) {
+    case 'drop-table':
+      return { ...step, loses: { rows: count }, sentence: `${sentence}: loses ${counted(count, 'record')}` }
+    case 'drop-column':
+      return { ...step, loses: { values: count }, sentence: `${sentence}: loses ${counted(count, 'value')}` }
+    case 'change-type': {
+      const lost = `${sentence}: loses ${counted(count, 'value')} that cannot be converted exactly`
+      return { ...step, loses: { values: count }, sentence: lost }
+    }
+    case 'require': {
+      const lacking = `${sentence} but ${count === 1 ? '1 record has' : `${count} records have`} no value`
+      return { ...step, impossible: true, sentence: `${lacking}: declare a default or make it optional` }
+    }
+    case 'create-index': {
+      const clash = `${count === 1 ? '1 record has' : `${count} records have`} the same value as another`
+      const where = example === undefined ? '' : ` (such as ${example})`
+      return { ...step, impossible: true, sentence: `${sentence}: ${clash}${where}; change those records first` }
+    }
+    default:
+      return step
+  }
+}
+
+function counted(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`
+}
+
 /**
  * Takes a step, except those that `MigrationEngine.fillDerived` takes together.
  *
  * @param now milliseconds since 1970: `updated_at` of records whose values change
  */
-export function* takeStep(engine: MigrationEngine, step: MigrationStep, now: number): Transaction<void> {
+export function takeStep(engine: MigrationEngine, step: MigrationStep, now: number): Transaction<void> | Statement[] {
   const table = quoted(step.table)
   switch (step.kind) {
     case 'create-table':
-      yield raw(engine.createTable(step.spec))
-      return
+      return [raw(engine.createTable(step.spec))]
     case 'drop-table':
-      yield* engine.dropSearch(step.table)
-      yield sql`drop table ${table}`
-      yield sql`delete from resourced_clocks where collection = ${step.table}`
-      // Another collection may get its name.
-      yield sql`delete from resourced_meta where key = ${epochKey(step.table)}`
-      return
+      return [
+        ...engine.dropSearch(step.table),
+        sql`drop table ${table}`,
+        sql`delete from resourced_clocks where collection = ${step.table}`,
+        // Another collection may get its name.
+        sql`delete from resourced_meta where key = ${epochKey(step.table)}`,
+      ]
     case 'add-column':
-      yield addColumn(engine, step.table, step.column)
-      return
-    case 'drop-column':
-      yield sql`alter table ${table} drop column ${quoted(step.column)}`
-      if (step.loses !== 'nothing') yield* beginEpoch(step.table)
-      return
+      return [addColumn(engine, step.table, step.column)]
+    case 'drop-column': {
+      const drop = sql`alter table ${table} drop column ${quoted(step.column)}`
+      return step.loses === 'nothing' ? [drop] : [drop, ...beginEpoch(step.table)]
+    }
     case 'change-type':
-      yield* changeType(engine, step, now)
-      return
+      return changeType(engine, step, now)
     case 'fill-default':
-      yield* fillDefault(engine, step, now)
-      return
+      return fillDefault(engine, step, now)
     case 'create-index':
-      yield raw(createIndex(step.index))
-      return
+      return [raw(createIndex(step.index))]
     case 'drop-index':
-      yield sql`drop index ${quoted(step.index)}`
-      return
+      return [sql`drop index ${quoted(step.index)}`]
     case 'drop-search':
-      yield* engine.dropSearch(step.table)
-      return
+      return engine.dropSearch(step.table)
     case 'rename-table':
-      yield* renameTable(step.table, step.to)
-      return
+      return renameTable(step.table, step.to)
     case 'rename-columns':
-      yield* renameColumns(step)
-      return
+      return renameColumns(step)
     case 'convert-column':
-      yield* convertColumn(engine, step)
-      return
+      return convertColumn(engine, step)
     case 'move-keys':
-      yield* moveKeys(engine, step)
-      return
+      return moveKeys(engine, step)
     case 'set-clock':
-      yield* setClock(engine, step.table)
-      return
+      return setClock(engine, step.table)
     case 'derive-column':
     case 'build-search':
     case 'require':
     case 'allow-null':
     case 'blocked':
-      return
+      return []
   }
 }
 
 /** Begins the next epoch of a collection (`Epochs`) and advances its clock. */
-function* beginEpoch(collection: string): Transaction<void> {
-  if (isSystemTable(collection)) return
+function beginEpoch(collection: string): Statement[] {
+  if (isSystemTable(collection)) return []
   const next = sql`cast(cast(resourced_meta.value as bigint) + 1 as text)`
-  yield sql`insert into resourced_meta (key, value) values (${epochKey(collection)}, '1')
-    on conflict (key) do update set value = ${next}`
-  yield sql`update resourced_clocks set revision = revision + 1 where collection = ${collection}`
+  return [
+    sql`insert into resourced_meta (key, value) values (${epochKey(collection)}, '1')
+      on conflict (key) do update set value = ${next}`,
+    sql`update resourced_clocks set revision = revision + 1 where collection = ${collection}`,
+  ]
 }
 
 function addColumn(engine: MigrationEngine, table: string, column: ColumnSpec): Sql {

@@ -8,8 +8,8 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
 import { fold, markRanges, plainLetters } from '../../model/text.ts'
 import { type Column, identifier, subject } from '../sql/columns.ts'
-import { type Bound, defineColumn, type Engine } from '../sql/engine.ts'
-import type { ColumnSpec, Held, SearchSpec } from '../sql/tables.ts'
+import type { Bound, Engine } from '../sql/engine.ts'
+import { type ColumnSpec, defineColumn, type Held, type SearchSpec } from '../sql/tables.ts'
 
 /** The column that holds the words of a record, in the table of its resource. */
 export const wordsColumn = '_words'

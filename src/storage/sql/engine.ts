@@ -5,8 +5,8 @@
 import type { Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
 import type { Transaction } from '../transaction.ts'
-import { type Column, identifier } from './columns.ts'
-import type { ColumnSpec, Constraint, Held, IndexSpec, Layout, SearchSpec, TableSpec } from './tables.ts'
+import type { Column } from './columns.ts'
+import type { ColumnSpec, Held, Layout, SearchSpec, TableSpec } from './tables.ts'
 
 /** A value bound to a parameter. */
 export type Bound = string | number | null | Uint8Array
@@ -29,35 +29,6 @@ export interface Locks {
    * A statement that keeps serializable transactions away: those of business rules. `undefined` where there are none.
    */
   readonly excludeSerializable: Sql | undefined
-}
-
-/** The end of `create index`: which rows a partial index contains. */
-const indexConditions: Readonly<Record<IndexSpec['where'], string>> = {
-  everything: '',
-  live: ' where deleted_at is null',
-  deletion: ' where _deletion is not null',
-}
-
-/** A statement that creates an index, as every engine takes it. */
-export function createIndex({ name, table, columns, unique, where }: IndexSpec): string {
-  const made = `create ${unique ? 'unique ' : ''}index ${identifier(name)}`
-  return `${made} on ${identifier(table)} (${columns.map(identifier).join(', ')})${indexConditions[where]}`
-}
-
-const constraints: Readonly<Record<Exclude<Constraint, 'row'>, string>> = {
-  'primary key': ' primary key',
-  'unique not null': ' not null unique',
-  'not null': ' not null',
-  none: '',
-}
-
-/**
- * A column's definition.
- *
- * @param row the constraint of the number of rows
- */
-export function defineColumn({ name, type, constraint }: ColumnSpec, types: Engine['types'], row: string): string {
-  return `${identifier(name)} ${types[type]}${constraint === 'row' ? row : constraints[constraint]}`
 }
 
 /** One SQL engine. Arguments that are columns are SQL text, already quoted. */

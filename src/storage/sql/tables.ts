@@ -4,10 +4,10 @@
  */
 import { createHash } from 'node:crypto'
 import type { Catalog, Field, FieldType, Resource } from '../../model/resource.ts'
-import { type ColumnType, columnsOf, comparisonColumn, type Derivation, foldedColumn } from './columns.ts'
+import { type ColumnType, columnsOf, comparisonColumn, type Derivation, foldedColumn, identifier } from './columns.ts'
 
 /** The constraint of a column. `row`: the number that the engine gives to each row. */
-export type Constraint = 'row' | 'primary key' | 'unique not null' | 'not null' | 'none'
+type Constraint = 'row' | 'primary key' | 'unique not null' | 'not null' | 'none'
 
 /** The type of the values in a column. Decimals with another precision or scale are converted. */
 export type Held = Exclude<FieldType, 'decimal'> | `decimal(${number},${number})`
@@ -97,6 +97,39 @@ function index(
   const hash = createHash('sha256').update(definition).digest('hex').slice(0, 6)
   const readable = `${table}_by_${names.join('_')}`.slice(0, longestName - 7)
   return { name: `${readable}_${hash}`, table, columns: names, unique, where }
+}
+
+/** The end of `create index`: which rows a partial index contains. */
+const indexConditions: Readonly<Record<IndexSpec['where'], string>> = {
+  everything: '',
+  live: ' where deleted_at is null',
+  deletion: ' where _deletion is not null',
+}
+
+/** A statement that creates an index, as every engine takes it. */
+export function createIndex({ name, table, columns, unique, where }: IndexSpec): string {
+  const made = `create ${unique ? 'unique ' : ''}index ${identifier(name)}`
+  return `${made} on ${identifier(table)} (${columns.map(identifier).join(', ')})${indexConditions[where]}`
+}
+
+const constraints: Readonly<Record<Exclude<Constraint, 'row'>, string>> = {
+  'primary key': ' primary key',
+  'unique not null': ' not null unique',
+  'not null': ' not null',
+  none: '',
+}
+
+/**
+ * A column's definition.
+ *
+ * @param row the constraint of the number of rows
+ */
+export function defineColumn(
+  { name, type, constraint }: ColumnSpec,
+  types: Readonly<Record<ColumnSpec['type'], string>>,
+  row: string,
+): string {
+  return `${identifier(name)} ${types[type]}${constraint === 'row' ? row : constraints[constraint]}`
 }
 
 /** All tables for a catalog: those of the system, then one for each resource. */

@@ -6,6 +6,7 @@
 
 import sql, { type Sql } from 'sql-template-tag'
 import { allOf, never } from '../../../model/predicate.ts'
+import type { Resource } from '../../../model/resource.ts'
 import { timestamp } from '../../../model/time.ts'
 import { checkFilterConditions, checkRecord, decidableRecords } from '../../../plan/check-record.ts'
 import type { BulkDelete, Delete, DeleteMatching, Outcome, Removal } from '../../../plan/plan.ts'
@@ -15,7 +16,7 @@ import type { SqlContext } from '../../sql/context.ts'
 import { liveSql, type PredicateContext } from '../../sql/predicate.ts'
 import { storedSql } from '../../sql/records.ts'
 import { firstRow, type Row, type Transaction } from '../../transaction.ts'
-import { beingDeletedIssue, isPendingDeletion, lockRulesBelow } from '../rows/other-records.ts'
+import { beingDeletedIssue, isPendingDeletion, lockRules, ruledBelow } from '../rows/other-records.ts'
 import { holdsSql, lockRecord } from '../rows/record-row.ts'
 import {
   type Closure,
@@ -171,4 +172,9 @@ function* inspect(
   const closure = few ?? (needsAll ? yield* closureOf(context, resource, ids) : undefined)
   const issues = closure === undefined ? [] : yield* blockersOf(closure)
   return { closure, isJob: few === undefined || sizeOf(few) > above, issues }
+}
+
+/** Keeps serializable changes away from a deletion that is not serializable, if rules cover some of its collections. */
+function* lockRulesBelow(context: SqlContext, resource: Resource): Transaction<void> {
+  if (ruledBelow(context, resource) === 'some') yield* lockRules(context)
 }

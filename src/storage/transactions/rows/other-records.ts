@@ -291,11 +291,6 @@ export function* lockRules({ engine: { lock } }: SqlContext): Transaction<void> 
   if (lock.excludeSerializable !== undefined) yield ignoringRows(lock.excludeSerializable)
 }
 
-/** The same for a deletion, which is not serializable if rules are about a part of its collections only. */
-export function* lockRulesBelow(context: SqlContext, resource: Resource): Transaction<void> {
-  if (ruledBelow(context, resource) === 'some') yield* lockRules(context)
-}
-
 /** The same for a transaction that is never serializable, if rules are about any of its collections. */
 export function* lockAllRulesBelow(context: SqlContext, collection: string): Transaction<void> {
   if (!context.catalog.resources.has(collection)) return

@@ -1,6 +1,11 @@
-/** The maintenance switch: a row of `resourced_meta`, which every version's database has (ERR-6). */
+/**
+ * The state in `resourced_meta` that all servers on a database share and read at start: the maintenance switch (ERR-6)
+ * and the secret of cursors.
+ */
+import { randomBytes } from 'node:crypto'
 import sql from 'sql-template-tag'
-import type { Maintenance, MaintenanceStore } from '../storage.ts'
+import { type Epochs, readEpochs } from '../sql/context.ts'
+import type { Maintenance, MaintenanceStore, Storage } from '../storage.ts'
 import { firstRow, type Row, type Runner, type Transaction } from '../transaction.ts'
 
 const isSwitch = sql`key = 'maintenance'`
@@ -15,7 +20,7 @@ export function maintenanceStore({ read, write }: Runner): MaintenanceStore {
 }
 
 /** The maintenance that is on; `undefined`: none. */
-export function* readMaintenance(): Transaction<Maintenance | undefined> {
+function* readMaintenance(): Transaction<Maintenance | undefined> {
   return maintenanceOf(yield* firstRow(sql`select value from resourced_meta where ${isSwitch}`))
 }
 
@@ -41,4 +46,21 @@ function* beginMaintenance(
 /** Turns maintenance off and returns what it was; of several callers at the same time, one gets it. */
 function* endMaintenance(): Transaction<Maintenance | undefined> {
   return maintenanceOf(yield* firstRow(sql`delete from resourced_meta where ${isSwitch} returning value`))
+}
+
+interface Opening extends Pick<Storage, 'cursorSecret' | 'maintenanceFound'> {
+  readonly epochs: Epochs
+}
+
+/** Reads what every server on the database shares; the first one creates the secret. */
+export function* readOpening(): Transaction<Opening> {
+  const cursorSecret = yield* readCursorSecret()
+  return { cursorSecret, epochs: yield* readEpochs(), maintenanceFound: yield* readMaintenance() }
+}
+
+function* readCursorSecret(): Transaction<Uint8Array> {
+  const fresh = randomBytes(32).toString('base64url')
+  yield sql`insert into resourced_meta (key, value) values ('cursor_secret', ${fresh}) on conflict (key) do nothing`
+  const row = yield* firstRow(sql`select value from resourced_meta where key = 'cursor_secret'`)
+  return Buffer.from(String(row?.['value']), 'base64url')
 }
