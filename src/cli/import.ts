@@ -6,6 +6,7 @@ import { type Format, formatOf, readRecords } from '../jobs/read-records.ts'
 import type { Bytes, SourceRecord } from '../jobs/source.ts'
 import { withoutCredentials } from '../model/credentials.ts'
 import { suggest } from '../model/nearest.ts'
+import { deepFreeze } from '../model/plain-copy.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { hasTables, isInMemory, openStorage, placeOf } from '../server/open-database.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
@@ -47,7 +48,7 @@ export async function importCommand(collection: string, file: string, options: O
       storage,
       resource,
       records: whole(interrupted.signal, records),
-      caller: { id: options.subject, roles: [], claims: {} },
+      caller: deepFreeze({ id: options.subject, roles: [], claims: {} }),
       skipInvalid: options.skipInvalid,
       onProgress(now) {
         last = { ...now, stopped: false }

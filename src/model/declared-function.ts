@@ -93,12 +93,3 @@ function copyOf(value: unknown, copies: Map<object, object>): unknown {
   }
   return Object.freeze(copy)
 }
-
-const callers = new WeakMap<object, object>()
-
-/** A frozen copy, cached for as long as its original lives. The original must not change. */
-export function frozenOnce<T extends object>(value: T): T {
-  const copy = callers.get(value) ?? frozenCopy(value)
-  callers.set(value, copy)
-  return copy as T
-}

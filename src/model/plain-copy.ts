@@ -1,4 +1,4 @@
-/** Plain data: copies, frozen copies, and canonical texts. Later changes of a declaration have no effect on its copy. */
+/** Plain data: copies of declarations, on which later changes have no effect, freezing, and canonical texts. */
 import { at, item } from './place.ts'
 
 /** Called for values that cannot be in a declaration: the place, the mistake, and what to write instead. */

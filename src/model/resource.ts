@@ -1,9 +1,8 @@
 /**
- * The catalog: the declaration made complete. The rest of the program reads only the catalog. Here are its types, what
- * lists can be filtered and sorted by (QRY-2, QRY-7), the indexes that serve them, and short hashes that tell whether the
- * fields of a resource or its access rules have changed.
+ * The catalog: the declaration made complete. The rest of the program reads only the catalog. Here are its types, the
+ * names that lists can be filtered and sorted by (QRY-2, QRY-7), the indexes that serve them, and short hashes that
+ * tell whether the fields of a resource or its access rules have changed.
  */
-
 import { createHash, hash } from 'node:crypto'
 import type { Issue } from '../spec/faults.ts'
 import type { DecimalForm } from './decimal.ts'

@@ -11,7 +11,7 @@ import {
   type RuleTrigger,
   ruleCodeForm,
 } from '../model/declaration.ts'
-import { callDeclared, FunctionFault, frozenCopy, frozenOnce } from '../model/declared-function.ts'
+import { callDeclared, FunctionFault, frozenCopy } from '../model/declared-function.ts'
 import {
   comparisonKey,
   comparisonKeys,
@@ -245,7 +245,7 @@ function checked(
   resource: Resource,
 ): Issue | undefined {
   const place = `resources.${resource.name}.rules[${resource.rules.indexOf(rule)}].check`
-  const context = { current: frozenCopy(current), next: frozenCopy(next), caller: frozenOnce(caller), now }
+  const context = { current: frozenCopy(current), next: frozenCopy(next), caller, now }
   try {
     const answer = callDeclared(place, context, () => rule.check(context))
     // The answer may have getters, which are functions of the declaration too.

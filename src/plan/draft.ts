@@ -2,8 +2,9 @@
  * The record that a body would make, and everything that is wrong with it (ERR-3). POST, PUT and PATCH differ only in
  * the value of a field that was not sent. A JSON Patch is applied to the record as clients see it (MET-4). A JSON Merge
  * Patch (RFC 7396) is merged field by field, where the draft judges each field. No response depends on values that the
- * caller may not read: those of a record without permission to read it, and those of `writeOnly` fields (AUT-9). A change
- * of an older version is drafted in that version's terms, and then translated to stored terms (VER-2).
+ * caller may not read: those of a record without permission to read it, and those of `writeOnly` fields (AUT-9).
+ *
+ * A change of an older version is drafted in that version's terms, and then translated to stored terms (VER-2).
  */
 import { isDeepStrictEqual } from 'node:util'
 import { canonicalValue } from '../model/decimal.ts'

@@ -1,5 +1,6 @@
 /** Authenticates requests: credential -> caller (AUT-1, AUT-2). Every refused credential gets the same response. */
 import { timingSafeEqual } from 'node:crypto'
+import { deepFreeze } from '../model/plain-copy.ts'
 import { fault } from '../spec/faults.ts'
 import { hashOfKey, isKey } from './api-keys.ts'
 import type { Caller, Refusal, TokenRefusal } from './caller.ts'
@@ -90,7 +91,8 @@ export function authenticator(credentials: Credentials): Authenticate {
     // An expiry that is not a date counts as over: the comparison with NaN is false.
     if (key.revoked_at !== null) throw invalid({ credential: 'key', reason: 'revoked' })
     if (!(now < expiry)) throw invalid({ credential: 'key', reason: 'expired' })
-    const caller: Caller = { id: key.subject, roles: key.roles, claims: {}, credential: key.id, expiresAt: expiry }
+    const identity = { id: key.subject, roles: key.roles, claims: {}, credential: key.id, expiresAt: expiry }
+    const caller: Caller = deepFreeze(identity)
     remembering.set(authorization as string, { caller, until: Math.min(now + trust, expiry) })
     credentials.used?.(key.id)
     return caller

@@ -2,7 +2,10 @@
 import type { CallerView } from '../model/declaration.ts'
 import { Fault } from '../spec/faults.ts'
 
-/** An authenticated caller. Grants are cached with the object, which lives as long as its credential is cached. */
+/**
+ * An authenticated caller, frozen, because rules of the declaration receive it. Grants are cached with the object, which
+ * lives as long as its credential is cached.
+ */
 export interface Caller extends CallerView {
   /** The credential of the request: the id of an API key, or `jwt`. */
   readonly credential: string

@@ -1,7 +1,7 @@
 /** Caller x action x resource -> the records allowed, as a predicate (AUT-3 to AUT-6). */
 import { comparedResource, conditionProblems } from '../model/check/conditions.ts'
 import type { AccessRule, Action, CallerView, Condition } from '../model/declaration.ts'
-import { callDeclared, FunctionFault, frozenOnce } from '../model/declared-function.ts'
+import { callDeclared, FunctionFault } from '../model/declared-function.ts'
 import { below, type Steps } from '../model/place.ts'
 import { always, anyOf, never, type Predicate, resolveCondition } from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
@@ -41,7 +41,7 @@ function allowed(
 ): Predicate {
   if (typeof rule === 'function') {
     const place = `resources.${resource.name}.access.${action}`
-    const answer = callDeclared(place, caller, () => rule(frozenOnce(caller)))
+    const answer = callDeclared(place, caller, () => rule(caller))
     return callDeclared(place, caller, () => answerOf(place, answer, resource, caller))
   }
   if (typeof rule === 'object') {

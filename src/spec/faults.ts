@@ -1,6 +1,6 @@
 /**
- * Faults, which end a request, and the issues that they list. Clients branch on the codes, so a code is stable: its name
- * and meaning never change (ERR-2).
+ * Faults, which end a request, and the issues that they list. Clients branch on the codes, so a code is stable: its
+ * name and meaning never change (ERR-2).
  */
 import { faults } from './fault-entries.ts'
 
