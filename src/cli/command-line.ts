@@ -11,12 +11,8 @@ import { ConfigurationError } from '../spec/configuration-error.ts'
 export const defaultDatabase = 'sqlite:.resourced/data.db'
 
 /** The options as commander gives them. */
-export interface GivenDatabase {
-  readonly database: string
-  readonly databaseReplica?: string
+export interface GivenDatabase extends Omit<DatabaseOptions, 'databasePool'> {
   readonly databasePool?: string
-  readonly databasePooler?: 'none' | 'transaction'
-  readonly databaseUnsafe?: boolean
 }
 
 /**

@@ -7,32 +7,15 @@ import { flushTraces } from '../server/observe/tracing.ts'
 import { isElsewhere } from '../server/open-database.ts'
 import { type ServeOptions, type Serving, serve } from '../server/serve.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
-import type { Apply } from '../storage/migration/migration-step.ts'
 import { isDeprecated, isRetired, type Version, type Versions } from '../versions/versions.ts'
 import { databaseOf, defaultDatabase, type GivenDatabase } from './command-line.ts'
 import { loadVersions } from './load-declaration.ts'
 import { say } from './terminal.ts'
 
-interface Options extends GivenDatabase {
-  readonly host: string
+/** The options as commander gives them: those of `serve`, of which numbers are texts. */
+interface Options extends GivenDatabase, Omit<ServeOptions, keyof GivenDatabase | 'catalog' | 'port' | 'metricsPort'> {
   readonly port: string
-  readonly http?: boolean
-  readonly tlsCert?: string
-  readonly tlsKey?: string
-  readonly corsOrigin?: readonly string[]
-  readonly corsCredentials?: boolean
-  readonly jwtIssuer?: string
-  readonly jwtAudience?: string
-  readonly jwtJwks?: string
-  readonly jwtAlgorithms?: readonly string[]
-  readonly jwtRolesClaim?: string
-  readonly trustProxy?: boolean
-  readonly rateLimit: 'declared' | 'off'
-  readonly redis?: string
-  readonly rateLimitOnFailure: 'open' | 'closed'
   readonly metricsPort?: string
-  readonly metricsHost: string
-  readonly migrate: Apply
   readonly logLevel: LogLevel
 }
 

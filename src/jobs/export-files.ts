@@ -1,12 +1,12 @@
 /**
- * Writes export files piece by piece (JOB-6), into a folder or into the database, as the storage demands, and within the
- * room that a disk has for them (LIM-8).
+ * Writes export files piece by piece (JOB-6), into a folder or into the database, as the storage demands, and within
+ * the room that a disk has for them (LIM-8).
  *
  * In a folder: the database has the valid length of each file. Bytes are written and synced first, and counted then.
  * After a crash the bytes beyond the valid length are cut off and written again.
  *
- * In the database: one server writes the pieces of a file, and any server can send it. A server that is asked for a file
- * first copies the pieces into a local file, once (decision 027).
+ * In the database: one server writes the pieces of a file, and any server can send it. A server that is asked for a
+ * file first copies the pieces into a local file, once (decision 027).
  */
 
 import { constants, mkdirSync, mkdtempSync, rmSync } from 'node:fs'

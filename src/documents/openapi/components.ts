@@ -92,7 +92,8 @@ export function parameterComponents({ limits }: Catalog): Json {
     IfModifiedSince: headerParameter('If-Modified-Since', '304 if the representation has not changed since.'),
     Prefer: headerParameter(
       'Prefer',
-      'The preferred response, `return=representation` or `return=minimal`; for a deletion also `respond-async` (RFC 7240).',
+      'The preferred response, `return=representation` or `return=minimal`; for a deletion also `respond-async` ' +
+        '(RFC 7240).',
     ),
     Range: headerParameter('Range', 'The requested bytes of the representation: `bytes=0-499` (RFC 9110 section 14).'),
     IfRange: headerParameter('If-Range', 'Applies `Range` only while this entity tag, or this date, is current.'),

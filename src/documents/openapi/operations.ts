@@ -57,32 +57,24 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
         ...errors('list', resource, parts, nested),
       },
     },
-    ...(resource.made === 'by-clients' && creation(resource, parts, parent)),
-    ...(deletes && matchingDeletion(resource, parts)),
-  }
-}
-
-function creation(resource: Resource, parts: OperationParts, parent: NestedUnder | undefined): Json {
-  const { names } = parts
-  const nested = parent !== undefined
-  const of = parent === undefined ? '' : `Of${parent.names.one}`
-  const under = parent === undefined ? '' : ` of one of the ${parent.resource.name}`
-  return {
-    post: {
-      operationId: `create${names.one}${of}`,
-      tags: [resource.name],
-      summary: `Create one of the ${resource.name}${under}`,
-      parameters: creationHeaders,
-      requestBody: body(['application/json'], refTo('schemas', `${names.one}Create${nested ? 'Nested' : ''}`)),
-      responses: {
-        201: answer(
-          'The created record; empty with `Prefer: return=minimal`.',
-          [...changedHeaders, 'Location'],
-          refTo('schemas', names.one),
-        ),
-        ...errors('create', resource, parts, nested),
+    ...(resource.made === 'by-clients' && {
+      post: {
+        operationId: `create${names.one}${of}`,
+        tags: [resource.name],
+        summary: `Create one of the ${resource.name}${under}`,
+        parameters: creationHeaders,
+        requestBody: body(['application/json'], refTo('schemas', `${names.one}Create${nested ? 'Nested' : ''}`)),
+        responses: {
+          201: answer(
+            'The created record; empty with `Prefer: return=minimal`.',
+            [...changedHeaders, 'Location'],
+            refTo('schemas', names.one),
+          ),
+          ...errors('create', resource, parts, nested),
+        },
       },
-    },
+    }),
+    ...(deletes && matchingDeletion(resource, parts)),
   }
 }
 
