@@ -32,7 +32,7 @@ export async function maintenanceOn(options: OnOptions): Promise<void> {
   )
   say(before === undefined ? 'Maintenance is on.' : `Maintenance was on already, since ${now.since}.`)
   say(`Within a second every server on this database answers requests like this: ${toldTo(now)}`)
-  say('What was accepted before is finished, and jobs stop after the batch that runs.')
+  say('Requests that were accepted before finish, and jobs stop after their current batch.')
   say(`End it with: resourced maintenance off --database ${withoutCredentials(database)}`)
 }
 
@@ -111,5 +111,5 @@ export async function confirmClock(options: GivenDatabase): Promise<void> {
   const now = Date.now()
   await withServerState(options, ({ purgeClock }) => purgeClock.confirm(now))
   say(`The clock of this machine is confirmed: it says ${timestamp(now)}.`)
-  say(`Within a minute the servers on ${withoutCredentials(options.database)} remove what has expired by then.`)
+  say(`Within a minute the servers on ${withoutCredentials(options.database)} remove expired data.`)
 }

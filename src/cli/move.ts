@@ -146,7 +146,7 @@ async function move(from: DatabaseOptions, target: MoveTarget, { catalog, progre
   }
 }
 
-const whoWrites = 'End what writes to it beside the servers, such as an import, then move again.'
+const whoWrites = 'End other programs that write to it, such as an import, then move again.'
 
 /** Waits until the source stops changing, and returns its last fingerprint. */
 async function untilQuiet(source: MoveSource, signal: AbortSignal): Promise<string> {

@@ -92,7 +92,8 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API key or, where the server is told whose to accept, a JWT; sent as Authorization: Bearer.',
+          description:
+            'An API key or, if the server is configured for an issuer, a JWT; sent as Authorization: Bearer.',
         },
       },
       parameters: { ...parameterComponents(catalog), ...versionParameters(versions, version) },

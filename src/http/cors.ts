@@ -47,7 +47,7 @@ function originProblem(text: string): string | undefined {
   if (text === 'null') {
     return '--cors-origin does not take null, which any sandboxed page sends: write one such as https://app.example.'
   }
-  if (text.includes('*')) return `--cors-origin knows no patterns: list each origin in place of ${quoted(text)}.`
+  if (text.includes('*')) return `--cors-origin takes no patterns: list each origin in place of ${quoted(text)}.`
   const origin = serialize(text) ?? (text.includes('://') ? undefined : serialize(`https://${text}`))
   if (origin === undefined) return `--cors-origin takes origins such as https://app.example, not ${quoted(text)}.`
   if (origin === text) return undefined

@@ -241,7 +241,7 @@ function isWithoutRoom(error: unknown): error is Fault {
 
 const leftBehind: Readonly<Record<OpenJob['task'], string>> = {
   deletion: 'and was undone: nothing has changed',
-  purge: 'and the next purge goes on where it was',
+  purge: 'and the next purge continues where it was',
   export: 'and there is no file',
 }
 

@@ -173,7 +173,7 @@ const instant = { type: 'string', format: 'date-time', optional: true, filter: t
 const madeByServer: InterfaceDeclaration['resources'] = {
   jobs: {
     title: 'Jobs',
-    description: 'Long work: what it is, how far it is, and what came of it.',
+    description: 'Background jobs: their kind, progress and result.',
     fields: {
       job_id: { type: 'string', format: 'uuid', description: 'The id once more.' },
       status: { enum: [...jobStatuses], description: 'Final are succeeded and failed.' },
@@ -205,7 +205,8 @@ export const keyBounds = { subject: 200, roles: 50, role: 100 } as const
 const madeForClients: InterfaceDeclaration['resources'] = {
   'api-keys': {
     title: 'API keys',
-    description: 'Who may call, as whom and until when. A key itself is shown once, to whoever asked for it.',
+    description:
+      'API keys: their subject, roles and expiry. The key itself is shown once, in the response that creates it.',
     fields: {
       subject: { type: 'string', filter: true, sort: true, description: 'Who calls with it.' },
       roles: { type: 'array', items: { type: 'string' }, description: 'What the caller is.' },

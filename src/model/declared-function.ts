@@ -50,7 +50,7 @@ function failureOf(place: string, given: unknown, error: unknown): FunctionFault
     fault.stack = [`FunctionFault: ${fault.message}`, ...frames].join('\n')
     return fault
   } catch {
-    return new FunctionFault(`${place} threw what cannot be read.`)
+    return new FunctionFault(`${place} threw a value that cannot be read.`)
   }
 }
 

@@ -186,7 +186,7 @@ function bulkRefusal(errors: readonly Issue[], context: ReplyContext): HttpRespo
   const codes = new Set(errors.map(({ code }) => code))
   codes.delete('NOT_FOUND')
   if (codes.size === 0)
-    throw fault('NOT_FOUND', { detail: 'Some of the records are not there; none was deleted.', errors })
+    throw fault('NOT_FOUND', { detail: 'Some of the records do not exist; none was deleted.', errors })
   codes.delete('FORBIDDEN')
   if (codes.size > 0) return conflict(errors, context)
   throw fault('FORBIDDEN', { detail: 'You may not delete some of the records; none was deleted.', errors })
@@ -324,7 +324,7 @@ function exportFile(
   }
   const read = readable.get(result.collection)
   if (read === undefined || (read === 'some' && started_by !== caller)) {
-    const detail = `Your credential does not allow you to read what is in it of ${result.collection}.`
+    const detail = `Your credential does not allow you to read the records of ${result.collection} in this export.`
     throw fault('FORBIDDEN', { detail })
   }
   if (Date.parse(result.expires_at) <= now) {
@@ -344,8 +344,7 @@ function exportFile(
   const current = { tag, lastModified: finished }
   const verdict = decidePreconditions({ method: 'GET', conditions, current })
   if (verdict === 'not-modified') return { status: 304, headers: caching, body: undefined }
-  if (verdict !== 'proceed')
-    throw fault('PRECONDITION_FAILED', { detail: 'This is another file than the condition says.' })
+  if (verdict !== 'proceed') throw fault('PRECONDITION_FAILED', { detail: 'The condition names another file.' })
   // Names of collections and formats need no quoting.
   const name = `${result.collection}-${job.finished_at.replaceAll(/[-:]|\.\d+/g, '')}.${result.format}`
   const headers = {

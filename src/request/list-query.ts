@@ -165,7 +165,7 @@ export function readDeletionFilter(resource: Resource, parameters: readonly Para
     const filter = allOf(predicates)
     return isMapped(resource) ? translateQuery(resource, { filter, sort: [] }).filter : filter
   }
-  const detail = 'Without a filter nothing is deleted. Say which records are meant, such as ?status=done.'
+  const detail = 'Without a filter nothing is deleted. Add a filter, such as ?status=done.'
   throw fault('FILTER_REQUIRED', { detail })
 }
 

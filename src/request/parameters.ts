@@ -50,7 +50,7 @@ function decode(text: string): string {
  * not repeat it.
  */
 function credentialIssue(name: string): Issue {
-  const message = 'A credential stands here. Send credentials in the Authorization header, never in an address.'
+  const message = 'The query string has a credential. Send credentials in the Authorization header, never in a URL.'
   return { code: 'CREDENTIAL_IN_QUERY', message, parameter: withoutCredentials(name) }
 }
 

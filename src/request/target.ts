@@ -153,7 +153,7 @@ export function requireTarget(found: Found, method: string, basePath: string): A
   }
   if (found.kind === 'missing' || found.target.kind === 'health') {
     throw fault('NOT_FOUND', {
-      detail: `There is nothing at this address. ${basePath}/openapi.json lists what there is.`,
+      detail: `This address does not exist. ${basePath}/openapi.json lists all addresses.`,
     })
   }
   requireMethod(found.target, method)

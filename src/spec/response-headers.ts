@@ -19,18 +19,18 @@ export const responseHeaders = {
   'Accept-Query': text('The media types that QUERY reads here.'),
   'Accept-Ranges': text('Says that parts of this can be asked for by Range.'),
   Allow: text('The methods that the address supports.'),
-  'API-Version': text('The version of the interface that answers.', { pattern: '^v[1-9][0-9]*$' }),
-  'Cache-Control': text('Whether and for how long the answer may be kept.'),
+  'API-Version': text('The version of the response.', { pattern: '^v[1-9][0-9]*$' }),
+  'Cache-Control': text('Whether and for how long the response may be cached.'),
   'Content-Disposition': text('The name to save the file under.'),
-  'Content-Range': text('Which bytes these are, of how many.', { pattern: '^bytes ' }),
-  ETag: text('The state of what was answered: strong, and fit for If-Match and If-None-Match.', {
+  'Content-Range': text('The range of these bytes, and the length of the representation.', { pattern: '^bytes ' }),
+  ETag: text('The state of the representation: strong, for If-Match and If-None-Match.', {
     pattern: '^"[^"]*"$',
   }),
   Deprecation: text('Since when the version is deprecated (RFC 9745).', { pattern: '^@[0-9]+$' }),
   'Last-Modified': text('When the record was last changed.'),
   Link: text(
-    'Other pages of the list: first, prev, next and last, as far as its style has them (RFC 8288). Of a version ' +
-      'that is to go also its successor, and what to do: successor-version, deprecation, sunset.',
+    'Other pages of the list: first, prev, next and last, if its style has them (RFC 8288). Of a version ' +
+      'with an end also its successor and its guide: successor-version, deprecation, sunset.',
   ),
   Location: text('The path of the new record, or of the job.', { format: 'uri-reference' }),
   'Preference-Applied': text('The preference that was followed (RFC 7240).'),

@@ -98,7 +98,7 @@ function refusalOf({ all }: Versions, named: readonly NamedVersion[]): Fault | u
   if (unknown.length > 0) {
     // Input is never repeated, because it may be anything.
     const detail = `There is no such version. There ${all.size === 1 ? 'is' : 'are'} ${listOf([...all.keys()])}.`
-    const errors = unknown.map((each) => issue('UNKNOWN_VERSION', each, `${wordsFor(each)} names none that there is`))
+    const errors = unknown.map((each) => issue('UNKNOWN_VERSION', each, `${wordsFor(each)} names an unknown version`))
     return fault('UNKNOWN_VERSION', { detail, errors })
   }
   if (named.every(({ name }) => name === named[0]?.name)) return undefined

@@ -38,7 +38,7 @@ function jobPaths(resource: Resource, parts: OperationParts): Json {
     operationId: `delete${parts.names.one}`,
     tags: [resource.name],
     summary: `Delete one of the ${resource.name} that has ended`,
-    description: 'The file of an export goes with its job.',
+    description: 'Also deletes the file of an export.',
     ...jobDeletion(parts.problems),
   }
   return {
@@ -61,11 +61,11 @@ function keyPaths(resource: Resource, parts: OperationParts): Json {
       post: {
         operationId: `create${names.one}`,
         tags,
-        summary: 'Make an API key',
+        summary: 'Create an API key',
         description:
-          'Administrators make keys for everyone. Everyone else makes keys for themselves, with roles of their own. ' +
-          'A key expires no later than the credential that makes it, unless the declaration lets a role of the ' +
-          'caller make lasting keys.',
+          'Administrators create keys for any subject. Other callers create keys for themselves, with roles of their own. ' +
+          'A key expires no later than the credential that creates it, unless the declaration lets a role of the ' +
+          'caller create lasting keys.',
         parameters: [
           {
             ...{ name: 'Idempotency-Key', in: 'header', description: once },
@@ -95,7 +95,8 @@ function keyPaths(resource: Resource, parts: OperationParts): Json {
         parameters: [
           {
             ...{ name: 'descendants', in: 'query', schema: { type: 'boolean' } },
-            description: 'Revokes the keys made with this key too, and those made with them: all of them or none.',
+            description:
+              'Also revokes the keys created with this key, and those created with them: all of them or none.',
           },
           refTo('parameters', 'IfMatch'),
           refTo('parameters', 'IfUnmodifiedSince'),
@@ -114,11 +115,12 @@ function asked(): Json {
     {
       subject: {
         ...orNull(name(subject)),
-        description: 'Who calls with it; left out: yourself. Only an administrator may name somebody else.',
+        description:
+          'The caller who uses the key; by default yourself. Only an administrator may name another subject.',
       },
       roles: {
         ...orNull({ type: 'array', items, maxItems: roles, uniqueItems: true }),
-        description: 'Left out: your own, and none where the key is for somebody else.',
+        description: 'By default your own roles, and none for a key of another subject.',
       },
       expires_at: {
         ...orNull({ type: 'string', format: 'date-time' }),
@@ -185,7 +187,7 @@ export function exportPaths(catalog: Catalog, problems: ProblemResponses): Json 
         operationId: 'getExportContent',
         tags,
         summary: 'Read the file of an export',
-        description: 'It is kept for a day. A download that broke off goes on with `Range` and `If-Range`.',
+        description: 'The file is kept for a day. `Range` and `If-Range` resume an interrupted download.',
         parameters: [refTo('parameters', 'IfNoneMatch'), refTo('parameters', 'IfModifiedSince'), ...rangeHeaders],
         responses: {
           200: file('The file.', ['Accept-Ranges']),

@@ -29,7 +29,7 @@ export function parseIdempotencyKey(value: string): string {
   }
   const key = text.startsWith('"') ? unquoted(text) : text
   if (key === '') throw invalid('is empty')
-  if (key === text && !bare.test(key)) throw invalid('must stand in double quotes to hold spaces, quotes, , or ;')
+  if (key === text && !bare.test(key)) throw invalid('must be in double quotes to contain spaces, quotes, , or ;')
   if (key.length > longestKey) throw invalid(`may have ${longestKey} characters`)
   return key
 }

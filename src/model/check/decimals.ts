@@ -47,7 +47,7 @@ function checkForm(schema: Part): boolean {
   const most = isPrecise ? Number(precision.value) : mostDigits
   if (isCount(scale.value, 0, most)) return isPrecise
   const wanted = `a whole number from 0 to ${isPrecise ? 'the precision' : mostDigits}`
-  scale.mustBe(wanted, 'Write how many digits stand after the decimal point, such as 2.')
+  scale.mustBe(wanted, 'Write the number of digits after the decimal point, such as 2.')
   return false
 }
 

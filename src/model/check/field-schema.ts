@@ -87,7 +87,7 @@ function checkKeywords(schema: Part, isField: boolean): void {
       const key = slowKey(keyword.record) as string
       const remedy = slowRemedy(key, false).replace(/, or write .*/, '.')
       keyword.key(key).report('can take for ever on a hostile key', remedy)
-    } else if (!isJson(value)) keyword.report('is not JSON', 'Write what JSON can hold.')
+    } else if (!isJson(value)) keyword.report('is not JSON', 'Write a JSON value.')
     else for (const inner of schemasIn(word, keyword)) checkKeywords(inner, false)
   }
 }
@@ -178,7 +178,7 @@ function checkDefault({ part, shape }: FieldView, validate: ValidateValue): void
     return
   }
   if (!isJson(value)) {
-    declared.report('is not JSON', 'Write what JSON can hold.')
+    declared.report('is not JSON', 'Write a JSON value.')
     return
   }
   const [first] = validate(value)
@@ -243,7 +243,7 @@ function reportForm(part: Part, keyword: string): void {
   const form = forms.get(keyword)
   if (keyword === 'type') reportType(part)
   else if (form !== undefined) part.mustBe(form, `Write ${form}.`)
-  else part.report(`cannot be ${show(part.value)}`, 'Write what JSON Schema 2020-12 asks here.')
+  else part.report(`cannot be ${show(part.value)}`, 'Write the value that JSON Schema 2020-12 requires here.')
 }
 
 function reportType(type: Part): void {

@@ -81,7 +81,7 @@ function checkCombinations({ name, part, declared, shape }: FieldView, resource:
       part.key(word).report('would let callers find out a writeOnly value', `Remove "${word}" or "writeOnly".`)
     }
     if (readOnly === true || name === resource.owner) {
-      const message = 'leaves nobody: the server sets the field and nobody reads it'
+      const message = 'makes the field useless: only the server sets it, and no response contains it'
       part.key('writeOnly').report(message, 'Remove "writeOnly".')
     }
   }
@@ -105,7 +105,7 @@ function checkTypeFits({ part, declared, shape, writeOnly }: FieldView): void {
   if (writeOnly) return
   for (const word of isComparable(shape.type) ? [] : (['filter', 'sort', 'unique'] as const)) {
     if (declared[word] !== true) continue
-    const remedy = `Remove "${word}", or keep what it needs in a field of its own.`
+    const remedy = `Remove "${word}", or keep its value in a separate field.`
     part.key(word).report(`does not work on ${kind}`, remedy)
   }
   if (declared['search'] === true && (shape.type !== 'string' || declared['reference'] !== undefined)) {

@@ -124,7 +124,7 @@ function checkVersionNames(versions: readonly [string, Part][]): void {
     const number = Number(name.slice(1))
     if (!versionForm.test(name)) version.report('must be v and a number', 'Write v1, v2 and so on.')
     else if (number < highest) {
-      const message = `stands after v${highest}, and the last version is the current one`
+      const message = `comes after v${highest}, and the last version is the current one`
       version.report(message, `Write it before v${highest}.`)
     } else highest = number
   }
@@ -135,7 +135,7 @@ function checkCurrentVersion(version: Part): void {
   for (const part of versionKeys.map((key) => version.key(key))) {
     if (part.isAbsent) continue
     const remedy = 'Declare the version that follows it too, or remove this.'
-    part.report('stands in the last version, which is the current one and has no successor', remedy)
+    part.report('is in the last version, which is the current one and has no successor', remedy)
   }
 }
 
@@ -187,6 +187,6 @@ function checkCarriers(part: Part): void {
   for (const [index, carrier] of part.items().entries()) {
     if (carrier.isAbsent) carrier.mustBe('a carrier', 'Remove it.')
     carrier.choice(carriers)
-    if (value.indexOf(carrier.value) < index) carrier.report('stands here twice', 'Remove it.')
+    if (value.indexOf(carrier.value) < index) carrier.report('is listed twice', 'Remove it.')
   }
 }

@@ -310,7 +310,7 @@ function checkDeclarative(rule: Part, resource: ResourceView, resources: Resourc
   rule.keys(['on', 'code', 'message', 'unless', 'check'])
   checkCode(rule.key('code'))
   const message = rule.key('message')
-  if (message.text.trim() === '') message.mustBe('a text', 'Say what stands in the way and what to do about it.')
+  if (message.text.trim() === '') message.mustBe('a text', 'Write what blocks the change and how to resolve it.')
   checkUnless(rule.key('unless'), resource, resources)
 }
 
@@ -334,7 +334,7 @@ function checkUnless(unless: Part, resource: ResourceView, resources: ResourceVi
   unless.keys(['none', 'some', 'where'])
   const [none, some, where] = [unless.key('none'), unless.key('some'), unless.key('where')]
   const both = !none.isAbsent && !some.isAbsent
-  if (both) some.report('does not go together with `none`', 'Write two rules.')
+  if (both) some.report('cannot be combined with `none`', 'Write two rules.')
   const collection = none.isAbsent ? some : none
   const judged = collection.isAbsent ? resource : resources.get(collection.text)
   if (judged === undefined) collection.unknown(`is no collection: ${show(collection.value)}`, resources.keys())

@@ -94,19 +94,19 @@ function readString(text: string, index: number): number | SyntaxProblem {
   if (text[end] === '"') return end + 1
   if (end >= text.length || (text[end] === '\\' && end === text.length - 1))
     return { offset: text.length, message: 'The text ends within a string.' }
-  if (text[end] === '\\') return { offset: end, message: 'A string has an escape that JSON does not know.' }
+  if (text[end] === '\\') return { offset: end, message: 'A string has an escape that JSON does not have.' }
   return { offset: end, message: 'A string has a control character that is not escaped.' }
 }
 
 function keyMessage(text: string, index: number): string {
   if (text[index] === '}') return 'A comma stands before the end of an object.'
-  if (text[index] === "'") return 'A key must stand in double quotes, not in single ones.'
+  if (text[index] === "'") return 'A key must be in double quotes, not in single ones.'
   return `A key in double quotes is missing before ${name(text, index)}.`
 }
 
 function valueMessage(text: string, index: number): string {
   const character = text[index]!
-  if (character === "'") return 'A text must stand in double quotes, not in single ones.'
+  if (character === "'") return 'A text must be in double quotes, not in single ones.'
   if (character === '/') return 'JSON has no comments.'
   if (/^(?:NaN|[+-]?Infinity|undefined)/.test(text.slice(index, index + 10)))
     return 'JSON has no NaN, Infinity or undefined.'

@@ -15,7 +15,7 @@ export async function openFile({ path }: FileBody): Promise<FileHandle> {
     return await open(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    throw fault('NOT_FOUND', { detail: 'What was at this address was removed just now.' }, error)
+    throw fault('NOT_FOUND', { detail: 'The file at this address was just removed.' }, error)
   }
 }
 

@@ -275,12 +275,12 @@ function writeAnswer(socket: Duplex, { status, headers, body = '' }: HttpRespons
 }
 
 const words: Readonly<Record<string, string>> = {
-  HPE_INVALID_METHOD: 'The method is not one that HTTP knows.',
-  HPE_INVALID_URL: 'The address holds characters that must be escaped.',
-  HPE_INVALID_VERSION: 'The version of HTTP is not one that this server speaks.',
+  HPE_INVALID_METHOD: 'The method is not an HTTP method.',
+  HPE_INVALID_URL: 'The address has characters that must be escaped.',
+  HPE_INVALID_VERSION: 'The server does not support this version of HTTP.',
   HPE_INVALID_HEADER_TOKEN: 'A header has characters that are not allowed there.',
   HPE_INVALID_CONTENT_LENGTH: 'The Content-Length is not one number.',
-  HPE_UNEXPECTED_CONTENT_LENGTH: 'The Content-Length stands twice, or beside a Transfer-Encoding.',
+  HPE_UNEXPECTED_CONTENT_LENGTH: 'The request has two Content-Length fields, or one in addition to Transfer-Encoding.',
   HPE_INVALID_TRANSFER_ENCODING: 'The only Transfer-Encoding understood is chunked.',
   HPE_INVALID_CHUNK_SIZE: 'A chunk of the body has no valid size.',
   HPE_INVALID_EOF_STATE: 'The request ended before its end.',

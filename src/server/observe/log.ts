@@ -186,7 +186,7 @@ function loggedError(thrown: unknown): LoggedError {
       ...(thrown instanceof AggregateError ? { errors: thrown.errors.map(loggedError) } : {}),
     }
   } catch {
-    return { type: 'unknown', message: 'What was thrown cannot be read.' }
+    return { type: 'unknown', message: 'The thrown value cannot be read.' }
   }
 }
 

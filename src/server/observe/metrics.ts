@@ -83,8 +83,8 @@ export async function collectMetrics(): Promise<Metrics> {
   const inFlight = new Gauge({ name: 'resourced_requests_in_flight', help: 'Requests not answered yet.', registers })
   const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
     new Counter({ name: `resourced_${name}_total`, help, labelNames, registers })
-  const unreadable = counter('unreadable_requests', 'What came and was no request that could be read.', 'code')
-  const turnedAway = counter('turned_away_requests', 'Requests turned away unread: there were too many.')
+  const unreadable = counter('unreadable_requests', 'Requests that could not be parsed.', 'code')
+  const turnedAway = counter('turned_away_requests', 'Requests rejected unread because of overload.')
   const failures = counter('failures', 'Answers of 500 and above.', 'code')
   const refused = counter('credentials_refused', 'Credentials refused, and why.', 'credential', 'reason')
   const commits = counter('commits', 'Commits of changes; long work has commits of its own.')

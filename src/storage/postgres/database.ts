@@ -379,7 +379,7 @@ function withStorageFaults<T>(work: Promise<T>): Promise<T> {
 
 /** @throws StorageFault `abandoned` where the client has gone */
 function throwIfAbandoned(abandoned: AbortSignal | undefined, cause?: unknown): void {
-  if (abandoned?.aborted === true) throw new StorageFault('abandoned', 'Nobody waits for the answer any more.', cause)
+  if (abandoned?.aborted === true) throw new StorageFault('abandoned', 'The client has disconnected.', cause)
 }
 
 /** The time between two cancellations, in milliseconds: the first may arrive before the statement does. */

@@ -65,13 +65,13 @@ function isOfSystem(error: unknown): boolean {
 const unwritable: ReadonlyMap<string, string> = new Map([
   [
     '53100',
-    'The disk of PostgreSQL is full. Free space on it, or make it larger; writing then goes on without a restart.',
+    'The disk of PostgreSQL is full. Free space on it, or make it larger; writes then succeed without a restart.',
   ],
-  ['58030', 'The disk of PostgreSQL fails. Look at the log of PostgreSQL; writing goes on once it succeeds.'],
+  ['58030', 'The disk of PostgreSQL fails. Look at the log of PostgreSQL; writes succeed once the disk works.'],
   [
     '25006',
-    'PostgreSQL takes no changes: it is a standby, or default_transaction_read_only is on. Name the primary, or ' +
-      'turn that off; writing then goes on without a restart.',
+    'PostgreSQL accepts no changes: it is a standby, or default_transaction_read_only is on. Name the primary, or ' +
+      'turn that off; writes then succeed without a restart.',
   ],
 ])
 
@@ -120,7 +120,7 @@ function ofSystem(code: string, message: string, { host, port }: Place, { option
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return (
-        `The host ${host} is not known. Look whether it is spelt right in ${option}, and whether this machine can ` +
+        `The host ${host} is not known. Check its spelling in ${option}, and whether this machine can ` +
         'look up names.'
       )
     case 'EHOSTUNREACH':
@@ -156,7 +156,7 @@ function ofSystem(code: string, message: string, { host, port }: Place, { option
     )
   }
   if (/establishing an SSL connection|terminated unexpectedly/.test(message)) {
-    return `What listens at ${at} does not answer as PostgreSQL does. Look at the host and the port in ${option}.`
+    return `The server at ${at} does not answer as PostgreSQL does. Check the host and the port in ${option}.`
   }
   if (/^SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be/.test(message)) return noPassword
   return undefined

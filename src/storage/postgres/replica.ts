@@ -164,7 +164,7 @@ function* endOfLog(isUnsafe: boolean): Transaction<number> {
 async function replayed(client: Client): Promise<number> {
   const replay = "select pg_is_in_recovery() as standby, pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0') as position"
   const [found] = await query(client, replay)
-  if (found?.['standby'] !== 1) throw new Unfit('It follows no other server: it is no replica, or not any more.')
+  if (found?.['standby'] !== 1) throw new Unfit('It follows no other server, so it is not a replica.')
   return Number(found['position'] ?? 0)
 }
 

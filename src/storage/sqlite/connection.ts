@@ -100,13 +100,10 @@ export function isBusy(error: unknown): boolean {
 
 // Primary result codes of SQLite for files that cannot be written.
 const unwritable: ReadonlyMap<number, string> = new Map([
-  [
-    13,
-    'The disk of the database is full. Free space on it, or make it larger; writing then goes on without a restart.',
-  ],
+  [13, 'The disk of the database is full. Free space on it, or make it larger; writes then succeed without a restart.'],
   [8, 'The database is read-only. Look at the rights of its file and folder, and at how its disk is mounted.'],
-  [10, 'The disk of the database fails. Look at the disk and at its quotas; writing goes on once it succeeds.'],
-  [14, 'The database cannot be opened. Look whether its file and its folder are there, and at their rights.'],
+  [10, 'The disk of the database fails. Look at the disk and at its quotas; writes succeed once the disk works.'],
+  [14, 'The database cannot be opened. Check that its file and its folder exist, and their permissions.'],
 ])
 
 /** An error as the port throws it. Faults of the request, and of the program, pass unchanged. */

@@ -113,7 +113,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
 }
 
 function replacedFile(): StorageFault {
-  const found = 'The file of the database was removed, or another one is in its place: what is written goes nowhere.'
+  const found = 'The file of the database was removed or replaced, so changes would be lost.'
   return new StorageFault('unwritable', `${found} Put the file back, or restart the server on the new one.`)
 }
 
