@@ -80,9 +80,8 @@ export const limits = define({
         const all = seen.all(listings)
         const left = all.map(({ answer }) => answer && leftOf(answer))
         if (left.includes(undefined)) throw new NotSetUp('answers do not say how many requests are left')
-        return new Set(left).size > 1
-          ? undefined
-          : finding(all.at(-1), { field: 'RateLimit' }, `after each of five requests ${left[0]} are left`)
+        if (new Set(left).size > 1) return undefined
+        return finding(all.at(-1), { field: 'RateLimit' }, `after each of five requests ${left[0]} are left`)
       },
     ],
     remedy: 'Say what the counter says once this request is counted.',

@@ -1,6 +1,6 @@
 /** VER: versions. */
 import { common } from '../case/define.ts'
-import { answerOf, everyAnswerOf, field, finding, noField, refused, status, unless } from '../case/expect.ts'
+import { answerOf, everyStatus, field, finding, noField, refused, status, unless } from '../case/expect.ts'
 import { after, both, list, one, removed } from '../case/names.ts'
 import { base, collection, collectionPath, configured, ifRequired, Reference } from '../case/references.ts'
 import { body, create, setUp } from '../case/steps.ts'
@@ -40,9 +40,8 @@ export const versions = common({ steps: [list.get(old)] }).define({
       answerOf(older, (answer, seen) => {
         const at = `/${seen.collection.id}`
         const id = valueAt(jsonOf(answer), at) ?? valueAt(jsonOf(answer), seen.profile.names.items + at)
-        return String(id) === seen.fill(one.id)
-          ? undefined
-          : `its identifier is ${String(id)} in place of ${seen.fill(one.id)}`
+        if (String(id) === seen.fill(one.id)) return undefined
+        return `its identifier is ${String(id)} in place of ${seen.fill(one.id)}`
       }),
     ],
     remedy: 'Serve all versions from the same records: a version is another form of them, and no copy.',
@@ -152,9 +151,5 @@ export const versions = common({ steps: [list.get(old)] }).define({
 })
 
 function isOver(step: Reference) {
-  return everyAnswerOf(step, (answer, _, exchange) =>
-    answer.status === 410 || redirects.has(answer.status)
-      ? undefined
-      : finding(exchange, 'status', `${answer.status} in place of 410, or 308 and others`),
-  )
+  return everyStatus(step, 410, ...redirects)
 }

@@ -1,7 +1,7 @@
 /** AUT-1, AUT-2: which requests are authenticated, and which credentials are refused. */
 import type { Case } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import { everyAnswerOf, field, finding, itemsOf, noField, sameBody, status, unless } from '../../case/expect.ts'
+import { everyStatus, field, finding, itemsOf, noField, sameBody, status, unless } from '../../case/expect.ts'
 import { after, before, both, changed, list, listings, one, read, refusal, removed } from '../../case/names.ts'
 import {
   alteredKey,
@@ -79,11 +79,8 @@ export const authentication: readonly Case[] = [
           const [expected, count] = [before, list].map((step) => itemsOf(seen.of(step).answer, seen)?.length)
           if (expected === 0) return finding(seen.of(before), 'body', 'the created record is not in the list')
           if (expected === count) return undefined
-          return finding(
-            seen.of(list),
-            { pointer: seen.profile.names.items },
-            `${count} records in place of ${expected}`,
-          )
+          const message = `${count} records in place of ${expected}`
+          return finding(seen.of(list), { pointer: seen.profile.names.items }, message)
         },
       ],
       remedy: 'Do nothing before the credential was found to be good.',
@@ -144,13 +141,7 @@ export const authentication: readonly Case[] = [
         'Bearer ../../../key',
         'Bearer null',
       ].map((Authorization) => listings.get(collection, { headers: { Authorization } })),
-      expect: [
-        everyAnswerOf(listings, (answer, _, exchange) =>
-          [400, 401, 431].includes(answer.status)
-            ? undefined
-            : finding(exchange, 'status', `${answer.status} in place of 401 or 400`),
-        ),
-      ],
+      expect: [everyStatus(listings, 401, 400, 431)],
       remedy: 'Treat Authorization as text of any length and content, compare it, and answer 401.',
     },
     'AUT-1/www-authenticate': {

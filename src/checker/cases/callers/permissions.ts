@@ -182,9 +182,8 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord, pr
       (seen) => {
         const { answer } = seen.of(list)
         const [there, total] = [itemsOf(answer, seen)?.length, totalOf(answer, seen)]
-        return there === total
-          ? undefined
-          : finding(seen.of(list), 'body', `${total ?? 'nothing'} counted, and ${there ?? 'nothing'} listed`)
+        if (there === total) return undefined
+        return finding(seen.of(list), 'body', `${total ?? 'nothing'} counted, and ${there ?? 'nothing'} listed`)
       },
     ],
     remedy,

@@ -13,8 +13,18 @@ const [childBefore, childAfter, child, childJob] = Reference.named('child before
 const [then, thenJob, children, kept, bystander] = Reference.named('then', 'then job', 'children', 'kept', 'bystander')
 const [filteredStep] = Reference.named('filtered')
 
-const isDeleted = applicableIf(succeeded(gone), 'what others refer to is not deleted')
-const isRefused = applicableIf((seen) => !succeeded(gone)(seen), 'what others refer to is deleted all the same')
+const isRefused = applicableIf((seen) => !succeeded(gone)(seen), 'the server deletes records that others refer to')
+const dependentIsDeleted = applicableIf(answered(child, 404), 'dependents stay')
+
+/** A deletion of the parent that its dependent prevents. */
+const refusedDeletion = [create(one), gone.delete(parent), settled(gone), isRefused]
+
+/** Deletes the parent of records, if the server does this at all. */
+const deleteParent = [
+  gone.delete(parent),
+  applicableIf(succeeded(gone), 'the server does not delete records that others refer to'),
+  settled(gone),
+]
 
 /** What a record says of the parent that all of the case's records refer to. */
 function referenceIn(item: unknown, { collection }: Pick<Observations, 'collection'>): unknown {
@@ -25,18 +35,17 @@ function referenceIn(item: unknown, { collection }: Pick<Observations, 'collecti
 export const dependentCases = common({
   needs: ['read'],
   after: ['DEL-4/refused'],
-  prepare: [create(one), gone.delete(parent)],
 }).define({
   'DEL-4/refused': {
     title: 'A deletion that dependents prevent returns 409',
     after: [],
-    steps: [settled(gone), isRefused],
+    steps: refusedDeletion,
     expect: [status(gone, 409)],
     remedy: 'Check for dependents before you delete and answer 409; do not pass on the error of the database.',
   },
   'DEL-4/errors': {
     title: 'A deletion that dependents prevent lists them in errors',
-    steps: [settled(gone), isRefused],
+    steps: refusedDeletion,
     expect: [
       member(
         gone,
@@ -48,7 +57,6 @@ export const dependentCases = common({
   },
   'DEL-4/unchanged': {
     title: 'A deletion that dependents prevent changes nothing',
-    prepare: [],
     steps: [
       create(one),
       setUp(before.get(parent)),
@@ -65,8 +73,7 @@ export const dependentCases = common({
   'DEL-4/then': {
     title: 'The deletion succeeds after its dependents were deleted',
     steps: [
-      settled(gone),
-      isRefused,
+      ...refusedDeletion,
       setUp(child.delete(one)),
       settled(child, childJob),
       then.delete(parent),
@@ -78,7 +85,6 @@ export const dependentCases = common({
   'DEL-4/race': {
     title: 'A record is not deleted while a dependent is created',
     after: ['DEL-4/refused', 'DEL-1/list'],
-    prepare: [],
     steps: [
       create(first),
       setUp(child.delete(first)),
@@ -106,11 +112,8 @@ export const dependentCases = common({
         )
         if (dangling === undefined) return undefined
         const { names } = seen.profile
-        return finding(
-          seen.of(children),
-          { pointer: names.items },
-          `${short(dangling)} refers to a record that is gone`,
-        )
+        const message = `${short(dangling)} refers to a record that is gone`
+        return finding(seen.of(children), { pointer: names.items }, message)
       },
     ],
     remedy: 'Lock the referenced record in both transactions: the one that deletes it and the one that refers to it.',
@@ -118,12 +121,9 @@ export const dependentCases = common({
   'DEL-5/no-dangling': {
     title: 'A deletion deletes the dependents or clears their references',
     after: ['DEL-1/gone'],
-    prepare: [],
     steps: [
       create(one),
-      gone.delete(parent),
-      isDeleted,
-      settled(gone),
+      ...deleteParent,
       parent.get(parent),
       // A job may find out later that it cannot be done.
       applicableIf(answered(parent, 404), 'what others refer to is not deleted'),
@@ -145,15 +145,12 @@ export const dependentCases = common({
   'DEL-5/cascade': {
     title: 'A cascading deletion deletes all dependents',
     after: ['DEL-5/no-dangling', 'DEL-1/list'],
-    prepare: [],
     steps: [
       createMany(three, 3),
       setUp(before.get(caseRecords)),
-      gone.delete(parent),
-      isDeleted,
-      settled(gone),
+      ...deleteParent,
       child.get(three.at(0)),
-      applicableIf(answered(child, 404), 'dependents stay'),
+      dependentIsDeleted,
       after.get(caseRecords),
     ],
     expect: [
@@ -166,10 +163,10 @@ export const dependentCases = common({
     title: 'A cascading deletion deletes dependents softly if their collection does',
     after: ['DEL-5/no-dangling', 'DEL-1/kept'],
     steps: [
-      isDeleted,
-      settled(gone),
+      create(one),
+      ...deleteParent,
       child.get(one),
-      applicableIf(answered(child, 404), 'dependents stay'),
+      dependentIsDeleted,
       kept.get(`${caseRecords}&include_deleted=true`),
     ],
     expect: [shows(kept, [one])],
@@ -178,7 +175,7 @@ export const dependentCases = common({
   'DEL-5/clear': {
     title: 'A cleared reference becomes null, and the other members are unchanged',
     after: ['DEL-5/no-dangling'],
-    steps: [isDeleted, settled(gone), child.get(one), applicableIf(answered(child, 200), 'dependents go too')],
+    steps: [create(one), ...deleteParent, child.get(one), applicableIf(answered(child, 200), 'dependents go too')],
     expect: [
       (seen) => {
         const exchange = seen.of(child)
@@ -187,11 +184,8 @@ export const dependentCases = common({
         const now = recordOf(exchange.answer, seen)
         for (const [name, was] of Object.entries({ ...sent, [first]: null })) {
           if (short(now?.[name]) === short(was)) continue
-          return finding(
-            exchange,
-            { pointer: `/${name}` },
-            `${name} is ${short(now?.[name])} in place of ${short(was)}`,
-          )
+          const message = `${name} is ${short(now?.[name])} in place of ${short(was)}`
+          return finding(exchange, { pointer: `/${name}` }, message)
         }
         return undefined
       },

@@ -288,11 +288,8 @@ export const answerCases = common({ needs: ['read'], steps: [...accepted, settle
       answerOf(job, (answer, { profile }, exchange) => {
         const told = (jsonOf(answer) as { status?: unknown } | undefined)?.status
         if (told === profile.names.finished[0]) return undefined
-        return finding(
-          exchange,
-          { pointer: '/status' },
-          `it is ${short(told)} in place of ${profile.names.finished[0]}`,
-        )
+        const message = `it is ${short(told)} in place of ${profile.names.finished[0]}`
+        return finding(exchange, { pointer: '/status' }, message)
       }),
       status(after, 404),
     ],

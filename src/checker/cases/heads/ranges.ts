@@ -154,9 +154,8 @@ const conditions: readonly Case[] = common({ expect: isWhole }).define({
         if (answer.status === 200) return undefined
         if (answer.status !== 206) return finding(exchange, 'status', `${answer.status} in place of 200 or 206`)
         const type = fieldOf(answer, 'Content-Type') ?? 'absent'
-        return /^multipart\/byteranges/i.test(type)
-          ? undefined
-          : finding(exchange, { field: 'Content-Type' }, `Content-Type is ${type}, not multipart/byteranges`)
+        if (/^multipart\/byteranges/i.test(type)) return undefined
+        return finding(exchange, { field: 'Content-Type' }, `Content-Type is ${type}, not multipart/byteranges`)
       }),
     ],
     remedy: 'Answer several ranges with the whole, unless you can send multipart/byteranges.',

@@ -110,11 +110,8 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
       everyAnswerOf(job, (answer, { profile }, exchange) => {
         if (isOver(jsonOf(answer), profile.names.finished) || fieldOf(answer, 'Retry-After') !== undefined)
           return undefined
-        return finding(
-          exchange,
-          { field: 'Retry-After' },
-          `it is ${short(statusOf(jsonOf(answer)))}, and there is none`,
-        )
+        const message = `it is ${short(statusOf(jsonOf(answer)))}, and there is none`
+        return finding(exchange, { field: 'Retry-After' }, message)
       }),
     ],
     remedy: 'Send Retry-After with every answer about a job that is not over, in whole seconds.',

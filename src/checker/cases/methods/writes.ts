@@ -82,9 +82,8 @@ export const creation = define({
         const member = seen.fill(members.reference)
         const above = seen.fill(nestedList).split('/').at(-2) ?? ''
         const value = recordOf(answer, seen)?.[member]
-        return String(value) === decodeURIComponent(above)
-          ? undefined
-          : finding(exchange, { pointer: `/${member}` }, `${member} is ${short(value)} in place of ${short(above)}`)
+        if (String(value) === decodeURIComponent(above)) return undefined
+        return finding(exchange, { pointer: `/${member}` }, `${member} is ${short(value)} in place of ${short(above)}`)
       }),
     ],
     remedy: 'Take POST at /{collection}/{id}/{child_collection} too, and set the reference from the address.',
@@ -306,9 +305,8 @@ function differing(record: JsonObject, wanted: JsonObject, names = Object.keys(w
   const member = names.find(
     (name) => Object.hasOwn(wanted, name) && Object.hasOwn(record, name) && !isAlike(record[name], wanted[name]),
   )
-  return member === undefined
-    ? undefined
-    : { member, message: `${member} is ${short(record[member])} in place of ${short(wanted[member])}` }
+  if (member === undefined) return undefined
+  return { member, message: `${member} is ${short(record[member])} in place of ${short(wanted[member])}` }
 }
 
 /** The record at a step holds what was sent at a step, as far as it shows it. */

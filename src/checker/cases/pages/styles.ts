@@ -64,11 +64,8 @@ export const sizeCases: readonly Case[] = [
             ({ name, value }) => /limit|size|per_?page/i.test(name) && value > count,
           )
           if (size !== undefined) return undefined
-          return finding(
-            exchange,
-            'body',
-            `all ${count} records came at once, and nothing tells of a size that pages have`,
-          )
+          const message = `all ${count} records came at once, and nothing tells of a size that pages have`
+          return finding(exchange, 'body', message)
         },
       ],
       remedy: 'Limit the size of every list, for instance to 20 records, if the request does not specify one.',

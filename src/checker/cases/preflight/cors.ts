@@ -229,17 +229,7 @@ const origins: readonly Case[] = [
 ]
 
 /** Fields of this interface that a page cannot read unless they are named. */
-const hidden = [
-  'ETag',
-  'Location',
-  'Link',
-  'Retry-After',
-  'RateLimit',
-  'Deprecation',
-  'Sunset',
-  'X-Total-Count',
-  'Preference-Applied',
-]
+const hidden = 'ETag Location Link Retry-After RateLimit Deprecation Sunset X-Total-Count Preference-Applied'.split(' ')
 
 /** Whichever of the fields an answer has, pages may read. */
 const exposes = (step: Reference): Expectation[] => {

@@ -147,9 +147,8 @@ export const refusedCases: readonly Case[] = [
         answerOf(refusal, (answer, _, exchange) => {
           if (answer.body.includes(secret)) return 'the body holds what was sent as a secret'
           const held = answer.fields.find(([, value]) => value.includes(secret))
-          return held === undefined
-            ? undefined
-            : finding(exchange, { field: held[0] }, `${held[0]} holds what was sent as a secret`)
+          if (held === undefined) return undefined
+          return finding(exchange, { field: held[0] }, `${held[0]} holds what was sent as a secret`)
         }),
       ],
       remedy: 'Name the parameter in the refusal, never its value: answers are logged and shown too.',

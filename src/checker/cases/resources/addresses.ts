@@ -83,9 +83,8 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
       answerOf(one, (_, seen, exchange) => {
         const { pathname } = new URL(seen.fill(one.location), exchange.asked.url)
         const wanted = seen.fill(one.path)
-        return decodeURIComponent(pathname) === decodeURIComponent(wanted)
-          ? undefined
-          : finding(exchange, { field: 'Location' }, `${pathname} in place of ${wanted}`)
+        if (decodeURIComponent(pathname) === decodeURIComponent(wanted)) return undefined
+        return finding(exchange, { field: 'Location' }, `${pathname} in place of ${wanted}`)
       }),
     ],
     remedy: 'Serve each record at the path of its collection with its identifier after it, and say so in Location.',
@@ -97,9 +96,8 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
       status(below, 200),
       answerOf(below, (answer, seen) => {
         const items = itemsOf(answer, seen)
-        return items?.length === 1
-          ? undefined
-          : `${items === undefined ? 'no list' : items.length} in place of one record`
+        if (items?.length === 1) return undefined
+        return `${items === undefined ? 'no list' : items.length} in place of one record`
       }),
     ],
     remedy: 'Answer GET /{collection}/{id}/{child_collection} with only those records that refer to the parent.',

@@ -73,12 +73,11 @@ export const times = common({ steps: [create(one)], expect: [isNotSet], after: [
         const now = date === undefined ? Date.now() : Date.parse(date)
         const seconds = Math.abs(now - Date.parse(String(created_at))) / 1_000
         // Its own clock is compared with itself, unless it tells no Date.
-        return seconds <= (date === undefined ? 3_600 : 60)
-          ? undefined
-          : {
-              member: 'created_at',
-              message: `${created_at} where the answer was given at ${new Date(now).toISOString()}`,
-            }
+        if (seconds <= (date === undefined ? 3_600 : 60)) return undefined
+        return {
+          member: 'created_at',
+          message: `${created_at} where the answer was given at ${new Date(now).toISOString()}`,
+        }
       }),
     ],
     remedy: 'Set created_at from the clock in the transaction that makes the record.',

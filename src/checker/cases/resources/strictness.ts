@@ -37,9 +37,8 @@ export const unknownMembers = common({ remedy: refuse, expect: [status(odd, 400)
         const errors = valueAt(jsonOf(answer), profile.names.errors)
         const count = Array.isArray(errors) ? errors.length : 0
         const isNamed = ['unheard_of', 'unheard_too'].every((name) => JSON.stringify(errors ?? '').includes(name))
-        return count >= 2 && isNamed
-          ? undefined
-          : `${count} errors at ${profile.names.errors} for two members: ${short(errors)}`
+        if (count >= 2 && isNamed) return undefined
+        return `${count} errors at ${profile.names.errors} for two members: ${short(errors)}`
       }),
     ],
   },
