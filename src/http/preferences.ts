@@ -3,6 +3,7 @@
  * address follows (MET-8, RFC 7240), with `Preference-Applied`.
  */
 import Negotiator from 'negotiator'
+import { fault, type Issue } from '../spec/faults.ts'
 
 // In characters of `Accept`. Browsers send 150, and the work grows with the number of ranges.
 const longestAccept = 1000
@@ -85,15 +86,8 @@ export interface Preferred {
 }
 
 /** The preferences of a request. */
-export interface Decided {
+interface Decided {
   readonly preferred: Preferred
-  /** Whether the client sent `handling=strict`: then each sentence in `unmet` is a reason for 400. */
-  readonly strict: boolean
-  /**
-   * Under `strict`, a sentence for each unknown preference or value, at most 20. Otherwise only for a `max-affected`
-   * that cannot be read, because the client relies on it.
-   */
-  readonly unmet: readonly string[]
   /**
    * `Preference-Applied` of a response that follows `return`, `handling` and `max-affected`; `undefined`: the client
    * sent none of them.
@@ -106,6 +100,8 @@ export interface Decided {
  *
  * @param field the value of `Prefer`
  * @param understood the preferences that the address understands, in addition to `handling`
+ * @throws Fault UNKNOWN_PREFERENCE for preferences and values that are not understood, if `handling=strict` is sent;
+ *   otherwise only for a `max-affected` that cannot be read, because the client relies on it
  */
 export function decidePreferences(field: string | undefined, understood: readonly PreferenceName[]): Decided {
   if (field === undefined) return nothing
@@ -125,7 +121,11 @@ export function decidePreferences(field: string | undefined, understood: readonl
       if (name === 'max-affected') unreadable.push(sentence)
     }
   }
-  const strict = values.get('handling') === 'strict'
+  const refused = values.get('handling') === 'strict' ? unmet.slice(0, mostSentences) : unreadable
+  if (refused.length > 0) {
+    const errors = refused.map((message): Issue => ({ code: 'UNKNOWN_PREFERENCE', message, header: 'Prefer' }))
+    throw fault('UNKNOWN_PREFERENCE', { errors })
+  }
   const most = values.get('max-affected')
   const applied = (['return', 'handling', 'max-affected'] as const).filter((name) => values.has(name))
   return {
@@ -134,16 +134,12 @@ export function decidePreferences(field: string | undefined, understood: readonl
       asynchronously: values.has('respond-async'),
       most: most === undefined ? undefined : Number(most),
     },
-    strict,
-    unmet: strict ? unmet.slice(0, mostSentences) : unreadable,
     applied: applied.length === 0 ? undefined : applied.map((name) => `${name}=${values.get(name)}`).join(', '),
   }
 }
 
 const nothing: Decided = {
   preferred: { return: undefined, asynchronously: false, most: undefined },
-  strict: false,
-  unmet: [],
   applied: undefined,
 }
 

@@ -5,7 +5,7 @@ import { isUtf8, parseContentType } from '../http/fields/content-type.ts'
 import { parseIdempotencyKey } from '../http/fields/idempotency-key.ts'
 import type { HttpRequest } from '../http/message.ts'
 import { type Conditions, readConditions } from '../http/preconditions.ts'
-import { type Decided, decidePreferences, type PreferenceName } from '../http/preferences.ts'
+import { decidePreferences, type PreferenceName } from '../http/preferences.ts'
 import { deepestNesting, readJson } from '../model/json/read-json.ts'
 import type { Predicate } from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
@@ -198,20 +198,11 @@ async function readBody(
   return { value, mediaType: type.mediaType }
 }
 
-/**
- * Reads `Prefer` (RFC 7240), as far as the address follows it.
- *
- * @throws Fault UNKNOWN_PREFERENCE if `handling=strict` is sent with a preference that is not understood, or
- *   `max-affected` cannot be read
- */
-export function preferencesOf({ headers, method }: HttpRequest, target: Target): Decided {
-  const decided = decidePreferences(headers['prefer'], understoodAt(target, method))
-  if (decided.unmet.length === 0) return decided
-  const errors = decided.unmet.map((message): Issue => ({ code: 'UNKNOWN_PREFERENCE', message, header: 'Prefer' }))
-  throw fault('UNKNOWN_PREFERENCE', { errors })
+/** Decides the preferences of a request: those that its address follows (MET-8). */
+export function preferencesOf({ headers, method }: HttpRequest, target: Target): ReturnType<typeof decidePreferences> {
+  return decidePreferences(headers['prefer'], understoodAt(target, method))
 }
 
-/** The preferences that an address follows (MET-8). */
 function understoodAt(target: Target, method: string): readonly PreferenceName[] {
   // The secret of a key is shown once: a response without it would lose it. A deleted job leaves nothing to represent.
   const isSystem = target.kind === 'export' || ('resource' in target && target.resource.made !== 'by-clients')
