@@ -2,7 +2,8 @@
 import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
-import type { Apply, MigrationStep } from '../storage/migration/migration-step.ts'
+import type { Migrated } from '../storage/migration/apply.ts'
+import type { Apply } from '../storage/migration/migration-step.ts'
 import type { MoveSource, MoveTarget } from '../storage/move/move.ts'
 import {
   hasSqliteTables,
@@ -12,7 +13,7 @@ import {
 } from '../storage/sqlite/administration.ts'
 import { fillSqlite, sqliteSource } from '../storage/sqlite/move.ts'
 import { openSqlite } from '../storage/sqlite/storage.ts'
-import type { KeyStore, MaintenanceStore, OnCommit, OnReplica, PurgeClockStore, Storage } from '../storage/storage.ts'
+import type { OnCommit, OnReplica, Storage } from '../storage/storage.ts'
 
 /** The address of a database, and settings for PostgreSQL. */
 export interface DatabaseOptions {
@@ -63,9 +64,7 @@ export function openStorage(
 }
 
 /** Opens only the API keys of a database, which needs no declaration. */
-export async function openKeys(
-  database: DatabaseOptions,
-): Promise<{ readonly keys: KeyStore; close(): Promise<void> }> {
+export async function openKeys(database: DatabaseOptions): Promise<Pick<Storage, 'keys' | 'close'>> {
   const engine = engineOf(database)
   if (engine.kind === 'sqlite') return openSqliteKeys(engine.path)
   const { openPostgresKeys } = await import('../storage/postgres/administration.ts')
@@ -77,11 +76,9 @@ export async function openKeys(
  *
  * @throws ConfigurationError if no server has ever used the database: a switch in a new one would have no effect
  */
-export async function openMaintenance(database: DatabaseOptions): Promise<{
-  readonly maintenance: MaintenanceStore
-  readonly purgeClock: PurgeClockStore
-  close(): Promise<void>
-}> {
+export async function openMaintenance(
+  database: DatabaseOptions,
+): Promise<Pick<Storage, 'maintenance' | 'purgeClock' | 'close'>> {
   const engine = engineOf(database)
   const opened =
     engine.kind === 'sqlite'
@@ -111,7 +108,7 @@ export async function planOrApplyMigration(
   database: DatabaseOptions,
   catalog: Catalog,
   apply: boolean,
-): Promise<{ readonly steps: readonly MigrationStep[]; readonly applied: boolean }> {
+): Promise<Migrated> {
   const engine = engineOf(database)
   if (engine.kind === 'sqlite') return migrateSqlite(engine.path, catalog, apply)
   const { planOrMigratePostgres } = await import('../storage/postgres/administration.ts')

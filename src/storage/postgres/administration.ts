@@ -4,7 +4,7 @@ import type { Catalog } from '../../model/resource.ts'
 import type { Migrated } from '../migration/apply.ts'
 import { MigrationRefused } from '../migration/migration-step.ts'
 import { sqlContext } from '../sql/context.ts'
-import type { KeyStore, MaintenanceStore, PurgeClockStore } from '../storage.ts'
+import type { Storage } from '../storage.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { keyStore, keysCatalog } from '../transactions/keys.ts'
 import { maintenanceStore } from '../transactions/meta.ts'
@@ -33,9 +33,7 @@ export async function planOrMigratePostgres(
 }
 
 /** Opens a database for its API keys only. No declaration is needed. */
-export async function openPostgresKeys(
-  options: ConnectionOptions,
-): Promise<{ readonly keys: KeyStore; close(): Promise<void> }> {
+export async function openPostgresKeys(options: ConnectionOptions): Promise<Pick<Storage, 'keys' | 'close'>> {
   await withConnection(options, (client) => migrateForKeys(client, options.session === 'off'))
   const database = new Database(options)
   return {
@@ -57,9 +55,7 @@ export async function migrateForKeys(client: ClientBase, isPooled = false): Prom
  */
 export async function openPostgresMaintenance(
   options: ConnectionOptions,
-): Promise<
-  { readonly maintenance: MaintenanceStore; readonly purgeClock: PurgeClockStore; close(): Promise<void> } | undefined
-> {
+): Promise<Pick<Storage, 'maintenance' | 'purgeClock' | 'close'> | undefined> {
   if (!(await hasPostgresTables(options))) return undefined
   const database = new Database(options)
   return {

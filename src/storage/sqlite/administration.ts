@@ -5,7 +5,7 @@ import type { Catalog } from '../../model/resource.ts'
 import type { Migrated } from '../migration/apply.ts'
 import { MigrationRefused } from '../migration/migration-step.ts'
 import { sqlContext } from '../sql/context.ts'
-import type { KeyStore, MaintenanceStore, PurgeClockStore } from '../storage.ts'
+import type { Storage } from '../storage.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { keyStore, keysCatalog } from '../transactions/keys.ts'
 import { maintenanceStore } from '../transactions/meta.ts'
@@ -35,20 +35,13 @@ export function migrateSqlite(path: string, catalog: Catalog, apply: boolean): M
 }
 
 /** Opens a file for its API keys only. No declaration is needed. */
-export function openSqliteKeys(path: string): { readonly keys: KeyStore; close(): Promise<void> } {
+export function openSqliteKeys(path: string): Pick<Storage, 'keys' | 'close'> {
   makeFile(path)
   const catalog = keysCatalog()
-  const connection = new Connection(path)
-  const writer = new Writer(connection)
+  const { connection, runner, close } = connect(path)
   // All other tables belong to a declaration that was not read.
   migrate(connection.database, catalog, { apply: 'additive', now: Date.now(), keepsOthers: true })
-  return {
-    keys: keyStore(sqlContext({ catalog, engine: sqlite }), runnerOf(connection, writer)),
-    async close() {
-      await writer.drain()
-      connection.close()
-    },
-  }
+  return { keys: keyStore(sqlContext({ catalog, engine: sqlite }), runner), close }
 }
 
 /**
@@ -57,23 +50,20 @@ export function openSqliteKeys(path: string): { readonly keys: KeyStore; close()
  *
  * @returns `undefined` where there is no such file, or no server has ever used it
  */
-export function openSqliteMaintenance(
-  path: string,
-):
-  | { readonly maintenance: MaintenanceStore; readonly purgeClock: PurgeClockStore; close(): Promise<void> }
-  | undefined {
+export function openSqliteMaintenance(path: string): Pick<Storage, 'maintenance' | 'purgeClock' | 'close'> | undefined {
   if (!hasSqliteTables(path)) return undefined
+  const { runner, close } = connect(path)
+  return { maintenance: maintenanceStore(runner), purgeClock: purgeClockStore(runner), close }
+}
+
+function connect(path: string) {
   const connection = new Connection(path)
   const writer = new Writer(connection)
-  const runner = runnerOf(connection, writer)
-  return {
-    maintenance: maintenanceStore(runner),
-    purgeClock: purgeClockStore(runner),
-    async close() {
-      await writer.drain()
-      connection.close()
-    },
+  const close = async () => {
+    await writer.drain()
+    connection.close()
   }
+  return { connection, runner: runnerOf(connection, writer), close }
 }
 
 /**
