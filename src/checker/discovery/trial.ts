@@ -1,6 +1,7 @@
 /** The state of a trial: the records that it created, and what they have shown about their collections so far. */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { itemsOf } from '../case/expect.ts'
 import { type Requester, type RequestParts, request } from '../client/client.ts'
 import { type Exchange, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
@@ -74,8 +75,7 @@ export class Trial {
 
   /** The records in the response of a list; `undefined` if it is no list. */
   itemsIn({ answer }: Exchange): readonly JsonObject[] | undefined {
-    const items = isSuccess(answer) ? valueAt(jsonOf(answer), this.profile.names.items) : undefined
-    return Array.isArray(items) ? items.map(objectOf) : undefined
+    return isSuccess(answer) ? itemsOf(answer, this)?.map(objectOf) : undefined
   }
 
   /** Notes the record that a request created; `undefined` if the response does not identify a new record. */

@@ -15,9 +15,8 @@ import { type Census, type Difference, reconcile, recordPaths, takeCensus } from
 import { chooseCollections, narrowMembers } from './choose-collections.ts'
 import { removeJobs, removeRecords } from './cleanup.ts'
 import { type CaseRun, type RunContext, requesterFor } from './context.ts'
-import { createRecord } from './create-record.ts'
 import { Ledger } from './ledger.ts'
-import { type Outcome, runCase } from './run-case.ts'
+import { createRecord, type Outcome, runCase } from './run-case.ts'
 
 /** What to check, and how. */
 export interface CheckOptions {
