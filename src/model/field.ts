@@ -85,19 +85,11 @@ function isNull(word: string, value: unknown): boolean {
   return isObject(value) && (value.type === 'null' || ('const' in value && value.const === null))
 }
 
-const primitives: ReadonlySet<unknown> = new Set([
-  'string',
-  'integer',
-  'number',
-  'decimal',
-  'boolean',
-  'array',
-  'object',
-])
+const primitives: readonly unknown[] = ['string', 'integer', 'number', 'decimal', 'boolean', 'array', 'object']
 
 function typeOf(schema: Schema): FieldType {
-  if (primitives.has(schema.type)) return schema.type as FieldType
-  if (Array.isArray(schema.type)) return common(schema.type.map((each) => (primitives.has(each) ? each : 'json')))
+  if (primitives.includes(schema.type)) return schema.type as FieldType
+  if (Array.isArray(schema.type)) return common(schema.type.map((each) => (primitives.includes(each) ? each : 'json')))
   if (schema.type !== undefined) return 'json'
   if (Array.isArray(schema.enum)) return common(schema.enum.map(typeOfValue))
   if ('const' in schema) return typeOfValue(schema.const)

@@ -26,20 +26,7 @@ const uncountable = new Set(
   gymnastics acoustics robotics optics pants trousers scissors goods clothes thanks premises savings
   belongings surroundings metadata multimedia livestock seafood footage`.split(/\s+/),
 )
-const endings = [
-  'people',
-  'children',
-  'women',
-  'men',
-  'feet',
-  'teeth',
-  'mice',
-  'data',
-  'media',
-  'ware',
-  'craft',
-  'fish',
-]
+const endings = 'people children women men feet teeth mice data media ware craft fish'.split(' ')
 
 // Singular words in s, in addition to those with a typical ending (address, status, analysis).
 const singularInS = new Set(
@@ -47,20 +34,7 @@ const singularInS = new Set(
   iris pelvis tennis cannabis metropolis necropolis trellis mantis ibis marquis dais arthritis lens bus plus
   minus yes this has is was its always sms gps dns css https tls ios cms pos`.split(/\s+/),
 )
-const pluralInUs = new Set([
-  'menus',
-  'submenus',
-  'gurus',
-  'emus',
-  'tutus',
-  'haikus',
-  'bayous',
-  'caribous',
-  'skus',
-  'cpus',
-  'gpus',
-  'ius',
-])
+const pluralInUs = new Set('menus submenus gurus emus tutus haikus bayous caribous skus cpus gpus ius'.split(' '))
 
 /** The last word of a name with hyphens, which can be plural (`line-items`: `items`). */
 function lastWord(name: string): string {
