@@ -207,7 +207,7 @@ describe('any declaration (VER-5)', () => {
     const others = fc.subarray(Object.keys(additive))
     const holds = (declaration: Data, name: string, more: readonly string[]) => {
       const now = more.reduce((value, each) => additive[each]!(value), breaking[name]!(declaration))
-      // The additive change of a sort brings back what a breaking one took.
+      // An additive change restores a sort that a breaking change removed.
       if (name === 'a sort goes' && more.includes('a sort and a filter')) return
       assert.ok(
         found(declaration, now).some(({ severity }) => severity === 'breaking'),

@@ -17,7 +17,7 @@ const many = <Value>(count: number, make: (index: number) => Value): Value[] =>
 const named = <Value>(count: number, make: (index: number) => Value, prefix = 'a') =>
   Object.fromEntries(many(count, (index) => [`${prefix}${index}`, make(index)]))
 
-/** How many findings there are, or what is wrong. */
+/** The number of findings, or the error. */
 function outcome(old: Json, now: Json = old): number | string {
   try {
     return compareInterfaces([{ document: documentOf(old) }], [{ document: documentOf(now) }], 0).length

@@ -1,14 +1,14 @@
 /**
- * What RFC 9110 sections 13.1 and 13.2.2 say of the four conditions, written from its words alone: the oracle of the
- * table tests. It knows what each field value means from the table; it reads no header.
+ * The four conditions as RFC 9110 sections 13.1 and 13.2.2 define them: the oracle of the table tests. The table has
+ * the meaning of each field value, so the oracle parses no header.
  */
 import { formatHttpDate } from './fields/http-date.ts'
 import type { Verdict } from './preconditions.ts'
 
-/** What is to come of a request. */
+/** The expected result of a request. */
 export type Answer = Verdict | 'MALFORMED_CONDITION'
 
-/** A value of If-Match or If-None-Match, and what it means. Without `text` the request has no such field. */
+/** A value of If-Match or If-None-Match, and its meaning. Without `text` the request has no such field. */
 export interface TagForm {
   readonly text?: string
   readonly means?: 'any' | { readonly strong: readonly string[]; readonly weak: readonly string[] }

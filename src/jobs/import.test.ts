@@ -41,7 +41,7 @@ async function storageFor(context: TestContext): Promise<Storage> {
   return storage
 }
 
-/** Records as if each stood on a line of its own. */
+/** Records, each on a line of its own. */
 async function* records(values: readonly unknown[]): AsyncGenerator<SourceRecord> {
   for (const [index, value] of values.entries()) yield { line: index + 1, value, size: 10 }
 }

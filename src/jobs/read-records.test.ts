@@ -19,7 +19,7 @@ const { resources } = completeCatalog({
 })
 const towns = resources.get('towns') as Resource
 
-/** What is read of a file, a line for each record: its line and its value, or its issues. */
+/** The records of a file, one text for each: its line and its value, or its issues. */
 async function read(format: Format, file: string | Uint8Array, piece = 7, mostBytes = 1_000): Promise<string[]> {
   const bytes = Buffer.from(file)
   async function* pieces() {

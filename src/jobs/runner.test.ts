@@ -7,9 +7,9 @@ import { startRunner } from './runner.ts'
 
 const doubt: ClockDoubt = { now: 2, last: 1, of: 'purge' }
 
-/** A runner over a database that a test lets doubt the clock; `done` has what it was asked to remove. */
+/** A runner over a database whose clock check a test controls; `done` lists the requested removals. */
 function runnerFor(context: TestContext) {
-  // Longer than that nobody has to wait here: what is due comes when the test says so.
+  // Timers never fire in these tests: the test starts the work itself.
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const done: string[] = []
   const told: (ClockDoubt | undefined)[] = []

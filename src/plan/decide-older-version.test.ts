@@ -120,7 +120,7 @@ test('VER-2: for any chain of changes, a PUT of a read record changes nothing, a
           resource.fields.map(({ name }) => name),
         )
         const { id: _id, created_at: _created, updated_at: _updated, deleted_at: _deleted, ...body } = older
-        // Sent back as it was read, it changes nothing: least of all what the version does not know.
+        // A record that is sent back as it was read changes nothing, not even fields that the version does not have.
         assert.deepEqual(draftOf(update(resource, body), record), { values: record, issues: [], changed: [] })
         for (const { name } of resource.fields) {
           const stored: string | undefined = mapping.toStored.get(name)
@@ -201,7 +201,7 @@ test('VER-2: issues have the names of the older version', () => {
     '/title: title is not a field of things.',
     '/extra: extra is not a field of things.',
   ])
-  // What the current version says of a field that is not shown.
+  // The issue of the current version for a field that the older version does not show.
   assert.deepEqual(
     issueFromStored(resource.mapping, { code: 'DUPLICATE_VALUE', message: 'extra is taken.', pointer: '/extra' })
       .pointer,
@@ -232,7 +232,7 @@ test('VER-2: a conversion to a value that the current version refuses is an erro
   const record = { ...recordOf(resource.mapping.stored, ['x']), size: 3 }
   assert.throws(() => draftUpdate(update(resource, { size: 'large' }), record), /conversion of size in v1/)
   assert.equal(draftOf(update(resource, { size: '12' }), record).values['size'], 12)
-  // Numbers beyond what JavaScript holds pass unharmed beside what is converted.
+  // Numbers beyond the precision of JavaScript stay exact beside converted values.
   assert.equal(
     jsonFromStored(resource, '{"size":3,"other":12345678901234567890}'),
     '{"size":"3","other":12345678901234567890}',

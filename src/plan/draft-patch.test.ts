@@ -44,7 +44,7 @@ function update(body: unknown, more: Partial<Update> = {}): Update {
   }
 }
 
-/** What a patch comes to: the fields that change and their values, or the errors. */
+/** The result of a patch: the changed fields and their values, or the errors. */
 function outcomeOf(
   patch: readonly object[],
   more: Partial<Update> & { readonly current?: RecordValues } = {},

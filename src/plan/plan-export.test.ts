@@ -11,13 +11,13 @@ const catalog = completeCatalog(studio() as unknown as InterfaceDeclaration)
 const tasks = catalog.resources.get('tasks')!
 const id = '019a8f3c-2b7e-7c41-9d52-6f0e8a1b4c3d'
 
-/** What is wrong with a body, each with its code and place. */
+/** The mistakes of a body, each with its code and place. */
 function wrong(body: unknown): string[] {
   const read = readExportRequest(catalog, body)
   return 'issues' in read ? read.issues.map(({ code, pointer }) => `${code} ${pointer}`) : []
 }
 
-/** What is wrong with an export of tasks that is right but for what is given. */
+/** The mistakes of an export of tasks that is valid except for the given members. */
 function wrongIn(more: object): string[] {
   return wrong({ collection: 'tasks', format: 'json', ...more })
 }

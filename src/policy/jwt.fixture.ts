@@ -1,4 +1,4 @@
-/** An issuer of tokens for tests: its keys, what it signs, and the server where its keys are. */
+/** An issuer of tokens for tests: its keys, its tokens, and the server that publishes its keys. */
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -43,7 +43,7 @@ export function assembled(header: unknown, claims: unknown, signature = ''): str
   return `${part(header)}.${part(claims)}.${signature}`
 }
 
-/** What a verification found, where it accepted the token. */
+/** The caller that a verification found; `undefined` if it refused the token. */
 export function accepted(found: Verified | TokenRefusal): Verified {
   assert.ok(typeof found !== 'string', `it was refused: ${found}`)
   return found
@@ -52,7 +52,7 @@ export function accepted(found: Verified | TokenRefusal): Verified {
 /** A key server on loopback. */
 export interface KeyServer {
   readonly url: string
-  /** What is published. */
+  /** The published key set. */
   keys: JWK[]
   /** Answers in place of the keys, where it is set. */
   answer: ((request: IncomingMessage, response: ServerResponse) => void) | undefined

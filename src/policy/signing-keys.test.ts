@@ -46,7 +46,7 @@ async function trial(context: TestContext, ...pairs: readonly Pair[]) {
   return { server, clock, failures, verify, remembering: rememberTokens(verify, now) }
 }
 
-/** What a token comes to: whose it is, `refused`, or the code of a fault. */
+/** The result of a token: its caller, `refused`, or the code of a fault. */
 async function resultOf(verify: VerifyToken, token: string): Promise<string> {
   try {
     const found = await verify(token)

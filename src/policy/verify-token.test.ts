@@ -19,14 +19,14 @@ interface Verifying {
   readonly algorithms?: readonly string[]
 }
 
-/** Verifies by the keys given; the clock stands still. */
+/** Verifies with the given keys and a fixed clock. */
 function judging(keys: readonly JWK[], options: Verifying = {}) {
   const { at = now, algorithms = asymmetricAlgorithms } = options
   const settings = { issuer, audience, keys: { file: '' }, algorithms, rolesClaim: 'roles' }
   return tokenVerifier(settings, createLocalJWKSet({ keys: [...keys] }), () => at)
 }
 
-/** The same, whatever is wrong with a token that is refused. */
+/** The same error for every refused token. */
 function verifying(keys: readonly JWK[], options: Verifying = {}) {
   const judge = judging(keys, options)
   return async (token: string) => {

@@ -24,7 +24,7 @@ interface Thing {
   readonly name: string
 }
 
-/** A server of things, which can be told not to delete. */
+/** A server of things, whose deletions can be turned off. */
 async function serveThings(context: TestContext, { deletes = true, hold = false } = {}) {
   const things = new Map<number, Thing>()
   const seen: { method: string; url: string; authorization: string }[] = []
@@ -219,7 +219,7 @@ test('if the server reuses identifiers, cases run one at a time and records of o
       open--
       const text = things.get(id) ?? ''
       things.delete(id)
-      // Somebody is quick to make one after the case that deletes by itself.
+      // Another client creates a record right after the case that deletes by itself.
       if (text.includes('deleted')) things.set(id, '{"name":"of somebody else"}')
       response.writeHead(204).end()
     } else if (things.has(id)) response.end(things.get(id))

@@ -8,9 +8,7 @@ const spend = (milliseconds: number) => {
   for (const until = performance.now() + milliseconds; performance.now() < until; );
 }
 
-/**
- * A server whose every request keeps the processor for some milliseconds, and is answered then, or when it is told to.
- */
+/** A server whose every request uses the processor for some milliseconds, and is answered then, or on demand. */
 function serverOf(cost: number, limits: Partial<OverloadLimits> = {}, answersItself = true) {
   const begun: number[] = []
   const away: number[] = []
@@ -70,7 +68,7 @@ test('LIM-4: without waiting requests, a request is started at once', () => {
 test('LIM-4: queued requests are processed in order, in slices between which new requests are accepted', async () => {
   const { come, begun, away } = serverOf(1, { slice: 5, acceptTime: 0 })
   await come(60)
-  // As many as a slice takes: what a machine does beside it may make them fewer.
+  // As many as a slice takes; other load on the machine may reduce the number.
   assert.ok(begun.length <= 6, `${begun.length} were begun at once`)
   const turns: number[] = []
   while (begun.length < 60) {
@@ -85,7 +83,7 @@ test('LIM-4: queued requests are processed in order, in slices between which new
 
 test('LIM-4: requests beyond what can be done in time are rejected at once; accepted requests are served', async () => {
   const { come, begun, away } = serverOf(1, { wait: 150, burst: 150 })
-  // From this it is known how long one takes.
+  // These requests measure how long one takes.
   await come(300)
   await until(() => begun.length + away.length === 300)
   const before = { begun: begun.length, away: away.length }

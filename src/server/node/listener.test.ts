@@ -15,11 +15,11 @@ const problem = (error: Fault): HttpResponse => ({
   body: JSON.stringify({ status: error.status, code: error.code, detail: error.message }),
 })
 
-/** Says what it was asked, after it read the body where there is one. */
+/** Returns the request that it received, after it has read the body, if there is one. */
 async function respond(request: HttpRequest): Promise<HttpResponse> {
   const path = request.target.split('?')[0]
   try {
-    // As long as it takes to see who is asking.
+    // The time that authentication takes.
     if (path === '/late') await sleep(20)
     if (path === '/unread') return { status: 401, headers: {}, body: 'no' }
     const body = Buffer.from(await request.readBody(limit)).toString()
@@ -47,7 +47,7 @@ const post = (target: string, head: string, body = '') => `POST ${target} HTTP/1
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 const asked = (text: string) => JSON.parse(text) as HttpRequest & { body: string }
 
-/** What one request is answered with, over a connection of its own. */
+/** The response to one request, on its own connection. */
 const refused: [string, string, number, string][] = [
   ['two Host headers', 'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n', 400, 'MALFORMED_REQUEST'],
   ['no Host header', 'GET / HTTP/1.1\r\n\r\n', 400, 'MALFORMED_REQUEST'],

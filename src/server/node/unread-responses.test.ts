@@ -93,8 +93,8 @@ for (const transport of transports) {
     const { ask, statusOf, answersTo } = await serve(context, transport, { unread })
     const first = ask('ann')
     await until(async () => answersTo('ann') > 0)
-    // Nobody else asks before it is on its way. It is one answer, and may be as large as it is; another one as large
-    // would be too much.
+    // No other request is sent before this response is. A single response may have any size; a second one of this size
+    // would exceed the limit.
     await until(async () => (await statusOf('ann')) === 429)
     assert.equal(await statusOf('ann', small), 200)
     assert.equal(await statusOf('bob'), 200)
@@ -103,7 +103,7 @@ for (const transport of transports) {
     await until(async () => answersTo('bob') > before)
     await until(async () => (await statusOf('eve')) === 503)
     assert.equal(await statusOf('eve', small), 200)
-    // What was on its way is taken, or given up.
+    // The responses were read, or dropped.
     first.stream.resume()
     const { status, size, error } = await first.ended
     assert.deepEqual([status, error], [200, undefined])
@@ -121,7 +121,7 @@ for (const transport of transports) {
     takeSteadily(slow, 20_000, 20)
     await until(async () => (await statusOf('ann', small)) === 429)
     const started = performance.now()
-    // What the system has taken over comes still.
+    // Bytes in the system's buffers still arrive.
     await until(async () => (await statusOf('ann', small)) === 200)
     context.diagnostic(`cut off after ${Math.round(performance.now() - started)} ms`)
     slow.stream.resume()

@@ -15,14 +15,14 @@ function counter() {
   return { clock, ask }
 }
 
-/** What is in memory and still needed. */
+/** The windows in memory that are still needed. */
 function heldBytes(): number {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()
   return process.memoryUsage().heapUsed
 }
 
-/** What is left of each quota, and for how long. */
+/** The rest of each quota, and the time until its window ends. */
 const standing = ({ standings }: Counted) => standings.map(({ left, until }) => [left, until])
 
 test('a window lets its number of requests pass, and begins with the first', () => {

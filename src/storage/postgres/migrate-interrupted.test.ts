@@ -36,7 +36,7 @@ function start(url: string, fields: Fields, ...more: (string | number)[]): Child
   return spawn(process.execPath, parameters, { stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
-/** What a process writes until it ends. */
+/** The output of a process until it ends. */
 async function outputOf(child: ChildProcess): Promise<string> {
   let output = ''
   child.stdout!.on('data', (chunk) => {

@@ -58,7 +58,7 @@ async function checkRows(client: pg.Client, resource: Resource): Promise<void> {
   assert.deepEqual([clock?.['live'], clock?.['deleted']], [rows.length - deleted, deleted])
 }
 
-/** The schema, and what is remembered of it. */
+/** The schema, and its stored description. */
 async function shapeOf(client: pg.Client): Promise<unknown> {
   return [await schemaOf(client), await all(client, "select value from resourced_meta where key = 'shape'")]
 }

@@ -12,7 +12,7 @@ import { query } from './session.ts'
 /** The fields of `tasks` in a test. */
 export type Fields = Readonly<Record<string, FieldFixture>>
 
-/** What a row of a test holds; the rest is filled in. */
+/** The values of a row in a test; missing ones have defaults. */
 export type Given = Readonly<Record<string, unknown>>
 
 /** When the migrations of tests happen. */
@@ -72,7 +72,7 @@ export function all(client: pg.Client, statement: string): Promise<Row[]> {
   return query(client, statement)
 }
 
-/** What stands in a clock, its slots together. */
+/** The values of a clock, summed over its slots. */
 export async function clockOf(client: pg.Client, collection = 'tasks'): Promise<Row | undefined> {
   const sums = ['revision', 'live', 'deleted'].map((name) => `sum(${name}) as ${name}`).join(', ')
   return (await query(client, `select ${sums} from resourced_clocks where collection = $1`, [collection]))[0]

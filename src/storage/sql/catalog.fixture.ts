@@ -3,7 +3,7 @@
 import { limitDefaults } from '../../model/limits.ts'
 import { type Catalog, type Field, type FieldType, type Resource, withIndexes } from '../../model/resource.ts'
 
-/** A field of a test: its type, and what is not the default. */
+/** A field of a test: its type, and options that differ from the defaults. */
 export type FieldFixture = FieldType | (Partial<Field> & { readonly type: FieldType })
 
 /** A field that is optional and has no words, save for what is given. */

@@ -45,7 +45,7 @@ const bindings: Bindings = {
   caller: { id: 'a', roles: [], claims: { team: 'b', count: 1, done: true, teams: ['a', 'b'], none: null, no: [] } },
   record: { team: 'c', count: 2, done: null },
 }
-/** What the values of conditions name, once more: `undefined` where there is nothing. */
+/** A second implementation of the values in conditions: `undefined` for a missing value. */
 const named: Readonly<Record<string, unknown>> = {
   ...{ id: 'a', 'claims.team': 'b', 'claims.count': 1, 'claims.done': true, 'claims.none': undefined },
   ...{ team: 'c', count: 2, done: undefined },
@@ -98,7 +98,7 @@ function condition(depth: number): fc.Arbitrary<Condition> {
   )
 }
 
-/** The condition word for word, with `null` where something is missing: SQL decides what comes of it. */
+/** The condition translated word for word, with `null` for missing values: SQL decides the result. */
 function literal(value: Condition): Sql {
   const terms = Object.entries(value).map(([word, part]) => {
     if (word === 'not') return sql`not ${literal(part as Condition)}`

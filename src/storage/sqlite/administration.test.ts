@@ -87,7 +87,7 @@ test('nothing else changes in a database of the version before, because its serv
   assert.deepEqual(all(database, "select key from resourced_meta where key = 'maintenance'"), [{ key: 'maintenance' }])
   await close()
   database.close()
-  // What the switch was given does not look like a change to make.
+  // The stored maintenance switch does not count as a change to make.
   const current = await newDatabase()
   const other = opened(current)
   await other.maintenance.begin(noon)

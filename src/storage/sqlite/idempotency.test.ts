@@ -166,7 +166,7 @@ test('MET-9: the response to a refused creation is not kept: a repeated request 
   const plan = { kind: 'delete', resource: goods, id: taken.id, conditions: {}, caller, now: noon, ...removal } as const
   assert.equal((await storage.run(plan)).kind, 'deleted')
   await create(storage, { name: 'Oil', code: 'a' }, { key: 'second' })
-  // The first answer stays what it was, though its record is gone.
+  // The first response stays the same, although its record is deleted.
   assert.deepEqual(firstOf(await storage.run(creation({ name: 'Tea', code: 'a' }, { key: 'first' }))), taken)
 })
 
@@ -186,7 +186,7 @@ test('MET-9: after a day the key is new, with any body', async (context) => {
 test('MET-9: a crash between commit and response does not lead to a second record', async (context) => {
   const { storage, file } = opened(context)
   await create(storage, { name: 'Tea' })
-  // What the disk holds at this moment: the first server is not asked to close anything.
+  // The state of the disk at this moment: the first server is not closed.
   const crashed = join(folder, 'crashed.db')
   for (const part of ['', '-wal']) copyFileSync(file + part, crashed + part)
   const again = opened(context, crashed)

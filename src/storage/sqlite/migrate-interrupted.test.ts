@@ -40,7 +40,7 @@ function start(file: string, fields: Fields, moment = 0): ChildProcess {
   return spawn(process.execPath, parameters, { stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
-/** What a process writes until it ends. */
+/** The output of a process until it ends. */
 async function outputOf(child: ChildProcess): Promise<string> {
   let output = ''
   child.stdout!.on('data', (chunk) => {

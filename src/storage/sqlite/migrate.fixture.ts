@@ -10,7 +10,7 @@ import { migrate } from './migrate.ts'
 /** The fields of `tasks` in a test. */
 export type Fields = Readonly<Record<string, FieldFixture>>
 
-/** What a row of a test holds; the rest is filled in. */
+/** The values of a row in a test; missing ones have defaults. */
 export type Row = Readonly<Record<string, string | number | null | undefined>>
 
 /** When the migrations of tests happen. */

@@ -29,7 +29,7 @@ function writerFor(context: TestContext, patience?: number) {
   })
   const execute = context.mock.method(connection, 'execute')
   const commits = () => execute.mock.calls.filter((call) => call.arguments[0] === 'commit').length
-  // Seen by another connection: what is committed, and nothing else.
+  // The committed rows, as another connection sees them.
   const words = () =>
     other
       .prepare('select word from words order by word')

@@ -95,7 +95,7 @@ function* decideCreate(context: SqlContext, plan: Create): Transaction<Proposal 
   return (yield* decide(context, plan, proposal)) ?? proposal
 }
 
-/** What differs from one creation to the next. */
+/** The values that differ between creations. */
 interface Creation {
   readonly record: RecordValues
   readonly questions: readonly Question[]

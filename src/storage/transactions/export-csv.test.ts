@@ -125,7 +125,7 @@ const record = fc.record({
   any: optional(fc.oneof(json, nasty)),
 }) // biome-ignore format: one line each
 
-/** What a reader has of a cell that was quoted, or not. */
+/** The value that a reader gets from a quoted or unquoted cell. */
 function readBack(name: string, cell: { value: string; quoted: boolean }): unknown {
   if (cell.value === '' && !cell.quoted) return null
   if (name === 'title' || name === 'note') return cell.value

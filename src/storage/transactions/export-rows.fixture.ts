@@ -72,7 +72,7 @@ export function sorted(text: string): SortTerm[] {
   return text.split(',').map((part) => ({ field: part.replace('-', ''), descending: part.startsWith('-') }))
 }
 
-/** An export of all books as JSON, but for what is given. */
+/** An export of all books as JSON, except for the given options. */
 export function batchOf(more: Partial<ExportBatch>): ExportBatch {
   return {
     ...{ resource: books, filter: always, permitted: always, sort: [], fields: undefined },

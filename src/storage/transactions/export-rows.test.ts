@@ -24,7 +24,7 @@ const count = 5_000
 const library = openLibrary()
 after(() => library.close())
 
-/** A book: about a third of what may be unset is, and most values are shared by several. */
+/** A book: about a third of its optional values are unset, and several books share most values. */
 function book(number: number) {
   const mixed = (number * 7_919) % count
   return {

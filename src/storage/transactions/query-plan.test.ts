@@ -176,7 +176,7 @@ describe('if no index has both, the total decides', () => {
     const queries = all.flatMap((each) =>
       operatorsFor(each).flatMap((operator) => {
         if (operator === 'null' || operator === 'not' || operator === 'contains') return []
-        // What is few from above is many from below.
+        // A filter that selects few rows in one direction selects many in the other.
         if (operator === 'lt' || operator === 'lte') return []
         return [`${each.name}[${operator}]=${few[each.name]}${operator === 'in' ? `,${few[each.name]}` : ''}`]
       }),

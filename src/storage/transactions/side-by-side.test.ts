@@ -61,9 +61,7 @@ const row: Row = {
   },
 }
 
-/**
- * The statements of a transaction, driven by hand: whatever is asked, there is one row, and nothing stands in the way.
- */
+/** The statements of a transaction that is driven by hand: every query has one row, and nothing blocks the change. */
 function statementsOf(transaction: Transaction<unknown>): Statement[] {
   const statements: Statement[] = []
   let step = transaction.next([])
@@ -77,7 +75,7 @@ function statementsOf(transaction: Transaction<unknown>): Statement[] {
   return statements
 }
 
-/** A statement in lines. A whole record stands in it once; the parts of SQLite's index of words are all alike. */
+/** A statement in lines. A whole record is printed once; the parts of SQLite's index of words are all alike. */
 function lines(text: string, record: string): string {
   const short = text.replaceAll(record, '‹the record›').replace(/(?: union all [^(]+?_\d+" match \?)+/, ' union all …')
   return short.replaceAll(/ (?=(?:from|where|order by|values|set|select|returning|for) )/g, '\n  ')

@@ -9,7 +9,7 @@ const day = 86_400_000
 const now = Date.parse('2026-11-22T12:00:00.000Z')
 const context = { catalog: catalogFixture(resourceFixture('notes', {}), resourceFixture('plants', {})) } as SqlContext
 
-/** Drives the transaction by hand: gives what it decides, and the mark that it keeps. */
+/** Drives the transaction by hand: returns its decision, and the time that it keeps. */
 function decide(mark: number | undefined, newest: readonly (string | null)[] = []) {
   const records = [...newest]
   const transaction = checkClock(context, now)
