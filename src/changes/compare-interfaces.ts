@@ -6,7 +6,7 @@ import type { Catalog } from '../model/resource.ts'
 import { compareDeclarations } from './compare-declarations.ts'
 import { compareOperations } from './compare-operations.ts'
 import { type PairResult, schemaComparison } from './compare-schemas.ts'
-import { type Difference, type Finding, judge, type Kind, type Severity, severityOf } from './finding.ts'
+import { type Difference, type Finding, judge, type Kind, severities, severityOf } from './finding.ts'
 import { canonical, type Document, stepBudget } from './openapi-document.ts'
 import { type Operation, operationsOf } from './read-operations.ts'
 import { schemaReader } from './read-schemas.ts'
@@ -45,10 +45,9 @@ export function compareInterfaces(old: readonly ServedVersion[], now: readonly S
     return [...compareDocuments(was, is, isRetired), ...declared]
   })
   const added = now.filter((is) => sameIn(old, is) === undefined).map((is) => wholeVersion('version-added', is, old))
-  const order: readonly Severity[] = ['breaking', 'review', 'compatible']
   return mergeDifferences([...differences, ...added])
     .map(judge)
-    .sort((left, right) => order.indexOf(left.severity) - order.indexOf(right.severity))
+    .sort((left, right) => severities.indexOf(left.severity) - severities.indexOf(right.severity))
 }
 
 /** The same version elsewhere. A document of an unknown version is compared by its paths. */

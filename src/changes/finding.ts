@@ -3,8 +3,9 @@
  * (spec 9.4), its message, and what to do about it. Decision 023 has the reasons for the judgements.
  */
 
-/** Whether clients of the old interface break. `review`: the two interfaces alone do not say. */
-export type Severity = 'breaking' | 'review' | 'compatible'
+/** Whether clients of the old interface break, the worst first. `review`: the two interfaces alone do not say. */
+export const severities = ['breaking', 'review', 'compatible'] as const
+export type Severity = (typeof severities)[number]
 
 /** Whether requests or responses differ. */
 export type Direction = 'request' | 'response'

@@ -1,5 +1,6 @@
 /** An OpenAPI document as it was parsed: its parts, how references are followed, and how much a comparison may cost. */
 import { escapeStep } from '../model/place.ts'
+import { isObject } from '../model/plain-copy.ts'
 
 /** A document that cannot be compared: its message has the mistake, its place, and the remedy. */
 export class DocumentError extends Error {
@@ -96,11 +97,6 @@ function refuseReference(from: string, reference: string): never {
 
 function cut(reference: string): string {
   return reference.length > 80 ? `${reference.slice(0, 80)}…` : reference
-}
-
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A member of an object; `undefined` where there is no such member, or no object. */

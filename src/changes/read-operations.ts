@@ -1,11 +1,11 @@
 /** Reads an OpenAPI document as the operations that clients can send, independent of how the document writes them. */
+import { isObject } from '../model/plain-copy.ts'
 import {
   canonical,
   child,
   type Document,
   DocumentError,
   follow,
-  isObject,
   items,
   members,
   type Part,

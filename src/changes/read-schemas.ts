@@ -2,12 +2,12 @@
  * Brings schemas into one form before they are compared: shapes, each the values of one type that are admitted. Follows
  * references, joins `allOf`, lays `anyOf` and `oneOf` side by side.
  */
+import { isObject } from '../model/plain-copy.ts'
 import {
   canonical,
   child,
   type Document,
   DocumentError,
-  isObject,
   items,
   members,
   type Part,

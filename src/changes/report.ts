@@ -1,5 +1,5 @@
 /** Prints findings, grouped by resource, the breaking ones first: as text for a terminal, or as Markdown. */
-import { clean, type Finding, listed, type Severity } from './finding.ts'
+import { clean, type Finding, listed, type Severity, severities } from './finding.ts'
 
 const columns = 100
 const label = 14
@@ -29,8 +29,6 @@ export function summaryOf(findings: readonly Finding[]): string {
   const count = (severity: Severity) => findings.filter((each) => each.severity === severity).length
   return `${count('breaking')} breaking, ${count('review')} to review, ${count('compatible')} compatible.`
 }
-
-const severities: readonly Severity[] = ['breaking', 'review', 'compatible']
 
 /** Findings by heading, in the order of the worst finding of each. */
 function groupsOf(findings: readonly Finding[]): [heading: string, own: Finding[]][] {
