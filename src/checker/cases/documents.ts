@@ -24,7 +24,7 @@ function documentIn(seen: Observations): ServerDocument {
   return described
 }
 
-/** An answer is one of those that the document tells. */
+/** The response matches the document. */
 function fits(step: Reference): Expectation {
   return answerOf(step, (answer, seen, exchange) => {
     const mismatch = mismatchWith(documentIn(seen), exchange.asked, answer, basePath(seen.profile))

@@ -9,7 +9,7 @@ import { type Answer, fieldOf } from '../client/exchange.ts'
 
 const [large, long, deep] = Reference.named('large', 'long', 'deep')
 
-/** Asks with a bad credential until that is too often. */
+/** Sends requests with an invalid credential until the rate limit is reached. */
 const tooOften: Step = {
   kind: 'exhaust',
   as: 'last',
@@ -17,7 +17,7 @@ const tooOften: Step = {
   until: 429,
 }
 
-/** How many requests are left, as a field says; `undefined` where none does. */
+/** The number of remaining requests in a response; `undefined` if no field has it. */
 function leftOf(answer: Answer): number | undefined {
   const [, left] = /\b(?:r|remaining)\s*=\s*(\d+)/.exec(fieldOf(answer, 'RateLimit') ?? '') ?? []
   const told = left ?? fieldOf(answer, 'RateLimit-Remaining') ?? fieldOf(answer, 'X-RateLimit-Remaining')

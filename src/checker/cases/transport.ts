@@ -10,7 +10,7 @@ import { fieldOf } from '../client/exchange.ts'
 
 const isLoopback = (host: string) => /^(127(\.\d+){3}|\[::1\]|localhost|.+\.localhost)$/.test(host)
 
-/** What a server may answer that does not speak plain HTTP. */
+/** Statuses with which a server may refuse plain HTTP. */
 const refusals: ReadonlySet<number> = new Set([400, 403, 421, 426])
 
 /** An error does not repeat a secret. */
@@ -42,7 +42,7 @@ export const transport = common({ remedy: hideSecrets }).define({
   'SEC-1/plain': {
     title: 'Plain HTTP on the HTTPS port is refused or redirected',
     needs: ['tls'],
-    // Without a credential: what goes there can be read on the way.
+    // Without a credential, because plain HTTP is readable on the way.
     steps: [
       {
         kind: 'bytes',

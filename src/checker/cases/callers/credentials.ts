@@ -23,7 +23,7 @@ const asWrong = { caller: 'wrong' } as const
 const authenticateFirst =
   'Check the credential first, for every address and method, and answer 401 if it is missing or invalid.'
 
-/** A list is asked for with something in Authorization that is no credential. */
+/** A request for a list with an invalid Authorization is refused. */
 function refusedCredential(name: string, title: string, authorization: string, remedy = authenticateFirst): Case {
   return {
     ...{ id: `AUT-1/${name}`, title, kind: 'reading', needs: ['list', 'key'], remedy },
@@ -32,7 +32,7 @@ function refusedCredential(name: string, title: string, authorization: string, r
   }
 }
 
-/** Credentials: who has none, or none that is good, gets nothing. */
+/** Requests without a valid credential are refused. */
 export const authentication: readonly Case[] = [
   ...common({ remedy: authenticateFirst }).define({
     'AUT-1/bearer': {

@@ -14,7 +14,7 @@ const [tried, readOwn, readTheirs, sent] = Reference.named('tried', 'read own', 
 const checkPermission =
   'Decide for each resource and action whether the caller may do it, and answer 403 before anything is done.'
 
-/** Somebody who may do nothing tries to change a record; it stays as it was. */
+/** A caller without permission cannot change a record. */
 function withoutEffect(action: 'update' | 'replace' | 'delete' | 'bulk-delete' | 'delete-by-filter', step: Step): Case {
   return {
     id: `AUT-3/${action}`,
@@ -45,7 +45,7 @@ const words = {
 
 const asOtherIfRequired = { caller: 'other', ...ifRequired } as const
 
-/** Whoever may not do a thing does not get it done, and is told so. */
+/** Requests without permission are refused and have no effect. */
 export const permissions: readonly Case[] = [
   ...define({
     'AUT-3/create': {
@@ -70,7 +70,7 @@ export const permissions: readonly Case[] = [
   {
     ...withoutEffect('delete-by-filter', triedStep.delete(caseRecords, asOther)),
     needs: ['create', 'read', 'list', 'delete-by-filter', 'marker', 'other', 'no delete'],
-    // Where neither filters nor callers are heeded, all would be lost.
+    // A server that ignores both the filter and the caller would delete everything.
     after: ['QRY-1/equal', 'QRY-1/none'],
     steps: [
       create(one),

@@ -12,7 +12,7 @@ const [write, unreadable, empty, now, stale] = Reference.named('write', 'unreada
 interface Write {
   readonly method: 'DELETE' | 'PUT' | 'PATCH'
   readonly sends?: Body
-  /** Which level CON-3 has for it: the specification only mentions DELETE. */
+  /** The level of CON-3 for this method: the specification only mentions DELETE. */
   readonly level?: 'should'
 }
 
@@ -38,7 +38,7 @@ function send(as: Reference, { method, sends }: Write, more: More = {}): Step {
 
 type Guarded = Pick<Draft, 'title' | 'after' | 'level' | 'remedy'> & {
   readonly headers: Readonly<Record<string, string>>
-  /** The statuses that refuse it; it is carried out if there are none. */
+  /** The statuses that refuse the write. Without them the write must succeed. */
   readonly refusedWith?: readonly number[]
 }
 

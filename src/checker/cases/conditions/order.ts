@@ -1,4 +1,4 @@
-/** CON-5, CON-6: one of several concurrent writers wins, and which of several refusals is given. */
+/** CON-5, CON-6: one of several concurrent writers wins, and the order of refusals. */
 import type { Ask, Case, Expectation, Finding, Observations, Request, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { finding, status } from '../../case/expect.ts'
@@ -162,7 +162,7 @@ const pairs: readonly Pair[] = [
   },
 ]
 
-/** An order there is only where each is given by itself. */
+/** The order can be judged only if the server gives each refusal by itself. */
 function givenAlone(step: Reference, statuses: readonly number[]): Expectation {
   return applicableWhere(answered(step, ...statuses), (seen) => {
     const { method } = seen.of(step).asked
@@ -202,7 +202,7 @@ function writers(as: Reference, method: string, count: number, body?: Request['b
 
 const isDone = ({ answer }: Exchange) => answer !== undefined && answer.status >= 200 && answer.status < 300
 
-/** An exchange that was neither carried out nor refused as it may be. */
+/** A finding about a request that neither succeeded nor was refused with one of these statuses. */
 function odd(exchanges: readonly Exchange[], refusals: readonly number[]): Finding | undefined {
   const found = exchanges.find((each) => !isDone(each) && !refusals.includes(each.answer?.status ?? 0))
   if (found === undefined) return undefined
@@ -219,7 +219,7 @@ const oneIsMade =
     return finding(made[1] ?? all[0], 'status', `${made.length} of ${all.length} were carried out`)
   }
 
-/** Of changes and deletions at once either one change is made, or the record is deleted. */
+/** Of concurrent changes and deletions, either one change succeeds or the record is deleted. */
 function oneKindIsMade(seen: Observations): Finding | undefined {
   const [changed, deleted] = [seen.all(changes).filter(isDone), seen.all(deletions).filter(isDone)]
   const wrong = odd([...seen.all(changes), ...seen.all(deletions)], [412, 404, 409, 410])

@@ -12,7 +12,7 @@ import { tagOf } from './validators.ts'
 
 const [plainly, then] = Reference.named('plainly', 'then')
 
-// What a 304 must have where a 200 has it (RFC 9110 section 15.4.5); Date is another moment.
+// Fields that a 304 must have if a 200 has them (RFC 9110 section 15.4.5). Date differs.
 const kept = ['ETag', 'Cache-Control', 'Vary', 'Content-Location', 'Expires']
 
 const byTag = 'Compare If-None-Match with the ETag of a 200, and answer 304 with the same header fields and no body.'

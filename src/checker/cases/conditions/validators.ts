@@ -15,7 +15,7 @@ const [asked, partStep, head, xml, html, zipped] = Reference.named('asked', 'par
 /** A response, and the requests that lead to it. */
 interface CachedResponse {
   readonly name: string
-  /** As the subject of a sentence. */
+  /** The subject of a title. */
   readonly what: string
   readonly needs?: readonly Need[]
   /** The response to `asked` is judged. */
@@ -111,14 +111,14 @@ export function tagOf(seen: Observations, step: Reference): string | undefined {
   return answer && fieldOf(answer, 'ETag')
 }
 
-/** The tags of two answers differ. */
+/** The responses of two steps have different tags. */
 const differs = (step: Reference, other: Reference) =>
   answerOf(step, (answer, seen, exchange) => {
     const tag = fieldOf(answer, 'ETag')
     return tag === tagOf(seen, other) ? finding(exchange, { field: 'ETag' }, `ETag is still ${tag}`) : undefined
   })
 
-/** The list is another: only then its tag has to be another, too. */
+/** Only if the list differs, its tag must differ. */
 const isAnother = applicableWhere(
   (seen) => seen.of(again).answer?.body !== seen.of(list).answer?.body,
   'the list is the same as before',
@@ -211,7 +211,7 @@ export const validators = common({ remedy: tagsOfLists, expect: [isAnother, diff
   },
 })
 
-/** The answer of a step carries the tag of another's. */
+/** The responses of two steps have the same tag. */
 function sameTag(step: Reference, other: Reference): Expectation {
   return (seen) => {
     const [tag, wanted] = [tagOf(seen, step), tagOf(seen, other)]
@@ -224,13 +224,13 @@ const restricted = [
   applicableWhere((seen) => seen.of(partStep).answer?.body !== seen.of(read).answer?.body, 'fields is ignored'),
 ]
 
-/** What clients may ask for in different ways, and how. */
+/** Request fields of content negotiation, and steps that send them. */
 const negotiated = [
   ['Accept', xml, html],
   ['Accept-Encoding', zipped],
 ] as const
 
-/** Fields of the request on which the answer to the step `read` is seen to depend. */
+/** Request fields that change the response to the step `read`. */
 function deciding(seen: Observations): string[] {
   const kindOf = (step: Reference) => {
     const { answer } = seen.of(step)

@@ -193,7 +193,7 @@ const oddIds: readonly unknown[] = [
   ...[null, ['never-was']],
 ]
 
-/** Ways to say nothing at all, of which some servers make "everything". */
+/** Bodies without a list of identifiers, which some servers understand as "everything". */
 const nothing: readonly string[] = [
   '{}',
   '{"ids":null}',

@@ -26,7 +26,7 @@ const deleteParent = [
   settled(gone),
 ]
 
-/** What a record says of the parent that all of the case's records refer to. */
+/** The reference of a record to the parent of the case's records. */
 function referenceIn(item: unknown, { collection }: Pick<Observations, 'collection'>): unknown {
   const [name = ''] = Object.keys(collection.references)
   return (item as Readonly<Record<string, unknown>> | undefined)?.[name]
@@ -125,7 +125,7 @@ export const dependentCases = common({
       create(one),
       ...deleteParent,
       parent.get(parent),
-      // A job may find out later that it cannot be done.
+      // The job may fail later.
       applicableIf(answered(parent, 404), 'what others refer to is not deleted'),
       child.get(one),
     ],
@@ -206,7 +206,7 @@ const filtered = {
 
 const bound = (most: number) => ({ headers: { Prefer: `handling=strict, max-affected=${most}` } })
 
-/** Two records that the filter finds, and one that it must not. */
+/** Two records that match the filter, and one that does not. */
 const twoAndOne = [
   createMany(two, 2),
   create(bystander, { [members.marker]: 'left alone' }),

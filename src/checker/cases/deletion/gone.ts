@@ -1,4 +1,4 @@
-/** DEL-1 to DEL-3, DEL-8: a deleted record is gone, and how deletions are answered. */
+/** DEL-1 to DEL-3, DEL-8: deleted records, and the responses to deletions. */
 import { common } from '../../case/define.ts'
 import { answerOf, everyStatus, field, finding, itemsOf, member, short, status, unless } from '../../case/expect.ts'
 import { asMade, deleted, isListed, listed, recordOf, shows } from '../../case/expect-records.ts'
@@ -105,7 +105,7 @@ export const goneCases = common({ needs: ['read'] }).define({
     steps: [
       ...createAndDelete(one, gone),
       kept.get(`${caseRecords}&include_deleted=true`),
-      // Whether they are shown at all is a rule of its own (QRY-6).
+      // QRY-6 covers whether deleted records are shown at all.
       applicableIf(isListed(kept, one), 'include_deleted does not show what was deleted'),
     ],
     expect: [asMade(kept, one, (answer, seen) => listed(answer, seen, seen.fill(one.id)))],
@@ -119,7 +119,7 @@ export const goneCases = common({ needs: ['read'] }).define({
       setUp(before.get(caseRecords)),
       ...deleteRecord(gone, one),
       after.get(`${caseRecords}&include_deleted=true`),
-      // It may be that nobody can ask for them at all.
+      // Some servers do not support include_deleted.
       applicableIf((seen) => seen.of(after).answer?.status !== 400, 'there is no asking for deleted records'),
     ],
     expect: [shows(before, [one]), status(after, 200), shows(after, [], [one])],
@@ -129,7 +129,7 @@ export const goneCases = common({ needs: ['read'] }).define({
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$/
 
-/** A deletion that was only accepted: where its collection always does so, and where nobody asks for it. */
+/** A deletion that the server only accepts, without being asked to. */
 const accepted = [
   create(one),
   gone.delete(one),
@@ -146,7 +146,7 @@ export const answerCases = common({ needs: ['read'], steps: [...accepted, settle
   'DEL-2/no-body': {
     title: 'A deletion with 204 announces no body',
     steps: [create(one), gone.delete(one), applicableIf(answered(gone, 204), 'a deletion was not answered 204')],
-    // A client reads no body after 204 whatever is announced, and takes what follows for the next answer.
+    // Clients read no body after 204. They would parse an announced one as the next response.
     expect: [
       answerOf(gone, (answer, _, exchange) => {
         const length = fieldOf(answer, 'Content-Length')

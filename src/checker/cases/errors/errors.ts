@@ -1,4 +1,4 @@
-/** ERR: the statuses of errors, what they say, and what they keep to themselves. */
+/** ERR: the statuses and contents of errors, and the internal details that they must not contain. */
 
 import { type Expectation, NotSetUp, type Observations } from '../../case/case.ts'
 import { common, define, defineEach } from '../../case/define.ts'
@@ -57,7 +57,7 @@ const tellsPrograms: Expectation = answerOf(error, (answer, seen, exchange) => {
 
 const twoAbsentRecords = [first, second].map((step) => step.get(`${collection}/no-such-${step.name}-${mark}`))
 
-/** Errors tell people and programs what is wrong. */
+/** Errors have a message for people and a code for programs. */
 const bodies = [
   ...defineEach('ERR-2/', [...commonMistakes, noCredential, forbidden], (mistake) => ({
     title: `An error has a message and a code: ${mistake.title}`,
@@ -158,7 +158,7 @@ const namesAll: Expectation = answerOf(error, (answer, seen) => {
 
 const collectAll = 'Go on after the first thing that is wrong, collect all, and answer once.'
 
-/** One answer tells everything that validation finds. */
+/** One response lists all validation errors. */
 const validation = common({ remedy: collectAll }).define({
   'ERR-3/creation': {
     title: 'One response lists all errors of a body of POST',

@@ -1,4 +1,4 @@
-/** Requests that servers have to refuse: the usual mistakes of clients, and input that nobody sends who means well. */
+/** Requests that servers have to refuse: usual mistakes of clients, and malicious input. */
 import type { Case, Step } from '../../case/case.ts'
 import type { Draft } from '../../case/define.ts'
 import { error, odd, one } from '../../case/names.ts'
@@ -64,7 +64,7 @@ export function making({ needs, after, steps }: Mistake): Pick<Draft, 'needs' | 
   return { steps, ...(needs === undefined ? {} : { needs }), ...(after === undefined ? {} : { after }) }
 }
 
-/** One kind of odd input. The requests are all called `odd`. */
+/** One kind of malformed input. The requests are all called `odd`. */
 export interface OddInput extends Pick<Draft, 'needsOnly' | 'steps'> {
   readonly name: string
   /** As in `odd paths`. */
@@ -149,7 +149,7 @@ const bodyFields: readonly Readonly<Record<string, string>>[] = [
 
 const notText = '{"odd":"\xff\xfe\xc0\x80"}'
 
-/** All kinds of odd input. */
+/** All kinds of malformed input. */
 export const oddInputs: readonly OddInput[] = [
   { name: 'paths', title: 'odd paths', steps: paths.map((path) => odd.get(`${collection}/${path}`)) },
   {

@@ -9,7 +9,7 @@ import { fieldOf } from '../../client/exchange.ts'
 
 const [partStep] = Reference.named('part')
 
-/** Once parts are offered, they have to be right. */
+/** Cases that apply only if the server supports ranges. */
 const offered = { after: ['HED-3/part'], level: 'should' } as const
 
 const part = (range: string, more: Record<string, string> = {}, method = 'GET'): Step[] => [
@@ -23,7 +23,7 @@ function bytesOf(seen: Observations): Buffer {
   return Buffer.from(seen.of(whole).answer?.body ?? '')
 }
 
-/** It is this part of the representation, and says so. */
+/** The response is a 206 with this range of the representation. */
 function isPart(range: (length: number) => readonly [start: number, end: number], withBody = true): Expectation[] {
   return [
     status(partStep, 206),
@@ -44,7 +44,7 @@ function isPart(range: (length: number) => readonly [start: number, end: number]
   ]
 }
 
-/** It is the whole. */
+/** The response is the whole representation. */
 const isWhole: Expectation[] = [
   status(partStep, 200),
   answerOf(partStep, (answer, seen) => {

@@ -1,4 +1,4 @@
-/** HED-1, HED-2: HEAD is answered as GET without the body, also for an export that is not ready. */
+/** HED-1, HED-2: HEAD returns what GET returns without the body, also for an unfinished export. */
 import type { Case, Expectation, Request, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, field, finding, short, status } from '../../case/expect.ts'
@@ -21,13 +21,13 @@ import { fieldOf } from '../../client/exchange.ts'
 
 const [head, get, exporting, asked] = Reference.named('head', 'get', 'export', 'asked')
 
-// What says something of the representation or of what may be done with it; not what is another with every request.
+// Fields about the representation, without those that differ with every request.
 const compared = [
   'Content-Type', 'Content-Language', 'Content-Encoding', 'Content-Location', 'Cache-Control', 'Vary', 'ETag',
   'Last-Modified', 'Link', 'Location', 'Allow', 'Accept-Ranges', 'WWW-Authenticate', 'Retry-After',
 ] // biome-ignore format: a list
 
-// What is another as soon as somebody changes a collection: that it is there has to do.
+// Fields that change with every change of the collection. The case compares only whether they are there.
 const passing: ReadonlySet<string> = new Set(['ETag', 'Last-Modified', 'Link', 'Retry-After'])
 
 /** The step `head` has the status of the step `get`. */
@@ -50,7 +50,7 @@ const sameFields = (loosely = false): Expectation =>
     return undefined
   })
 
-/** GET is answered so: the case is about that. */
+/** The case is applicable only if GET has this status. */
 const about = (status: number, why: string): Expectation =>
   applicableWhere(answered(get, status), (seen) => `${why} GET is answered ${outcomeOf(get, seen)}`)
 
@@ -145,7 +145,7 @@ const bare: readonly Bare[] = [
   { name: 'missing', what: 'nothing', kind: 'reading', needs: [], to: `${base}/no-such-thing`, prepare: [] },
 ]
 
-/** Clients stop reading where HEAD has no body: only bytes tell. */
+/** HTTP clients ignore a body after HEAD, so the case reads the bytes of the connection. */
 const bodiless = bare.map(
   ({ name, what, kind, needs, to, prepare }): Case => ({
     ...{ id: `HED-1/no-body-${name}`, title: `The response to HEAD of ${what} has no body`, kind, needs },
@@ -171,10 +171,10 @@ const bodiless = bare.map(
 
 export const same: readonly Case[] = [...compares, ...bodiless]
 
-// The last of so many is not ready when it is asked for.
+// With so many exports, the last one is unfinished when the case reads it.
 const many = 12
 
-/** A retry is after seconds, or at a date. */
+/** What is wrong with a Retry-After, which is seconds or a date. */
 function objection(value: string): string | undefined {
   return /^\d+$/.test(value) || /GMT$/.test(value) ? undefined : `${value} is neither seconds nor an HTTP date`
 }
@@ -205,7 +205,7 @@ const pending = (method: 'HEAD' | 'GET'): Case => ({
 
 export const preparing: readonly Case[] = [pending('HEAD'), pending('GET')]
 
-/** Nothing comes after the answer to bytes. */
+/** Nothing follows the response to bytes. */
 function nothingFollows(step: Reference): Expectation {
   return answerOf(step, (_, __, exchange) =>
     exchange.rest ? `after the header came: ${short(exchange.rest)}` : undefined,

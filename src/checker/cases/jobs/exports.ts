@@ -25,7 +25,7 @@ const [exporting, file, bystander, otherList, otherFile, begin, rest, own, wrong
 
 const content = job.json('/result/content_url')
 
-/** Begins an export of the case's records; `job` is its job when it is over. */
+/** Exports the case's records; `job` is the finished job. */
 function exported(format: string, more: Readonly<Record<string, unknown>> = {}): readonly Step[] {
   const filter = { [members.marker]: mark }
   return [
@@ -56,7 +56,7 @@ function readAs(format: string, text: string): readonly Row[] | undefined {
   }
 }
 
-/** The file holds the records of the list, whatever their order, member by member; CSV tells texts alone. */
+/** The file contains the records of the list in any order. CSV contains only texts. */
 function sameRecords(format: string): Expectation {
   return answerOf(file, (answer, seen) => {
     const rows = readAs(format, answer.body)

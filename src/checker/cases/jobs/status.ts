@@ -17,7 +17,7 @@ const begun = [
   applicableIf(answered(gone, 202), 'a deletion was not answered 202'),
 ] as const
 
-/** Three in a row: that one of them is met before its end is as good as certain. */
+/** Three deletions in a row, so that the checker almost certainly sees an unfinished job. */
 const threeJobs = [
   createMany(three, 3),
   ...Reference.named('gone 0', 'gone 1', 'gone 2').flatMap((gone, turn) => [
@@ -132,13 +132,13 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
   'JOB-4/others': {
     title: 'A job is not shown to other callers',
     steps: [...begun, settled(gone), job.get(gone.json('/status_url'), asOther)],
-    // To conceal that there is one is as good.
+    // A 404 conceals the job, which is as good.
     expect: [status(job, 403, 404)],
     remedy: 'Keep with a job who started it, and answer 403 to anybody else who is no administrator.',
   },
   'JOB-4/listed': {
     title: 'The list of jobs contains a job for its caller',
-    // At once: others may begin jobs meanwhile.
+    // Immediately, because others may start jobs meanwhile.
     steps: [
       ...begun,
       jobs.get(newest),

@@ -62,7 +62,7 @@ export const preferences = common({ after: ['MET-8/minimal'] }).define({
   },
 })
 
-// Text in quotes, as the draft has it; those who take the field as it stands get a text all the same.
+// In quotes, as in the draft. Servers that do not parse the field get a text too.
 const key = { 'Idempotency-Key': `"${mark}"` }
 const keyOf = (name: string) => ({ 'Idempotency-Key': `"${mark}-${'0'.repeat(24)}-${name}"` })
 
@@ -171,7 +171,7 @@ export const repeats = common({ after: ['MET-9/replay'], prepare: [create(other)
   },
 })
 
-/** The list of a step holds a record, and of two of them only that. */
+/** The list of a step contains a record, and not the other one. */
 function finds(step: Reference, record: Reference, other?: Reference) {
   return answerOf(step, (answer, seen) => {
     if (itemsOf(answer, seen) === undefined) return 'there is no list in it'

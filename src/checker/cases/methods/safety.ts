@@ -13,7 +13,7 @@ const overrides = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override
 
 const isAsBefore: readonly Expectation[] = [status(after, 200), sameBody(after, before)]
 
-/** How many records a list tells of, or holds where it tells nothing. */
+/** The total of a list, or the number of its records if it has no total. */
 function countIn(seen: Observations, step: Reference): number | undefined {
   const { answer } = seen.of(step)
   return totalOf(answer, seen) ?? itemsOf(answer, seen)?.length
@@ -69,7 +69,7 @@ export const removal = define({
   },
 })
 
-// A record has no POST in the specification, and a record of our own can bear one.
+// The specification has no POST to a record, and the record belongs to the checker.
 const steps = [create(one), odd.post(one, body.mark)]
 
 const onlyWhereUnsupported = applicableWhere((seen) => !succeeded(odd)(seen), 'records take POST here')
@@ -109,7 +109,7 @@ export const unsupported = define({
   },
 })
 
-// DELETE of what never was is a matter of DEL-3, too, and tried there.
+// DEL-3 covers DELETE of a nonexistent record.
 export const absent = define({
   'MET-7/put': {
     title: 'PUT to a nonexistent record returns 404 and creates none',

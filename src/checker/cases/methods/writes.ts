@@ -73,7 +73,7 @@ export const creation = define({
   'MET-2/nested': {
     title: 'POST to a nested collection creates a record that belongs to the parent',
     needsOnly: ['create', 'nested'],
-    // The specification shows nested collections with GET alone.
+    // The specification only shows GET of nested collections.
     level: 'may',
     steps: [create(one), below.post(nestedList, { ...body.example, without: [members.reference] })],
     expect: [
@@ -92,7 +92,7 @@ export const creation = define({
 
 const changed = { ...body.sentBy(one), plus: 'change' } as const
 
-/** Whether a member that was left out is empty: it has not the value any more that it had. */
+/** The omitted member no longer has its old value. */
 function isReplaced(step: Reference) {
   return theRecord(step, (found, seen: Observations) => {
     const member = seen.fill(members.optional)
@@ -101,7 +101,7 @@ function isReplaced(step: Reference) {
   })
 }
 
-/** What is to be cleared was there. */
+/** The case is applicable only if the optional member had a value. */
 const onlyIfOptional = applicableWhere(
   (seen) => (recordOf(seen.of(before).answer, seen)?.[seen.fill(members.optional)] ?? null) !== null,
   (seen) => `${seen.fill(members.optional)} was sent, and has no value`,
@@ -287,7 +287,7 @@ export const changes = common({ needs: ['read'] }).define({
   },
 })
 
-/** The JSON object that was sent at a step; empty where it was none. */
+/** The JSON object that a step sent; empty if it sent none. */
 function sentAt(seen: Observations, step: Reference): JsonObject {
   try {
     const value = JSON.parse(seen.of(step).asked.body ?? '')
@@ -309,7 +309,7 @@ function differing(record: JsonObject, wanted: JsonObject, names = Object.keys(w
   return { member, message: `${member} is ${short(record[member])} in place of ${short(wanted[member])}` }
 }
 
-/** The record at a step holds what was sent at a step, as far as it shows it. */
+/** The record of a step has the values that another step sent, as far as it shows these members. */
 function holdsSent(step: Reference, sent: Reference): Expectation {
   return theRecord(step, (record, seen) => {
     const wanted = sentAt(seen, sent)
@@ -320,7 +320,7 @@ function holdsSent(step: Reference, sent: Reference): Expectation {
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
 
-/** The same value, or another way to write the same instant. */
+/** Whether two values are the same, or the same instant in another form. */
 function isAlike(left: unknown, right: unknown): boolean {
   if (isSame(left, right)) return true
   if (isObject(left) && isObject(right)) return differing(left, right) === undefined

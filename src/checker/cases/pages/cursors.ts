@@ -39,7 +39,7 @@ const invalidCursors = [
   'A'.repeat(1_500),
 ]
 
-/** A case of a cursor that is used where it does not belong, and works where it does. */
+/** A case that uses a cursor with a request to which it does not belong. */
 function elsewhere(name: string, title: string, to: string, from = firstPage, more: Partial<Case> = {}): Case {
   return {
     id: `PAG-5/${name}`,
@@ -55,7 +55,7 @@ function elsewhere(name: string, title: string, to: string, from = firstPage, mo
   }
 }
 
-/** A case of a cursor that somebody else uses. */
+/** The steps of another caller who uses a cursor. */
 function byAnother(caller: 'nobody' | 'other'): Step[] {
   return [
     createMany(many, 3),
@@ -199,7 +199,7 @@ export const cursorCases: readonly Case[] = [
   }),
 ]
 
-/** Link has these relation types, and none of those. */
+/** Link has these relation types and none of the unwanted ones. */
 function links(step: Reference, wanted: readonly string[], unwanted: readonly string[] = []): Expectation {
   return answerOf(step, (answer, _, exchange) => {
     const found = linksOf(answer, exchange.asked.url)

@@ -26,10 +26,10 @@ import { valueAt } from '../../values/json.ts'
 
 const [asked, pageStep, page, none] = Reference.named('answered', 'page', 'page', 'none')
 
-// More than the greatest page that the rule allows unless declared otherwise.
+// More than the default of the greatest page size.
 const most = 101
 
-/** A case of sizes that are refused. */
+/** A case of refused page sizes. */
 function refused(name: string, title: string, sizes: readonly string[], remedy: string): Case {
   return {
     id: `PAG-1/${name}`,
@@ -102,7 +102,7 @@ export const sizeCases: readonly Case[] = [
 
 const needs = ['create', 'list', 'marker'] as const
 
-/** Beside its records an answer tells these numbers, under whatever names. */
+/** The response has these numbers beside its records, under any names. */
 function tells(step: Reference, ...numbers: readonly number[]): Expectation {
   return answerOf(step, (answer, seen) => {
     const told = numbersBeside(answer, seen)
@@ -113,7 +113,7 @@ function tells(step: Reference, ...numbers: readonly number[]): Expectation {
   })
 }
 
-/** A case of parameters of two styles in one request, each of which works alone. */
+/** A case that sends parameters of two styles together, each of which works alone. */
 function mixed(name: string, left: string, right: string, styles: Case['needs']): Case {
   const names = [left, right].map((parameter) => parameter.split('=')[0])
   return {
@@ -274,7 +274,7 @@ function holds(step: Reference, count: number): Expectation {
   })
 }
 
-/** Every answer of a step tells this total. */
+/** Every response of a step has this total. */
 function totals(step: Reference, count: number): Expectation {
   return everyAnswerOf(step, (answer, seen, exchange) => {
     const { total } = seen.profile.names
@@ -285,7 +285,7 @@ function totals(step: Reference, count: number): Expectation {
   })
 }
 
-/** Numbers that an answer tells beside its records. */
+/** Numbers in a response beside its records. */
 function numbersBeside(answer: Answer, { profile }: Observations): { readonly name: string; readonly value: number }[] {
   const records = valueAt(jsonOf(answer), profile.names.items)
   const found: { name: string; value: number }[] = []

@@ -11,10 +11,10 @@ import { fieldOf } from '../../client/exchange.ts'
 const { allowedOrigin } = configured
 const [options, creation, asking] = Reference.named('options', 'creation', 'preflight')
 
-/** An origin that no server means to allow. */
+/** An origin that no server allows on purpose. */
 const foreign = 'https://foreign.example'
 
-/** What a browser asks before it sends a DELETE of a page. */
+/** The preflight that a browser sends before a POST from a page. */
 const preflight = (origin: string, wanted = 'authorization, content-type'): Step =>
   asking.options(collection, {
     caller: 'nobody',
@@ -31,7 +31,7 @@ const readFrom = (origin: string, to = collection, more: Partial<Request> = {}):
 const own = { kind: 'reading' as const, needs: ['origin', 'list', 'create'] as const }
 const asked = { ...own, after: ['OPT-3/answer'] as const, steps: [preflight(allowedOrigin)] }
 
-/** A list field of an answer has all of these, or a star in place of all but Authorization. */
+/** A list field of a response contains all of these. A star covers all but Authorization. */
 const lists = (step: Reference, name: string, wanted: readonly string[]): Expectation =>
   field(step, name, (value) => {
     const all = elementsOf(value.toLowerCase())
@@ -41,11 +41,11 @@ const lists = (step: Reference, name: string, wanted: readonly string[]): Expect
     return lacking.length === 0 ? undefined : `${value} lacks ${lacking.join(', ')}`
   })
 
-/** The origin that asked is named. */
+/** The response allows the origin of the request. */
 const isAllowed = (step: Reference): Expectation =>
   fieldIs(step, 'Access-Control-Allow-Origin', (seen) => `${seen.profile.origin}`)
 
-/** Nothing is said to a page. */
+/** The response has no Access-Control field. */
 const saysNothing = (step: Reference): Expectation =>
   answerOf(step, ({ fields }, _, exchange) => {
     const found = fields.find(([name]) => name.toLowerCase().startsWith('access-control-'))
@@ -60,7 +60,7 @@ const variesByOrigin = (step: Reference): Expectation =>
     ),
   )
 
-/** The wildcard and credentials do not stand together. */
+/** The wildcard is not combined with credentials. */
 const neverBoth = (step: Reference): Expectation =>
   answerOf(step, (answer, _, exchange) =>
     fieldOf(answer, 'Access-Control-Allow-Origin') === '*' &&
@@ -156,7 +156,7 @@ const refuses =
 const varies =
   'Send Vary: Origin with every answer, to whoever asks: otherwise a cache gives one origin what was said to another.'
 
-/** Origins that are not to be allowed. */
+/** Origins that the server must not allow. */
 const strangers: readonly (readonly [name: string, what: string, origin: string, needsOwn: boolean])[] = [
   ['foreign', 'A request from a forbidden origin', foreign, false],
   ['null', 'A request from the origin null', 'null', false],
@@ -228,10 +228,10 @@ const origins: readonly Case[] = [
   ]),
 ]
 
-/** Fields of this interface that a page cannot read unless they are named. */
+/** Fields that a page can read only if they are exposed. */
 const hidden = 'ETag Location Link Retry-After RateLimit Deprecation Sunset X-Total-Count Preference-Applied'.split(' ')
 
-/** Whichever of the fields an answer has, pages may read. */
+/** Every such field of the response is exposed. */
 const exposes = (step: Reference): Expectation[] => {
   const here = (seen: Observations) => {
     const { answer } = seen.of(step)

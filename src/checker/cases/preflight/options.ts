@@ -35,10 +35,10 @@ const ofLists = ({ collection }: Observations): string[] => [
   ...(collection.operations.includes('create') ? ['POST'] : []),
 ]
 
-// Refused for want of support, whatever else is wrong. Frameworks that know no 405 say 404: that is for MET-6 to judge.
+// Statuses of unsupported methods. Some frameworks return 404 instead of 405, which MET-6 judges.
 const unsupported: ReadonlySet<number> = new Set([404, 405, 501])
 
-/** Tries methods, and compares with Allow what comes of it. */
+/** The statuses of methods agree with Allow. */
 const tells =
   (methods: readonly string[], isNamed: boolean): Expectation =>
   (seen) => {
@@ -56,9 +56,9 @@ const tells =
     return undefined
   }
 
-// The last takes the record away.
+// DELETE comes last because it deletes the record.
 const methodsOfRecords = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-// A careless server could take anything else for the whole collection.
+// Only methods that cannot change the whole collection on a careless server.
 const methodsOfLists = ['GET', 'HEAD', 'POST', 'TRACE'] as const
 
 const tryRecord: Step[] = [

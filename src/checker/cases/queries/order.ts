@@ -24,7 +24,7 @@ const [sortedBack, small, capitals, marked] = Reference.named('sorted-', 'small'
 
 const ranked = (which: 'less' | 'more') => ({ [members.ranked]: (which === 'less' ? lesser : greater).ranked })
 
-// Two of each value, in turn: no order that comes by itself is the right one.
+// Two of each value, alternating, so that neither insertion order nor its reverse is right.
 const four = [
   create(more1, ranked('more')),
   create(less1, ranked('less')),
@@ -139,7 +139,7 @@ export const orderCases = define({
   },
 })
 
-/** A text in the member that search finds. Its words are this case's own. */
+/** A text in the member that searches find. */
 const text = (words: string) => ({ [members.search]: words })
 
 /** Searches with special characters of search languages, separated by spaces. */

@@ -17,7 +17,7 @@ const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjaGVja2VkIn0.Y2hlY2tlZC1jaGVja2Vk
 
 type More = Pick<Case, 'remedy'> & Partial<Case> & { readonly accepted?: string }
 
-/** A case of one address that is refused, where another like it is not. */
+/** A case of a refused query; a similar one is accepted. */
 function refused(name: string, title: string, query: string, { accepted = '', ...more }: More): Case {
   return {
     id: `QRY-8/${name}`,
@@ -30,7 +30,7 @@ function refused(name: string, title: string, query: string, { accepted = '', ..
   }
 }
 
-/** An error names so many things that are wrong. */
+/** An error lists at least so many errors. */
 function errorsAtLeast(step: Reference, count: number): Expectation {
   return answerOf(step, (answer, { profile }, exchange) => {
     const pointer = profile.names.errors
@@ -177,7 +177,7 @@ export const refusedCases: readonly Case[] = [
 
 const removal = setUp(gone.delete(removed))
 
-/** Two records come in the order of their creation; those of one moment prove nothing. */
+/** Two records are in the order of their creation. Records of the same moment prove nothing. */
 function byCreation(step: Reference, isInOrder: (one: number, next: number) => boolean): Expectation {
   return inOrder(step, (items) => {
     const times = items.map((item) => String(item['created_at']))

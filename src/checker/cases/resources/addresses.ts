@@ -119,7 +119,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
   },
   'RES-2/shallow': {
     title: 'No address is deeper than a collection below a record',
-    // The specification says "shallow", and shows no deeper shape; that there is none is our decision.
+    // The specification says "shallow" and shows nothing deeper. To forbid it is our decision.
     level: 'should',
     steps: [create(one), deeper.get(`${nestedList}/${one.id}`)],
     expect: [refused(deeper)],
@@ -237,7 +237,7 @@ export const identifiers = common({ prepare: [create(one)] }).define({
   'RES-4/refused': {
     title: 'POST with an identifier in its body is refused',
     after: ['RES-4/not-chosen'],
-    // The specification says that a client does not choose it; that it is told so is our decision.
+    // The specification says that a client does not choose it. The refusal is our decision.
     level: 'should',
     steps: [...nobodyThere, chosenStep.post(collection, { ...body.example, with: { [idMember]: absentId } })],
     expect: [status(chosenStep, 400)],
@@ -278,7 +278,7 @@ function everyPath(step: Reference, test: (segments: readonly string[]) => strin
   }
 }
 
-/** The segments of a path of the document after a version; what is no part of the interface has none. */
+/** The segments of a path of the document after the version; none for paths outside the interface. */
 function segmentsOf(path: string): string[] {
   const segments = path.split('/').filter((segment) => segment !== '')
   if (/^v\d+$/i.test(segments[0] ?? '')) segments.shift()
@@ -294,7 +294,7 @@ function pathsOf(seen: Observations, step: Reference): unknown {
 /** Lower case, words joined by hyphens (RES-1). */
 export const hyphenated = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
-// Plurals without an s at the end, words that have no other form, and those of which the end alone tells it.
+// Plurals without a final s, and words without a singular.
 const plurals = new RegExp(
   `(?:${`people men children feet teeth mice geese oxen data media criteria phenomena schemata bacteria strata
     spectra curricula corpora alumni cacti fungi nuclei radii stimuli syllabi dice series species news status
@@ -304,7 +304,7 @@ const plurals = new RegExp(
     .join('|')})$`,
 )
 
-/** Whether a name is plainly a singular one: `user`, `Category`. What is not plain is taken to be a plural. */
+/** Whether a name is clearly singular, like `user` or `Category`. Unclear names count as plural. */
 export function isSingular(name: string): boolean {
   const word = (name.split(/[-_.]|(?<=[a-z0-9])(?=[A-Z])/).at(-1) ?? '').toLowerCase()
   if (!/^[a-z]{2,}$/.test(word) || plurals.test(word)) return false

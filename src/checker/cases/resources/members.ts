@@ -37,7 +37,7 @@ function noTimestamp(record: JsonObject, member: string): Wrong | undefined {
   return { member, message: `${member} is ${short(value)}, which is no ISO 8601 time in UTC` }
 }
 
-/** What a later reading says of the time of creation after a client wanted to set it. */
+/** A client could not set created_at. */
 function isNotSet(seen: Observations) {
   const value = recordOf(seen.of(after).answer, seen)?.created_at
   if (Date.parse(String(value)) !== Date.parse(longAgo)) return undefined
@@ -53,7 +53,7 @@ export const times = common({ steps: [create(one)], expect: [isNotSet], after: [
   },
   'RES-5/milliseconds': {
     title: 'created_at has milliseconds',
-    // The specification asks for ISO 8601 in UTC; how fine is our decision.
+    // The specification asks for ISO 8601 in UTC. The precision is our decision.
     level: 'should',
     expect: [
       theRecord(one, ({ created_at }) =>
@@ -72,7 +72,7 @@ export const times = common({ steps: [create(one)], expect: [isNotSet], after: [
         const date = answer && fieldOf(answer, 'Date')
         const now = date === undefined ? Date.now() : Date.parse(date)
         const seconds = Math.abs(now - Date.parse(String(created_at))) / 1_000
-        // Its own clock is compared with itself, unless it tells no Date.
+        // The time is compared with the server's own Date, if there is one.
         if (seconds <= (date === undefined ? 3_600 : 60)) return undefined
         return {
           member: 'created_at',
@@ -141,7 +141,7 @@ export const times = common({ steps: [create(one)], expect: [isNotSet], after: [
 
 const liveSteps: Case['steps'] = [create(one), setUp(live.get(one)), setUp(live.patch(one, body.change))]
 
-/** No answer with a live record has a deleted_at of which `isWrong` is so. */
+/** No response with a live record has a wrong deleted_at. */
 function noneDeleted(isWrong: (value: unknown) => boolean): Expectation {
   return (seen) => {
     for (const exchange of [seen.of(one), ...seen.all(live)]) {
@@ -153,7 +153,7 @@ function noneDeleted(isWrong: (value: unknown) => boolean): Expectation {
   }
 }
 
-// What the answer to a deletion holds is tried with DEL-2.
+// DEL-2 covers the response to a deletion.
 export const deletionTimes = define({
   'RES-6/live': {
     title: 'A live record has no time of deletion',
@@ -164,7 +164,7 @@ export const deletionTimes = define({
   'RES-6/absent': {
     title: 'A live record has no member deleted_at',
     after: ['RES-6/live'],
-    // The specification says where it is; that null is nowhere else is our reading.
+    // The specification defines deleted_at of deleted records. That live records omit it is our reading.
     level: 'should',
     steps: liveSteps,
     expect: [noneDeleted((value) => value !== undefined)],
@@ -197,7 +197,7 @@ function badName(exchange: Exchange, value: unknown, where: string): Finding | u
   return finding(exchange, { pointer: at + memberPointer(name) }, `${where} has a member ${name}`)
 }
 
-/** A PUT or POST may have been answered without the record. */
+/** The response to a PUT or POST may omit the record. */
 function onlyWhereRecord(step: Reference): Expectation {
   return applicableWhere(
     (seen) => succeeded(step)(seen) && recordOf(seen.of(step).answer, seen) !== undefined,
@@ -315,7 +315,7 @@ export const structure = define({
   'RES-8/empty': {
     title: 'Records include the members that have no value',
     needs: ['optional'],
-    // The specification asks for one structure; how what is empty is written is our decision.
+    // The specification asks for one structure. How to write empty members is our decision.
     level: 'should',
     steps: [
       create(other),
