@@ -3,8 +3,8 @@ import type { CallerView } from '../model/declaration.ts'
 import { Fault } from '../spec/faults.ts'
 
 /**
- * An authenticated caller, frozen, because rules of the declaration receive it. Grants are cached with the object, which
- * lives as long as its credential is cached.
+ * An authenticated caller, frozen, because rules of the declaration receive it. Grants are cached with the object,
+ * which lives as long as its credential is cached.
  */
 export interface Caller extends CallerView {
   /** The credential of the request: the id of an API key, or `jwt`. */
