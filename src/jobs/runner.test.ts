@@ -9,7 +9,7 @@ const doubt: ClockDoubt = { now: 2, last: 1, of: 'purge' }
 
 /** A runner over a database whose clock check a test controls; `done` lists the requested removals. */
 function runnerFor(context: TestContext) {
-  // Timers never fire in these tests: the test starts the work itself.
+  // Timers fire only when a test advances them.
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const done: string[] = []
   const told: (ClockDoubt | undefined)[] = []

@@ -43,7 +43,7 @@ export function assembled(header: unknown, claims: unknown, signature = ''): str
   return `${part(header)}.${part(claims)}.${signature}`
 }
 
-/** The caller that a verification found; `undefined` if it refused the token. */
+/** Asserts that a verification accepted the token, and returns its result. */
 export function accepted(found: Verified | TokenRefusal): Verified {
   assert.ok(typeof found !== 'string', `it was refused: ${found}`)
   return found

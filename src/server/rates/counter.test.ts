@@ -15,7 +15,7 @@ function counter() {
   return { clock, ask }
 }
 
-/** The windows in memory that are still needed. */
+/** The bytes of memory in use, after a garbage collection. */
 function heldBytes(): number {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()

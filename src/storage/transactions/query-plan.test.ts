@@ -176,7 +176,7 @@ describe('if no index has both, the total decides', () => {
     const queries = all.flatMap((each) =>
       operatorsFor(each).flatMap((operator) => {
         if (operator === 'null' || operator === 'not' || operator === 'contains') return []
-        // A filter that selects few rows in one direction selects many in the other.
+        // With a value for which `gt` selects few rows, `lt` selects many.
         if (operator === 'lt' || operator === 'lte') return []
         return [`${each.name}[${operator}]=${few[each.name]}${operator === 'in' ? `,${few[each.name]}` : ''}`]
       }),
