@@ -11,15 +11,7 @@ import { objectOf } from '../values/json.ts'
 import { serverPaths } from '../values/openapi.ts'
 import { describeCollection, identifierIn } from './describe.ts'
 import { type DiscoveryOptions, openServer } from './open-server.ts'
-import {
-  bareCandidate,
-  type Candidate,
-  type Document,
-  expandSchema,
-  isCalled,
-  type ListResponse,
-  pathsOf,
-} from './openapi.ts'
+import { bareCandidate, type Candidate, type Document, expandSchema, isCalled, pathsOf } from './openapi.ts'
 import { namesOf, readList } from './response-names.ts'
 import { exclusionNotices, Selection } from './selection.ts'
 
@@ -55,9 +47,7 @@ export async function discover(requester: Requester, options: DiscoveryOptions):
   const { listed, guesses } = await readLists(requester, base, included, unknown)
   checkAccess(requester, [...listed, ...guesses], rootStatus)
   const guessed = await Promise.all(
-    guesses.flatMap(({ path, listed: response }) =>
-      response?.names === undefined ? [] : [guessCandidate(requester, base, path, response)],
-    ),
+    guesses.flatMap((each) => (each.listed?.names === undefined ? [] : [guessCandidate(requester, base, each)])),
   )
   const candidates = [...listed, ...guessed]
 
@@ -218,20 +208,18 @@ function* addressesIn(value: unknown, depth: number): Generator<string> {
 const setByServer = /(?:_at|At|_on)$|^(?:created|updated|modified|deleted)|^_/
 
 /** A candidate from the response of its list: clients can create what the first record shows. */
-async function guessCandidate(
-  requester: Requester,
-  base: string,
-  path: string,
-  listed: ListResponse,
-): Promise<Candidate> {
-  const candidate = bareCandidate(path)
-  const { first } = listed
+async function guessCandidate(requester: Requester, base: string, candidate: Candidate): Promise<Candidate> {
+  const first = candidate.listed?.first
   const idName = first && identifierIn(first, candidate.name)
   const example =
     first && Object.fromEntries(Object.entries(first).filter(([name]) => name !== idName && !setByServer.test(name)))
   return {
-    ...{ ...candidate, listed, idName, example, record: first && schemaOf(first) },
-    operations: await offeredOperations(requester, base + path, first && idName ? String(first[idName]) : undefined),
+    ...{ ...candidate, idName, example, record: first && schemaOf(first) },
+    operations: await offeredOperations(
+      requester,
+      base + candidate.path,
+      first && idName ? String(first[idName]) : undefined,
+    ),
     creation: example ? schemaOf(example) : { type: 'object', properties: {} },
   }
 }
