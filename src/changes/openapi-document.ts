@@ -4,7 +4,7 @@ import { isObject } from '../model/plain-copy.ts'
 
 /** A document that cannot be compared: its message has the mistake, its place, and the remedy. */
 export class DocumentError extends Error {
-  /** @param pointer JSON Pointer to what is wrong */
+  /** @param pointer JSON Pointer to the mistake */
   constructor(pointer: string, message: string) {
     super(`${pointer === '' ? 'The document' : pointer} ${message}`.replaceAll(/\p{C}/gu, '\ufffd'))
     this.name = 'DocumentError'

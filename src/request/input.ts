@@ -181,7 +181,7 @@ async function readBody(
   const type = sent === undefined ? undefined : parseContentType(sent)
   const encoded = !/^(identity)?$/i.test(request.headers['content-encoding']?.trim() ?? '')
   if (type === undefined || !types.includes(type.mediaType) || !isUtf8(type) || encoded) {
-    // A body that is too large is refused as such, whatever its type (CON-6).
+    // A body that is too large gets 413, with any media type (CON-6).
     if (Number(request.headers['content-length'] ?? 0) > limit) await request.readBody(limit)
     if (encoded) {
       // RFC 9110 section 15.5.16: the coding is named by Accept-Encoding.

@@ -37,7 +37,7 @@ import {
 
 /** A query of a collection. */
 export interface ListQuery {
-  /** In terms of what is stored, like `sort`. */
+  /** In stored terms, like `sort`. */
   readonly filter: Predicate
   /** The filter in terms of the older version that the request uses; `undefined`: they are the same. */
   readonly versionFilter: Predicate | undefined
@@ -146,7 +146,7 @@ export function readListQuery(
 
 /**
  * Reads which records of a collection are to be deleted (DEL-10): filters alone, and at least one. The result is in
- * terms of what is stored.
+ * stored terms.
  *
  * @throws Fault INVALID_QUERY, FILTER_REQUIRED
  */

@@ -117,7 +117,7 @@ export type Part = 'status' | 'body' | 'connection' | { readonly field: string }
 export interface Finding {
   readonly exchange: Exchange | undefined
   readonly part: Part
-  /** What was found instead of what was expected. */
+  /** The actual result, in place of the expected one. */
   readonly message: string
 }
 

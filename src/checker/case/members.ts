@@ -1,5 +1,5 @@
 /**
- * What cases need of a collection: its members by what can be done with them, good values of these, and the
+ * The parts of a collection that cases need: its members by the features that they support, valid values, and the
  * collections to which it refers.
  */
 import type { CollectionProfile, Profile } from '../profile/profile.ts'

@@ -1,5 +1,5 @@
 /**
- * References stand in a case for values that are known only when its requests are sent, such as the path of a record
+ * References in a case represent values that are known only when its requests are sent, such as the path of a record
  * that the case creates. A reference is a text that contains a token (`«one|etag»`). It can be used in addresses,
  * header fields, JSON values and names of members, and cases remain plain data. `fill.ts` replaces tokens with values.
  */
@@ -127,7 +127,7 @@ export class Reference {
     return this.send('DELETE', to, more)
   }
 
-  /** A request whose response is judged, whatever its status. */
+  /** A request whose response is checked, with any status. */
   send(method: string, to: Target, { body, ...more }: Omit<Request, 'method' | 'to'> = {}): Ask {
     const request = { method, to: String(to), ...more, ...(body === undefined ? {} : { body }) }
     return { kind: 'ask', as: this.name, request, isPreparation: false }
@@ -173,7 +173,7 @@ export const parent = new Reference('parent')
 export const parentCollection = value('parents')
 export const nestedList = value('nested')
 
-/** The names of members by what can be done with them: `members.ranked`. */
+/** The names of members by the features that they support: `members.ranked`. */
 export const members = byKind((kind) => value('member', kind))
 
 /** Two valid values of such a member: the first sorts before the second. */

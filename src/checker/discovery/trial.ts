@@ -58,7 +58,7 @@ export class Trial {
     return this.profile.collections.find((each) => each.name === name) as CollectionProfile
   }
 
-  /** Adds to what is known of a collection. */
+  /** Adds facts about a collection. */
   learn(name: string, facts: Partial<CollectionProfile>): void {
     const collections = this.profile.collections.map((each) => (each.name === name ? { ...each, ...facts } : each))
     this.profile = { ...this.profile, collections }

@@ -1,6 +1,6 @@
 /**
  * Completes a profile by trying: before the cases run, it creates records in each collection that they will use,
- * corrects bodies by what the server says about them, and deletes the records again.
+ * corrects bodies by the errors of the server, and deletes the records again.
  */
 import type { Case } from '../case/case.ts'
 import type { Requester } from '../client/client.ts'
@@ -106,7 +106,7 @@ async function createMarked(trial: Trial, name: string): Promise<TrialRecord | u
 
 const mostTurns = 6
 
-/** Creates a record. Refused bodies are repaired a few times by what the server says about them. */
+/** Creates a record. Refused bodies are repaired a few times by the errors of the server. */
 async function create(trial: Trial, name: string): Promise<TrialRecord | undefined> {
   const collection = trial.collection(name)
   const { references } = collection

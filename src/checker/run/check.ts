@@ -285,7 +285,7 @@ function problemVerdict(level: RuleLevel): Verdict {
 }
 
 /**
- * Replaces credentials with the names of variables, wherever they stand in a result.
+ * Replaces credentials with the names of variables, anywhere in a result.
  *
  * @param credentials by the name of their variable
  */

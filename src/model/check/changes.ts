@@ -9,7 +9,7 @@ import { checkFieldSchema } from './field-schema.ts'
 import { checkCollectionName, checkFieldName } from './names.ts'
 import type { FieldView, Part, ResourceView, ResourceViews } from './parts.ts'
 
-/** A collection as an older version has it; `undefined` stands for a field that only older versions have. */
+/** A collection as an older version has it; `undefined` represents a field that only older versions have. */
 interface OlderCollection {
   readonly stored: ResourceView
   readonly name: string

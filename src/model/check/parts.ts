@@ -113,7 +113,7 @@ export class Part {
     }
   }
 
-  /** Reports a value that is none of the choices. */
+  /** Reports a value that is not one of the choices. */
   choice(choices: readonly string[], hints: Hints = {}): void {
     const { value } = this
     if (value === undefined || (typeof value === 'string' && choices.includes(value))) return

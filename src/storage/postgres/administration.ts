@@ -14,7 +14,7 @@ import { migratePostgres } from './migrate.ts'
 import { query, withConnection } from './session.ts'
 import type { ConnectionOptions } from './settings.ts'
 
-/** The steps that a database needs for a catalog. With `apply`, they are taken, whatever they lose. */
+/** The steps that a database needs for a catalog. With `apply`, they are taken, even if they lose data. */
 export async function planOrMigratePostgres(
   options: ConnectionOptions,
   catalog: Catalog,

@@ -96,7 +96,7 @@ export async function relations(client: pg.Client, like: string): Promise<unknow
   return (await query(client, statement, [like])).map((row) => row['relname'])
 }
 
-/** The columns, indexes and constraints of a schema. Columns are sorted, because added ones stand at the end. */
+/** The columns, indexes and constraints of a schema. Columns are sorted, because added ones are at the end. */
 export async function schemaOf(client: pg.Client): Promise<unknown> {
   return {
     columns: await all(

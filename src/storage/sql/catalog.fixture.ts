@@ -6,7 +6,7 @@ import { type Catalog, type Field, type FieldType, type Resource, withIndexes } 
 /** A field of a test: its type, and options that differ from the defaults. */
 export type FieldFixture = FieldType | (Partial<Field> & { readonly type: FieldType })
 
-/** A field that is optional and has no words, save for what is given. */
+/** A field that is optional and has no words, except for the given options. */
 export function fieldFixture(name: string, fixture: FieldFixture): Field {
   const given = typeof fixture === 'string' ? { type: fixture } : fixture
   return {

@@ -16,7 +16,7 @@ import { migrate } from './migrate.ts'
 import { runnerOf, Writer } from './writer.ts'
 
 /**
- * The steps that a file needs for a catalog. With `apply`, they are taken, whatever they lose.
+ * The steps that a file needs for a catalog. With `apply`, they are taken, even if they lose data.
  *
  * @throws MigrationRefused where `apply` meets something impossible
  */

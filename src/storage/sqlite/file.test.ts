@@ -17,7 +17,7 @@ const notes = completeCatalog({ name: 'notes', resources: { notes: { fields: { t
 const key = { id: uuidv7(), hash: 'h', hint: 'rsk_', subject: 'ann', roles: [], expires_at: null, revoked_at: null }
 const addTo = (path: string) => openSqliteKeys(path).keys.add({ ...key, created_at: '2026-11-21T08:00:00.000Z' })
 
-/** The modes of what is in a folder, by name. */
+/** The modes of the files in a folder, by name. */
 function modes(path: string): Record<string, string> {
   return Object.fromEntries(readdirSync(path).map((name) => [name, modeOf(join(path, name))]))
 }

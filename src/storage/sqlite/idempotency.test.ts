@@ -142,8 +142,8 @@ test('CON-6: a key that was used with another body is reported after 403 and 404
   assert.equal(await run({ name: 'Oil', shelf_id: uuidv7() }), 'key-reused')
   assert.equal(await run({ name: 'Oil' }, { permitted: never }), 'forbidden')
   assert.equal(await run({ name: 'Oil' }, { shelf: uuidv7() }), 'parent-missing')
-  // Nobody could be allowed a record whose deciding field is not valid: that is a 400 by itself, and comes after the
-  // key.
+  // If the field that decides about permission is invalid, no caller could be permitted. That is a 400, which comes
+  // after the error of the key.
   const named: Predicate = { kind: 'compare', field: 'name', operator: 'eq', value: 'Oil' }
   assert.equal(await run({ name: 5 }, { permitted: named }), 'key-reused')
   assert.equal(await run({ name: 5 }, { permitted: named, key: 'other' }), 'invalid')

@@ -57,7 +57,7 @@ function insertAll(database: DatabaseSync, resource: Resource, given: Records): 
   })
 }
 
-/** The schema, columns without their order: those that are added stand at the end. */
+/** The schema, with sorted columns, because added ones are at the end. */
 function schemaOf(database: DatabaseSync): unknown {
   const indexes = all(database, "select name, sql from sqlite_schema where type = 'index' order by name")
   const tables = all(database, "select name from sqlite_schema where type = 'table' order by name")

@@ -143,7 +143,7 @@ export function knownTag(context: SqlContext, list: List, clock: ListClock): str
 
 /**
  * The opaque tag of a list for a caller who may read all of its collection: made of the collection's clock, so that it
- * costs no reading. It is keyed, so that nobody can count the changes.
+ * costs no reading. It is keyed, so that callers cannot count the changes.
  *
  * @returns `undefined` where the caller may not read everything: the tag then depends only on their visible records
  *   (AUT-9)

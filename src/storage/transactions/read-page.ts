@@ -135,7 +135,7 @@ function* readPart(context: SqlContext, plan: ReadPage, list: List, total: numbe
   const walked = backward ? { where, terms: reversed(terms) } : scan
   const { json, count, first, last, more } = yield* readBeside({ context, plan, scan: walked }, page)
   if (first === undefined || last === undefined) {
-    // Beside an empty page lies the end of the list, or its beginning: no keys.
+    // An empty page is at the end or the beginning of the list, so it has no keys.
     const edge = page.position === undefined || total === 0 ? undefined : []
     return { json: '', count: 0, previous: backward ? undefined : edge, next: backward ? edge : undefined }
   }
