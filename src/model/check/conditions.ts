@@ -43,11 +43,11 @@ export function checkCondition(condition: Part, subject: ConditionSubject): void
 function checkList(list: Part, subject: ConditionSubject): void {
   if (Array.isArray(list.value) && list.value.length > 0) {
     for (const each of list.items()) checkCondition(each, subject)
-  } else list.mustBe('an array of conditions', `Write [${example}, …].`, emptyOr(list))
+  } else list.mustBe('an array of conditions', `Write [${example}, …].`, codeOfNoList(list))
 }
 
-/** The code for a value that must be an array with items. */
-function emptyOr({ value }: Part): 'TOO_FEW_ITEMS' | 'INVALID_TYPE' {
+/** The code for a value that is not an array with items. */
+function codeOfNoList({ value }: Part): 'TOO_FEW_ITEMS' | 'INVALID_TYPE' {
   return Array.isArray(value) ? 'TOO_FEW_ITEMS' : 'INVALID_TYPE'
 }
 
@@ -100,7 +100,7 @@ function checkOperators(comparisons: Part, field: Compared, subject: ConditionSu
       part.report('works on texts alone', remedy, 'INVALID_OPERATOR')
     } else if (operator !== 'in') checkValue(part, field, operator, subject)
     else if (!Array.isArray(value) || value.length === 0) {
-      part.mustBe('an array of values', `Write { in: [${show(value)}] }.`, emptyOr(part))
+      part.mustBe('an array of values', `Write { in: [${show(value)}] }.`, codeOfNoList(part))
     } else for (const each of part.items()) checkValue(each, field, operator, subject)
   }
 }
