@@ -11,7 +11,7 @@ export const operation = define({
     title: 'The health address returns 200 without a credential',
     steps: [health.get(configured.openPath, asNobody)],
     expect: [status(health, 200)],
-    remedy: 'Answer for your health without a credential: what watches over you has none.',
+    remedy: 'Answer health checks without a credential: monitoring has none.',
   },
   'OPS-1/metrics': {
     title: 'Metrics are not public on the listener of the interface',

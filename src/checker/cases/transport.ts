@@ -70,7 +70,7 @@ export const transport = common({ remedy: hideSecrets }).define({
     expect: [list, error].map((step) =>
       field(step, 'X-Content-Type-Options', (value) => (value.trim().toLowerCase() === 'nosniff' ? undefined : value)),
     ),
-    remedy: 'Send “X-Content-Type-Options: nosniff” with every answer: no browser takes JSON for a page then.',
+    remedy: 'Send “X-Content-Type-Options: nosniff” with every response: browsers then never treat JSON as a page.',
   },
   'SEC-2/strict-transport-security': {
     title: 'Responses over HTTPS have Strict-Transport-Security',

@@ -83,7 +83,7 @@ export const authentication: readonly Case[] = [
           return finding(seen.of(list), { pointer: seen.profile.names.items }, message)
         },
       ],
-      remedy: 'Do nothing before the credential was found to be good.',
+      remedy: 'Do nothing before the credential is checked.',
     },
     'AUT-1/change': {
       title: 'A change without a credential returns 401 and changes nothing',
@@ -202,7 +202,7 @@ export const authentication: readonly Case[] = [
       needs: ['key'],
       steps: [list.get(collection, { headers: { Authorization: `Bearer ${unsigned()}` } })],
       expect: [status(list, 401)],
-      remedy: 'Check tokens against a list of algorithms that does not hold “none”, whatever their header says.',
+      remedy: 'Accept only algorithms of a fixed list without “none”, whatever the header of a token says.',
     },
   }),
 ]

@@ -105,7 +105,7 @@ export const permissions: readonly Case[] = [
       after: [`AUT-3/${action}`],
       steps: [create(one), before],
       expect: [status(triedStep, 403)],
-      remedy: 'Answer 401 where nobody knows who asks, and 403 where one knows and they may not.',
+      remedy: 'Answer 401 if the caller is unknown, and 403 if the caller has no permission.',
     }
   }),
   ...define({
@@ -239,14 +239,14 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord, pr
       sent.post(collection, { ...body.example, with: { [members.owner]: theirs.owner } }, asOther),
     ],
     expect: [notTheirs(sent)],
-    remedy: 'Refuse the owner in what clients send, or take no notice of it.',
+    remedy: 'Refuse the owner in the body of a request, or ignore it.',
   },
   'AUT-7/changed': {
     title: 'A change cannot set another owner',
     after: ['AUT-7/set'],
     steps: [changed.patch(ownStep, body.json({ [members.owner]: theirs.owner }), { caller: 'other', ...ifRequired })],
     expect: [notTheirs(changed)],
-    remedy: 'Refuse the owner in what clients send, or take no notice of it.',
+    remedy: 'Refuse the owner in the body of a request, or ignore it.',
   },
 })
 

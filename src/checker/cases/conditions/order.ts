@@ -106,7 +106,7 @@ const pairs: readonly Pair[] = [
     earlier: [['POST', collection, { ...whole, ...plain }], 415],
     later: [['POST', collection, broken], 400],
     both: [['POST', collection, { ...broken, ...plain }], 415],
-    remedy: 'Look at Content-Type before you parse the body.',
+    remedy: 'Check Content-Type before you parse the body.',
   },
   {
     id: 'CON-6/400-before-403',
@@ -126,7 +126,7 @@ const pairs: readonly Pair[] = [
     earlier: [['GET', here.path, { caller: 'other' }], 403],
     later: [['GET', one.path], 404],
     both: [['GET', one.path, { caller: 'other' }], 403],
-    remedy: 'Look at permissions before the record: who may read none need not learn which there are.',
+    remedy: 'Check permissions before the record: callers without permission must not learn which records exist.',
   },
   {
     id: 'CON-6/404-before-412',
@@ -137,7 +137,7 @@ const pairs: readonly Pair[] = [
     earlier: [['PATCH', one.path, { body: body.change }], 404],
     later: [['PATCH', here.path, { body: body.change, ...other }], 412],
     both: [['PATCH', one.path, { body: body.change, ...other }], 404],
-    remedy: 'Decide conditions where there is a record to decide them on; where none is, answer 404.',
+    remedy: 'Evaluate conditions only on existing records, and answer 404 if there is none.',
   },
   {
     id: 'CON-6/412-before-400',

@@ -61,7 +61,7 @@ const byTags: readonly Case[] = common({
     title: 'GET of an existing record with If-None-Match: * returns 304',
     prepare: [],
     steps: [create(one), again.get(one, { headers: { 'If-None-Match': '*' } })],
-    remedy: 'Take * for any state that the record may have (RFC 9110 section 13.1.2).',
+    remedy: 'Let * match any existing record (RFC 9110 section 13.1.2).',
   },
   'CON-4/other': {
     title: 'GET with another entity tag returns the record',
@@ -81,14 +81,14 @@ const byTags: readonly Case[] = common({
       applicableWhere(answered(plainly, 404), 'without a condition it is not answered 404 either'),
       status(again, 404),
     ],
-    remedy: 'Look for the record first: a condition is decided only where a request without it would succeed.',
+    remedy: 'Find the record first: a condition is evaluated only if the request would succeed without it.',
   },
   'CON-4/nobody': {
     title: 'GET without a credential returns 401, not 304',
     needs: ['key'],
     steps: [plainly.get(one, asNobody), again.get(one, { headers: { 'If-None-Match': read.etag }, caller: 'nobody' })],
     expect: [applicableWhere(answered(plainly, 401), 'records are read without a credential'), status(again, 401)],
-    remedy: 'Decide conditions when you know who asks, and that they may.',
+    remedy: 'Evaluate conditions after authentication and authorization.',
   },
   'CON-4/head': {
     title: 'HEAD with the current entity tag returns 304',

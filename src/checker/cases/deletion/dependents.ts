@@ -68,7 +68,7 @@ export const dependentCases = common({
       childAfter.get(one),
     ],
     expect: [status(after, 200), sameBody(after, before), status(childAfter, 200), sameBody(childAfter, childBefore)],
-    remedy: 'Look for dependents in the transaction that deletes, and undo all of it where there are some.',
+    remedy: 'Check for dependents in the deleting transaction, and roll it back if there are any.',
   },
   'DEL-4/then': {
     title: 'The deletion succeeds after its dependents were deleted',
@@ -245,7 +245,7 @@ export const deletionByFilter = common({ needs: ['read'] }).define({
         return told.includes(2) ? undefined : `2 were deleted, and it tells ${short(body)}`
       }),
     ],
-    remedy: 'Answer { "deleted_count": 2 }: who deletes by filter has to learn how much went.',
+    remedy: 'Answer { "deleted_count": 2 }: clients that delete by filter need the number.',
   },
   'DEL-10/maximum': {
     ...filtered,

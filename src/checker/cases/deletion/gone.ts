@@ -188,7 +188,7 @@ export const answerCases = common({ needs: ['read'], steps: [...accepted, settle
         return answer.status === earlier ? undefined : finding(exchange, 'status', `${answer.status} after ${earlier}`)
       }),
     ],
-    remedy: 'Look for a live record to delete, and answer 404 where there is none.',
+    remedy: 'Find a live record to delete, and answer 404 if there is none.',
   },
   'DEL-3/never': {
     title: 'DELETE of a nonexistent identifier returns 404 or 204',
@@ -307,6 +307,6 @@ export const answerCases = common({ needs: ['read'], steps: [...accepted, settle
       settled(gone),
     ],
     expect: [status(gone, 202)],
-    remedy: 'Take Prefer: respond-async (RFC 7240) as a wish for 202, where a deletion can be a job at all.',
+    remedy: 'Answer 202 to Prefer: respond-async (RFC 7240) if deletions can be jobs.',
   },
 })

@@ -41,7 +41,7 @@ export const restoreCases = common({ needs: ['delete', 'read', 'unconditional'] 
     after: ['DEL-1/gone'],
     steps: [...createAndDelete(one, gone), setUp(back.post(`${one}/restore`)), after.get(one)],
     expect: [status(after, 200)],
-    remedy: 'Set deleted_at to null: that is all that tells a live record from a deleted one.',
+    remedy: 'Set deleted_at to null when you restore a record.',
   },
   'DEL-6/listed': {
     title: 'Lists and their totals include a restored record',
@@ -101,7 +101,7 @@ export const restoreCases = common({ needs: ['delete', 'read', 'unconditional'] 
       back.post(`${one}/restore`),
     ],
     expect: [status(back, 409)],
-    remedy: 'Look whether all that the record refers to is live before you restore it, and answer 409 where it is not.',
+    remedy: 'Check that all referenced records are live before you restore a record, and answer 409 otherwise.',
   },
   'DEL-6/brings-back': {
     title: 'A restoration restores the dependents that the same deletion deleted',
@@ -118,7 +118,7 @@ export const restoreCases = common({ needs: ['delete', 'read', 'unconditional'] 
       after.get(one),
     ],
     expect: [status(after, 200)],
-    remedy: 'Mark all that one deletion takes with the same mark, and restore by it.',
+    remedy: 'Store the same deletion identifier with all records of one deletion, and restore by it.',
   },
   'DEL-6/only-that': {
     title: 'A restoration does not restore dependents that were deleted before',
@@ -138,7 +138,7 @@ export const restoreCases = common({ needs: ['delete', 'read', 'unconditional'] 
       after.get(two.at(0)),
     ],
     expect: [status(after, 404)],
-    remedy: 'Restore only what carries the mark of that deletion, not everything below the record.',
+    remedy: 'Restore only the records with the identifier of that deletion, not everything below the record.',
   },
   'DEL-7/restore': {
     title: 'After the grace period a record cannot be restored',

@@ -92,7 +92,7 @@ const bodies = [
           return finding(seen.of(unreadable), { pointer: seen.profile.names.code }, `${short(code)} in both`)
         },
       ],
-      remedy: 'Give each kind of error a code of its own: one that is always the same tells no program what to do.',
+      remedy: 'Give each kind of error its own code, so that programs can react to it.',
     },
     'ERR-2/problem-json': {
       title: 'Errors are application/problem+json (RFC 9457)',
@@ -227,7 +227,7 @@ const hidden = [
       level: 'may',
       steps: [setUp(list.get(collection))],
       expect: [noField(list, 'X-Powered-By')],
-      remedy: 'Turn X-Powered-By off: it helps only who looks for a way in.',
+      remedy: 'Turn X-Powered-By off: it helps only attackers.',
     },
   }),
 ]
@@ -281,7 +281,7 @@ const statuses = [
         error.post(collection, body.text('<no-such/>'), { headers: { 'Content-Type': 'application/x-no-such' } }),
       ],
       expect: [status(error, 415, 400)],
-      remedy: 'Look at Content-Type before the body, and answer 415 where you cannot read such a thing.',
+      remedy: 'Check Content-Type before the body, and answer 415 to unsupported media types.',
     },
     'ERR-5/accept': {
       title: 'An Accept that nothing matches returns 406, or JSON',
@@ -294,7 +294,7 @@ const statuses = [
           return `a body of ${fieldOf(answer, 'Content-Type') ?? 'no type'} that is not JSON`
         }),
       ],
-      remedy: 'Answer 406 where nothing fits Accept, or take no notice of it.',
+      remedy: 'Answer 406 if nothing matches Accept, or ignore Accept.',
     },
   }),
 ]

@@ -165,7 +165,7 @@ const bodiless = bare.map(
       ),
       nothingFollows(head),
     ],
-    remedy: 'Send nothing after the header of a response to HEAD: clients take it for the next response.',
+    remedy: 'Send nothing after the header of a response to HEAD: clients parse it as the next response.',
   }),
 )
 

@@ -104,7 +104,7 @@ export const exportCases: readonly Case[] = [
         member(exporting, '/job_id', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
         member(exporting, '/status_url', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
       ],
-      remedy: 'Answer POST of an export with 202 and the reference to its job, as a deletion that takes long.',
+      remedy: 'Answer POST of an export with 202 and the reference to its job, as for a deferred deletion.',
     },
     'JOB-6/address': {
       title: 'The result of an export has the address of its content',
@@ -224,7 +224,7 @@ export const exportCases: readonly Case[] = [
       after: ['JOB-6/address'],
       steps: [create(one), ...exported('json'), setUp(own.get(content)), file.get(content, asOther)],
       expect: [status(file, 403, 404)],
-      remedy: 'Ask for the content of an export who has started it, as for its job.',
+      remedy: 'Check the caller for the content of an export as for its job.',
     },
     'JOB-6/wrong': {
       title: 'An export of an unknown collection or format is refused',

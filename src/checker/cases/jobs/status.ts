@@ -134,7 +134,7 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
     steps: [...begun, settled(gone), job.get(gone.json('/status_url'), asOther)],
     // A 404 conceals the job, which is as good.
     expect: [status(job, 403, 404)],
-    remedy: 'Keep with a job who started it, and answer 403 to anybody else who is no administrator.',
+    remedy: 'Store the caller who started a job, and answer 403 to other callers except administrators.',
   },
   'JOB-4/listed': {
     title: 'The list of jobs contains a job for its caller',

@@ -187,7 +187,7 @@ export const searches = define({
     title: 'A collection accepts QUERY with its parameters in a JSON body',
     steps: [create(one), query.send('QUERY', collection, { body: body.json({ [members.marker]: mark }) })],
     expect: [status(query, 200), finds(query, one)],
-    remedy: 'Take QUERY (RFC 10008) on collections, with the parameters of GET as members of a JSON object.',
+    remedy: 'Accept QUERY (RFC 10008) on collections, with the parameters of GET as members of a JSON object.',
   },
   'MET-10/filters': {
     title: 'QUERY finds only the records that match its body',

@@ -33,7 +33,7 @@ export const safety = common({ expect: isAsBefore, prepare: [create(one), setUp(
   'MET-1/override': {
     title: 'GET changes nothing, whatever method a header field asks for',
     steps: [...overrides.map((name) => odd.get(one, { headers: { [name]: 'DELETE' } })), after.get(one)],
-    remedy: 'Take no method from header fields, or at most from those of POST.',
+    remedy: 'Ignore methods in header fields, except at most those of POST.',
   },
   'MET-1/list': {
     title: 'GET of a collection creates nothing, whatever its parameters',
@@ -65,7 +65,7 @@ export const removal = define({
       after.get(other),
     ],
     expect: [status(after, 200)],
-    remedy: 'Take what is to be deleted from the address alone: a body of DELETE has no meaning.',
+    remedy: 'Use only the address to find the record to delete: a body of DELETE has no meaning.',
   },
 })
 
@@ -132,6 +132,6 @@ export const absent = define({
     title: 'PATCH of a nonexistent record returns 404',
     steps: [create(one), ...nobodyThere, patch.patch(`${collection}/${absentId}`, body.change)],
     expect: [status(patch, 404)],
-    remedy: 'Answer 404 where no row was changed because there is none.',
+    remedy: 'Answer 404 if there is no row to change.',
   },
 })

@@ -86,7 +86,7 @@ export const creation = define({
         return finding(exchange, { pointer: `/${member}` }, `${member} is ${short(value)} in place of ${short(above)}`)
       }),
     ],
-    remedy: 'Take POST at /{collection}/{id}/{child_collection} too, and set the reference from the address.',
+    remedy: 'Accept POST at /{collection}/{id}/{child_collection} too, and set the reference from the address.',
   },
 })
 
@@ -233,7 +233,7 @@ export const changes = common({ needs: ['read'] }).define({
     level: 'should',
     steps: [...full, patch.patch(one, body.json({ [members.optional]: null })), after.get(one)],
     expect: [onlyIfOptional, done(patch), isCleared],
-    remedy: 'Take null in PATCH as "no value" (RFC 7396), not as "not sent".',
+    remedy: 'Treat null in PATCH as "no value" (RFC 7396), not as "not sent".',
   },
   'MET-4/nested': {
     title: 'PATCH of one part of an object does not change its other parts',

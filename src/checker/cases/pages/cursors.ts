@@ -159,7 +159,7 @@ export const cursorCases: readonly Case[] = [
       after,
       steps: byAnother('other'),
       expect: [showsNone(refusal, many)],
-      remedy: 'Ask for permission on a request with a cursor like on any other: it says where to go on, not who may.',
+      remedy: 'Check permissions of a request with a cursor like of any other: a cursor grants nothing.',
     },
     'PAG-6/inserted': {
       title: 'A walk by cursor visits each record once while others are added',
@@ -274,13 +274,13 @@ export const linkCases = define({
     title: 'A page past the end is empty',
     steps: [createMany(many, 2), past.get(`${caseRecords}&page=9&per_page=2`)],
     expect: [lists(past)],
-    remedy: 'Answer 200 with an empty list: the last page may have gone while somebody turned to it.',
+    remedy: 'Answer 200 with an empty list: records may be deleted while a client pages.',
   },
   'PAG-7/offset-past-end': {
     title: 'An offset past the end returns an empty list',
     steps: [createMany(many, 2), past.get(`${caseRecords}&offset=9&limit=2`)],
     expect: [lists(past)],
-    remedy: 'Answer 200 with an empty list: what was there may have gone since.',
+    remedy: 'Answer 200 with an empty list: records may be deleted while a client pages.',
   },
   'PAG-7/far': {
     title: 'An enormous page number causes no failure',

@@ -215,7 +215,7 @@ export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
     after: ['QRY-1/none'],
     steps: [create(one), setUp(none.get(`${collection}?${members.marker}=${mark}-none`))],
     expect: [totals(none, 0)],
-    remedy: 'Tell a total of 0 where nothing matches, rather than none.',
+    remedy: 'Return a total of 0 if nothing matches, instead of omitting it.',
   },
   'PAG-4/creation': {
     title: 'A creation increases the total immediately',

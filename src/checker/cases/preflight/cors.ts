@@ -104,7 +104,7 @@ const preflights: readonly Case[] = define({
     needs: ['create'],
     level: 'should',
     expect: [status(asking, 204)],
-    remedy: 'There is nothing to say but header fields: 204.',
+    remedy: 'Answer 204: the response consists of header fields only.',
   },
   'OPT-3/methods': {
     title: 'The response to a preflight lists the methods',

@@ -131,7 +131,7 @@ const ofAddresses: readonly Case[] = common({ remedy: telling }).define({
     title: 'OPTIONS of an unknown path returns 404',
     steps: [optionsStep.options(`${base}/no-such-thing`)],
     expect: [status(optionsStep, 404)],
-    remedy: 'Look for the path before you answer OPTIONS: a handler for all paths says that everything is there.',
+    remedy: 'Find the path before you answer OPTIONS: a handler for all paths claims that every path exists.',
   },
   'OPT-1/nobody': {
     title: 'OPTIONS without a credential returns 401',
@@ -149,7 +149,7 @@ const ofAddresses: readonly Case[] = common({ remedy: telling }).define({
       applicableWhere(answered(get, 403), (seen) => `GET is answered ${seen.of(get).answer?.status}`),
       status(optionsStep, 403),
     ],
-    remedy: 'Authorize OPTIONS like every method: who may do nothing there need not learn what could be done.',
+    remedy: 'Authorize OPTIONS like every method: callers without permission need not learn the methods.',
   },
 })
 

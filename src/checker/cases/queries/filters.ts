@@ -51,7 +51,7 @@ export const filterCases: readonly Case[] = [
         found.get(`${collection}?${members.marker}=${uppercase.mark}`),
       ],
       expect: [lists(found, capitals)],
-      remedy: 'Compare texts with a collation that knows capitals, where people have not been told otherwise.',
+      remedy: 'Compare texts with a case-sensitive collation, unless your documentation says otherwise.',
     },
     'QRY-1/number': {
       title: 'A filter by number finds only records with this number',
@@ -80,7 +80,7 @@ export const filterCases: readonly Case[] = [
       title: 'A filter that no record matches returns an empty list',
       steps: [create(one), found.get(`${collection}?${members.marker}=${mark}-none`)],
       expect: [status(found, 200), lists(found)],
-      remedy: 'Answer 200 with an empty list: the collection is there, whatever is in it.',
+      remedy: 'Answer 200 with an empty list: the collection exists even if nothing matches.',
     },
     'QRY-1/literal': {
       title: 'Special characters of SQL and patterns are literal in a filter',
@@ -104,13 +104,13 @@ export const filterCases: readonly Case[] = [
         found.get(`${collection}?${members.marker}=${mark}%20${encodeURIComponent(odd)}`),
       ],
       expect: [lists(found, one)],
-      remedy: 'Take the query string apart at "&" and the first "=", then decode names and values once, as UTF-8.',
+      remedy: 'Split the query string at "&" and the first "=", then decode names and values once, as UTF-8.',
     },
     'QRY-1/nul': {
       title: 'A filter with the character U+0000 is refused or finds nothing',
       steps: [create(one), found.get(`${collection}?${members.marker}=${mark}%00`)],
       expect: [status(found, 200, 400), showsNone(found, one)],
-      remedy: 'Refuse U+0000 in parameters with 400 before the database sees it: PostgreSQL takes no text with it.',
+      remedy: 'Refuse U+0000 in parameters with 400 before the query: PostgreSQL accepts no text with it.',
     },
   }),
   comparison('gt', 'greater than', { than: 'less', finds: 'more' }),
@@ -232,7 +232,7 @@ export const fieldsCases = define({
     after: ['QRY-4/list'],
     steps: [create(one), readWhole, some.get(`${caseRecords}&fields=${idMember},${members.marker}`)],
     expect: [hasOnly(some, idMember, members.marker)],
-    remedy: 'Take fields apart at commas.',
+    remedy: 'Split fields at commas.',
   },
   'QRY-4/record': {
     title: 'fields restricts the members of a single record',

@@ -125,7 +125,7 @@ export const orderCases = define({
       groups(sorted, [[lessA], [lessB], [moreA], [moreB]], [[moreA], [moreB], [lessA], [lessB]]),
       groups(sortedBack, [[lessB], [lessA], [moreB], [moreA]], [[moreB], [moreA], [lessB], [lessA]]),
     ],
-    remedy: 'Take sort apart at commas, and order by each of its fields in turn.',
+    remedy: 'Split sort at commas, and order by each of its fields in turn.',
   },
   'QRY-3/ties': {
     title: 'Pages of records with equal values omit none and repeat none',
@@ -154,7 +154,7 @@ export const searchCases = define({
       found.get(`${collection}?q=${word}`),
     ],
     expect: [lists(found, one)],
-    remedy: 'Look in the fields that can be searched for the words of q, wherever they stand.',
+    remedy: 'Search all searchable fields for the words of q, at any position.',
   },
   'QRY-5/every-word': {
     title: 'A search for two words finds only records with both',
@@ -166,7 +166,7 @@ export const searchCases = define({
       found.get(`${collection}?q=brass%20${word}`),
     ],
     expect: [lists(found, both)],
-    remedy: 'Take q apart into words, and find what has every one of them, in whichever order.',
+    remedy: 'Split q into words, and find the records with all of them, in any order.',
   },
   'QRY-5/capitals': {
     title: 'A search is case-insensitive',

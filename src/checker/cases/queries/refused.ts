@@ -61,7 +61,7 @@ export const refusedCases: readonly Case[] = [
       ].map((query) => refusal.get(`${collection}?${query}`)),
     ],
     expect: [everyStatus(refusal, 400)],
-    remedy: 'Look names up in a Map, or with Object.hasOwn: an object literal has members that nobody gave it.',
+    remedy: 'Look names up in a Map, or with Object.hasOwn: object literals inherit members.',
   }),
   refused('sort', 'A sort by an unknown field is refused', 'sort=no_such_field', {
     remedy: `Refuse sort where it names what is no field: ${silence}`,
@@ -105,7 +105,7 @@ export const refusedCases: readonly Case[] = [
       after: ['QRY-8/parameter', 'QRY-8/sort', 'QRY-8/fields'],
       steps: [refusal.get(`${collection}?no_such_parameter=1&sort=no_such_order&fields=no_such_member`)],
       expect: [status(refusal, 400), errorsAtLeast(refusal, 3)],
-      remedy: 'Look at all parameters before answering, collect what is wrong, and send it in one array.',
+      remedy: 'Check all parameters before you answer, and return all errors in one array.',
     },
     'QRY-8/values-together': {
       title: 'One response lists all invalid values of a query',
@@ -136,7 +136,7 @@ export const refusedCases: readonly Case[] = [
       after: ['QRY-9/secret'],
       steps: [refusal.get(`${collection}?secret=${secret}`)],
       expect: [code(refusal, 'CREDENTIAL_IN_QUERY')],
-      remedy: 'Use a separate',
+      remedy: 'Use a separate code for secrets in addresses, so that clients can report the mistake.',
     },
     'QRY-9/not-repeated': {
       title: 'The refusal of a secret does not contain it',
@@ -170,7 +170,7 @@ export const refusedCases: readonly Case[] = [
         found.get(caseRecords),
       ],
       expect: [status(refusal, 400), lists(found)],
-      remedy: 'Look for secrets in the query string of every method, before anything is done.',
+      remedy: 'Search the query string for secrets for every method, before any other work.',
     },
   }),
 ]
@@ -219,7 +219,7 @@ export const deletedCases = define({
       without.get(caseRecords),
     ],
     expect: [lists(including, removed), lists(without, removed)],
-    remedy: 'Take away the mark of deletion when a record is restored, wherever lists look for it.',
+    remedy: 'Clear the deletion of a restored record wherever lists check it.',
   },
   'QRY-6/forbidden': {
     title: 'include_deleted returns 403 to callers who may not read deleted records',

@@ -162,7 +162,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
     title: 'Addresses have no file name extensions',
     steps: [create(one), collectionFile.get(`${collection}.json`), record.get(`${one}.json`)],
     expect: [refused(collectionFile), refused(record)],
-    remedy: 'Let Accept choose the format, and take no extension after a name or an identifier.',
+    remedy: 'Let Accept choose the format, and answer 404 to a file name extension in a path.',
   },
   'RES-3/document': {
     title: 'No address in the document contains a verb or an extension',
@@ -257,7 +257,7 @@ export const identifiers = common({ prepare: [create(one)] }).define({
         return isThere ? finding(seen.of(other), 'status', 'the record is there now: 200') : undefined
       },
     ],
-    remedy: 'Take the identifier from the address alone, and refuse another in the body.',
+    remedy: 'Use only the identifier in the address, and refuse another one in the body.',
   },
 })
 

@@ -98,17 +98,17 @@ export const times = common({ steps: [create(one)], expect: [isNotSet], after: [
     title: 'A client cannot set created_at with POST',
     needs: ['read'],
     steps: [create(one), after.post(collection, { ...body.example, with: { created_at: longAgo } })],
-    remedy: 'Refuse created_at in bodies, or leave it aside.',
+    remedy: 'Refuse created_at in bodies, or ignore it.',
   },
   'RES-5/not-set-by-patch': {
     title: 'A client cannot set created_at with PATCH',
     steps: [create(one), change.patch(one, body.json({ created_at: longAgo })), after.get(one)],
-    remedy: 'Refuse created_at in bodies, or leave it aside.',
+    remedy: 'Refuse created_at in bodies, or ignore it.',
   },
   'RES-5/not-set-by-put': {
     title: 'A client cannot set created_at with PUT',
     steps: [create(one), change.put(one, { ...body.sentBy(one), with: { created_at: longAgo } }), after.get(one)],
-    remedy: 'Refuse another created_at than the record has, or leave it aside.',
+    remedy: 'Refuse a created_at that differs from the record, or ignore it.',
   },
   'RES-5/updated-at': {
     title: 'A record has updated_at, the time of its last change',
@@ -159,7 +159,7 @@ export const deletionTimes = define({
     title: 'A live record has no time of deletion',
     steps: liveSteps,
     expect: [noneDeleted((value) => value !== undefined && value !== null)],
-    remedy: 'Give deleted_at to deleted records alone.',
+    remedy: 'Set deleted_at only on deleted records.',
   },
   'RES-6/absent': {
     title: 'A live record has no member deleted_at',

@@ -58,7 +58,7 @@ export const unknownMembers = common({ remedy: refuse, expect: [status(odd, 400)
     title: 'PUT accepts read-only members with unchanged values',
     steps: [create(one), setUp(read.get(one)), replaced.put(one, body.answerTo(read))],
     expect: [done(replaced)],
-    remedy: 'Take id and the times in a PUT where they are those of the record: clients send back what they have read.',
+    remedy: 'Accept the current id and timestamps in a PUT: clients send back what they have read.',
   },
   'RES-9/read-only-changed': {
     title: 'PUT that would change a read-only member is refused',
