@@ -10,7 +10,7 @@ import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { readChunk } from '../transactions/exports.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { isIndexRange } from '../transactions/list.ts'
-import { type Background, isWriting, jobStore, longWork, takeMatching } from '../transactions/long-work.ts'
+import { backgroundOf, jobStore, takeMatching } from '../transactions/long-work.ts'
 import { Memory } from '../transactions/memory.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { readPage, readPageAtOnce } from '../transactions/read-page.ts'
@@ -89,13 +89,10 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
   const context = sqlContext({ catalog, engine, epochs, tagSecret: opened.cursorSecret })
   const reading = replica === undefined ? only(primary) : replica.read.bind(replica)
   let closing = false
-  const background: Background = {
-    run(name, asked) {
-      const start = () => longWork[name](context, asked as never) as Transaction<unknown>
-      return (isWriting(name) ? database.write(start, () => true, { isLong: true }) : database.read(start)) as never
-    },
-    async close() {},
-  }
+  const background = backgroundOf(context, {
+    read: (start) => database.read(start),
+    write: (start, changed) => database.write(start, changed, { isLong: true }),
+  })
   return {
     ...opened,
     exportsFolder: undefined,

@@ -1,6 +1,6 @@
 /**
  * Background jobs on a SQLite file: on a thread with its own connection, so that the event loop stays free for
- * requests. A database in memory has one connection only: there the jobs run between requests.
+ * requests. A database in memory has one connection only: its jobs run between requests (`backgroundOf`).
  */
 import { Worker } from 'node:worker_threads'
 import {
@@ -10,12 +10,8 @@ import {
   storedResource,
   type VersionMapping,
 } from '../../model/resource.ts'
-import type { SqlContext } from '../sql/context.ts'
 import { StorageFault } from '../storage.ts'
-import type { Transaction } from '../transaction.ts'
-import { type Background, isWriting, type LongWork, longWork } from '../transactions/long-work.ts'
-import type { Reader } from './connection.ts'
-import type { Writer } from './writer.ts'
+import { type Background, isWriting, type LongWork } from '../transactions/long-work.ts'
 
 /** A caller that waits for a transaction. */
 interface Asker {
@@ -33,17 +29,6 @@ export interface Request {
 export type Reply =
   | { readonly number: number; readonly given: unknown }
   | { readonly number: number; readonly fault: Pick<StorageFault, 'kind' | 'message' | 'stack'> }
-
-/** Runs the transactions of background jobs on the connections of the storage. */
-export function localBackground(context: SqlContext, reader: Reader, writer: Writer): Background {
-  return {
-    async run(name, asked) {
-      const start = () => longWork[name](context, asked as never) as Transaction<unknown>
-      return (isWriting(name) ? writer.write(start, () => true) : reader.run(start())) as never
-    },
-    async close() {},
-  }
-}
 
 /**
  * Runs the transactions of background jobs on a thread, which starts with the first of them.

@@ -8,13 +8,13 @@ import { type OnCommit, type Storage, StorageFault } from '../storage.ts'
 import { createRecords } from '../transactions/create.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { keyStore } from '../transactions/keys.ts'
-import { type Background, jobStore, takeMatching } from '../transactions/long-work.ts'
+import { type Background, backgroundOf, jobStore, takeMatching } from '../transactions/long-work.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { readPage } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { isChange, writeTransaction } from '../transactions/run.ts'
 import { probeWrite, WriteProbe } from '../write-probe.ts'
-import { localBackground, threadedBackground } from './background.ts'
+import { threadedBackground } from './background.ts'
 import { Connection, Reader, type Synchronous, withStorageFaults } from './connection.ts'
 import { sqlite } from './engine.ts'
 import { exportsFolderOf, fileWatch, makeFile } from './file.ts'
@@ -70,7 +70,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const runner = runnerOf(reader, writer)
   let closing = false
   const background = inMemory
-    ? localBackground(context, reader, writer)
+    ? backgroundOf(context, runner)
     : threadedBackground(options.path, catalog, () => reader.endTurn())
   const keys = keyStore(context, runner)
   return {

@@ -104,6 +104,17 @@ export interface Background {
   close(): Promise<void>
 }
 
+/** Runs the transactions of background jobs with a runner of this thread. */
+export function backgroundOf(context: SqlContext, { read, write }: Runner): Background {
+  return {
+    run(name, asked) {
+      const start = () => longWork[name](context, asked as never) as Transaction<unknown>
+      return (isWriting(name) ? write(start) : read(start)) as never
+    },
+    async close() {},
+  }
+}
+
 /** The jobs of a database. Short transactions run where requests are answered, the others in the background. */
 export function jobStore(
   context: SqlContext,
