@@ -63,7 +63,7 @@ function keyPaths(resource: Resource, parts: OperationParts): Json {
         tags,
         summary: 'Create an API key',
         description:
-          'Administrators create keys for any subject. Other callers create keys for themselves, with their own roles. ' +
+          'Administrators create keys for any subject. Others create keys for themselves, with their own roles. ' +
           'A key expires no later than the credential that creates it, unless the declaration lets a role of the ' +
           'caller create lasting keys.',
         parameters: [
