@@ -2,8 +2,8 @@
 
 import type { ClientBase } from 'pg'
 import type { Catalog } from '../../src/model/resource.ts'
-import { rowTypes } from '../../src/storage/postgres/client.ts'
 import { postgres } from '../../src/storage/postgres/engine.ts'
+import { rowTypes } from '../../src/storage/postgres/settings.ts'
 import { sqlContext } from '../../src/storage/sql/context.ts'
 import type { Row, Statement, Transaction } from '../../src/storage/transaction.ts'
 import { Memory } from '../../src/storage/transactions/memory.ts'

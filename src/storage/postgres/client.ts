@@ -1,6 +1,6 @@
 /**
- * A connection of `pg`: it prepares each statement once, can be discarded at once, never ends the process, reads
- * password files, and gives values as `Row` has them.
+ * A connection of `pg`: it prepares each statement once, can be discarded at once, never ends the process, and reads
+ * password files.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -128,28 +128,6 @@ export class Client extends pg.Client {
     if (reason === undefined) stream.destroy()
     else stream.destroy(Object.assign(new Error(reason), { code: 'ETIMEDOUT' }))
   }
-}
-
-const number = (text: string) => Number(text)
-
-// By the numbers that PostgreSQL's own catalog has for its types. Integers of ours are all within 2^53.
-const parsers = new Map<number, (text: string) => unknown>([
-  [16, (text) => (text === 't' ? 1 : 0)], // boolean
-  [17, (text) => pg.types.getTypeParser(17, 'text')(text)], // bytea
-  [20, number], // bigint
-  [21, number], // smallint
-  [23, number], // integer
-  [26, number], // oid
-  [700, number], // real
-  [701, number], // double precision
-  [1700, number], // numeric: what a sum of bigint is
-])
-
-const asText = (text: string) => text
-
-/** For `types` of a `pg` client, pool or query. Values of other types, such as JSON and timestamps, stay texts. */
-export const rowTypes: pg.CustomTypesConfig = {
-  getTypeParser: ((type: number) => parsers.get(type) ?? asText) as pg.CustomTypesConfig['getTypeParser'],
 }
 
 /** The connection that a password file entry must match. */

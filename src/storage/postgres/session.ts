@@ -2,9 +2,9 @@
 import type { ClientBase } from 'pg'
 import { StorageFault } from '../storage.ts'
 import type { Row, Transaction } from '../transaction.ts'
-import { Client, rowTypes } from './client.ts'
+import { Client } from './client.ts'
 import { connectionFault } from './errors.ts'
-import { type ConnectionOptions, settingsOf } from './settings.ts'
+import { type ConnectionOptions, rowTypes, settingsOf } from './settings.ts'
 
 /**
  * Opens a connection without limits on the time of a statement. The caller ends it.

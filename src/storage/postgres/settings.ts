@@ -1,6 +1,5 @@
-/** How a PostgreSQL database is reached, its time limits, and the settings of its connections. */
-import type pg from 'pg'
-import { rowTypes } from './client.ts'
+/** How a PostgreSQL database is reached, the time limits and settings of its connections, and the types of its values. */
+import pg from 'pg'
 
 /** Time limits in milliseconds: no failure makes a caller wait forever. */
 export interface Limits {
@@ -78,4 +77,26 @@ function addressOf(text: string): { readonly url: string; readonly given: string
   const mode = url.searchParams.get('sslmode')
   if (mode === 'prefer' || mode === 'require' || mode === 'verify-ca') url.searchParams.set('sslmode', 'verify-full')
   return { url: url.href, given }
+}
+
+const number = (text: string) => Number(text)
+
+// By the numbers that PostgreSQL's own catalog has for its types. Integers of ours are all within 2^53.
+const parsers = new Map<number, (text: string) => unknown>([
+  [16, (text) => (text === 't' ? 1 : 0)], // boolean
+  [17, (text) => pg.types.getTypeParser(17, 'text')(text)], // bytea
+  [20, number], // bigint
+  [21, number], // smallint
+  [23, number], // integer
+  [26, number], // oid
+  [700, number], // real
+  [701, number], // double precision
+  [1700, number], // numeric: what a sum of bigint is
+])
+
+const asText = (text: string) => text
+
+/** For `types` of a `pg` client, pool or query. Values of other types, such as JSON and timestamps, stay texts. */
+export const rowTypes: pg.CustomTypesConfig = {
+  getTypeParser: ((type: number) => parsers.get(type) ?? asText) as pg.CustomTypesConfig['getTypeParser'],
 }
