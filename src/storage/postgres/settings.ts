@@ -1,4 +1,4 @@
-/** How a PostgreSQL database is reached, the time limits and settings of its connections, and the types of its values. */
+/** How a PostgreSQL database is reached, time limits and settings of its connections, and the types of its values. */
 import pg from 'pg'
 
 /** Time limits in milliseconds: no failure makes a caller wait forever. */
