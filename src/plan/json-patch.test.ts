@@ -220,14 +220,14 @@ test('moves that would pile up thousands of levels are refused without overflowi
   assert.deepEqual(codes({ a: {} }, [...pile, expect('/a', {})]), ['CONFLICT /900'])
 })
 
-test('a thousand operations on a record as large as a body take no more than a second', () => {
+test('a thousand operations on a record as large as a body take no more than a second of processor time', () => {
   const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`k${index}`, 0]))
   const target = { wide, long: Array(500_000).fill(0) }
   const worst = [
     add('/long/0', 1), add('/wide/k', 1), remove('/wide/k0'), add('/wide/k0', 1), remove('/long/0'), copy('/wide/k', '/wide/l'),
     move('/wide', '/other'), move('/other', '/wide'),
   ] // biome-ignore format: a list
-  const started = performance.now()
+  const started = process.cpuUsage()
   assert.deepEqual(
     codes(
       target,
@@ -237,7 +237,7 @@ test('a thousand operations on a record as large as a body take no more than a s
     ),
     [],
   )
-  assert.ok(performance.now() - started < 1_000)
+  assert.ok(process.cpuUsage(started).user < 1_000_000)
 })
 
 const name = fc.constantFrom('a', 'b', 'constructor', 'x/y', 'm~n', '~1', '0', '-', '', 'é')
