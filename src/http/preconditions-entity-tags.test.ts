@@ -41,10 +41,10 @@ for (const text of malformed) {
 }
 
 test('a long malformed value is refused at once', () => {
-  const started = performance.now()
+  const started = process.cpuUsage()
   assert.equal(parseEntityTags(`${', '.repeat(30_000)}x`), undefined)
   assert.deepEqual(parseEntityTags('"a" '.padEnd(60_000)), [strong('a')])
-  assert.ok(performance.now() - started < 200)
+  assert.ok(process.cpuUsage(started).user < 200_000)
 })
 
 test('the comparison table of RFC 9110 section 8.8.3.2', () => {

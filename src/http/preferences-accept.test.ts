@@ -101,10 +101,10 @@ test('a field of 1,000 characters is read, a longer one is ignored', () => {
 
 test('10,000 ranges cost no more than few', () => {
   const accept = Array(10_000).fill('text/html;q=0.5').join(',')
-  const start = performance.now()
+  const start = process.cpuUsage()
   for (let count = 0; count < 1000; count++) accepts(accept)
   // Read through, once takes 30 ms.
-  assert.ok(performance.now() - start < 1000)
+  assert.ok(process.cpuUsage(start).user < 1_000_000)
 })
 
 const covering = ['application/json', 'application/*', '*/*'] as const
@@ -156,8 +156,8 @@ for (const [accept, ranges] of cases) {
 
 test('the time is linear in the length', () => {
   for (const piece of ['"', '\\"', ',', ';', 'a/b;q=0.1,', '";,"']) {
-    const started = performance.now()
+    const started = process.cpuUsage()
     mediaRanges(piece.repeat(16_000))
-    assert.ok(performance.now() - started < 250, piece)
+    assert.ok(process.cpuUsage(started).user < 250_000, piece)
   }
 })

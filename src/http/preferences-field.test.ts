@@ -24,9 +24,9 @@ for (const [text, expected] of table) {
 test('any field of sixteen kilobytes is read at once', () => {
   for (const filler of [';', '; ', ';a', ';a="', ',', '\\', '"', '=', 'a']) {
     for (const end of ['', '"', '=']) {
-      const started = performance.now()
+      const started = process.cpuUsage()
       readPreferences(`a${filler.repeat(16_000 / filler.length)}${end}`)
-      assert.ok(performance.now() - started < 500, `${filler} took ${performance.now() - started} ms`)
+      assert.ok(process.cpuUsage(started).user < 500_000, filler)
     }
   }
 })

@@ -56,8 +56,8 @@ test('more ranges than anyone needs are ignored', () => {
 })
 
 test('a long malformed value is refused at once', () => {
-  const started = performance.now()
+  const started = process.cpuUsage()
   assert.equal(parseByteRanges(`bytes=${' ,'.repeat(30_000)}x`), undefined)
   assert.equal(parseByteRanges(`bytes=${'1'.repeat(60_000)}`), undefined)
-  assert.ok(performance.now() - started < 200)
+  assert.ok(process.cpuUsage(started).user < 200_000)
 })

@@ -135,9 +135,9 @@ test('references in a circle end, and references without a target are empty', ()
   }
   assert.deepEqual(resolve(circle, { $ref: '#/a' }), {})
   assert.deepEqual(resolve(circle, { $ref: 'https://example.com/x.json' }), {})
-  const began = performance.now()
+  const began = process.cpuUsage()
   expandSchema(circle, { $ref: '#/tree' })
-  assert.ok(performance.now() - began < 500)
+  assert.ok(process.cpuUsage(began).user < 500_000)
 })
 
 test('other texts are no document, and Swagger 2.0 is refused with advice', () => {

@@ -81,11 +81,11 @@ test('a pattern without a matching text is reported', () => {
 })
 
 test('no pattern takes long to generate', () => {
-  const began = performance.now()
+  const began = process.cpuUsage()
   for (const pattern of ['^((((a*)*)*)*)*$', '^(a|b|c){1000}(x{50}){50}$', '['.repeat(100), '('.repeat(10_000)]) {
     textMatching(pattern, { most: 100 })
   }
-  assert.ok(performance.now() - began < 3_000)
+  assert.ok(process.cpuUsage(began).user < 3_000_000)
 })
 
 test('unique values differ, and stay valid', () => {

@@ -46,9 +46,9 @@ test('a charset must be UTF-8 if it is given', () => {
 })
 
 test('a hostile value costs no time', () => {
-  const started = performance.now()
+  const started = process.cpuUsage()
   parseContentType(`a/b${'; '.repeat(8000)}!`)
   parseContentType(`a/b;${' '.repeat(16_000)}=`)
   parseContentType(`a/b;c="${'\\a'.repeat(8000)}`)
-  assert.ok(performance.now() - started < 200)
+  assert.ok(process.cpuUsage(started).user < 200_000)
 })

@@ -71,7 +71,7 @@ test('property: every text of visible characters and spaces, quoted as RFC 9651 
 
 test('a value as long as all headers may be is checked at once', () => {
   for (const part of ['"', '\\', ';a', '";', ' ']) {
-    const started = performance.now()
+    const started = process.cpuUsage()
     for (const value of [`"a"${part.repeat(16_384 / part.length)}x`, `"${part.repeat(16_384 / part.length)}`]) {
       try {
         parseIdempotencyKey(value)
@@ -79,6 +79,6 @@ test('a value as long as all headers may be is checked at once', () => {
         assert.ok(error instanceof Fault)
       }
     }
-    assert.ok(performance.now() - started < 100, part)
+    assert.ok(process.cpuUsage(started).user < 100_000, part)
   }
 })

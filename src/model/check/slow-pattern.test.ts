@@ -69,9 +69,9 @@ test('accepted patterns are fast on the worst text of their length, and are not 
       [`${'@.'.repeat(maxLength / 2 - 1)} `, ['INVALID_VALUE']],
       [`${'@.'.repeat(500_000)} `, ['TOO_LONG']],
     ] as const) {
-      const started = performance.now()
+      const started = process.cpuUsage()
       const found = validate(text).map(({ code }) => code)
-      assert.ok(performance.now() - started < 2_000, pattern)
+      assert.ok(process.cpuUsage(started).user < 2_000_000, pattern)
       assert.deepEqual(found, codes)
     }
   }
@@ -87,9 +87,9 @@ test('every format is fast on every long text', () => {
       for (const part of parts) {
         // What takes time by the square of the length is seen at a tenth of it.
         const text = `${beginning}${part.repeat(100_000 / part.length)}\0`
-        const started = performance.now()
+        const started = process.cpuUsage()
         validate(text)
-        assert.ok(performance.now() - started < 1_000, `${format}: ${beginning}${part}`)
+        assert.ok(process.cpuUsage(started).user < 1_000_000, `${format}: ${beginning}${part}`)
       }
     }
   }
