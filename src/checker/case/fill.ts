@@ -9,7 +9,7 @@ import { type Answer, type Exchange, fieldOf, jsonOf, linksOf } from '../client/
 import { basePath, type CollectionProfile, versionsIn } from '../profile/profile.ts'
 import { memberPointer, valueAt } from '../values/json.ts'
 import { type CaseState, type CreatedRecord, NotApplicable, NotSetUp } from './case.ts'
-import { type MemberKind, memberOf, nestedPath, parentOf, twoValuesOf } from './members.ts'
+import { type MemberKind, memberOf, nestingOf, parentOf, twoValuesOf } from './members.ts'
 
 /** Values that belong to a case as a whole. */
 const ofCase = {
@@ -229,4 +229,11 @@ function withAnother(text: string, which?: -1): string {
   const old = text[at] as string
   const other = old === '1' || old === 'b' ? (/\d/.test(old) ? '2' : 'c') : /\d/.test(old) ? '1' : 'b'
   return text.slice(0, at) + other + text.slice(at + 1)
+}
+
+/** The path of the list below the record to which the records of a case refer; `undefined` before that exists. */
+export function nestedPath({ profile, collection, made }: CaseState): string | undefined {
+  const found = nestingOf(collection, profile)
+  const parent = found && made.get(`parent ${found.parent}`)
+  return parent && `${parent.path}/${found?.child}`
 }

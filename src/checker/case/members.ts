@@ -3,7 +3,6 @@
  * collections to which it refers.
  */
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
-import type { CaseState } from './case.ts'
 
 /** A case selects a member by what it supports: `members.ranked`. */
 export type MemberKind = keyof typeof finders
@@ -103,11 +102,4 @@ export function nestingOf({ name, references }: CollectionProfile, { collections
     if (child !== undefined) return { parent, child }
   }
   return undefined
-}
-
-/** The path of the list below the record to which the records of a case refer; `undefined` before that exists. */
-export function nestedPath({ profile, collection, made }: CaseState): string | undefined {
-  const found = nestingOf(collection, profile)
-  const parent = found && made.get(`parent ${found.parent}`)
-  return parent && `${parent.path}/${found?.child}`
 }
