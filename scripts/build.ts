@@ -3,4 +3,4 @@ import { fileURLToPath } from 'node:url'
 import { buildPackage } from './package/build-package.ts'
 import { root } from './package/contents.ts'
 
-await buildPackage(fileURLToPath(new URL('dist', root)), false)
+await buildPackage(fileURLToPath(new URL('dist', root)))

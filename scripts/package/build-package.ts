@@ -11,13 +11,9 @@ import { declarations } from './types.ts'
 /** The module that the package's name leads to. Its first import runs before the second. */
 const entry = "import './lib/require-node.js'\nexport * from './lib/index.js'\n"
 
-/**
- * Builds the package. What the folder contained is removed.
- *
- * @param publishable whether npm may publish the folder
- */
-export async function buildPackage(folder: string, publishable: boolean): Promise<void> {
-  const [code, types, manifest] = await Promise.all([bundle(), declarations(), packageManifest(publishable)])
+/** Builds the package. What the folder contained is removed. */
+export async function buildPackage(folder: string): Promise<void> {
+  const [code, types, manifest] = await Promise.all([bundle(), declarations(), packageManifest()])
   await rm(folder, { recursive: true, force: true })
   await mkdir(join(folder, 'lib'), { recursive: true })
   await writeAll(join(folder, 'lib'), code)

@@ -30,17 +30,16 @@ export const included = ['recheck'] as const
 const types = { '@types/node': '*' }
 
 /**
- * The manifest of the package.
- *
- * @param publishable whether npm may publish it. Only `npm run release` asks for that, after its checks.
+ * The manifest of the package. npm publishes nothing that is private: `npm run release` removes that word, after its
+ * checks.
  */
-export async function packageManifest(publishable: boolean): Promise<Manifest> {
+export async function packageManifest(): Promise<Manifest> {
   const { name, version, description, license, type, engines, dependencies } = await rootManifest()
   const needed = Object.entries(dependencies).filter(([each]) => !included.some((name) => name === each))
   return {
     name,
     version,
-    ...(publishable ? {} : { private: true }),
+    private: true,
     description,
     license,
     type,

@@ -39,7 +39,7 @@ export async function installPackage(): Promise<Consumer> {
   const remove = () => rm(base, { recursive: true, force: true, maxRetries: 5 })
   try {
     await Promise.all([mkdir(folder), mkdir(tools)])
-    await buildPackage(built, false)
+    await buildPackage(built)
     const packed = await run('npm', ['pack', '--json', '--pack-destination', base], { cwd: built })
     const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }]
     const tarball = join(base, filename)

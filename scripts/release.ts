@@ -1,0 +1,39 @@
+/**
+ * `npm run release` tests the current commit in a fresh clone, and packs it. `npm run release -- --publish` publishes
+ * the file that this has made for the same commit, and tags the commit.
+ */
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { root } from './package/contents.ts'
+import { preparedRelease, prepareRelease, ReleaseRefused } from './package/release.ts'
+
+const options = {
+  folder: fileURLToPath(root),
+  isPublished: (name: string, version: string) => {
+    const { stdout, stderr, status } = spawnSync('npm', ['view', `${name}@${version}`, 'version'], { encoding: 'utf8' })
+    if (status !== 0 && !stderr.includes('E404')) throw new ReleaseRefused(`The registry does not answer:\n${stderr}`)
+    return stdout.trim() === version
+  },
+  print: (line: string) => console.log(line),
+}
+
+try {
+  const { values } = parseArgs({ options: { publish: { type: 'boolean', default: false } } })
+  if (values.publish) {
+    const { tarball, version, commit } = preparedRelease(options)
+    const { status } = spawnSync('npm', ['publish', '--access', 'public', tarball], { stdio: 'inherit' })
+    if (status !== 0) throw new ReleaseRefused('npm has not published it. Nothing is tagged.')
+    const tag = spawnSync('git', ['tag', `v${version}`, commit], { cwd: options.folder, stdio: 'inherit' })
+    if (tag.status !== 0) throw new ReleaseRefused(`It is published. Tag it: git tag v${version} ${commit}`)
+    console.log(`Version ${version} is published. Push its tag: git push origin v${version}`)
+  } else {
+    const { tarball, commit } = prepareRelease(options)
+    console.log(`All tests passed for ${commit}. The package is ${tarball}.`)
+    console.log('Publish it: npm run release -- --publish')
+  }
+} catch (error) {
+  if (!(error instanceof ReleaseRefused)) throw error
+  console.error(error.message)
+  process.exitCode = 1
+}
