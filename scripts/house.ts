@@ -1,6 +1,8 @@
 /**
- * Measures how easy the source code is to find one's way in, and compares each figure with the best one reached so far:
- * `npm run house`. A figure that got worse fails the check; `npm run house -- --accept` records an improvement.
+ * Measures how easy the source code is to find one's way in, and compares each figure with its target and its baseline:
+ * `npm run house`. A figure that is worse than both fails the check. `npm run house -- --accept` records the figures.
+ * It records more lines and files too, which a new feature needs: the reviewer sees by how much. It records nothing
+ * else that is worse.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -21,6 +23,8 @@ const targets = {
   'files of a DELETE with cascade': 42,
 } as const
 type Figure = keyof typeof targets
+/** The figures that grow with features. */
+const sizes: readonly Figure[] = ['lines', 'files']
 type Figures = Record<Figure, number>
 
 const { values: options } = parseArgs({
@@ -56,16 +60,22 @@ if (options.list) {
   for (const [name, files] of Object.entries(touched)) console.log(`${name}: ${files.join(' ')}`)
 }
 const baseline = JSON.parse(readFileSync(baselineFile, 'utf8')) as Figures
+const isWorse = (name: Figure) => figures[name] > Math.max(baseline[name], targets[name])
 for (const [name, figure] of Object.entries(figures) as [Figure, number][]) {
-  const verdict = figure > baseline[name] ? 'worse' : figure < baseline[name] ? 'better' : ''
+  const verdict = isWorse(name) ? 'worse' : figure < baseline[name] ? 'better' : ''
   console.log(
     `${name.padEnd(46)} ${figure}`.padEnd(56),
     `baseline ${baseline[name]}, target ${targets[name]}  ${verdict}`,
   )
 }
-if (options.accept) writeFileSync(baselineFile, `${JSON.stringify(figures, undefined, 2)}\n`)
-else if ((Object.keys(targets) as Figure[]).some((name) => figures[name] > baseline[name])) {
-  console.error('A figure is worse than its baseline. Merge or simplify what this change added, then run it again.')
+const worse = (Object.keys(targets) as Figure[]).filter(isWorse)
+if (options.accept && worse.every((name) => sizes.includes(name))) {
+  writeFileSync(baselineFile, `${JSON.stringify(figures, undefined, 2)}\n`)
+} else if (worse.length > 0) {
+  console.error(
+    `Worse than the baseline: ${worse.join('; ')}. Merge or simplify what this change added, then run it again. ` +
+      'Lines and files that a new feature needs are recorded with: npm run house -- --accept',
+  )
   process.exitCode = 1
 }
 // The scenarios' harness has loaded the test runner, which would print a summary of no tests.
