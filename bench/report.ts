@@ -1,4 +1,4 @@
-/** The tables, in Markdown, and their place in `docs/performance.md`. */
+/** The tables, in Markdown, and their place in `docs/explanation/performance.md`. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Line } from './measurement.ts'
 import type { Spread } from './rounds.ts'

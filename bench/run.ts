@@ -1,7 +1,7 @@
 /**
  * Measures: `npm run bench [-- --quick] [-- --only NAME]`.
  * Servers run on one core and the load on another; every server is asked in turn, again and again, and what counts are
- * the ratios of what was measured side by side. See docs/performance.md.
+ * the ratios of what was measured side by side. See docs/explanation/performance.md.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -96,7 +96,7 @@ async function run(): Promise<void> {
   process.stdout.write(`\n${found}\n`)
   // A part of the measurements must not replace the whole.
   if (options.only.length === 0 && !options['no-write'])
-    writeInto(new URL('../docs/performance.md', import.meta.url), found)
+    writeInto(new URL('../docs/explanation/performance.md', import.meta.url), found)
 }
 
 async function loadData(): Promise<Data> {

@@ -1,10 +1,10 @@
-/** Writes the pages of `docs/` that are made from the contract. Run it with `npm run docs`. */
+/** Writes the pages of `docs/reference` that are generated from the source code. Run it with `npm run docs`. */
 import { writeFile } from 'node:fs/promises'
-import { errorsPage, interfacePage } from '../src/documents/pages.ts'
+import { errorCodesPage, rulesPage } from '../src/documents/pages.ts'
 
-const pages = { 'interface.md': interfacePage(), 'errors.md': errorsPage() }
+const pages = { 'rules.md': rulesPage(), 'error-codes.md': errorCodesPage() }
 
 for (const [name, text] of Object.entries(pages)) {
-  await writeFile(new URL(`../docs/${name}`, import.meta.url), text)
-  console.log(`docs/${name}`)
+  await writeFile(new URL(`../docs/reference/${name}`, import.meta.url), text)
+  console.log(`docs/reference/${name}`)
 }

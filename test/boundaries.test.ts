@@ -1,5 +1,5 @@
 /**
- * The allowed imports between folders, checked on the sources. `docs/architecture.md` has the same table, with the
+ * The allowed imports between folders, checked on the sources. `docs/explanation/architecture.md` has the same table, with the
  * reasons.
  */
 import assert from 'node:assert/strict'

@@ -1,6 +1,6 @@
 /**
  * Measures on PostgreSQL: `npm run bench:postgres [-- --quick] [-- --only NAME] [-- --postgres 15]`.
- * Node's processes run on one core, PostgreSQL and the load on another. See docs/performance.md.
+ * Node's processes run on one core, PostgreSQL and the load on another. See docs/explanation/performance.md.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -65,7 +65,7 @@ async function run(): Promise<void> {
   process.stdout.write(`\n${written}\n`)
   // A part of the measurements must not replace the whole.
   if (options.only.length === 0) {
-    writeInto(new URL('../../docs/performance.md', import.meta.url), written, 'npm run bench:postgres')
+    writeInto(new URL('../../docs/explanation/performance.md', import.meta.url), written, 'npm run bench:postgres')
   }
   await stage.cluster.stop()
 }

@@ -6,8 +6,8 @@ import { ruleSections, rules } from '../spec/rules.ts'
 
 const generated = (source: string) => `<!-- Generated from ${source} by \`npm run docs\`; change it there. -->`
 
-/** `docs/interface.md`: every rule of the interface. */
-export function interfacePage(): string {
+/** `docs/reference/rules.md`: every rule of the interface. */
+export function rulesPage(): string {
   const sections = ruleSections.map(({ prefix, title }) => {
     const rows = rules.filter(({ section }) => section === prefix).map(ruleRow)
     return `## ${prefix}: ${title}
@@ -19,14 +19,17 @@ ${rows.join('\n')}
   })
   return `${generated('src/spec/rules/')}
 
-# The interface
+# Rules of the HTTP interface
 
-This page lists every rule that clients can rely on. A rule number is permanent: scenarios, error messages and commits
-cite it.
+For client authors, and for everyone who cites or tests a rule. After looking a rule up you know what holds, and how
+binding the rule is for other servers. [The HTTP interface](http-interface.md) explains the same with examples.
+
+A rule number is permanent: tests, error codes, the [checker](checker.md) and commits cite it. \`AUT-8\` on another page
+links here as \`rules.md#aut-8\`.
 
 - **must**: the specification of resource-oriented interfaces demands the rule. **should**: the specification leaves the
   point open; this is our decision. **may**: the rule is optional in the specification, or goes beyond it.
-- **held**: this release keeps the rule, and scenarios in \`test/\` test it. **planned**: a later release will.
+- **held**: this release keeps the rule, and tests in \`test/scenarios/\` prove it. **planned**: a later release will.
 
 ${sections.join('\n')}`
 }
@@ -36,8 +39,8 @@ function ruleRow({ id, level, mark, isPlanned, sentence }: Rule): string {
   return `| <a id="${id.toLowerCase()}"></a>${id} | ${level} | ${mark} | ${release} | ${cell(sentence)} |`
 }
 
-/** `docs/errors.md`: every error code with its status, its meaning, and what to do. */
-export function errorsPage(): string {
+/** `docs/reference/error-codes.md`: every error code with its status, its meaning, and what to do. */
+export function errorCodesPage(): string {
   const entries = Object.entries(faults) as [FaultCode, FaultEntry][]
   const byStatus = entries.toSorted(([, left], [, right]) => left.status - right.status)
   const details = byStatus.map(
@@ -51,10 +54,13 @@ ${meaning} **What to do:** ${remedy}
   const issues = Object.entries(issueCodes).map(([code, meaning]) => `| ${code} | ${cell(meaning)} |`)
   return `${generated('src/spec/fault-entries.ts and src/spec/faults.ts')}
 
-# Errors
+# Error codes
 
-Every error is \`application/problem+json\` (RFC 9457). Programs should branch on \`code\`, which is stable; \`title\`
-and \`detail\` are for people. \`request_id\` identifies the request in the server's log.
+For client authors. After looking a code up you know what it means and what to do about it.
+
+Every error response is \`application/problem+json\` (RFC 9457). Programs branch on \`code\`, which is stable. \`title\`
+and \`detail\` are for people and may change. \`request_id\` identifies the request in the server's log.
+[Errors](http-interface.md#errors) describes the other members.
 
 \`\`\`json
 {

@@ -60,7 +60,7 @@ export function dateForms(second: number): Readonly<Record<string, DateForm>> {
   }
 }
 
-/** RFC 9110 section 13.2.2, step by step; before it our rule on If-Match (docs/interface.md, malformed conditions). */
+/** RFC 9110 section 13.2.2, step by step; before it our rule on If-Match (CON-3). */
 export function expected({ method, ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince, state }: Row): Answer {
   const isGetOrHead = method === 'GET' || method === 'HEAD'
   const exists = state !== undefined

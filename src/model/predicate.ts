@@ -5,7 +5,7 @@
  * Declared conditions (`where`) become predicates once the values of the caller and of the changed record are known.
  *
  * Logic has three values, as in SQL: a comparison with `null` is unknown, and so is its negation. A record matches if
- * the predicate is true. See docs/conditions.md.
+ * the predicate is true. See docs/reference/conditions-and-access.md.
  */
 import { decimalKeyOf } from './decimal.ts'
 import type { CallerView, Condition, ConditionValue, FieldCondition } from './declaration.ts'

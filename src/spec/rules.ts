@@ -8,7 +8,7 @@ import { operationRules } from './rules/operation.ts'
 import { resourceRules } from './rules/resources.ts'
 import type { Rule, RuleLevel, RuleSection } from './rules/rule.ts'
 
-/** The sections in the order of `docs/interface.md`; the checker has the same order. */
+/** The sections in the order of `docs/reference/rules.md`; the checker has the same order. */
 export const ruleSections: readonly RuleSection[] = [
   ...resourceRules,
   ...collectionRules,
