@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { ConfigurationError } from '../../spec/configuration-error.ts'
 import type { Observe } from '../observe/observe.ts'
+import { selfSigned } from './self-signed.ts'
 
 /** Paths of PEM files. */
 export interface CertificateFiles {
@@ -139,7 +140,7 @@ export async function localCertificate(folder: string, now = Date.now()): Promis
   const kept = await readPair(pairFile, now)
   let pair = kept.usable
   if (pair === undefined) {
-    await put(pairFile, await makePair(now), 0o600, kept.found)
+    await put(pairFile, makePair(now), 0o600, kept.found)
     // Another process may have written the file first: its pair is used.
     pair = (await readPair(pairFile, now)).usable
     if (pair === undefined) throw new Error(`The certificate in ${folder} cannot be used: remove it and start again.`)
@@ -171,31 +172,11 @@ function fits(key: string, cert: string, now: number): boolean {
   }
 }
 
-async function makePair(now: number): Promise<string> {
-  // Loading the module takes time, and most starts find a certificate.
-  const { generate } = await import('selfsigned')
-  const made = await generate([{ name: 'commonName', value: 'Resourced on this machine' }], {
-    keyType: 'ec',
-    curve: 'P-256',
-    algorithm: 'sha256',
-    // A day of tolerance for clocks that differ.
-    notBeforeDate: new Date(now - day),
-    notAfterDate: new Date(now + validDays * day),
-    extensions: [
-      { name: 'basicConstraints', cA: false, critical: true },
-      { name: 'keyUsage', digitalSignature: true, critical: true },
-      { name: 'extKeyUsage', serverAuth: true },
-      {
-        name: 'subjectAltName',
-        altNames: [
-          { type: 2, value: 'localhost' },
-          { type: 7, ip: '127.0.0.1' },
-          { type: 7, ip: '::1' },
-        ],
-      },
-    ],
-  })
-  return `${made.private.trim()}\n${made.cert.trim()}\n`
+function makePair(now: number): string {
+  // A day of tolerance for clocks that differ.
+  const [from, until] = [new Date(now - day), new Date(now + validDays * day)]
+  const { key, cert } = selfSigned('Resourced on this machine', from, until)
+  return key + cert
 }
 
 /** Writes a file atomically. Unless it `replaces`, an existing file stays. */
