@@ -7,6 +7,7 @@ import { testFiles } from './postgres/test-files.ts'
 
 const ownFolder = 'src/storage/sqlite/'
 const ofSqlite: Readonly<Record<string, string>> = {
+  'src/cli/supported-node.test.ts': 'is about versions of Node; no database is opened',
   'src/storage/transactions/export-csv.test.ts': 'reads values through the engine of SQLite',
   'test/atlas.test.ts': 'the example fills a file and takes it into use by renaming it',
   'test/browser/cors.test.ts': 'is about a browser',
@@ -14,6 +15,7 @@ const ofSqlite: Readonly<Record<string, string>> = {
   'test/deletion-crash.test.ts': 'fills a file past the storage, and copies it for each kill',
   'test/deletion-pace.test.ts': 'fills a file past the storage; its times are those of SQLite',
   'test/export-pace.test.ts': 'fills a file past the storage; its times are those of SQLite',
+  'test/package/package.test.ts': 'is about the package; a file is enough',
   'test/power-cut/power-cut.test.ts':
     'replays what was written to a disk: the server of PostgreSQL answers for its own',
   'test/private-files.test.ts': 'is about the modes of files',
