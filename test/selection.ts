@@ -11,7 +11,7 @@ const slow = [
 ]
 
 const quickTests =
-  /^test\/(?:scenarios\/.*|boundaries|engine|examples|openapi-truth|private-files|readiness|rules|checker\/own|checker\/cases|documentation\/links|wire\/head)\.test\.ts$/
+  /^test\/(?:scenarios\/.*|boundaries|engine|examples|openapi-truth|private-files|readiness|rules|checker\/own|checker\/cases|documentation\/(?:page|links)|wire\/head)\.test\.ts$/
 
 // Commands of their own run these: `test:schemathesis`, `test:browser`, and one that needs a Redis server.
 const elsewhere = /^test\/(?:schemathesis|browser|redis)\//

@@ -41,3 +41,18 @@ test('an output that differs from the page fails it, unless ids and times alone 
   await run(context, page('{"id":"6f1c2b1e-0d5a-4a53-9b7e-2d1f0c8a4e77","n":1}'))
   await assert.rejects(run(context, page('{"id":"01a1fe02-…","n":2}')), /not what was printed/)
 })
+
+test('a text is compared line by line with the output, messages included', async (context) => {
+  const page = (shown: string) =>
+    `${fence}sh\necho one 1 && echo two >&2\n${fence}\n${fence}text output\n${shown}\n${fence}\n`
+  await run(context, page('one …\ntwo'))
+  await assert.rejects(run(context, page('two\none …')), /is not in what was printed/)
+})
+
+test('a variable takes what a reader copies from the output', async (context) => {
+  const id = '01a1fe02-0d5a-4a53-9b7e-2d1f0c8a4e77'
+  await run(
+    context,
+    `${fence}sh\necho '{"id":"${id}"} rsk_abc'\n${fence}\n${fence}sh\nKEY=rsk_…\nID=01b2fe02-…\n[ "$KEY $ID" = "rsk_abc ${id}" ]\n${fence}\n`,
+  )
+})

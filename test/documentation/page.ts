@@ -65,7 +65,8 @@ const files = new Set([
   'text',
 ])
 /** The ports that pages name. Each is replaced by a free one. */
-const ports = /\b(?:8080|8081|8443|8444|3000)\b/g
+const ports = ['8080', '8081', '8443', '8444', '9464', '3000']
+const portName = new RegExp(`\\b(?:${ports.join('|')})\\b`, 'g')
 const limit = 120_000
 
 /** Where a page's examples run. */
@@ -81,17 +82,19 @@ export async function runPage(context: TestContext, path: string, database?: str
   const blocks = blocksOf(readFileSync(join(root, path), 'utf8'))
   const place = await placeFor(context, database)
   const shell = startShell(context, place)
-  let server: ChildProcess | undefined
+  let server: Listener | undefined
   let printed = ''
   for (const { language, words, text, line, reason } of blocks) {
     const where = `${path}:${line}`
     if (reason !== undefined) continue
     const [word] = words
     if (language === 'sh' && word === 'server') {
-      if (server !== undefined) await stop(server)
+      if (server !== undefined) await stop(server.child)
       server = await startListener(context, place, text, where)
     } else if (language === 'sh') {
-      printed = await shell(text, where)
+      printed = await shell(withCopies(text, printed, server?.printed() ?? ''), where)
+    } else if (language === 'text' && word === 'output') {
+      assertLines(printed, text, where)
     } else if (language === 'json' && word === undefined) {
       assertPrinted(printed, text, where)
     } else if (word !== undefined && files.has(language)) {
@@ -118,14 +121,14 @@ async function placeFor(context: TestContext, database: string | undefined): Pro
     writeFileSync(join(programs, name), script, { mode: 0o755 })
   }
   const free = new Map<string, number>()
-  for (const port of ['8080', '8081', '8443', '8444', '3000']) free.set(port, await freePort())
+  for (const port of ports) free.set(port, await freePort())
   const withPort = (text: string) =>
     text
       .replace(/\bresourced dev\b(?!.*--port)/g, `resourced dev --port 8080`)
       .replace(/\bresourced serve\b(?!.*--port)/g, `resourced serve --port 8443`)
   const adapted = (text: string) =>
     withPort(text)
-      .replace(ports, (port) => String(free.get(port)))
+      .replace(portName, (port) => String(free.get(port)))
       .replace(/postgres:\/\/[^\s'"]+/g, (address) => database ?? address)
   const { NODE_OPTIONS: _, TEST_ENGINE: __, ...inherited } = process.env
   const path = `${programs}:${dirname(process.execPath)}:${process.env['PATH']}`
@@ -137,40 +140,49 @@ function startShell(context: TestContext, { folder, environment, adapted }: Plac
   const child = spawn('bash', ['--noprofile', '--norc'], { cwd: folder, env: environment, detached: true })
   context.after(() => stop(child))
   let output = ''
-  let errors = ''
   child.stdout.on('data', (piece) => (output += String(piece)))
-  child.stderr.on('data', (piece) => (errors += String(piece)))
-  child.stdin.write('shopt -s expand_aliases; set -E -o pipefail; trap \'failed="$BASH_COMMAND"\' ERR\n')
+  // As on a terminal, messages are among the output.
+  child.stdin.write('exec 2>&1; shopt -s expand_aliases; set -E -o pipefail; trap \'failed="$BASH_COMMAND"\' ERR\n')
   return async (text: string, where: string): Promise<string> => {
-    output = errors = ''
+    output = ''
     const end = `--end of ${where}--`
     child.stdin.write(`failed=\n${adapted(text)}\nprintf '%s%s\\n' '${end}' "$failed"\n`)
     for (const deadline = performance.now() + limit; !new RegExp(`${end}.*\\n`).test(output); await sleep(20)) {
-      assert.equal(child.exitCode, null, `${where}: the shell ended. ${output}${errors}`)
-      assert.ok(performance.now() < deadline, `${where} did not end. ${output}${errors}`)
+      assert.equal(child.exitCode, null, `${where}: the shell ended. ${output}`)
+      assert.ok(performance.now() < deadline, `${where} did not end. ${output}`)
     }
     const [before = '', after = ''] = output.split(end)
-    assert.equal(after.trim(), '', `${where}: a command failed. ${before}${errors}`)
+    assert.equal(after.trim(), '', `${where}: a command failed. ${before}`)
     return before
   }
 }
 
-/** Starts what runs in a terminal of its own, and waits until it says where it listens. */
+/** What runs in a terminal of its own. */
+interface Listener {
+  readonly child: ChildProcess
+  readonly printed: () => string
+}
+
+const address = /https?:\/\/[\w.[\]:]+:\d+/g
+
+/** Starts what runs in a terminal of its own, and waits until each server of it prints where it listens. */
 async function startListener(
   context: TestContext,
   { folder, environment, adapted }: Place,
   text: string,
   where: string,
-) {
+): Promise<Listener> {
+  const servers = text.match(/\bresourced (?:serve|dev)\b/g)?.length ?? 1
   const child = spawn('bash', ['-c', adapted(text)], { cwd: folder, env: environment, detached: true })
   context.after(() => stop(child))
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (output += String(piece)))
-  for (const deadline = performance.now() + limit; !/https?:\/\/[\w.[\]:]+:\d+/.test(output); await sleep(20)) {
+  const isReady = () => new Set(output.match(address)).size >= servers
+  for (const deadline = performance.now() + limit; !isReady(); await sleep(20)) {
     assert.equal(child.exitCode, null, `${where}: the server ended. ${output}`)
     assert.ok(performance.now() < deadline, `${where} does not listen. ${output}`)
   }
-  return child
+  return { child, printed: () => output }
 }
 
 /** Ends a shell and all that it started. */
@@ -183,8 +195,20 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(timer)
 }
 
+/**
+ * Gives variables what a reader copies from the output: `KEY=rsd_…` takes what begins so, and `ID=01a1fe02-…` the last
+ * id that was printed.
+ */
+function withCopies(text: string, printed: string, ofServer: string): string {
+  return text.replace(/^((?:export )?\w+=)([\w-]+)…/gm, (_, name: string, prefix: string) => {
+    const begun = new RegExp(`${RegExp.escape(prefix)}[\\w-]+`).exec(`${printed}\n${ofServer}`)
+    const ids = [...printed.matchAll(/"id":"([^"]+)"/g)]
+    return name + (begun?.[0] ?? ids.at(-1)?.[1] ?? assert.fail(`nothing printed begins with ${prefix}`))
+  })
+}
+
 /** What differs in each run: ids and times. */
-const changing = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z/g
+const changing = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}|\b[\da-f]{8}-…|\d{4}-\d\d-\d\dT[\d:.]+Z/g
 
 /** Fails unless a JSON value of the page was printed, but for ids, times and what the page abbreviates by `…`. */
 function assertPrinted(printed: string, text: string, where: string): void {
@@ -192,4 +216,17 @@ function assertPrinted(printed: string, text: string, where: string): void {
   const expected = new RegExp(parts.map((part) => RegExp.escape(part)).join('[^"]*'))
   const found = printed.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1')
   assert.match(found, expected, `${where}: this is not what was printed: ${printed}`)
+}
+
+/** Fails unless each line of the page was printed, in this order. `…` matches anything, and so do ids and times. */
+function assertLines(printed: string, text: string, where: string): void {
+  let from = 0
+  const lines = printed.split('\n').map((line) => line.trim())
+  for (const line of text.split('\n').filter((line) => line.trim() !== '')) {
+    const parts = line.trim().replace(changing, '…').split('…')
+    const expected = new RegExp(`^${parts.map((part) => RegExp.escape(part)).join('.*')}$`)
+    const found = lines.findIndex((each, index) => index >= from && expected.test(each))
+    assert.notEqual(found, -1, `${where}: "${line}" is not in what was printed: ${printed}`)
+    from = found + 1
+  }
 }

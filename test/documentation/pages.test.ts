@@ -1,0 +1,21 @@
+/** The examples of tutorials and how-to guides run as they are printed. */
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { emptyDatabase, whyNoDatabase } from '../postgres/database.ts'
+import { blocksOf, runPage } from './page.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+for (const page of globSync(['docs/getting-started.md', 'docs/how-to/*.md'], { cwd: root }).sort()) {
+  const blocks = blocksOf(readFileSync(join(root, page), 'utf8'))
+  const needsPostgres = blocks.some(({ text, reason }) => reason === undefined && /postgres:\/\//.test(text))
+  test(`the examples of ${page} run`, { skip: needsPostgres && (whyNoDatabase ?? false) }, async (context) => {
+    const nameless = blocks.filter(({ language }) => language === '').map(({ line }) => `${page}:${line}`)
+    assert.deepEqual(nameless, [], 'code blocks without a language')
+    const database = needsPostgres ? await emptyDatabase() : undefined
+    if (database !== undefined) context.after(database.remove)
+    await runPage(context, page, database?.url)
+  })
+}
