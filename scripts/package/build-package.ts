@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { bundle, type Files } from './bundle.ts'
-import { copied, included, packageManifest, root } from './contents.ts'
+import { copied, generated, included, packageManifest, root } from './contents.ts'
 import { declarations } from './types.ts'
 
 /** The module that the package's name leads to. Its first import runs before the second. */
@@ -24,6 +24,7 @@ export async function buildPackage(folder: string): Promise<void> {
   await copyFile(new URL('recheck.cjs', import.meta.url), join(folder, 'lib/recheck.cjs'))
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
   await writeFile(join(folder, 'LICENSE'), await licenses())
+  for (const [file, text] of Object.entries(generated)) await writeFile(join(folder, file), await text())
   for (const file of copied) await copyFile(new URL(file, root), join(folder, file))
 }
 

@@ -23,6 +23,9 @@ export const entryPoints = {
 /** Files that are copied as they are. */
 export const copied = ['README.md', 'CHANGELOG.md'] as const
 
+/** Files that are written by the build, and that applications can import, by their names. */
+export const generated: Readonly<Record<string, () => Promise<string>>> = {}
+
 /** Packages whose code is in the package itself. Their licenses are appended to ours. */
 export const included = ['recheck'] as const
 
@@ -47,6 +50,7 @@ export async function packageManifest(): Promise<Manifest> {
     exports: {
       '.': { types: './types/index.d.ts', default: './index.js' },
       './package.json': './package.json',
+      ...Object.fromEntries(Object.keys(generated).map((file) => [`./${file}`, `./${file}`])),
     },
     imports: {
       '#background-thread': './lib/background-thread.js',
