@@ -11,7 +11,7 @@ import { markdownReport, textReport } from '../changes/report.ts'
 import { openApiDocument } from '../documents/openapi.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import { completeVersions } from '../versions/versions.ts'
-import { explain } from './explain.ts'
+import { printError } from './explain.ts'
 import { loadDeclaration, loadVersions } from './load-declaration.ts'
 import { readJson } from './read-json.ts'
 import { print } from './terminal.ts'
@@ -55,7 +55,7 @@ export async function checkChanges(old: string, now: string, { format, strict }:
     print(`${formats[format](findings)}\n`)
     process.exitCode = breaks ? 1 : 0
   } catch (error) {
-    process.stderr.write(`${explain(error)}\n`)
+    printError(error)
     process.exitCode = 2
   }
 }

@@ -7,12 +7,14 @@ import { access, readFile, stat } from 'node:fs/promises'
 import { registerHooks, stripTypeScriptTypes } from 'node:module'
 import { basename, extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { checkDeclaration, DeclarationError, type Problem } from '../model/check/check-declaration.ts'
+import { checkDeclaration } from '../model/check/check-declaration.ts'
+import { DeclarationError, type Problem } from '../model/check/problem.ts'
+import { placeName, SourceText } from '../model/check/source-place.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
 import type { Catalog } from '../model/resource.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import { completeVersions, type Versions } from '../versions/versions.ts'
-import { readJson } from './read-json.ts'
+import { type Parsed, readJson } from './read-json.ts'
 
 export { DeclarationError }
 
@@ -43,13 +45,13 @@ export async function findDeclaration(folder: string): Promise<string | undefine
  */
 export async function loadDeclaration(file: string): Promise<InterfaceDeclaration> {
   const path = resolve(file)
-  const declaration = await read(path, file)
-  const problems = checkDeclaration(declaration)
+  const { value, locate } = await read(path, file)
+  const problems = checkDeclaration(value, locate)
   if (problems.length > 0) throw new DeclarationError(problems, file)
-  return declaration as InterfaceDeclaration
+  return value as InterfaceDeclaration
 }
 
-async function read(path: string, file: string): Promise<unknown> {
+async function read(path: string, file: string): Promise<Parsed> {
   const refuse = (problems: readonly Problem[]) => new DeclarationError(problems, file)
   const found = await stat(path).catch(() => undefined)
   if (found === undefined || !found.isFile()) {
@@ -65,7 +67,7 @@ async function read(path: string, file: string): Promise<unknown> {
   if (modules.includes(kind)) {
     const imported = await importDeclaration(path)
     if (imported.kind === 'failed') throw refuse([imported.problem])
-    return imported.value
+    return { value: imported.value, problems: [] }
   }
   if (kind !== '.json' && kind !== '.yaml' && kind !== '.yml') {
     throw refuse([
@@ -75,7 +77,9 @@ async function read(path: string, file: string): Promise<unknown> {
   const text = (await readFile(path, 'utf8')).replace(/^\uFEFF/, '')
   const parsed = kind === '.json' ? readJson(text) : (await import('./read-yaml.ts')).readYaml(text)
   if (parsed.problems.length > 0) throw refuse(parsed.problems)
-  return parsed.value
+  if (kind !== '.json' || checkDeclaration(parsed.value).length === 0) return parsed
+  // Only declarations with mistakes need the places of their parts, which another parser finds.
+  return { ...parsed, locate: (await import('./read-yaml.ts')).locateJson(text) }
 }
 
 /**
@@ -148,23 +152,31 @@ async function explain(path: string, error: unknown): Promise<Imported> {
     return failed('the file', `It imports ${missing}, which is not there.`, 'Install it, or correct the import.')
   }
   const stack = error.stack ?? ''
-  if (!(error instanceof SyntaxError)) {
-    // The innermost line of the stack that is in the declaration itself.
-    const own = stack.split('\n').find((line) => line.includes(pathToFileURL(path).href)) ?? ''
-    const at = /:(\d+):(\d+)\)?$/.exec(own)
-    const where = at === null ? 'the file' : `line ${at[1]}, column ${at[2]}`
-    return failed(where, `It throws ${error.name}: ${error.message}`, 'Correct what throws here.')
-  }
-  const where = codeFrame(stack) ?? codeFrame(await syntaxError(path))
-  return failed(where ?? 'the file', `The syntax is wrong: ${error.message}`, 'Correct the syntax here.')
+  const own = `${pathToFileURL(path).href}:`
+  // The innermost line of the stack that is in the declaration itself.
+  const thrower = stack.split('\n').find((line) => line.includes(own)) ?? ''
+  const isSyntax = error instanceof SyntaxError
+  const at = isSyntax ? (parserFrame(stack) ?? parserFrame(await syntaxError(path))) : stackFrame(thrower)
+  const source = at && new SourceText(await readFile(path, 'utf8').catch(() => '')).at(...at)
+  const message = isSyntax ? `The syntax is wrong: ${error.message}` : `It throws ${error.name}: ${error.message}`
+  const remedy = isSyntax ? 'Correct the syntax here.' : 'Correct what throws here.'
+  if (source === undefined) return failed('the file', message, remedy)
+  return { kind: 'failed', problem: { path: placeName(source), message, remedy, source } }
 }
 
+type LineAndColumn = readonly [line: number, column: number]
+
 /** Line and column from the frame that Node's TypeScript parser puts before its error: `file:3`, lines, a caret. */
-function codeFrame(stack: string): string | undefined {
+function parserFrame(stack: string): LineAndColumn | undefined {
   const line = /^[^\n]*:(\d+)\n/.exec(stack)?.[1]
   const caret = /\n([ \t]*)\^/.exec(stack)?.[1]
-  if (line === undefined || caret === undefined) return undefined
-  return `line ${line}, column ${caret.length + 1}`
+  return line === undefined || caret === undefined ? undefined : [Number(line), caret.length + 1]
+}
+
+/** Line and column from a line of a stack. */
+function stackFrame(line: string): LineAndColumn | undefined {
+  const at = /:(\d+):(\d+)\)?$/.exec(line)
+  return at === null ? undefined : [Number(at[1]), Number(at[2])]
 }
 
 /** V8 does not give the place of a syntax error in a module. The TypeScript parser does, for JavaScript too. */

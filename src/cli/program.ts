@@ -280,8 +280,8 @@ function run<Arguments extends unknown[]>(
       const command = await load()
       await command(...given)
     } catch (error) {
-      const { explain } = await import('./explain.ts')
-      process.stderr.write(`${explain(error)}\n`)
+      const { printError } = await import('./explain.ts')
+      printError(error)
       process.exitCode = 1
     }
   }

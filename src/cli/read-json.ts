@@ -1,10 +1,15 @@
 /** Reads JSON: declarations and OpenAPI documents. Reports syntax errors and duplicate keys with line and column. */
-import type { Problem } from '../model/check/check-declaration.ts'
+import type { Locate } from '../model/check/check-declaration.ts'
+import type { Problem } from '../model/check/problem.ts'
+import { placeName, SourceText } from '../model/check/source-place.ts'
+import { findSyntaxProblem } from '../model/json/syntax-problem.ts'
 
 /** The value of a text, or what is wrong with the text. */
 export interface Parsed {
   readonly value?: unknown
   readonly problems: readonly Problem[]
+  /** Finds the places of the value's parts in the text. */
+  readonly locate?: Locate | undefined
 }
 
 // Finding the line of each one reads all lines before it.
@@ -12,31 +17,30 @@ const mostDuplicates = 20
 
 /** Reads JSON. Duplicate keys are refused: `JSON.parse` would silently take the second value. */
 export function readJson(text: string): Parsed {
+  const source = new SourceText(text)
+  const problem = (range: readonly [start: number, end: number], message: string, remedy: string): Problem => {
+    const place = source.place(...range)
+    return { path: placeName(place), message, remedy, source: place }
+  }
   try {
     const value: unknown = JSON.parse(text)
     const problems = duplicateKeys(text)
       .slice(0, mostDuplicates)
-      .map(({ key, offset }) => ({
-        path: place(text, offset),
-        message: `The key ${JSON.stringify(key)} is there twice.`,
-        remedy: 'Remove one of the two.',
-      }))
+      .map(({ key, range }) =>
+        problem(range, `The key ${JSON.stringify(key)} is there twice.`, 'Remove one of the two.'),
+      )
     return { value, problems }
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error)
-    const at = /at position (\d+)/.exec(said)
-    const offset = at === null ? text.length : Number(at[1])
-    const reason = said.replace(/ (?:in JSON )?at position .*$/s, '').replace(/, (?:\.\.\.)?".*$/s, '')
-    const message = `This is not JSON: ${reason}.`
-    return { problems: [{ path: place(text, offset), message, remedy: 'Correct the syntax here.' }] }
+    const { offset, message } = findSyntaxProblem(text) ?? { offset: 0, message: String(error) }
+    return { problems: [problem([offset, offset + 1], `This is not JSON. ${message}`, 'Correct the syntax here.')] }
   }
 }
 
 /** A key that its object has already. */
 interface DuplicateKey {
   readonly key: string
-  /** The offset of its opening quote, in UTF-16 units. */
-  readonly offset: number
+  /** The offsets of its opening quote and after its closing quote, in UTF-16 units. */
+  readonly range: readonly [start: number, end: number]
 }
 
 const colon = /\s*:/y
@@ -56,15 +60,9 @@ function duplicateKeys(text: string): DuplicateKey[] {
       colon.lastIndex = index + token.length
       if (keys === undefined || !colon.test(text)) continue
       const key = JSON.parse(token) as string
-      if (keys.has(key)) duplicates.push({ key, offset: index })
+      if (keys.has(key)) duplicates.push({ key, range: [index, index + token.length] })
       keys.add(key)
     }
   }
   return duplicates
-}
-
-/** The line and column of an offset, counted from 1. */
-function place(text: string, offset: number): string {
-  const before = text.slice(0, offset).split('\n')
-  return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
 }

@@ -1,8 +1,8 @@
 /** Plain data: copies of declarations, on which later changes have no effect, freezing, and canonical texts. */
-import { at, item } from './place.ts'
+import type { Steps } from './place.ts'
 
-/** Called for values that cannot be in a declaration: the place, the mistake, and what to write instead. */
-export type CopyFault = (path: string, message: string, remedy: string) => void
+/** Called for values that cannot be in a declaration: where, what is wrong, and what to write instead. */
+export type CopyFault = (steps: Steps, message: string, remedy: string) => void
 
 // Far above every declaration that people write: larger values are an attack or an accident.
 const mostLevels = 64
@@ -20,36 +20,36 @@ export function plainCopy(value: unknown, fault: CopyFault = () => {}): unknown 
   let values = 0
   let full = false
 
-  function copy(value: unknown, path: string): unknown {
+  function copy(value: unknown, steps: Steps): unknown {
     if (typeof value !== 'object' || value === null || full) return full ? undefined : value
     values += 1 + (Array.isArray(value) ? value.length : 0)
     if (values > mostValues) {
       full = true
-      return refuse(path, `has more than ${mostValues} values`, 'Split the interface into smaller ones.')
+      return refuse(steps, `has more than ${mostValues} values`, 'Split the interface into smaller ones.')
     }
-    if (open.has(value)) return refuse(path, 'contains itself', 'Write plain data, without circles.')
-    if (open.size >= mostLevels) return refuse(path, `is nested deeper than ${mostLevels} levels`, 'Nest less.')
+    if (open.has(value)) return refuse(steps, 'contains itself', 'Write plain data, without circles.')
+    if (open.size >= mostLevels) return refuse(steps, `is nested deeper than ${mostLevels} levels`, 'Nest less.')
     if (value instanceof RegExp) {
-      return refuse(path, 'is a regular expression', `Write its source as a string: ${JSON.stringify(value.source)}.`)
+      return refuse(steps, 'is a regular expression', `Write its source as a string: ${JSON.stringify(value.source)}.`)
     }
     if (!isPlain(value))
-      return refuse(path, 'is not plain data', 'Write an object, an array, a string, a number or true/false.')
+      return refuse(steps, 'is not plain data', 'Write an object, an array, a string, a number or true/false.')
     open.add(value)
-    const made = Array.isArray(value) ? copyArray(value, path) : copyObject(value, path)
+    const made = Array.isArray(value) ? copyArray(value, steps) : copyObject(value, steps)
     open.delete(value)
     return made
   }
 
-  function copyArray(list: readonly unknown[], path: string): unknown[] {
-    return Array.from(list, (each, index) => copy(each, item(path, index)))
+  function copyArray(list: readonly unknown[], steps: Steps): unknown[] {
+    return Array.from(list, (each, index) => copy(each, [...steps, index]))
   }
 
-  function copyObject(object: object, path: string): Record<string, unknown> {
+  function copyObject(object: object, steps: Steps): Record<string, unknown> {
     const made: Record<string, unknown> = {}
     if (Reflect.get(object, optionalMark) === true) Object.defineProperty(made, optionalMark, { value: true })
     for (const key of Object.keys(object)) {
       if (key === optionalMark || full) continue
-      const place = at(path, key)
+      const place = [...steps, key]
       if (key === '__proto__') refuse(place, 'is a name that JavaScript keeps for itself', 'Choose another name.')
       else {
         const each = copy(Reflect.get(object, key), place)
@@ -59,14 +59,14 @@ export function plainCopy(value: unknown, fault: CopyFault = () => {}): unknown 
     return made
   }
 
-  function refuse(path: string, message: string, remedy: string): undefined {
-    fault(path, message, remedy)
+  function refuse(steps: Steps, message: string, remedy: string): undefined {
+    fault(steps, message, remedy)
   }
 
   try {
-    return copy(value, '')
+    return copy(value, [])
   } catch {
-    return refuse('', 'cannot be read: reading one of its properties throws', 'Write plain data.')
+    return refuse([], 'cannot be read: reading one of its properties throws', 'Write plain data.')
   }
 }
 

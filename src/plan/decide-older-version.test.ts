@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { checkDeclaration, formatProblems } from '../model/check/check-declaration.ts'
+import { checkDeclaration } from '../model/check/check-declaration.ts'
+import { formatProblems } from '../model/check/problem.ts'
 import type { ChangeDeclaration, FieldDeclaration, InterfaceDeclaration } from '../model/declaration.ts'
 import {
   isMapped,

@@ -13,7 +13,8 @@ import { versionsMistakes } from '../../../test/mistakes/versions.ts'
 import { completeVersions } from '../../versions/versions.ts'
 import type { InterfaceDeclaration } from '../declaration.ts'
 import { studio } from '../studio.fixture.ts'
-import { checkDeclaration, formatProblems } from './check-declaration.ts'
+import { checkDeclaration } from './check-declaration.ts'
+import { formatProblems } from './problem.ts'
 
 const mistakes = [
   ...interfaceMistakes,

@@ -1,66 +1,45 @@
 /** Finds all mistakes in a declaration, each with its place and what to write instead. */
-import { below } from '../place.ts'
+import { below, type Steps } from '../place.ts'
 import { isObject, plainCopy } from '../plain-copy.ts'
 import { checkChanges } from './changes.ts'
 import { checkInterface } from './interface.ts'
 import { checkCollectionName } from './names.ts'
-import { Part, type ResourceView, type ResourceViews, viewsOf } from './parts.ts'
+import { type Finding, Part, type ResourceView, type ResourceViews, viewsOf } from './parts.ts'
+import type { Problem } from './problem.ts'
 import { checkResource, type Edge } from './resource.ts'
-
-/** One mistake. */
-export interface Problem {
-  /** The place in the declaration: `resources.tasks.fields.project_id.onDelete`; empty: the whole declaration. */
-  readonly path: string
-  /** What is wrong; continues the path. */
-  readonly message: string
-  /** What to write instead, a sentence. */
-  readonly remedy: string
-}
-
-/** A declaration that cannot be served, with all of its mistakes. */
-export class DeclarationError extends Error {
-  readonly problems: readonly Problem[]
-
-  constructor(problems: readonly Problem[], file?: string) {
-    super(formatProblems(problems, file))
-    this.name = 'DeclarationError'
-    this.problems = problems
-  }
-}
-
-/**
- * The problems as text for a terminal: numbered, each with its place, what is wrong, and what to write instead.
- *
- * @param file of the declaration, for the heading
- */
-export function formatProblems(problems: readonly Problem[], file?: string): string {
-  const number = problems.length === 1 ? 'One thing is' : `${problems.length} things are`
-  const indent = ' '.repeat(String(problems.length).length + 4)
-  const blocks = problems.map(({ path, message, remedy }, index) => {
-    const label = `${index + 1}.`.padStart(indent.length - 1)
-    return `${label} ${path === '' ? 'the declaration' : path}\n${indent}${message}\n${indent}→ ${remedy}`
-  })
-  return [`${number} wrong in ${file ?? 'the declaration'}:`, ...blocks].join('\n\n')
-}
+import type { SourcePlace } from './source-place.ts'
 
 // More collections than any interface has, and few enough to follow their references.
 const mostResources = 500
 
 /**
+ * Finds the place of a part in the text that the declaration was read from.
+ *
+ * @param steps to the part; a missing part has the place of the nearest one that exists
+ * @param isKey whether the key is meant, and not its value
+ */
+export type Locate = (steps: Steps, isKey: boolean) => SourcePlace | undefined
+
+/**
  * Finds all mistakes in a declaration. It never throws. If it finds nothing, the value is an `InterfaceDeclaration`
  * that `completeCatalog` accepts.
+ *
+ * @param locate finds the places of mistakes in a text; default: the declaration has no text
  */
-export function checkDeclaration(value: unknown): Problem[] {
-  const problems: Problem[] = []
-  const declaration = new Part(plainCopy(value, (path, message, remedy) => problems.push({ path, message, remedy })))
+export function checkDeclaration(value: unknown, locate?: Locate): Problem[] {
+  const findings: Finding[] = []
+  const declaration = new Part(
+    plainCopy(value, (steps, message, remedy) => findings.push({ steps, code: 'INVALID_VALUE', message, remedy })),
+    findings,
+  )
   if (isObject(declaration.value)) checkInterfaceAndResources(declaration)
-  else if (problems.length === 0) {
+  else if (findings.length === 0) {
     declaration.mustBe('an object', 'Write export default defineInterface({ name, resources }).')
   }
-  for (const { steps, message, remedy } of declaration.findings) {
-    problems.push({ path: below('', steps), message, remedy })
-  }
-  return problems
+  return findings.map(({ steps, message, remedy, isKey = false }) => {
+    const source = locate?.(steps, isKey)
+    return { path: below('', steps), message, remedy, ...(source === undefined ? {} : { source }) }
+  })
 }
 
 function checkInterfaceAndResources(declaration: Part): void {

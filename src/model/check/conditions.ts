@@ -57,7 +57,7 @@ function checkField(part: Part, name: string, subject: ConditionSubject): void {
   const field = comparedOf(resource, name, system)
   if (field === undefined) {
     const remedy = suggest(name, [...resource.fields.keys(), ...system, 'and', 'or', 'not'])
-    part.report(`is not a field of ${resource.name}`, remedy, 'UNKNOWN_FIELD')
+    part.reportKey(`is not a field of ${resource.name}`, remedy, 'UNKNOWN_FIELD')
   } else if (resource.fields.get(name)?.writeOnly === true) {
     const message = 'is writeOnly: a condition would let callers find out its value'
     part.report(message, 'Use another field.', 'UNKNOWN_FIELD')
@@ -88,9 +88,9 @@ function checkOperators(comparisons: Part, field: Compared, subject: ConditionSu
     const { value } = part
     const hint = own(operatorHints, operator) as string | undefined
     if (!operators.includes(operator)) {
-      part.report('is not an operator', hint ? `Write ${hint}.` : suggest(operator, operators), 'INVALID_OPERATOR')
+      part.reportKey('is not an operator', hint ? `Write ${hint}.` : suggest(operator, operators), 'INVALID_OPERATOR')
     } else if (operator === 'null') {
-      if (typeof value !== 'boolean') part.mustBe('true or false', 'Write true or false, without quotes.')
+      part.flag()
     } else if (ordering.includes(operator) && value === null) {
       part.report('is never true of null', 'Write { null: true }.')
     } else if (ordering.includes(operator) && field.type === 'boolean') {

@@ -71,11 +71,11 @@ function checkKeywords(schema: Part, isField: boolean): void {
     // The default is checked with the validator.
     if (isField && (word === 'default' || isFieldWord(word))) continue
     if (isField && word === 'required' && typeof value === 'boolean')
-      keyword.report('is not how a field is required', hints.required!)
+      keyword.reportKey('is not how a field is required', hints.required!)
     else if (!keywords.includes(word)) {
       const message = `is not a word of ${isField ? 'a field, nor of ' : ''}JSON Schema 2020-12`
       const known = isField ? [...keywords, ...fieldWords] : keywords
-      keyword.report(message, (own(hints, word) as string) ?? suggest(word, known, noKeyword))
+      keyword.reportKey(message, (own(hints, word) as string) ?? suggest(word, known, noKeyword))
     } else if (word === 'format' && typeof value === 'string' && !Object.hasOwn(ajv.formats, value)) {
       keyword.unknown(`is not a known format: ${show(value)}`, Object.keys(ajv.formats))
     } else if (word === 'pattern' && wrongPattern(text) !== undefined) {

@@ -40,29 +40,29 @@ export function checkInterfaceName(part: Part): void {
 /** Checks a collection's name: a plural noun in lower case, its words joined by hyphens. */
 export function checkCollectionName(part: Part, name: string): void {
   if (reservedCollections.includes(name)) {
-    part.report('is a name that the interface keeps for itself', `Choose another name, such as "my-${kebab(name)}".`)
+    part.reportKey('is a name that the interface keeps for itself', `Choose another name, such as "my-${kebab(name)}".`)
   } else if (!hyphened.test(name)) {
     const better = kebab(name)
     const remedy =
       better === ''
         ? 'Write a plural noun such as "line-items".'
         : `Write "${isPlural(better) ? better : pluralOf(better)}".`
-    part.report('must be lower case, its words joined by hyphens', remedy)
+    part.reportKey('must be lower case, its words joined by hyphens', remedy)
   } else if (!isPlural(name)) {
-    part.report('must be a plural noun', `Write "${pluralOf(name)}".`)
-  } else if (name.length > longest) part.report(`is longer than ${longest} characters`, 'Choose a shorter name.')
+    part.reportKey('must be a plural noun', `Write "${pluralOf(name)}".`)
+  } else if (name.length > longest) part.reportKey(`is longer than ${longest} characters`, 'Choose a shorter name.')
 }
 
 /** Checks a field's name: snake_case, without a meaning of its own. */
 export function checkFieldName(part: Part, name: string): void {
   if ((systemFields as readonly string[]).includes(name)) {
-    part.report('is a field that every record has already', 'Remove it: the server sets it.')
+    part.reportKey('is a field that every record has already', 'Remove it: the server sets it.')
   } else if (reservedFields.has(name)) {
-    part.report(reservedFields.get(name) as string, `Choose another name, such as "${name}_value".`)
+    part.reportKey(reservedFields.get(name) as string, `Choose another name, such as "${name}_value".`)
   } else if (!snakeCase.test(name)) {
     const better = kebab(name).replaceAll('-', '_')
-    part.report('must be snake_case', better === '' ? 'Write a name such as "due_on".' : `Write "${better}".`)
-  } else if (name.length > longest) part.report(`is longer than ${longest} characters`, 'Choose a shorter name.')
+    part.reportKey('must be snake_case', better === '' ? 'Write a name such as "due_on".' : `Write "${better}".`)
+  } else if (name.length > longest) part.reportKey(`is longer than ${longest} characters`, 'Choose a shorter name.')
 }
 
 /** A name as lower-case words joined by hyphens; empty if no character remains. */

@@ -10,7 +10,7 @@ import { isObject } from '../plain-copy.ts'
 import type { FieldType } from '../resource.ts'
 
 /** A mistake that a check found. */
-interface Finding {
+export interface Finding {
   /** The steps to its place. */
   readonly steps: Steps
   /** For responses: conditions come from clients and from functions too. */
@@ -19,6 +19,8 @@ interface Finding {
   readonly message: string
   /** What to write instead, a sentence. */
   readonly remedy: string
+  /** The key is wrong, and not its value. */
+  readonly isKey?: boolean
 }
 
 type Hints = Readonly<Record<string, string>>
@@ -83,6 +85,11 @@ export class Part {
     this.findings.push({ steps: this.steps, code, message, remedy })
   }
 
+  /** Reports the key, whatever its value. */
+  reportKey(message: string, remedy: string, code: Finding['code'] = 'INVALID_VALUE'): void {
+    this.findings.push({ steps: this.steps, code, message, remedy, isKey: true })
+  }
+
   /** Reports that the value is missing, or is not what it must be. */
   mustBe(what: string, remedy: string, code: Finding['code'] = 'INVALID_TYPE'): void {
     const message = this.isAbsent ? `is missing: it must be ${what}` : `must be ${what}, and is ${show(this.value)}`
@@ -109,7 +116,7 @@ export class Part {
   /** Reports every unknown key. */
   keys(known: readonly string[]): void {
     for (const key of Object.keys(this.record)) {
-      if (!known.includes(key)) this.key(key).report('is not a known key', suggest(key, known))
+      if (!known.includes(key)) this.key(key).reportKey('is not a known key', suggest(key, known))
     }
   }
 
@@ -125,7 +132,12 @@ export class Part {
   /** Reports a value that is neither `true` nor `false`. */
   flag(): void {
     if (this.isAbsent || typeof this.value === 'boolean') return
-    this.mustBe('true or false', 'Write true or false, without quotes.')
+    const meant = /^(?:yes|on)$/i.test(this.text) ? 'true' : /^(?:no|off)$/i.test(this.text) ? 'false' : undefined
+    const remedy =
+      meant === undefined
+        ? 'Write true or false, without quotes.'
+        : `Write ${meant}: only true or false are booleans, in YAML too.`
+    this.mustBe('true or false', remedy)
   }
 
   /** Reports a value that is not a text, or is blank. */

@@ -189,7 +189,7 @@ function checkAccess(resource: ResourceView, resources: ResourceViews): Edge[] {
   if (!access.optionalObject('access: { read: "anyone" }')) return edges
   for (const [action, rules] of access.entries()) {
     if (!(actions as readonly string[]).includes(action)) {
-      rules.report('is not an action', suggest(action, actions))
+      rules.reportKey('is not an action', suggest(action, actions))
       continue
     }
     if (Array.isArray(rules.value) && rules.value.length === 0) {

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { after, before, test } from 'node:test'
+import { stripVTControlCharacters } from 'node:util'
+import { printError } from './explain.ts'
+import { loadDeclaration } from './load-declaration.ts'
+
+let folder = ''
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'explain-'))
+})
+after(() => rm(folder, { recursive: true }))
+
+/** What is printed about the mistakes of a declaration, without the folder. */
+async function printed(name: string, text: string, terminal = false): Promise<string> {
+  const file = join(folder, name)
+  await writeFile(file, text)
+  const screen = Object.assign(new PassThrough({ encoding: 'utf8' }), terminal ? { isTTY: true } : {})
+  const error = await loadDeclaration(file).catch((thrown: unknown) => thrown)
+  const before = process.env['FORCE_COLOR']
+  delete process.env['FORCE_COLOR']
+  printError(error, screen)
+  if (before !== undefined) process.env['FORCE_COLOR'] = before
+  return String(screen.read()).replaceAll(`${folder}/`, '')
+}
+
+const notes = 'name: notes\nresources:\n  notes:\n    fields:\n'
+
+test('a mistake of YAML has its file, line, column and line of text', async () => {
+  assert.equal(
+    await printed('a.yaml', `${notes}      title: { type: string, minLenght: 1 }\n`),
+    `One thing is wrong in a.yaml:
+
+  1. resources.notes.fields.title.minLenght
+     is not a word of a field, nor of JSON Schema 2020-12
+     → Did you mean "minLength"?
+
+     a.yaml:5:30
+     5 │       title: { type: string, minLenght: 1 }
+       │                              ^^^^^^^^^
+`,
+  )
+})
+
+test('a mistake of JSON too, where it is indented with tabs', async () => {
+  const text = await printed(
+    'a.json',
+    '{\n\t"name": "notes",\n\t"resources": {\n\t\t"note": { "fields": { "text": {} } }\n\t}\n}',
+  )
+  assert.match(text, /a\.json:4:3\n {5}4 │ {3}"note": .*\n {7}│ {3}\^{6}\n/)
+})
+
+test('a syntax error has the line, in every format', async () => {
+  assert.match(await printed('b.yaml', 'name: [a\nb: c'), /b\.yaml:2:1\n {5}2 │ b: c\n {7}│ \^/)
+  assert.match(
+    await printed('b.json', '{\n  "name" 1 }'),
+    /A colon is missing(?:.|\n)*b\.json:2:10\n {5}2 │ {3}"name" 1 }/,
+  )
+  assert.match(await printed('b.ts', 'export default {\n  name: 1 name }'), /b\.ts:2:11\n {5}2 │ {3}name: 1 name }/)
+  assert.match(await printed('tab.yaml', 'name: a\nresources:\n\tnotes: {}'), /tab\.yaml:3:1(?:.|\n)*│ +\^/)
+})
+
+test('a missing key has the place of what it is missing in, and the empty declaration has none', async () => {
+  assert.match(await printed('c.yaml', 'name: notes\nresources: { notes: {} }'), /c\.yaml:2:14\n.*\n {7}│ {14}\^{5}\n/)
+  assert.match(await printed('empty.yaml', ''), /must be an object, and is null/)
+})
+
+test('the second use of an alias has the place of the alias', async () => {
+  const text = await printed('d.yaml', `${notes}      a: &a { type: strin }\n      b: *a\n`)
+  assert.match(text, /d\.yaml:5:21/)
+  assert.match(text, /2\. resources\.notes\.fields\.b\.type/)
+})
+
+test('colours are for terminals, and change nothing else', async () => {
+  const plain = await printed('e.yaml', notes)
+  const coloured = await printed('e.yaml', notes, true)
+  assert.notEqual(coloured, plain)
+  assert.equal(stripVTControlCharacters(coloured), plain)
+})
+
+test('a file cannot steer the terminal, and a long line is cut', async () => {
+  const text = await printed('f.yaml', `${notes}      title: { type: strin, description: "\u202e${'x'.repeat(500)}" }`)
+  assert.doesNotMatch(text, /\u202e/)
+  assert.ok(text.split('\n').every((line) => line.length < 120))
+  const late = await printed('g.yaml', `name: notes\nresources: { notes: { title: ${'x'.repeat(500)}, fields: 7 } }`)
+  const [line = '', marks = ''] = late.split('\n').slice(-3)
+  assert.equal(line.slice(marks.indexOf('^'), marks.lastIndexOf('^') + 1), '7')
+})
