@@ -1,4 +1,4 @@
-/** The examples of tutorials and how-to guides run as they are printed. */
+/** The examples of tutorials, how-to guides and some other pages run as they are printed. */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,9 @@ import { blocksOf, runPage } from './page.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-for (const page of globSync(['docs/getting-started.md', 'docs/how-to/*.md'], { cwd: root }).sort()) {
+const others = ['docs/reference/http-interface.md', 'docs/reference/conditions-and-access.md']
+
+for (const page of globSync(['docs/getting-started.md', 'docs/how-to/*.md', ...others], { cwd: root }).sort()) {
   const blocks = blocksOf(readFileSync(join(root, page), 'utf8'))
   const needsPostgres = blocks.some(({ text, reason }) => reason === undefined && /postgres:\/\//.test(text))
   test(`the examples of ${page} run`, { skip: needsPostgres && (whyNoDatabase ?? false) }, async (context) => {
