@@ -4,23 +4,28 @@
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { root } from './package/contents.ts'
 import { preparedRelease, prepareRelease, ReleaseRefused } from './package/release.ts'
 
 const options = {
   folder: fileURLToPath(root),
   isPublished: (name: string, version: string) => {
-    const { stdout, stderr, status } = spawnSync('npm', ['view', `${name}@${version}`, 'version'], { encoding: 'utf8' })
-    if (status !== 0 && !stderr.includes('E404')) throw new ReleaseRefused(`The registry does not answer:\n${stderr}`)
-    return stdout.trim() === version
+    const question = ['view', `${name}@${version}`, 'version', '--json', '--loglevel', 'error']
+    const { stdout, stderr, status } = spawnSync('npm', question, { encoding: 'utf8' })
+    if (status === 0) return stdout.trim() !== ''
+    if (stdout.includes('"E404"')) return false
+    throw new ReleaseRefused(`The registry does not say which versions it has. ${stderr.trim()}`)
   },
   print: (line: string) => console.log(line),
 }
 
+const given = process.argv.slice(2)
 try {
-  const { values } = parseArgs({ options: { publish: { type: 'boolean', default: false } } })
-  if (values.publish) {
+  if (given.some((each) => each !== '--publish')) {
+    console.error('npm run release takes --publish or nothing.')
+    process.exit(2)
+  }
+  if (given.length > 0) {
     const { tarball, version, commit } = preparedRelease(options)
     const { status } = spawnSync('npm', ['publish', '--access', 'public', tarball], { stdio: 'inherit' })
     if (status !== 0) throw new ReleaseRefused('npm has not published it. Nothing is tagged.')

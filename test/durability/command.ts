@@ -5,8 +5,6 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-// As the first line of the command has them.
-const flags = ['--max-semi-space-size=4', '--heap-growing-percent=40']
 const command = join(import.meta.dirname, '../../src/cli/main.js')
 
 /** A server in a process of its own. */
@@ -44,7 +42,7 @@ export async function startServer(
     'off',
     ...options,
   ]
-  const child = spawn(process.execPath, [...flags, command, ...parameters], {
+  const child = spawn(process.execPath, [command, ...parameters], {
     cwd: folder,
     env: { ...environmentOf(folder), ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
