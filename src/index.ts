@@ -23,7 +23,16 @@ export {
 } from './model/declaration.ts'
 export * as Type from './model/type.ts'
 export { type App, type AppOptions, createApp } from './server/create-app.ts'
+export {
+  type BunServer,
+  bunAddress,
+  type DenoInfo,
+  denoAddress,
+  forwardedAddress,
+  type HonoContext,
+  honoAddress,
+} from './server/fetch/addresses.ts'
 export { type FetchHandlerOptions, toFetchHandler } from './server/fetch/fetch.ts'
-export { toNodeHandler } from './server/node/listener.ts'
+export { type NodeHandlerOptions, toNodeHandler } from './server/node/listener.ts'
 export { collectMetrics, type Metrics } from './server/observe/metrics.ts'
 export type { Observation, Observe } from './server/observe/observe.ts'

@@ -76,6 +76,8 @@ export async function trial(
     readonly memory?: boolean
     /** One that another trial has made; the last of them to close removes it. */
     readonly database?: TrialDatabase
+    /** The beginning of every address: `/api`. */
+    readonly basePath?: string
     readonly requireHttps?: boolean
     readonly development?: boolean
     readonly cors?: Cors
@@ -84,7 +86,7 @@ export async function trial(
     readonly rates?: RateOptions
   } = {},
 ): Promise<Trial> {
-  const versions = completeVersions(declaration)
+  const versions = completeVersions(declaration, options.basePath)
   const { stored: catalog } = versions
   const prepared = { declaration, catalog }
   const database = options.database ?? (await newDatabase({ memory: options.memory, prepared }))
@@ -110,7 +112,7 @@ export async function trial(
       revoked_at: null,
     })
   }
-  const judge = judgeOf(declaration, versions)
+  const judge = judgeOf(options.basePath === undefined ? declaration : { ...declaration }, versions)
   const basePath = versions.current.basePath
   const send = async (sent: Sent) => {
     const asked = request(sent, keys)

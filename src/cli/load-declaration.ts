@@ -86,9 +86,10 @@ async function read(path: string, file: string): Promise<Parsed> {
  * Loads, checks and completes a declaration with all of its versions.
  *
  * @param file default: the declaration in the working directory
+ * @param basePath the beginning of every address, as `readBasePath` gives it
  * @throws DeclarationError, ConfigurationError
  */
-export async function loadVersions(file: string | undefined): Promise<Versions> {
+export async function loadVersions(file: string | undefined, basePath = ''): Promise<Versions> {
   const found = file ?? (await findDeclaration('.'))
   if (found === undefined) {
     throw new ConfigurationError(
@@ -96,7 +97,7 @@ export async function loadVersions(file: string | undefined): Promise<Versions> 
         'a file.',
     )
   }
-  return completeVersions(await loadDeclaration(found))
+  return completeVersions(await loadDeclaration(found), basePath)
 }
 
 /** Like `loadVersions`, for commands that only need what is stored. */

@@ -90,6 +90,7 @@ databaseCommand(program, 'serve', 'Serve the declared interface')
       'JWT claim with the roles of the caller, such as realm_access.roles (default: roles)',
     ).env('JWT_ROLES_CLAIM'),
   )
+  .addOption(new Option('--base-path <path>', 'Path that all addresses begin with, such as /api').env('BASE_PATH'))
   .option('--trust-proxy', 'Use the Forwarded or X-Forwarded-* headers of the proxy in front of the server')
   .addOption(
     new Option('--rate-limit <rates>', 'Enforce the declared rate limits, or no rate limits')

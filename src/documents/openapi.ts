@@ -62,7 +62,7 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
     ...resourcePaths(catalog, partsOf),
     ...systemPaths(catalog, partsOf),
     ...exportPaths(catalog, problems),
-    ...servicePaths(serverUrl, problems),
+    ...servicePaths(`${serverUrl}${versions.basePath}`, problems),
   }
   const otherMethods = problems.of(['METHOD_NOT_ALLOWED'])
   const words = `${text}${versionText(versions, version, now)}`

@@ -20,6 +20,8 @@ export interface HttpRequest {
    * @throws Fault BODY_TOO_LARGE
    */
   readBody(limit: number): Promise<Uint8Array>
+  /** The request of the platform: Node's `IncomingMessage`, Express's `Request`, or a `Request` of the fetch API. */
+  readonly native?: unknown
   /**
    * A signal that is aborted when the client closes the connection; `undefined`: it never does.
    */

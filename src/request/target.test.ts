@@ -31,6 +31,6 @@ const table: readonly (readonly [path: string, route: string | undefined])[] = [
 for (const [path, route] of table) {
   test(`OPS-1: ${path} is ${route ?? 'no address'}`, () => {
     const found = findTarget(catalog, path)
-    assert.equal(found.kind === 'found' ? routeOf(`/${catalog.version}`, found.target) : undefined, route)
+    assert.equal(found.kind === 'found' ? routeOf(found.target, `/${catalog.version}`) : undefined, route)
   })
 }

@@ -73,7 +73,7 @@ export const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QU
 /**
  * Finds the target of a path.
  *
- * @param path the path of the request target, percent-encoded, without query
+ * @param path the path of the request target after the base path, percent-encoded, without query
  * @param versioned whether paths begin with the version of the catalog
  */
 export function findTarget(catalog: Catalog, path: string, versioned = true): Found {
@@ -163,11 +163,12 @@ export function requireTarget(found: Found, method: string, basePath: string): A
 /**
  * The template that an address fits.
  *
- * @param basePath what addresses begin with: `/v1`, or nothing
+ * @param basePath the beginning of the version's paths: `/v1`
+ * @param root the beginning of every address: `/api`, or empty
  * @example
- * routeOf('/v1', target) // '/v1/projects/{id}/tasks'
+ * routeOf(target, '/v1') // '/v1/projects/{id}/tasks'
  */
-export function routeOf(basePath: string, target: Target): string {
+export function routeOf(target: Target, basePath: string, root = ''): string {
   switch (target.kind) {
     case 'collection': {
       const { parent, resource } = target
@@ -190,6 +191,6 @@ export function routeOf(basePath: string, target: Target): string {
     case 'openapi':
       return `${basePath}/openapi.json`
     case 'health':
-      return `/health/${target.probe}`
+      return `${root}/health/${target.probe}`
   }
 }

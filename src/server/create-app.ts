@@ -1,6 +1,7 @@
 /** The program as a library: a declaration in, an application out. */
 
 import { randomUUID } from 'node:crypto'
+import { readBasePath } from '../http/base-path.ts'
 import { type Cors, readCors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { checkDeclaration } from '../model/check/check-declaration.ts'
@@ -21,6 +22,11 @@ import { earlyRefusal, toFault } from './request-context.ts'
 export interface AppOptions extends RateOptions, Omit<DatabaseOptions, 'database'> {
   /** `sqlite:FILE`, `sqlite::memory:` or `postgres://…`; `sqlite:.resourced/data.db` by default. */
   readonly database?: string
+  /**
+   * The path that all addresses begin with, such as `/api`; none by default. Links, `Location` and the OpenAPI document
+   * have it too.
+   */
+  readonly basePath?: string
   /** What start-up may change in the database; `additive` by default. */
   readonly migrate?: 'never' | 'additive'
   /** Receives everything that happens: requests, failures, jobs. */
@@ -39,6 +45,8 @@ export interface AppOptions extends RateOptions, Omit<DatabaseOptions, 'database
 
 /** An application that answers requests until it is closed. */
 export interface App {
+  /** The beginning of every address: `/api`, or empty. */
+  readonly basePath: string
   /** Answers a request. It never throws. */
   respond(request: HttpRequest): Promise<HttpResponse>
   /** Makes the response to a request that is refused before `respond`. */
@@ -62,7 +70,8 @@ export interface App {
 export function createApp(declaration: InterfaceDeclaration, options: AppOptions = {}): App {
   const problems = checkDeclaration(declaration)
   if (problems.length > 0) throw new DeclarationError(problems)
-  const versions = completeVersions(declaration)
+  const basePath = readBasePath(options.basePath)
+  const versions = completeVersions(declaration, basePath)
   const { stored: catalog } = versions
   const {
     database = 'sqlite:.resourced/data.db',
@@ -81,16 +90,20 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
     onReplica: observe && ((news) => observe({ kind: 'replica', ...news })),
   })
   const start = (opened: Storage) => assemble(catalog, opened, { ...rest, versions, cors, jwt })
-  if (storage instanceof Promise) return deferredApp(storage.then(start), cors, observe)
+  if (storage instanceof Promise) return { basePath, ...deferredApp(storage.then(start), cors, observe) }
   const { respond, refuse, close } = start(storage)
-  return { respond, refuse, close, async ready() {} }
+  return { basePath, respond, refuse, close, async ready() {} }
 }
 
 /**
  * Makes an application whose database is still being opened: requests wait for it. If it cannot be opened, every
  * request gets the 502 of a database failure.
  */
-function deferredApp(opening: Promise<Application>, cors: Cors | undefined, observe: Observe | undefined): App {
+function deferredApp(
+  opening: Promise<Application>,
+  cors: Cors | undefined,
+  observe: Observe | undefined,
+): Omit<App, 'basePath'> {
   const unopened = { cors, newRequestId: randomUUID }
   let opened: Application | undefined
   let failure: unknown

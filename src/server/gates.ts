@@ -2,6 +2,7 @@
  * The checks that a request passes before anything of it is planned. A gate throws the Fault that refuses the request,
  * returns a response that ends it, or lets it pass. `respond.ts` has their order.
  */
+import { pathWithin } from '../http/base-path.ts'
 import { isPreflight, preflightHeaders } from '../http/cors.ts'
 import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
 import { accepts } from '../http/preferences.ts'
@@ -40,14 +41,17 @@ export const limitTarget: Gate = ({ request }) => {
 /** Finds the version and the address. Nothing is refused for them yet: callers without a credential learn nothing. */
 export const locate: Gate = (context) => {
   const { app, path, query, request } = context
-  const choice = chooseVersion(app.versions, { path, query, headers: request.headers })
+  const { versions } = app
+  // An address outside the base path is one that does not exist.
+  const within = pathWithin(versions.basePath, path) ?? ''
+  const choice = chooseVersion(versions, { path: within, query, headers: request.headers })
   const { basePath, catalog } = choice.version
-  const found = findTarget(catalog, path, basePath !== '')
+  const found = findTarget(catalog, within, versions.carriers.includes('path'))
   context.choice = choice
   context.found = found
   context.versionCatalog = catalog
   context.basePath = basePath
-  if (found.kind === 'found') context.route = routeOf(basePath, found.target)
+  if (found.kind === 'found') context.route = routeOf(found.target, basePath, versions.basePath)
   return undefined
 }
 

@@ -4,7 +4,7 @@ import { readCors } from '../http/cors.ts'
 import type { Catalog } from '../model/resource.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import type { Apply } from '../storage/migration/migration-step.ts'
-import { basePathOf, onlyVersion, type Versions } from '../versions/versions.ts'
+import { onlyVersion, type Versions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
 import { readJwt } from './jwt.ts'
 import {
@@ -121,6 +121,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     problem: app.refuse,
     tls,
     trustProxy,
+    basePath: versions.basePath,
     onClientError: ({ code }) => observe({ kind: 'unreadable', code }),
     onRejected: () => observe({ kind: 'turned-away' }),
   })
@@ -140,7 +141,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       ? undefined
       : watchCertificate(files, tls, server.renewCertificate, { observe })
   void app.runner.maintain()
-  const url = `${origin}${basePathOf(versions, catalog.version)}`
+  const url = `${origin}${versions.current.basePath}`
   if (metricsUrl !== undefined) observe({ kind: 'metrics', url: metricsUrl })
   observe({ kind: 'listening', url, server: app.server })
   return {

@@ -11,7 +11,7 @@ import type { Version, Versions } from './versions.ts'
 
 /** The parts of a request that can name a version. */
 export interface VersionedRequest {
-  /** As in the request target, without query. */
+  /** As in the request target after the base path, without query. */
   readonly path: string
   readonly query: string
   readonly headers: HttpRequest['headers']
@@ -79,8 +79,8 @@ export function chooseVersion(versions: Versions, request: VersionedRequest): Ch
 
 /** The version that a path begins with. Most requests are for the current one, so its name is compared first. */
 function versionInPath({ all, current }: Versions, path: string): Version | undefined {
-  const { basePath } = current
-  const isCurrent = path.startsWith(basePath) && path.charAt(basePath.length) === '/'
+  const { name } = current
+  const isCurrent = path.startsWith(name, 1) && path.charAt(name.length + 1) === '/'
   return isCurrent ? current : all.get(firstSegment(path))
 }
 

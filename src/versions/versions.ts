@@ -3,6 +3,7 @@
  * that (VER-1, VER-3, VER-4).
  */
 
+import { pathWithin } from '../http/base-path.ts'
 import { formatHttpDate } from '../http/fields/http-date.ts'
 import { formatLinks, type Link } from '../http/fields/link.ts'
 import { type HttpResponse, isFile, type ResponseHeaders } from '../http/message.ts'
@@ -20,7 +21,7 @@ export interface Version {
   readonly name: string
   /** The catalog of the version; its `version` is this name. */
   readonly catalog: Catalog
-  /** The beginning of its paths: `/v1`, or empty if the path is not a carrier. */
+  /** The beginning of its paths: `/v1` or `/api/v1`, without the version if the path is not a carrier. */
   readonly basePath: string
   /** The media type that names the version; `undefined`: media types are not a carrier. */
   readonly vendorType: string | undefined
@@ -42,45 +43,48 @@ export interface Versions {
   /** The stored catalog: the current version, with the catalogs of all versions. */
   readonly stored: Catalog
   readonly carriers: readonly Carrier[]
+  /** The beginning of every address: `/api`, or empty. */
+  readonly basePath: string
 }
 
-/** Completes all versions of a declaration without mistakes (`checkDeclaration`). */
-export function completeVersions(declaration: InterfaceDeclaration): Versions {
+/**
+ * Completes all versions of a declaration without mistakes (`checkDeclaration`).
+ *
+ * @param basePath the beginning of every address, as `readBasePath` gives it
+ */
+export function completeVersions(declaration: InterfaceDeclaration, basePath = ''): Versions {
   const current = completeCatalog(declaration)
   const versions = catalogsOfVersions(current, plainCopy(declaration) as InterfaceDeclaration)
-  return versionsOf(declaration, deepFreeze({ ...current, versions }))
+  return versionsOf(declaration, deepFreeze({ ...current, versions }), basePath)
 }
 
 /** The versions of an interface that has only one, in the path. */
 export function onlyVersion(catalog: Catalog): Versions {
-  return versionsOf({}, catalog)
+  return versionsOf({}, catalog, '')
 }
 
 function versionsOf(
   declaration: Pick<InterfaceDeclaration, 'versions' | 'versionCarriers'>,
   catalog: Catalog,
+  basePath: string,
 ): Versions {
   const declared = Object.entries(declaration.versions ?? { [catalog.version]: {} })
   const carriers: readonly Carrier[] = [...(declaration.versionCarriers ?? (['path'] as const))]
   const versions = declared.map(([name, { deprecated, sunset, afterSunset = 'gone', guide }]): Version => {
     const [deprecatedAt, sunsetAt] = [deprecated, sunset].map((text) => (text === undefined ? text : momentOf(text)))
-    const basePath = basePathOf({ carriers }, name)
     const vendorType = carriers.includes('media-type') ? mediaTypeOf({ name: catalog.name, version: name }) : undefined
     // The only version is the stored one.
     const own = declared.length > 1 ? (catalog.versions.get(name) ?? catalog) : catalog
-    return { name, catalog: own, basePath, vendorType, deprecatedAt, sunsetAt, afterSunset, guide }
+    const path = carriers.includes('path') ? `${basePath}/${name}` : basePath
+    return { name, catalog: own, basePath: path, vendorType, deprecatedAt, sunsetAt, afterSunset, guide }
   })
   return deepFreeze({
     all: new Map(versions.map((version) => [version.name, version])),
     current: versions.at(-1) as Version,
     stored: catalog,
     carriers,
+    basePath,
   })
-}
-
-/** The beginning of a version's paths: `/v1`, or empty if the path is not a carrier. */
-export function basePathOf({ carriers }: Pick<Versions, 'carriers'>, version: string): string {
-  return carriers.includes('path') ? `/${version}` : ''
 }
 
 /** Whether a version is deprecated at a time. */
@@ -225,7 +229,9 @@ export function retiredResponse(
  */
 function addressIn(versions: Versions, from: Version, to: Version, path: string): string | undefined {
   const isInPath = versions.carriers.includes('path')
-  const [, ...segments] = path.split('/')
+  const within = pathWithin(versions.basePath, path)
+  if (within === undefined) return undefined
+  const [, ...segments] = within.split('/')
   const moved = (isInPath ? segments.slice(1) : segments).map((segment, index) =>
     // A collection, or one nested under a record.
     index === 0 || index === 2 ? nameIn(from.catalog, to.catalog, segment) : segment,

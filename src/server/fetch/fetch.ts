@@ -1,4 +1,5 @@
 /** Connects the pipeline to the fetch API: `Request` in, `Response` out. */
+import { isWithin, requireBasePath } from '../../http/base-path.ts'
 import { type FileBody, type HttpRequest, type HttpResponse, isFile, lengthOfBody } from '../../http/message.ts'
 import { Fault, fault } from '../../spec/faults.ts'
 import { openFile, piecesOf, roomFor } from '../node/file-body.ts'
@@ -9,15 +10,20 @@ interface FetchApp {
   readonly respond: (request: HttpRequest) => Promise<HttpResponse>
   /** Makes the response to requests that never reach `respond`. */
   readonly refuse: (error: Fault) => HttpResponse
+  /** The beginning of every address: `/api`; empty by default. */
+  readonly basePath?: string
 }
 
 /** Options of a fetch handler. `Rest` is what the platform passes to a handler after the request. */
 export interface FetchHandlerOptions<Rest extends readonly unknown[] = []> {
   /**
-   * Returns the client's IP address, from the request or from what the platform passes after it. Failed authentications
-   * are limited by address (LIM-1); clients for which it returns `''` or `undefined` share one limit.
+   * Returns the client's IP address, from the request or from what the platform passes after it: `bunAddress`,
+   * `denoAddress`, `honoAddress`, `forwardedAddress`, or a function of your own. Failed authentications are limited by
+   * address (LIM-1); clients for which it returns `''` or `undefined`, or throws, share one limit.
    */
   readonly address?: (request: Request, ...rest: Rest) => string | undefined
+  /** Answers requests outside the `basePath` of the application; by default they get 404. */
+  readonly fallback?: (request: Request, ...rest: Rest) => Response | Promise<Response>
 }
 
 /**
@@ -25,15 +31,17 @@ export interface FetchHandlerOptions<Rest extends readonly unknown[] = []> {
  * request says whether it is secure. Without `address`, all clients share one limit for failed authentications, and a
  * process warning says so.
  *
+ * @throws ConfigurationError if there is a `fallback`, and the application has no `basePath` and so owns every address
  * @example
- * const address = (request: Request, server: Server) => server.requestIP(request)?.address
- * Bun.serve({ fetch: toFetchHandler(app, { address }) })
- * Deno.serve(toFetchHandler(app, { address: (request, info: Deno.ServeHandlerInfo) => info.remoteAddr.hostname }))
+ * Bun.serve({ fetch: toFetchHandler(app, { address: bunAddress }) })
+ * Deno.serve(toFetchHandler(app, { address: denoAddress }))
  */
 export function toFetchHandler<Rest extends readonly unknown[] = []>(
   app: FetchApp,
-  { address }: FetchHandlerOptions<Rest> = {},
+  { address, fallback }: FetchHandlerOptions<Rest> = {},
 ): (request: Request, ...rest: Rest) => Promise<Response> {
+  const { basePath = '' } = app
+  if (fallback !== undefined) requireBasePath(basePath, 'toFetchHandler(app, { fallback })')
   if (address === undefined) {
     process.emitWarning(
       'toFetchHandler has no "address" option: all clients share one limit for failed authentications. ' +
@@ -41,10 +49,21 @@ export function toFetchHandler<Rest extends readonly unknown[] = []>(
       { code: 'RESOURCED_NO_ADDRESS' },
     )
   }
+  let warned = false
+  const addressOf = (request: Request, rest: Rest): string => {
+    try {
+      return address?.(request, ...rest) ?? ''
+    } catch (error) {
+      if (!warned) process.emitWarning(`The address option of toFetchHandler threw: ${String(error)}`)
+      warned = true
+      return ''
+    }
+  }
   return async (request, ...rest) => {
+    if (fallback !== undefined && !isWithin(basePath, new URL(request.url).pathname)) return fallback(request, ...rest)
     let made: HttpResponse
     try {
-      made = await app.respond(toHttpRequest(request, () => address?.(request, ...rest)))
+      made = await app.respond(toHttpRequest(request, addressOf(request, rest)))
       if (isFile(made.body) && hasContent(request.method, made)) await (await openFile(made.body)).close()
     } catch (error) {
       made = app.refuse(error instanceof Fault ? error : fault('INTERNAL_ERROR', {}, error))
@@ -53,7 +72,7 @@ export function toFetchHandler<Rest extends readonly unknown[] = []>(
   }
 }
 
-function toHttpRequest(request: Request, address: () => string | undefined): HttpRequest {
+function toHttpRequest(request: Request, address: string): HttpRequest {
   const url = new URL(request.url)
   const headers: Record<string, string | undefined> = {}
   const rawHeaders: string[] = []
@@ -71,14 +90,20 @@ function toHttpRequest(request: Request, address: () => string | undefined): Htt
     target,
     headers,
     secure: url.protocol === 'https:',
-    address: address() ?? '',
+    address,
+    native: request,
     abandoned: () => request.signal,
     readBody: (limit) => readBody(request, Number(length ?? 0), limit),
   }
 }
 
+const bodyWasRead =
+  'The body of the request was read before toFetchHandler() ran. Give the handler the request first, or a clone: ' +
+  'handler(request.clone()).'
+
 async function readBody(request: Request, declared: number, limit: number): Promise<Uint8Array> {
   if (declared > limit) throw bodyTooLarge(limit)
+  if (request.bodyUsed) throw new Error(bodyWasRead)
   if (request.body === null) return new Uint8Array(0)
   const chunks: Uint8Array[] = []
   let size = 0

@@ -9,6 +9,7 @@ import { readForwarded } from '../../http/fields/forwarded.ts'
 import type { HttpRequest, HttpResponse } from '../../http/message.ts'
 import { Fault, fault } from '../../spec/faults.ts'
 import { checkHead, malformedRequest } from './head.ts'
+import { urlOf } from './mounted.ts'
 import {
   abortResponse,
   isOver,
@@ -18,6 +19,7 @@ import {
   removePending,
   type ServerState,
 } from './pending-request.ts'
+import { plainAddress } from './plain-address.ts'
 import { readNodeBody } from './request-body.ts'
 import { send } from './send.ts'
 
@@ -26,7 +28,7 @@ type Headers = HttpRequest['headers']
 /** A request that has just arrived. */
 export function pendingOf(request: NodeRequest, response: NodeResponse, awaitsContinue = false): PendingRequest {
   const open = { mustClose: false, inputEnded: false, bodyBytes: 0, bodyFault: undefined, failBody: undefined }
-  return { request, response, awaitsContinue, reserved: undefined, ...open }
+  return { request, response, url: urlOf(request), awaitsContinue, reserved: undefined, ...open }
 }
 
 /** Answers a request. Never throws; a response whose client has gone is dropped. */
@@ -69,11 +71,11 @@ const busy = [1, 2, 3].map((seconds) =>
 
 /** Rejects a request without reading it, because of overload (LIM-4). */
 export function reject(state: ServerState, pending: PendingRequest): void {
-  const { url = '', headers, socket } = pending.request
+  const { headers, socket } = pending.request
   const secure = state.trustProxy ? readForwarded(headers as Headers).secure : (socket as TLSSocket).encrypted === true
   const error = busy[Math.floor(Math.random() * busy.length)]!
   state.onRejected?.()
-  deliver(state, pending, state.problem(error, { target: url, headers: headers as Headers, secure }))
+  deliver(state, pending, state.problem(error, { target: pending.url, headers: headers as Headers, secure }))
   removePending(state, pending)
 }
 
@@ -113,9 +115,8 @@ function recover(state: ServerState, pending: PendingRequest, error: unknown): v
 }
 
 function toHttpRequest(state: ServerState, pending: PendingRequest): HttpRequest {
-  const { request } = pending
+  const { request, url } = pending
   const method = request.method ?? ''
-  const url = request.url ?? ''
   const received = request.headers as Headers
   const { target, host } = checkHead({ method, url, rawHeaders: request.rawHeaders, headers: received })
   const headers = request.httpVersionMajor === 2 ? withoutPseudoFields(received) : received
@@ -128,6 +129,7 @@ function toHttpRequest(state: ServerState, pending: PendingRequest): HttpRequest
     headers,
     secure: forwarded === undefined ? (request.socket as TLSSocket).encrypted === true : forwarded.secure,
     address: forwarded?.address ?? plainAddress(request.socket.remoteAddress),
+    native: request,
     abandoned: () => abandonSignal(pending),
     reserve: (caller, bytes, mayRefuse) => reserveBytes(state, pending, { caller, bytes }, mayRefuse),
     readBody: (limit) => readNodeBody(pending, limit, state),
@@ -157,11 +159,6 @@ function withoutPseudoFields(received: Headers): Record<string, string | undefin
   }
   if (authority !== undefined) headers.host = authority
   return headers
-}
-
-// A socket for both families shows an IPv4 client as ::ffff:192.0.2.1.
-function plainAddress(address = ''): string {
-  return address.startsWith('::ffff:') ? address.slice(7) : address
 }
 
 // How often a client is probed that has closed its side, in milliseconds.

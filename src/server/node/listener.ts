@@ -14,6 +14,7 @@ import { createSecureServer } from 'node:http2'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Server as TlsServer } from 'node:tls'
+import { isWithin, requireBasePath } from '../../http/base-path.ts'
 import type { HttpResponse } from '../../http/message.ts'
 import { everyMethod } from '../../request/target.ts'
 import { type Fault, fault } from '../../spec/faults.ts'
@@ -22,6 +23,7 @@ import type { CertificatePair } from './certificates.ts'
 import { trackConnections } from './close.ts'
 import { handle, handleDelayed, pendingOf, refuse, reject } from './handle.ts'
 import { headersTooLarge, malformedRequest, urlTooLong } from './head.ts'
+import { mountWatch } from './mounted.ts'
 import {
   addPending,
   type ClientTimeouts,
@@ -43,6 +45,8 @@ export interface NodeServerOptions {
   /** Left out: plain HTTP. */
   readonly tls?: CertificatePair | undefined
   readonly trustProxy?: boolean
+  /** The beginning of every address: `/api`; empty by default. */
+  readonly basePath?: string
   /** Reports requests that were refused before `respond` ran. */
   readonly onClientError?: (error: Fault) => void
   /** Reports requests that were rejected because of overload (LIM-4). */
@@ -178,24 +182,26 @@ function receiver(state: ServerState, limits?: Partial<OverloadLimits>) {
     limits,
   )
   state.onAnswered = () => admission.answered()
+  const healthPath = `${state.basePath}/health/`
   const receive = (pending: PendingRequest) => {
     // Node's parser accepts a request line that ends in HTTP/2.0: it is a request of HTTP/1.1 with a wrong version.
     if (pending.request instanceof IncomingMessage && pending.request.httpVersionMajor > 1)
       pending.request.httpVersionMajor = 1
     addPending(state, pending)
     // A supervisor would kill the server if health checks had to wait.
-    if (pending.request.url?.startsWith('/health/')) handle(state, pending)
+    if (pending.url.startsWith(healthPath)) handle(state, pending)
     else admission.admit(pending)
   }
   return { admission, receive }
 }
 
 function stateOf(options: Omit<NodeServerOptions, 'tls' | 'overloadLimits'>): ServerState {
-  const { respond, problem, trustProxy = false, onClientError, onRejected, timeouts = defaultTimeouts } = options
+  const { respond, problem, trustProxy = false, basePath = '', timeouts = defaultTimeouts } = options
+  const { onClientError, onRejected } = options
   const unread = new UnreadResponses(options.unread)
   const counts = { running: new Set<PendingRequest>(), inFlight: 0, bodyBytes: 0 }
   const moments = { closing: false, onIdle: () => {}, onAnswered: () => {} }
-  return { respond, problem, trustProxy, onClientError, onRejected, timeouts, unread, ...counts, ...moments }
+  return { respond, problem, trustProxy, basePath, onClientError, onRejected, timeouts, unread, ...counts, ...moments }
 }
 
 function listen(server: Server, host: string, port: number, scheme: string): Promise<string> {
@@ -209,20 +215,49 @@ function listen(server: Server, host: string, port: number, scheme: string): Pro
   })
 }
 
+/** What a handler needs of an application. */
+interface NodeApp {
+  readonly respond: ServerState['respond']
+  /** Makes the response to requests that never reach `respond`. */
+  readonly refuse: ServerState['problem']
+  /** The beginning of every address: `/api`; empty by default. */
+  readonly basePath?: string
+}
+
+/** Options of a Node handler. */
+export interface NodeHandlerOptions {
+  /** Believes `Forwarded` and `X-Forwarded-*`, because a proxy in front writes them; false by default. */
+  readonly trustProxy?: boolean
+  /** Leaves requests outside the `basePath` of the application to the next handler; false by default. */
+  readonly next?: boolean
+}
+
 /**
  * Makes a handler of an application for a server of `node:http`, `node:https`, `node:http2`, or of a framework on top
- * of them (Express, Fastify). It must come before anything that reads bodies.
+ * of them (Express, Connect, Fastify). Mount it before anything that reads bodies.
  *
- * @param options `trustProxy`: believe `Forwarded` and `X-Forwarded-*`
+ * @throws ConfigurationError if `next` is set, and the application has no `basePath` and so owns every address
  * @example
  * http.createServer(toNodeHandler(app)).listen(8080)
+ * @example
+ * // createApp(declaration, { basePath: '/api' })
+ * express().use(toNodeHandler(app, { next: true }))
  */
 export function toNodeHandler(
-  { respond, refuse: problem }: { readonly respond: ServerState['respond']; readonly refuse: ServerState['problem'] },
-  options: { readonly trustProxy?: boolean } = {},
-): (request: NodeRequest, response: NodeResponse) => void {
-  const { receive } = receiver(stateOf({ respond, problem, ...options }))
-  return (request, response) => receive(pendingOf(request, response))
+  { respond, refuse: problem, basePath = '' }: NodeApp,
+  { next: passesOn = false, ...options }: NodeHandlerOptions = {},
+): (request: NodeRequest, response: NodeResponse, next?: () => void) => void {
+  if (passesOn) requireBasePath(basePath, 'toNodeHandler(app, { next: true })')
+  const { receive } = receiver(stateOf({ respond, problem, basePath, ...options }))
+  const watch = mountWatch(basePath)
+  return (request, response, next) => {
+    const pending = pendingOf(request, response)
+    if (!isWithin(basePath, pending.url)) {
+      watch(request)
+      if (passesOn && next !== undefined) return next()
+    }
+    receive(pending)
+  }
 }
 
 /** What Node hands to `clientError`. */

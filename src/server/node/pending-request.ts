@@ -30,6 +30,8 @@ export interface ServerState {
   readonly problem: (error: Fault, request?: RefusedRequest) => HttpResponse
   /** Whether a proxy in front reports the client's address and protocol. */
   readonly trustProxy: boolean
+  /** The beginning of every address: `/api`, or empty. */
+  readonly basePath: string
   /** Reports requests that were refused before `respond` ran. */
   readonly onClientError?: ((error: Fault) => void) | undefined
   /** Reports requests that were rejected because of overload. */
@@ -54,6 +56,8 @@ export interface ServerState {
 export interface PendingRequest {
   readonly request: NodeRequest
   readonly response: NodeResponse
+  /** The request target as the client sent it. */
+  readonly url: string
   /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean
   /** Nothing that follows on this connection can be trusted. */

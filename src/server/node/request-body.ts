@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import { fault } from '../../spec/faults.ts'
 import { bodyTooLarge, malformedRequest } from './head.ts'
+import { bodyWasRead, keptBody } from './mounted.ts'
 import type { NodeRequest, PendingRequest, ServerState } from './pending-request.ts'
 
 // The most bytes of bodies in memory for all running requests together (LIM-4).
@@ -19,18 +20,23 @@ export function hasBody(request: NodeRequest): boolean {
 }
 
 /**
- * Reads the whole body, once.
+ * Reads the whole body, once, or takes the bytes that a framework has kept of it.
  *
  * @param limit in bytes; a declared length beyond it is refused before a byte is read
  * @throws Fault BODY_TOO_LARGE; REQUEST_TIMEOUT if it arrives too slowly; MALFORMED_REQUEST if it is incomplete;
  *   OVERLOADED if too many large bodies arrive at once
+ * @throws Error if another parser has read it and kept no bytes
  */
 export async function readNodeBody(pending: PendingRequest, limit: number, state: Receiving): Promise<Uint8Array> {
   const { request } = pending
   if (!hasBody(request)) return nothing
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw bodyTooLarge(limit)
-  if (request.readableEnded)
-    throw new Error('The body was read before: nothing else may read it, such as a body parser.')
+  const declared = request.headers['content-length']
+  if (Number(declared) === 0) return nothing
+  if (Number(declared ?? 0) > limit) throw bodyTooLarge(limit)
+  const kept = keptBody(request)
+  if (kept !== undefined && kept.length > limit) throw bodyTooLarge(limit)
+  if (kept !== undefined) return kept
+  if (request.readableDidRead || request.readableEnded) throw new Error(bodyWasRead)
   if (pending.bodyFault !== undefined) throw pending.bodyFault
   if (request.destroyed) throw endedEarly()
   if (pending.awaitsContinue) {
