@@ -69,6 +69,11 @@ const ports = ['8080', '8081', '8443', '8444', '9464', '3000']
 const portName = new RegExp(`\\b(?:${ports.join('|')})\\b`, 'g')
 const limit = 120_000
 
+/** Whether something happens with a block, so that a mistake in it can be noticed. */
+export function runs({ language, words: [word] }: Block): boolean {
+  return language === 'text' || ['sh', 'json'].includes(language) || (word !== undefined && files.has(language))
+}
+
 /** Where a page's examples run. */
 interface Place {
   readonly folder: string
@@ -132,7 +137,9 @@ async function placeFor(context: TestContext, database: string | undefined): Pro
       .replace(/postgres:\/\/[^\s'"]+/g, (address) => database ?? address)
   const { NODE_OPTIONS: _, TEST_ENGINE: __, ...inherited } = process.env
   const path = `${programs}:${dirname(process.execPath)}:${process.env['PATH']}`
-  return { folder: join(folder, 'work'), environment: { ...inherited, PATH: path, HOME: folder }, adapted }
+  // The tests' PostgreSQL does not wait for the disk.
+  const environment = { ...inherited, PATH: path, HOME: folder, DATABASE_UNSAFE: 'true' }
+  return { folder: join(folder, 'work'), environment, adapted }
 }
 
 /** One shell for all blocks, so that variables and aliases stay. Every command must succeed. */

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { emptyDatabase, whyNoDatabase } from '../postgres/database.ts'
-import { blocksOf, runPage } from './page.ts'
+import { blocksOf, runPage, runs } from './page.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -14,8 +14,8 @@ for (const page of globSync(['docs/getting-started.md', 'docs/how-to/*.md', ...o
   const blocks = blocksOf(readFileSync(join(root, page), 'utf8'))
   const needsPostgres = blocks.some(({ text, reason }) => reason === undefined && /postgres:\/\//.test(text))
   test(`the examples of ${page} run`, { skip: needsPostgres && (whyNoDatabase ?? false) }, async (context) => {
-    const nameless = blocks.filter(({ language }) => language === '').map(({ line }) => `${page}:${line}`)
-    assert.deepEqual(nameless, [], 'code blocks without a language')
+    const idle = blocks.filter((block) => !runs(block) && block.reason === undefined).map(({ line }) => `${page}:${line}`)
+    assert.deepEqual(idle, [], 'code blocks that do not run and say no reason')
     const database = needsPostgres ? await emptyDatabase() : undefined
     if (database !== undefined) context.after(database.remove)
     await runPage(context, page, database?.url)
