@@ -8,7 +8,7 @@ import { blocksOf, runPage, runs } from './page.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-const others = ['docs/reference/http-interface.md', 'docs/reference/conditions-and-access.md']
+const others = ['docs/reference/{http-interface,conditions-and-access}.md', 'docs/explanation/versions.md']
 
 for (const page of globSync(['docs/getting-started.md', 'docs/how-to/*.md', ...others], { cwd: root }).sort()) {
   const blocks = blocksOf(readFileSync(join(root, page), 'utf8'))
