@@ -86,10 +86,10 @@ async function read(path: string, file: string): Promise<Parsed> {
  * Loads, checks and completes a declaration with all of its versions.
  *
  * @param file default: the declaration in the working directory
- * @param basePath the beginning of every address, as `readBasePath` gives it
+ * @param basePath the beginning of every address, such as `/api`
  * @throws DeclarationError, ConfigurationError
  */
-export async function loadVersions(file: string | undefined, basePath = ''): Promise<Versions> {
+export async function loadVersions(file: string | undefined, basePath?: string): Promise<Versions> {
   const found = file ?? (await findDeclaration('.'))
   if (found === undefined) {
     throw new ConfigurationError(

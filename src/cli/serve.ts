@@ -1,6 +1,5 @@
 /** `resourced serve [FILE]`: starts a server from the command line, and stops it on a signal. */
 import { flushCompileCache } from 'node:module'
-import { readBasePath } from '../http/base-path.ts'
 import { withoutCredentials } from '../model/credentials.ts'
 import { type LogLevel, logTo, outputWritten } from '../server/observe/log.ts'
 import type { Observe } from '../server/observe/observe.ts'
@@ -25,7 +24,7 @@ interface Options extends GivenDatabase, Omit<ServeOptions, keyof GivenDatabase 
 export async function serveCommand(file: string | undefined, options: Options): Promise<void> {
   const database = databaseOf(options)
   if (isElsewhere(database)) enlargeHeap()
-  const versions = await loadVersions(file, readBasePath(options.basePath))
+  const versions = await loadVersions(file, options.basePath)
   const { stored: catalog } = versions
   const observe = logTo(options.logLevel)
   const serving = await serveUntilStopped({

@@ -16,8 +16,8 @@ export function readBasePath(text: string | undefined): string {
   const path = text === undefined || text === '/' ? '' : text
   if (typeof path === 'string' && path.length <= longest && form.test(path)) return path
   throw new ConfigurationError(
-    `The base path ${JSON.stringify(text)} cannot be used. Write a path such as /api: each segment begins with a slash and has ` +
-      `letters, digits, "-", ".", "_" or "~", no slash ends it, and it has at most ${longest} characters.`,
+    `The base path ${JSON.stringify(text)} cannot be used. Write a path such as /api: each segment begins with a ` +
+      `slash and has letters, digits, "-", ".", "_" or "~", no slash ends it, and it has at most ${longest} characters.`,
   )
 }
 

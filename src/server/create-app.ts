@@ -1,7 +1,6 @@
 /** The program as a library: a declaration in, an application out. */
 
 import { randomUUID } from 'node:crypto'
-import { readBasePath } from '../http/base-path.ts'
 import { type Cors, readCors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { checkDeclaration } from '../model/check/check-declaration.ts'
@@ -70,9 +69,8 @@ export interface App {
 export function createApp(declaration: InterfaceDeclaration, options: AppOptions = {}): App {
   const problems = checkDeclaration(declaration)
   if (problems.length > 0) throw new DeclarationError(problems)
-  const basePath = readBasePath(options.basePath)
-  const versions = completeVersions(declaration, basePath)
-  const { stored: catalog } = versions
+  const versions = completeVersions(declaration, options.basePath)
+  const { stored: catalog, basePath } = versions
   const {
     database = 'sqlite:.resourced/data.db',
     migrate,

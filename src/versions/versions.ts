@@ -3,7 +3,7 @@
  * that (VER-1, VER-3, VER-4).
  */
 
-import { pathWithin } from '../http/base-path.ts'
+import { pathWithin, readBasePath } from '../http/base-path.ts'
 import { formatHttpDate } from '../http/fields/http-date.ts'
 import { formatLinks, type Link } from '../http/fields/link.ts'
 import { type HttpResponse, isFile, type ResponseHeaders } from '../http/message.ts'
@@ -50,12 +50,13 @@ export interface Versions {
 /**
  * Completes all versions of a declaration without mistakes (`checkDeclaration`).
  *
- * @param basePath the beginning of every address, as `readBasePath` gives it
+ * @param basePath the beginning of every address, such as `/api`; none by default
+ * @throws ConfigurationError if it is no path of plain segments
  */
-export function completeVersions(declaration: InterfaceDeclaration, basePath = ''): Versions {
+export function completeVersions(declaration: InterfaceDeclaration, basePath?: string): Versions {
   const current = completeCatalog(declaration)
   const versions = catalogsOfVersions(current, plainCopy(declaration) as InterfaceDeclaration)
-  return versionsOf(declaration, deepFreeze({ ...current, versions }), basePath)
+  return versionsOf(declaration, deepFreeze({ ...current, versions }), readBasePath(basePath))
 }
 
 /** The versions of an interface that has only one, in the path. */
