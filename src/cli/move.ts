@@ -79,11 +79,15 @@ export async function moveCommand({ from, to, declaration, databaseUnsafe }: Mov
   try {
     await mustFit(source, catalog)
     const started = performance.now()
-    const moved = await fillDatabase({ ...databaseOf({ database: to, databaseUnsafe }), option: '--to' }, catalog, async (target) => {
-      begun = await beginMaintenance(maintenance)
-      progress.say(begun ? 'The source is under maintenance now.' : 'The source was under maintenance already.')
-      return await move(source, target, { catalog, progress, signal: interrupted.signal })
-    })
+    const moved = await fillDatabase(
+      { ...databaseOf({ database: to, databaseUnsafe }), option: '--to' },
+      catalog,
+      async (target) => {
+        begun = await beginMaintenance(maintenance)
+        progress.say(begun ? 'The source is under maintenance now.' : 'The source was under maintenance already.')
+        return await move(source, target, { catalog, progress, signal: interrupted.signal })
+      },
+    )
     progress.end()
     for (const line of summary(moved, (performance.now() - started) / 1_000, { from, to })) progress.say(line)
   } catch (error) {

@@ -17,7 +17,7 @@ export function readBasePath(text: string | undefined): string {
   if (typeof path === 'string' && path.length <= longest && form.test(path)) return path
   throw new ConfigurationError(
     `The base path ${JSON.stringify(text)} cannot be used. Write a path such as /api: each segment begins with a ` +
-      `slash and has letters, digits, "-", ".", "_" or "~", no slash ends it, and it has at most ${longest} characters.`,
+      `slash and has letters, digits, "-", ".", "_" or "~"; no slash at its end; at most ${longest} characters.`,
   )
 }
 

@@ -14,7 +14,9 @@ for (const page of globSync(['docs/getting-started.md', 'docs/how-to/*.md', ...o
   const blocks = blocksOf(readFileSync(join(root, page), 'utf8'))
   const needsPostgres = blocks.some(({ text, reason }) => reason === undefined && /postgres:\/\//.test(text))
   test(`the examples of ${page} run`, { skip: needsPostgres && (whyNoDatabase ?? false) }, async (context) => {
-    const idle = blocks.filter((block) => !runs(block) && block.reason === undefined).map(({ line }) => `${page}:${line}`)
+    const idle = blocks
+      .filter((block) => !runs(block) && block.reason === undefined)
+      .map(({ line }) => `${page}:${line}`)
     assert.deepEqual(idle, [], 'code blocks that do not run and say no reason')
     const database = needsPostgres ? await emptyDatabase() : undefined
     if (database !== undefined) context.after(database.remove)
