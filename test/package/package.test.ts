@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { access, cp, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
-import { request } from 'node:https'
+import * as http from 'node:http'
+import * as https from 'node:https'
 import { delimiter, dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { generated } from '../../scripts/package/contents.ts'
@@ -124,7 +125,15 @@ describe('the packed package', { skip: cannotRun }, () => {
     for (const file of Object.keys(declarations)) {
       test(`serves ${file} on ${name}`, async () => {
         const database = `sqlite:${join(consumer.folder, `${index}-${file}.db`)}`
-        const given = ['serve', file, '--port', '0', '--database', database]
+        const given = [
+          'serve',
+          file,
+          '--port',
+          '0',
+          '--database',
+          database,
+          ...(file === 'resources.js' ? ['--http'] : []),
+        ]
         const serving = await startServing([...runtime().command, program, ...given], consumer.folder)
         assert.equal(await statusOf(`${serving.url}/things`), 401)
         assert.match(await serving.stop(), /"msg":"stopped"/)
@@ -205,7 +214,9 @@ describe('the packed package', { skip: cannotRun }, () => {
 /** The status of a GET, whatever the certificate. */
 function statusOf(url: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const asking = request(url, { rejectUnauthorized: false, agent: false }, (response) => {
+    const { request } = url.startsWith('https:') ? https : http
+    const options = { rejectUnauthorized: false, agent: false } as const
+    const asking = request(url, options, (response) => {
       response.resume().on('end', () => resolve(response.statusCode))
     })
     asking.on('error', reject).end()

@@ -50,8 +50,9 @@ export function trackConnections(
   return async (deadline) => {
     // Closing the listener would reset connections that are not accepted yet.
     await new Promise(setImmediate)
-    // Node's own close() would also interrupt responses that are being written.
-    const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
+    // Node's own close() would also interrupt responses that are being written. Bun's servers of HTTP are no NetServer.
+    const stopListening = server instanceof NetServer ? NetServer.prototype.close : (server as NetServer).close
+    const closed = new Promise<void>((resolve) => stopListening.call(server, () => resolve()))
     // Responses say `Connection: close` only now: a client that reconnects at once is refused by the system, and not
     // reset.
     state.closing = true
