@@ -22,7 +22,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'storage/sql': ['spec', 'model', 'storage'],
   'storage/transactions': ['spec', 'model', 'plan', 'storage', 'storage/sql'],
   'storage/migration': ['spec', 'model', 'plan', 'storage', 'storage/sql'],
-  'storage/move': ['spec', 'model', 'plan', 'storage', 'storage/sql', 'storage/transactions'],
+  'storage/move': [
+    ...['spec', 'model', 'plan', 'storage'],
+    ...['storage/sql', 'storage/transactions', 'storage/migration'],
+  ],
   'storage/sqlite': ['model', 'plan', ...storageFolders],
   'storage/postgres': ['model', 'plan', ...storageFolders],
   jobs: ['spec', 'model', 'plan', 'storage'],

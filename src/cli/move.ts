@@ -15,6 +15,7 @@ import {
 } from '../server/open-database.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import { formatSteps } from '../storage/migration/migration-step.ts'
+import { type StoredSchema, schemaOf } from '../storage/migration/stored-schema.ts'
 import {
   expectedRows,
   fingerprint,
@@ -72,6 +73,7 @@ export async function moveCommand({ from, to, declaration, databaseUnsafe }: Mov
   }
   const source: DatabaseOptions = { database: from, option: '--from' }
   const catalog = await loadCatalog(declaration)
+  const schema = schemaOf(catalog)
   const { maintenance, close } = await openMaintenance(source)
   const interrupted = interruption()
   const progress = showProgress({ title: 'Moving', unit: 'rows written and read back' })
@@ -81,11 +83,11 @@ export async function moveCommand({ from, to, declaration, databaseUnsafe }: Mov
     const started = performance.now()
     const moved = await fillDatabase(
       { ...databaseOf({ database: to, databaseUnsafe }), option: '--to' },
-      catalog,
+      schema,
       async (target) => {
         begun = await beginMaintenance(maintenance)
         progress.say(begun ? 'The source is under maintenance now.' : 'The source was under maintenance already.')
-        return await move(source, target, { catalog, progress, signal: interrupted.signal })
+        return await move(source, target, { schema, progress, signal: interrupted.signal })
       },
     )
     progress.end()
@@ -123,12 +125,12 @@ async function beginMaintenance(maintenance: MaintenanceStore): Promise<boolean>
 }
 
 interface Moving {
-  readonly catalog: Catalog
+  readonly schema: StoredSchema
   readonly progress: Progress
   readonly signal: AbortSignal
 }
 
-async function move(from: DatabaseOptions, target: MoveTarget, { catalog, progress, signal }: Moving): Promise<Moved> {
+async function move(from: DatabaseOptions, target: MoveTarget, { schema, progress, signal }: Moving): Promise<Moved> {
   const source = await openMoveSource(from)
   try {
     const seen = await untilQuiet(source, signal)
@@ -136,7 +138,7 @@ async function move(from: DatabaseOptions, target: MoveTarget, { catalog, progre
     const expected = 2 * (await expectedRows(source))
     let done = 0
     const moved = await moveAll(source, target, {
-      ...{ catalog, signal, now: Date.now() },
+      ...{ schema, signal, now: Date.now() },
       onRows(count) {
         done += count
         progress.update(done, Math.min(done / Math.max(expected, done), 1))

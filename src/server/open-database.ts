@@ -4,6 +4,7 @@ import type { Catalog } from '../model/resource.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import type { Migrated } from '../storage/migration/apply.ts'
 import type { Apply } from '../storage/migration/migration-step.ts'
+import type { StoredSchema } from '../storage/migration/stored-schema.ts'
 import type { MoveSource, MoveTarget } from '../storage/move/move.ts'
 import {
   hasSqliteTables,
@@ -138,12 +139,12 @@ export async function openMoveSource(database: DatabaseOptions): Promise<MoveSou
  */
 export async function fillDatabase<T>(
   database: DatabaseOptions,
-  catalog: Catalog,
+  schema: StoredSchema,
   fill: (target: MoveTarget) => Promise<T>,
 ): Promise<T> {
   const engine = engineOf(database)
-  if (engine.kind === 'sqlite') return fillSqlite(engine.path, catalog, fill)
-  return (await import('../storage/postgres/move.ts')).fillPostgres(engine.options, catalog, fill)
+  if (engine.kind === 'sqlite') return fillSqlite(engine.path, schema, fill)
+  return (await import('../storage/postgres/move.ts')).fillPostgres(engine.options, schema, fill)
 }
 
 /** Whether a database is lost when its process ends. */

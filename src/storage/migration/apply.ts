@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import { columnsOf } from '../sql/columns.ts'
-import { formerKeys, searchColumns, type TableSpec, tablesFor } from '../sql/tables.ts'
+import { formerKeys, layOut, searchColumns, type TableSpec, tablesFor } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { type ExistingTable, planMigration, planVersionChange } from './diff.ts'
@@ -21,6 +21,7 @@ import {
   needsCount,
 } from './migration-step.ts'
 import { type FoundSchema, readSchema, remember, rememberShape, storedVersion } from './schema.ts'
+import type { StoredSchema } from './stored-schema.ts'
 import { assessStep, takeStep } from './take-step.ts'
 
 /** How to migrate. */
@@ -192,22 +193,22 @@ function needsNoRows(step: IndexStep, planned: readonly MigrationStep[], { table
 const rewriting = new Set<MigrationStep['kind']>(['add-column', 'change-type', 'fill-default', 'drop-column'])
 
 /**
- * Creates the tables of a catalog in an empty database.
+ * Creates tables in an empty database.
  *
  * @returns the indexes to build after the rows were written (`buildIndex`)
  * @throws StorageFault where the database is not empty
  * @throws MigrationRefused where a foreign table has a name that is needed
  */
-export function* createTables(engine: MigrationEngine, catalog: Catalog): Transaction<IndexStep[]> {
+export function* createTables(engine: MigrationEngine, schema: StoredSchema): Transaction<IndexStep[]> {
   const { tables, foreign } = yield* readSchema(engine)
   if (tables.length > 0) throw notEmpty(yield recordCounts)
-  const desired = tablesFor(catalog, engine.layout)
+  const desired = layOut(schema.tables, engine.layout)
   const steps = planMigration({ tables: [], foreign }, desired)
   const blocked = steps.filter(({ kind }) => kind === 'blocked')
   if (blocked.length > 0) throw new MigrationRefused(blocked)
   for (const step of steps) if (step.kind === 'create-table') yield* takeStep(engine, step, 0)
   yield* rememberShape(desired)
-  yield* remember('version', catalog.version)
+  if (schema.version !== undefined) yield* remember('version', schema.version)
   return steps.filter(isIndexStep)
 }
 
@@ -225,7 +226,7 @@ function notEmpty(counts: readonly Row[]): StorageFault {
     .filter(({ count }) => Number(count) > 0)
     .map(({ collection, count }) => `${count} in ${collection}`)
   const what = filled.length === 0 ? 'tables without records' : `records (${filled.join(', ')})`
-  return new StorageFault('failed', `The database to move to holds ${what} already. Name an empty one.`)
+  return new StorageFault('failed', `The database to be filled holds ${what} already. Name an empty one.`)
 }
 
 /**

@@ -38,6 +38,8 @@ export interface MigrationEngine extends Engine {
   readonly relations: Statement
   /** Selects the columns of tables (`ColumnRow`). */
   columnsOf(tables: readonly string[]): Statement
+  /** Selects the indexes of tables: their name, whether they are unique, and their columns as a JSON array. */
+  indexesOf(tables: readonly string[]): Statement
   /**
    * The full-text index of a table.
    *

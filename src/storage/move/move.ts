@@ -1,10 +1,10 @@
 /** Moves everything that a database holds into another database, and reads it back. Clients see no difference. */
 import { createHash } from 'node:crypto'
 import sql, { raw } from 'sql-template-tag'
-import type { Catalog } from '../../model/resource.ts'
 import { timestamp } from '../../model/time.ts'
 import { exportsKept } from '../../plan/export-document.ts'
-import { type ColumnSpec, tablesFor } from '../sql/tables.ts'
+import type { StoredSchema } from '../migration/stored-schema.ts'
+import { type ColumnSpec, layOut } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import type { Row, Statement } from '../transaction.ts'
 import { probeKey } from '../write-probe.ts'
@@ -27,6 +27,12 @@ export const batch = { rows: 1_000, bytes: 4_000_000 }
 export interface MoveSource {
   /** Takes the snapshot that everything is read from. */
   begin(): Promise<void>
+  /**
+   * The tables of the snapshot.
+   *
+   * @throws StorageFault where another release of this program made them
+   */
+  schema(): Promise<StoredSchema>
   /** Runs a statement that reads from the snapshot. */
   all(statement: Statement): Promise<Row[]>
   /** The rows of a table, in the order of its first column, in batches: a table may exceed the memory. */
@@ -76,7 +82,7 @@ export interface Moved {
 
 /** How to move. */
 export interface MoveOptions {
-  readonly catalog: Catalog
+  readonly schema: StoredSchema
   /** Milliseconds since 1970. */
   readonly now: number
   readonly signal: AbortSignal
@@ -113,9 +119,9 @@ export async function fingerprint(all: (statement: Statement) => Promise<Row[]>)
 // Clocks and `resourced_meta` are written one by one; pieces are files.
 const writtenApart = new Set(['resourced_meta', 'resourced_clocks', 'resourced_pieces'])
 
-/** The tables of a catalog that move row by row. Their columns are the same on every engine. */
-export function movedTables(catalog: Catalog): MovedTable[] {
-  return tablesFor(catalog, { clockSlots: 1, indexesRowNumber: false, storesExports: false })
+/** The tables that move row by row. Their columns are the same on every engine. */
+export function movedTables(schema: StoredSchema): MovedTable[] {
+  return layOut(schema.tables, { clockSlots: 1, indexesRowNumber: false, storesExports: false })
     .filter(({ name }) => !writtenApart.has(name))
     .map(({ name, columns, search }) => ({ name, columns, search: search?.columns ?? [] }))
 }
@@ -127,8 +133,8 @@ export function movedTables(catalog: Catalog): MovedTable[] {
  * @throws the reason of the signal
  */
 export async function moveAll(source: MoveSource, target: MoveTarget, options: MoveOptions): Promise<Moved> {
-  const { catalog, onIndexes, onRows, signal } = options
-  const tables = movedTables(catalog)
+  const { schema, onIndexes, onRows, signal } = options
+  const tables = movedTables(schema)
   const digests = new Map<string, Digest>()
   for (const table of tables) {
     const digest = new Digest()

@@ -39,6 +39,13 @@ export function migrationEngine(lockWait: number): MigrationEngine {
         from pg_attribute a join pg_class c on c.oid = a.attrelid
         where c.relnamespace = ${currentSchema} and c.relname = any(${tables}) and a.attnum > 0 and not a.attisdropped
         order by a.attnum`,
+    indexesOf: (tables) => sql`
+      select c.relname as name, i.indisunique as unique,
+          (select json_agg(a.attname order by k.place)
+            from unnest(i.indkey) with ordinality as k(number, place)
+            join pg_attribute a on a.attrelid = t.oid and a.attnum = k.number)::text as columns
+        from pg_index i join pg_class c on c.oid = i.indexrelid join pg_class t on t.oid = i.indrelid
+        where t.relnamespace = ${currentSchema} and t.relname = any(${tables}) and i.indexprs is null`,
     searchOf: ({ name, search }, relations, columns) =>
       columns.has(wordsColumn) ? { columns: search, isComplete: relations.has(searchTable(name)) } : undefined,
     lockTables: (steps, existing) => lockTables(steps, existing, lockWait),

@@ -3,8 +3,8 @@
  */
 import type { ClientBase } from 'pg'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import type { Catalog } from '../../model/resource.ts'
 import { buildIndex, createTables } from '../migration/apply.ts'
+import { readStoredSchema, type StoredSchema } from '../migration/stored-schema.ts'
 import { insertClock } from '../migration/take-step.ts'
 import { batch, type MovedRow, type MovedTable, type MoveSource, type MoveTarget, movedTables } from '../move/move.ts'
 import { quoted } from '../sql/columns.ts'
@@ -42,6 +42,7 @@ export async function postgresSource(options: ConnectionOptions): Promise<MoveSo
       // The snapshot is of the moment of the first read.
       await query(snapshot, 'select count(*) from resourced_meta')
     },
+    schema: () => run(snapshot, readStoredSchema(migrationEngine(usualWaits.lock))),
     all: failing(all(snapshot)),
     async *rows(table) {
       try {
@@ -83,7 +84,7 @@ function failing<A, T>(work: (asked: A) => Promise<T>): (asked: A) => Promise<T>
  */
 export async function fillPostgres<T>(
   options: ConnectionOptions & { readonly unsafe?: boolean | undefined },
-  catalog: Catalog,
+  schema: StoredSchema,
   fill: (target: MoveTarget) => Promise<T>,
 ): Promise<T> {
   const client = await unlimited(options)
@@ -92,7 +93,7 @@ export async function fillPostgres<T>(
     await checkServer(client)
     await checkRights(client)
     // A server that starts meanwhile waits for the lock, or gives up.
-    const filled = () => inTransaction(client, begin, async () => fill(await makeTarget(client, catalog)))
+    const filled = () => inTransaction(client, begin, async () => fill(await makeTarget(client, schema)))
     // The server notices within a second that this process was killed.
     const settings = { client_connection_check_interval: '1000' }
     return await withSettings(client, settings, () => underLock(client, usualWaits, filled))
@@ -103,9 +104,9 @@ export async function fillPostgres<T>(
   }
 }
 
-async function makeTarget(client: ClientBase, catalog: Catalog): Promise<MoveTarget> {
+async function makeTarget(client: ClientBase, schema: StoredSchema): Promise<MoveTarget> {
   const engine = migrationEngine(usualWaits.lock)
-  const indexes = await run(client, createTables(engine, catalog))
+  const indexes = await run(client, createTables(engine, schema))
   return {
     all: all(client),
     write: (table, rows) => writeRows(client, table, rows),
@@ -124,7 +125,7 @@ async function makeTarget(client: ClientBase, catalog: Catalog): Promise<MoveTar
           throw tooLongForIndex(error, step, 'move again') ?? error
         })
       }
-      for (const { name, columns } of movedTables(catalog)) {
+      for (const { name, columns } of movedTables(schema)) {
         if (columns[0]?.constraint === 'row') await restartNumbers(client, name)
         // Without this, the planner has no statistics until autovacuum runs.
         await all(client)(sql`analyze ${quoted(name)}`)

@@ -17,7 +17,8 @@ export interface Column {
   readonly role: 'value' | Derivation
 }
 
-const types: Readonly<Record<Field['type'], ColumnType>> = {
+/** The type of the column of a field. */
+export const columnTypes: Readonly<Record<Field['type'], ColumnType>> = {
   string: 'text',
   integer: 'integer',
   number: 'real',
@@ -47,7 +48,7 @@ export function columnsOf(resource: Resource): readonly Column[] {
 
 function makeColumns(resource: Resource): Column[] {
   return resource.fields.flatMap((field) => {
-    const value: Column = { name: field.name, type: types[field.type], field, role: 'value' }
+    const value: Column = { name: field.name, type: columnTypes[field.type], field, role: 'value' }
     if (isInstant(field)) return [value, { name: `_instant_${field.name}`, type: 'text', field, role: 'instant' }]
     if (field.type === 'decimal')
       return [value, { name: decimalColumn(field.name), type: 'text', field, role: 'decimal' }]

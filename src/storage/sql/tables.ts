@@ -4,7 +4,15 @@
  */
 import { createHash } from 'node:crypto'
 import type { Catalog, Field, FieldType, Resource } from '../../model/resource.ts'
-import { type ColumnType, columnsOf, comparisonColumn, type Derivation, foldedColumn, identifier } from './columns.ts'
+import {
+  type ColumnType,
+  columnsOf,
+  columnTypes,
+  comparisonColumn,
+  type Derivation,
+  foldedColumn,
+  identifier,
+} from './columns.ts'
 
 /** The constraint of a column. `row`: the number that the engine gives to each row. */
 type Constraint = 'row' | 'primary key' | 'unique not null' | 'not null' | 'none'
@@ -16,6 +24,11 @@ export type Held = Exclude<FieldType, 'decimal'> | `decimal(${number},${number})
 function heldBy({ type, decimal }: Pick<Field, 'type' | 'decimal'>): Held {
   if (type !== 'decimal' || decimal === undefined) return type as Exclude<FieldType, 'decimal'>
   return `decimal(${decimal.precision},${decimal.scale})`
+}
+
+/** The type of a column for values of a type. */
+function typeOfHeld(held: Held): ColumnType {
+  return columnTypes[held.startsWith('decimal') ? 'decimal' : (held as FieldType)]
 }
 
 /** A column. */
@@ -132,10 +145,25 @@ export function defineColumn(
   return `${identifier(name)} ${types[type]}${constraint === 'row' ? row : constraints[constraint]}`
 }
 
+/** The table of a resource, which every engine lays out in its own way. */
+export interface ResourceTable extends Pick<TableSpec, 'name' | 'columns' | 'search'> {
+  /** The indexes of live records that the declaration needs. */
+  readonly declaredIndexes: readonly Pick<IndexSpec, 'columns' | 'unique'>[]
+}
+
 /** All tables for a catalog: those of the system, then one for each resource. */
 export function tablesFor(catalog: Catalog, layout: Layout): TableSpec[] {
-  const resources = [...catalog.resources.values(), ...catalog.system.values()]
-  return [...systemTables(layout), ...resources.map((resource) => tableFor(resource, layout))]
+  return layOut(resourceTables(catalog), layout)
+}
+
+/** The tables of the system, then these, as an engine has them. */
+export function layOut(resources: readonly ResourceTable[], layout: Layout): TableSpec[] {
+  return [...systemTables(layout), ...resources.map((table) => tableFor(table, layout))]
+}
+
+/** The tables of a catalog's resources. */
+export function resourceTables(catalog: Catalog): ResourceTable[] {
+  return [...catalog.resources.values(), ...catalog.system.values()].map(resourceTable)
 }
 
 /** The name of the full-text index of a collection; on SQLite the prefix of its tables. */
@@ -148,44 +176,94 @@ export function searchColumns(resource: Resource): string[] {
   return resource.fields.filter((field) => field.search && field.type === 'string').map((field) => field.name)
 }
 
-function tableFor(resource: Resource, layout: Layout): TableSpec {
-  const searched = searchColumns(resource)
-  const columns = [
-    column('_row', 'integer', 'row'),
-    column('id', 'string', 'not null'),
-    ...columnsOf(resource).map(({ name, type, field, role }): ColumnSpec => {
-      if (role !== 'value') return { ...column(name, 'string', 'none'), derived: { from: field.name, by: role } }
-      return {
-        ...column(name, 'string', 'none'),
-        type,
-        holds: heldBy(field),
-        required: field.required,
-        default: field.default,
-      }
-    }),
+function resourceTable(resource: Resource): ResourceTable {
+  const columns = columnsOf(resource).map(({ name, type, field, role }): ColumnSpec => {
+    if (role !== 'value') return { ...column(name, 'string', 'none'), derived: { from: field.name, by: role } }
+    return {
+      ...column(name, 'string', 'none'),
+      type,
+      holds: heldBy(field),
+      required: field.required,
+      default: field.default,
+    }
+  })
+  const key = (name: string) => comparisonColumn(resource, name)
+  const declaredIndexes = resource.indexes.map(({ fields, kind }) =>
+    kind === 'unique'
+      ? { columns: fields.map(key), unique: true }
+      : { columns: [...fields.map(kind === 'folded' ? foldedColumn : key), 'id'], unique: false },
+  )
+  const { before, after } = systemColumns
+  return {
+    name: resource.name,
+    columns: [...before, ...columns, ...after],
+    declaredIndexes,
+    search: searchOf(resource.name, searchColumns(resource)),
+  }
+}
+
+/** The columns that every record has, before and after those of its fields. */
+const systemColumns = {
+  before: [column('_row', 'integer', 'row'), column('id', 'string', 'not null')],
+  after: [
     column('created_at', 'string', 'not null'),
     column('updated_at', 'string', 'not null'),
     column('deleted_at', 'string', 'none'),
     column('_deletion', 'string', 'none'),
     column('_revision', 'integer', 'not null'),
-  ]
-  const search =
-    searched.length > 0 ? { name: searchTable(resource.name), table: resource.name, columns: searched } : undefined
-  return { name: resource.name, kind: 'resource', columns, indexes: indexesFor(resource, columns, layout), search }
+  ],
 }
 
-function indexesFor(resource: Resource, columns: readonly ColumnSpec[], { indexesRowNumber }: Layout): IndexSpec[] {
-  const key = (name: string) => comparisonColumn(resource, name)
+const systemColumnByName = new Map(
+  [...systemColumns.before, ...systemColumns.after].map((each) => [each.name, each] as const),
+)
+
+function searchOf(table: string, columns: readonly string[]): SearchSpec | undefined {
+  return columns.length > 0 ? { name: searchTable(table), table, columns } : undefined
+}
+
+/** The table of a resource as a database describes it, without its declaration. */
+export interface FoundTable {
+  readonly name: string
+  readonly columns: readonly Pick<ColumnSpec, 'name' | 'holds' | 'required'>[]
+  /** Its indexes that are ours. */
+  readonly indexes: readonly Pick<IndexSpec, 'columns' | 'unique'>[]
+  /** The columns whose words are searched. */
+  readonly search: readonly string[]
+}
+
+// `tableFor` adds them, as an engine has them.
+const fixedIndexes: ReadonlySet<string> = new Set(['id', '_deletion', '_deletion,_row', 'deleted_at'])
+
+/** The table of a resource from what a database describes. `undefined`: it lacks a column that every record has. */
+export function resourceTableFrom({ name, columns, indexes, search }: FoundTable): ResourceTable | undefined {
+  const found = new Set(columns.map((each) => each.name))
+  if (![...systemColumnByName.keys()].every((each) => found.has(each))) return undefined
+  const specs = columns.map(
+    (each): ColumnSpec =>
+      systemColumnByName.get(each.name) ?? {
+        ...column(each.name, 'string', 'none'),
+        ...{ type: typeOfHeld(each.holds), holds: each.holds, required: each.required },
+      },
+  )
+  // Rows are read in the order of the first column.
+  const [row, ...others] = specs.toSorted((left, right) => Number(right.name === '_row') - Number(left.name === '_row'))
+  const isFixed = (each: Pick<IndexSpec, 'columns'>) => fixedIndexes.has(each.columns.join())
+  return {
+    ...{ name, columns: [row!, ...others], search: searchOf(name, search) },
+    declaredIndexes: indexes.filter((each) => !isFixed(each)),
+  }
+}
+
+function tableFor({ name, columns, declaredIndexes, search }: ResourceTable, layout: Layout): TableSpec {
   const made = [
-    index(columns, resource.name, ['id'], true, 'everything'),
-    ...resource.indexes.map(({ fields, kind }) => {
-      if (kind === 'unique') return index(columns, resource.name, fields.map(key), true)
-      return index(columns, resource.name, [...fields.map(kind === 'folded' ? foldedColumn : key), 'id'])
-    }),
-    index(columns, resource.name, indexesRowNumber ? ['_deletion', '_row'] : ['_deletion'], false, 'deletion'),
-    index(columns, resource.name, ['deleted_at'], false, 'deletion'),
+    index(columns, name, ['id'], true, 'everything'),
+    ...declaredIndexes.map((each) => index(columns, name, each.columns, each.unique)),
+    index(columns, name, layout.indexesRowNumber ? ['_deletion', '_row'] : ['_deletion'], false, 'deletion'),
+    index(columns, name, ['deleted_at'], false, 'deletion'),
   ]
-  return [...new Map(made.map((each) => [each.name, each])).values()]
+  const indexes = [...new Map(made.map((each) => [each.name, each])).values()]
+  return { name, kind: 'resource', columns, indexes, search }
 }
 
 /** Properties of the database as a whole, by key: the last migrated shape, the secret of cursors. */

@@ -76,6 +76,10 @@ export function migrationEngineOf(database: DatabaseSync): MigrationEngine {
     columnsOf: (tables) =>
       sql`select t.value as owner, c.name, lower(c.type) as type
         from json_each(${JSON.stringify(tables)}) as t join pragma_table_xinfo(t.value) as c`,
+    indexesOf: (tables) =>
+      sql`select i.name, i."unique",
+          (select json_group_array(c.name order by c.seqno) from pragma_index_info(i.name) as c) as columns
+        from json_each(${JSON.stringify(tables)}) as t join pragma_index_list(t.value) as i`,
     searchOf({ name, search }, relations) {
       const parts = partNames(searchTable(name))
       if (parts.every((part) => relations.has(part))) return { columns: search, isComplete: true }

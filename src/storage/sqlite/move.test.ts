@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { completeCatalog } from '../../model/catalog.ts'
+import { schemaOf } from '../migration/stored-schema.ts'
 import { type MoveSource, type MoveTarget, moveAll } from '../move/move.ts'
 import { migrateSqlite } from './administration.ts'
 import { fillSqlite, sqliteSource } from './move.ts'
@@ -13,6 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'resourced-move-'))
 after(() => rmSync(folder, { recursive: true }))
 const fields = { title: { type: 'string', search: true } } as const
 const catalog = completeCatalog({ name: 'moved', resources: { tasks: { fields } } })
+const schema = schemaOf(catalog)
 const from = join(folder, 'from.db')
 migrateSqlite(from, catalog, true)
 const source = new DatabaseSync(from)
@@ -51,8 +53,8 @@ async function move(path: string, change = (target: MoveTarget) => target, read 
     await opened.begin()
     const { signal } = new AbortController()
     const quiet = { onRows() {}, onIndexes() {} }
-    return await fillSqlite(path, catalog, (target) =>
-      moveAll(opened, change(target), { catalog, now, signal, ...quiet }),
+    return await fillSqlite(path, schema, (target) =>
+      moveAll(opened, change(target), { schema, now, signal, ...quiet }),
     )
   } finally {
     await opened.close()

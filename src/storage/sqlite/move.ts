@@ -3,8 +3,8 @@ import { createReadStream, mkdirSync } from 'node:fs'
 import { open, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SQLInputValue } from 'node:sqlite'
-import type { Catalog } from '../../model/resource.ts'
 import { buildIndex, createTables } from '../migration/apply.ts'
+import { readStoredSchema, type StoredSchema } from '../migration/stored-schema.ts'
 import { insertClock } from '../migration/take-step.ts'
 import { batch, type MovedRow, type MovedTable, type MoveSource, type MoveTarget } from '../move/move.ts'
 import { identifier } from '../sql/columns.ts'
@@ -23,6 +23,7 @@ export function sqliteSource(path: string): MoveSource {
       // The snapshot is of the moment of the first read.
       snapshot.value('select count(*) from resourced_meta')
     },
+    schema: async () => snapshot.run(readStoredSchema(migrationEngineOf(snapshot.database))),
     all: async (statement) => snapshot.all(statement),
     rows: (table) => rowsOf(snapshot, table),
     file: (job) => createReadStream(join(exportsFolderOf(path), job), { highWaterMark: 262_144 }),
@@ -42,7 +43,7 @@ export function sqliteSource(path: string): MoveSource {
  */
 export async function fillSqlite<T>(
   path: string,
-  catalog: Catalog,
+  schema: StoredSchema,
   fill: (target: MoveTarget) => Promise<T>,
 ): Promise<T> {
   makeFile(path)
@@ -52,7 +53,7 @@ export async function fillSqlite<T>(
     // Sorting the rows for an index may exceed the memory.
     database.exec('pragma temp_store = file; pragma cache_size = -65536')
     connection.execute('begin immediate')
-    const filled = await fill(makeTarget(connection, path, catalog))
+    const filled = await fill(makeTarget(connection, path, schema))
     connection.execute('commit')
     database.exec('pragma wal_checkpoint(truncate)')
     return filled
@@ -62,10 +63,10 @@ export async function fillSqlite<T>(
   }
 }
 
-function makeTarget(connection: Connection, path: string, catalog: Catalog): MoveTarget {
+function makeTarget(connection: Connection, path: string, schema: StoredSchema): MoveTarget {
   const { database } = connection
   const engine = migrationEngineOf(database)
-  const indexes = connection.run(createTables(engine, catalog))
+  const indexes = connection.run(createTables(engine, schema))
   const folder = exportsFolderOf(path)
   return {
     all: async (statement) => connection.all(statement),
