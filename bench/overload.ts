@@ -2,7 +2,7 @@
  * Measures what becomes of a server of which far too much is asked (LIM-4): `npm run bench:overload [-- --quick]`.
  * The server runs on one core, the load on another. A round is: as much as it can do, from 64 connections that wait for
  * their answers; then three times as much, and ten times, from clients that do not wait; ratios are taken within a
- * round. See docs/explanation/reliability.md.
+ * round. See docs/explanation/overload.md.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
