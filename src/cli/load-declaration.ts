@@ -149,7 +149,8 @@ async function explain(path: string, error: unknown): Promise<Imported> {
   if (!(error instanceof Error)) return failed('the file', `It throws ${String(error)}.`, 'Correct what throws.')
   const code = Reflect.get(error, 'code')
   if (code === 'ERR_MODULE_NOT_FOUND') {
-    const missing = /Cannot find (?:module|package) '([^']+)'/.exec(error.message)?.[1] ?? 'something'
+    // In the words of Node.js and Bun, or of Deno.
+    const missing = /(?:Cannot find (?:module|package)|Import) ['"]([^'"]+)['"]/.exec(error.message)?.[1] ?? 'something'
     return failed('the file', `It imports ${missing}, which is not there.`, 'Install it, or correct the import.')
   }
   const stack = error.stack ?? ''

@@ -1,9 +1,10 @@
 /** The packed package, installed into an empty folder and used there as applications use it. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
-import { access, cp, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { access, cp, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import * as http from 'node:http'
 import * as https from 'node:https'
+import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { generated } from '../../scripts/package/contents.ts'
@@ -139,6 +140,26 @@ describe('the packed package', { skip: cannotRun }, () => {
         assert.match(await serving.stop(), /"msg":"stopped"/)
       })
     }
+
+    test(`serves a declaration in a folder without node_modules on ${name}, or says what to install`, async () => {
+      const alone = await mkdtemp(join(tmpdir(), 'resourced-alone-'))
+      try {
+        await cp(join(consumer.folder, 'resources.ts'), join(alone, 'resources.ts'))
+        const given = [join(consumer.folder, program), 'serve', '--port', '0', '--database', 'sqlite::memory:']
+        const command = [...runtime().command, ...given]
+        if (name === 'Bun' || name === 'Deno') {
+          const { status, stderr } = await runToEnd(command, alone)
+          assert.match(stderr, /It imports resourced, which is not there\.\s+→ Install it/)
+          assert.equal(status, 1)
+        } else {
+          const serving = await startServing(command, alone)
+          assert.equal(await statusOf(`${serving.url}/things`), 401)
+          await serving.stop()
+        }
+      } finally {
+        await rm(alone, { recursive: true, force: true })
+      }
+    })
 
     test(`refuses a hostile pattern on ${name}`, async () => {
       await writeFile(join(consumer.folder, 'hostile.json'), hostilePattern)
