@@ -209,6 +209,14 @@ program
   .action(run(async () => (await import('./move.ts')).moveCommand))
 
 program
+  .command('inspect')
+  .description('Print a declaration made from the tables of an existing PostgreSQL database')
+  .argument('[address]', 'Database: postgres://USER@HOST:5432/NAME (default: DATABASE_URL)')
+  .addOption(repeatable('--schema <name>', 'Schema to read', "the first schema of the connection's search_path"))
+  .addOption(pooler())
+  .action(run(async () => (await import('./inspect.ts')).inspectCommand))
+
+program
   .command('openapi')
   .description('Print the OpenAPI document')
   .argument('[file]', declarationFile)

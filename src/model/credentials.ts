@@ -2,8 +2,8 @@
 
 const key = /rsk_[0-9A-Za-z]{49}/g
 const token = /eyJ[\w-]{5,}\.eyJ[\w-]{5,}\.[\w-]*/g
-// A password may have an unescaped @ or slash, so it ends at the last @ of the word.
-const password = /([a-z][a-z\d+.-]*:\/\/)[^\s"']*@/gi
+// A password may have an unescaped @ or slash, so it ends at the last @ of the word. USER@HOST is in our own messages.
+const password = /([a-z][a-z\d+.-]*:\/\/)(?!USER@HOST:(?:5432|PORT)\/)[^\s"']*@/gi
 
 /** The text with `***` for each secret, for logs and error messages. */
 export function withoutCredentials(text: string): string {

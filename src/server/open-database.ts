@@ -15,13 +15,14 @@ import {
 import { fillSqlite, sqliteSource } from '../storage/sqlite/move.ts'
 import { openSqlite } from '../storage/sqlite/storage.ts'
 import type { OnCommit, OnReplica, Storage } from '../storage/storage.ts'
+import type { DatabaseDescription } from '../storage/table-description.ts'
 
 /** The address of a database, and settings for PostgreSQL. */
 export interface DatabaseOptions {
   /** `sqlite:FILE`, `sqlite::memory:` or `postgres://…`. */
   readonly database: string
   /** The command-line option of the address, for error messages; `--database` by default. */
-  readonly option?: '--from' | '--to' | undefined
+  readonly option?: '--from' | '--to' | 'the address' | undefined
   /** The address of a replica, which serves reads when it is up to date. */
   readonly databaseReplica?: string | undefined
   /** The most connections of one server for transactions; 10 by default. */
@@ -114,6 +115,24 @@ export async function planOrApplyMigration(
   if (engine.kind === 'sqlite') return migrateSqlite(engine.path, catalog, apply)
   const { planOrMigratePostgres } = await import('../storage/postgres/administration.ts')
   return planOrMigratePostgres(engine.options, catalog, apply)
+}
+
+/**
+ * Describes the tables of a PostgreSQL database that Resourced did not create. Changes nothing.
+ *
+ * @param schemas default: the first schema of the connection's search_path
+ * @throws ConfigurationError if the address is not one of PostgreSQL
+ * @throws StorageFault if the database cannot be reached or read
+ */
+export async function describeDatabase(
+  database: DatabaseOptions,
+  schemas: readonly string[],
+): Promise<DatabaseDescription> {
+  const engine = engineOf(database)
+  if (engine.kind === 'sqlite') {
+    throw new ConfigurationError('Only tables of PostgreSQL can be inspected: use postgres://USER@HOST:5432/DATABASE.')
+  }
+  return (await import('../storage/postgres/inspect.ts')).describePostgres(engine.options, schemas)
 }
 
 /** Whether a database is another process, so that requests wait for it without using this one. */

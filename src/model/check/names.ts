@@ -5,8 +5,8 @@ import type { Part } from './parts.ts'
 
 const hyphened = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
 const snakeCase = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
-// PostgreSQL cuts identifiers after 63 characters, and index names have prefixes.
-const longest = 40
+/** The most characters of a name: PostgreSQL cuts identifiers after 63, and index names have prefixes. */
+export const longestName = 40
 
 const reservedCollections = [
   'jobs', 'exports', 'api-keys', 'openapi.json', 'docs', 'console', 'health', 'metrics', 'restore', 'bulk-delete',
@@ -31,7 +31,7 @@ const reservedFields = new Map([
 /** Checks the interface's name, which is a part of media types. */
 export function checkInterfaceName(part: Part): void {
   const { value } = part
-  if (typeof value === 'string' && hyphened.test(value) && value.length <= longest) return
+  if (typeof value === 'string' && hyphened.test(value) && value.length <= longestName) return
   const remedy =
     typeof value === 'string' ? `Write "${kebab(value) || 'studio'}".` : 'Write a short name such as "studio".'
   part.mustBe('lower-case letters and digits joined by hyphens', remedy)
@@ -50,7 +50,8 @@ export function checkCollectionName(part: Part, name: string): void {
     part.reportKey('must be lower case, its words joined by hyphens', remedy)
   } else if (!isPlural(name)) {
     part.reportKey('must be a plural noun', `Write "${pluralOf(name)}".`)
-  } else if (name.length > longest) part.reportKey(`is longer than ${longest} characters`, 'Choose a shorter name.')
+  } else if (name.length > longestName)
+    part.reportKey(`is longer than ${longestName} characters`, 'Choose a shorter name.')
 }
 
 /** Checks a field's name: snake_case, without a meaning of its own. */
@@ -62,13 +63,14 @@ export function checkFieldName(part: Part, name: string): void {
   } else if (!snakeCase.test(name)) {
     const better = kebab(name).replaceAll('-', '_')
     part.reportKey('must be snake_case', better === '' ? 'Write a name such as "due_on".' : `Write "${better}".`)
-  } else if (name.length > longest) part.reportKey(`is longer than ${longest} characters`, 'Choose a shorter name.')
+  } else if (name.length > longestName)
+    part.reportKey(`is longer than ${longestName} characters`, 'Choose a shorter name.')
 }
 
-/** A name as lower-case words joined by hyphens; empty if no character remains. */
-function kebab(name: string): string {
+/** A name as lower-case words joined by hyphens, made from its first characters; empty if none of them remains. */
+export function kebab(name: string, most = longestName): string {
   return name
-    .slice(0, longest)
+    .slice(0, most)
     .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
