@@ -1,11 +1,11 @@
 /** Writes the package to publish into a folder. */
-import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { bundle, type Files } from './bundle.ts'
-import { copied, generated, included, packageManifest, root } from './contents.ts'
+import { copied, generated, included, packageManifest, root, templates } from './contents.ts'
 import { declarations } from './types.ts'
 
 /** The module that the package's name leads to. Its first import runs before the second. */
@@ -25,6 +25,7 @@ export async function buildPackage(folder: string): Promise<void> {
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
   await writeFile(join(folder, 'LICENSE'), await licenses())
   for (const [file, text] of Object.entries(generated)) await writeFile(join(folder, file), await text())
+  await cp(new URL(templates, root), join(folder, 'templates'), { recursive: true })
   for (const file of copied) await copyFile(new URL(file, root), join(folder, file))
 }
 

@@ -26,6 +26,9 @@ export const copied = ['README.md', 'CHANGELOG.md'] as const
 /** Files that are written by the build, and that applications can import, by their names. */
 export const generated: Readonly<Record<string, () => Promise<string>>> = {}
 
+/** The folder of files that `resourced init` writes. */
+export const templates = 'src/cli/templates'
+
 /** Packages whose code is in the package itself. Their licenses are appended to ours. */
 export const included = ['recheck'] as const
 
@@ -56,6 +59,7 @@ export async function packageManifest(): Promise<Manifest> {
       '#background-thread': './lib/background-thread.js',
       '#manifest': './package.json',
       '#recheck': './lib/recheck.cjs',
+      '#templates/*': './templates/*',
     },
     bin: { resourced: 'lib/main.js' },
     dependencies: { ...Object.fromEntries(needed.map(([each, exact]) => [each, `^${exact}`])), ...types },

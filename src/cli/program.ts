@@ -58,6 +58,14 @@ function databaseCommand(parent: Command, name: string, description: string, isD
   return parent.command(name, { isDefault }).description(description).addOption(address()).addOption(pooler())
 }
 
+program
+  .command('init')
+  .description('Write a declaration, package.json, .gitignore, Dockerfile and compose.yaml; keep files that exist')
+  .argument('[folder]', 'Folder to write to, which is created if necessary (default: this directory)')
+  .option('--yaml', 'Write the declaration in YAML, as resources.yaml (default)')
+  .addOption(new Option('--typescript', 'Write the declaration in TypeScript, as resources.ts').conflicts('yaml'))
+  .action(run(async () => (await import('./init.ts')).initCommand))
+
 databaseCommand(program, 'serve', 'Serve the declared interface')
   .argument('[file]', declarationFile)
   .addOption(replica())

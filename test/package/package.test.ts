@@ -7,7 +7,7 @@ import * as https from 'node:https'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { generated } from '../../scripts/package/contents.ts'
+import { generated, root, templates } from '../../scripts/package/contents.ts'
 import { missingRuntime, oldestNode } from '../../src/cli/supported-node.js'
 import {
   type Consumer,
@@ -40,7 +40,8 @@ describe('the packed package', { skip: cannotRun }, () => {
     const files = await filesOf(join(consumer.folder, 'node_modules/resourced'))
     const others = files.filter((file) => !/^(?:lib\/[\w-]+\.js(?:\.map)?|types\/[\w/-]+\.d\.ts)$/.test(file))
     const expected = ['CHANGELOG.md', 'LICENSE', 'README.md', 'index.js', 'package.json', ...Object.keys(generated)]
-    assert.deepEqual(others, [...expected, 'lib/recheck.br', 'lib/recheck.cjs'].sort())
+    const written = readdirSync(new URL(templates, root)).map((name) => `templates/${name}`)
+    assert.deepEqual(others, [...expected, ...written, 'lib/recheck.br', 'lib/recheck.cjs'].sort())
     assert.deepEqual(
       files.filter((file) => /test|fixture/.test(file)),
       [],
