@@ -118,6 +118,8 @@ async function placeFor(context: TestContext, database: string | undefined): Pro
   mkdirSync(join(folder, 'work/node_modules'), { recursive: true })
   symlinkSync(root, join(folder, 'work/node_modules/resourced'))
   const main = join(root, 'src/cli/main.js')
+  mkdirSync(join(folder, 'work/node_modules/.bin'))
+  symlinkSync(main, join(folder, 'work/node_modules/.bin/resourced'))
   const command = `exec '${process.execPath}' '${main}' "$@"`
   const npx = `#!/bin/sh\n[ "$1" = resourced ] || { echo "npx $1 is not installed here" >&2; exit 1; }\nshift\n${command}\n`
   // The package is in place already.
