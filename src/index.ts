@@ -22,6 +22,12 @@ export {
   type VersionDeclaration,
 } from './model/declaration.ts'
 export * as Type from './model/type.ts'
+export {
+  type AuthenticateOption,
+  type AuthenticationRequest,
+  type CallerInput,
+  Unauthenticated,
+} from './policy/own-credentials.ts'
 export { type App, type AppOptions, createApp } from './server/create-app.ts'
 export {
   type BunServer,

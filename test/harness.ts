@@ -11,6 +11,7 @@ import { always } from '../src/model/predicate.ts'
 import type { Resource } from '../src/model/resource.ts'
 import { hashOfKey, hintOfKey, newKey } from '../src/policy/api-keys.ts'
 import type { JwtSettings } from '../src/policy/jwt-settings.ts'
+import type { AuthenticateOption } from '../src/policy/own-credentials.ts'
 import { type Application, assemble } from '../src/server/app.ts'
 import type { Observation } from '../src/server/observe/observe.ts'
 import type { RateOptions } from '../src/server/rates/rate-limiter.ts'
@@ -82,6 +83,9 @@ export async function trial(
     readonly development?: boolean
     readonly cors?: Cors
     readonly jwt?: JwtSettings
+    readonly authenticate?: AuthenticateOption
+    /** How long it may take, in milliseconds. */
+    readonly authenticateTimeout?: number
     /** How rates are limited: not at all unless said. */
     readonly rates?: RateOptions
   } = {},
@@ -96,7 +100,10 @@ export async function trial(
   const now = () => Date.now() + clock.ahead
   const { requireHttps, development, cors, jwt, rates = { rateLimit: 'off' } } = options
   const observe = (each: Observation) => void seen.push(each)
-  const app = assemble(catalog, storage, { versions, observe, now, requireHttps, development, cors, jwt, ...rates })
+  const { authenticate, authenticateTimeout } = options
+  const credentials = { jwt, authenticate, authenticateTimeout }
+  const common = { versions, observe, now, requireHttps, development, cors }
+  const app = assemble(catalog, storage, { ...common, ...credentials, ...rates })
   const keys = new Map<string, string>()
   for (const [subject, roles] of Object.entries(callers)) {
     const key = newKey()

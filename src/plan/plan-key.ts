@@ -42,7 +42,7 @@ export function planKey(
 
 /** The credential of a caller as `made_by` names it. */
 function makerOf({ credential, id }: Caller): CreateKey['madeBy'] {
-  return credential === 'jwt' ? { kind: 'subject', id } : { kind: 'key', id: credential }
+  return credential === 'jwt' || credential === 'own' ? { kind: 'subject', id } : { kind: 'key', id: credential }
 }
 
 /** Plans the revocation of an API key. */

@@ -89,6 +89,10 @@ export function grantKey(
   }
   const isLasting = caller.roles.some((role) => lastingRoles.includes(role))
   const latest = isLasting ? Number.POSITIVE_INFINITY : caller.expiresAt
+  if (latest === 0) {
+    refuse('/expires_at', 'Your credential does not say when it expires, so no keys can be made with it.')
+    return { refusals }
+  }
   const ends = latest === Number.POSITIVE_INFINITY ? null : new Date(latest).toISOString()
   const expires_at = wish.expires_at ?? ends
   if (expires_at !== null && Date.parse(expires_at) > latest) {

@@ -20,6 +20,8 @@ interface Credentials {
   findKey(hash: string): Promise<KnownKey | undefined>
   /** `undefined`: JWTs are not accepted. */
   readonly verifyToken?: VerifyToken | undefined
+  /** Whether the application checks credentials of its own first. */
+  readonly hasOwn?: boolean
   /** Called with the id of each key that is used. */
   used?(key: string): void
   /** Milliseconds since 1970. */
@@ -69,11 +71,10 @@ export function authenticator(credentials: Credentials): Authenticate {
     const read = readBearerToken(authorization)
     if (read === 'absent') {
       const what = credentials.verifyToken === undefined ? 'an API key' : 'an API key or a token'
-      throw unauthenticated(`Send ${what}: Authorization: Bearer …`)
+      const own = credentials.hasOwn ? 'a credential of this application, or ' : ''
+      throw unauthenticated(`Send ${own}${what}: Authorization: Bearer …`)
     }
-    // Every refused credential gets the same response, so that attackers learn nothing from it. The log has the reason.
-    const invalid = (refusal: Refusal) =>
-      unauthenticated('The credential is not valid: it is unknown, expired or revoked.', refusal)
+    const invalid = refusedCredential
     if (read === 'malformed') throw invalid({ credential: 'other', reason: 'malformed' })
     if (!isKey(read.token)) {
       const verified = await credentials.verifyToken?.(read.token)
@@ -114,6 +115,14 @@ export function readBearerToken(authorization: string | undefined): BearerToken 
   if (authorization === undefined) return 'absent'
   const found = bearer.exec(authorization)
   return found === null ? 'malformed' : { token: found[1]! }
+}
+
+/**
+ * The fault for a refused credential. Every one gets the same response, so that attackers learn nothing from it. The
+ * log has the reason.
+ */
+export function refusedCredential(refusal: Refusal): Error {
+  return unauthenticated('The credential is not valid: it is unknown, expired or revoked.', refusal)
 }
 
 function unauthenticated(detail: string, refusal?: Refusal): Error {

@@ -1,5 +1,6 @@
 /** The caller of a request, or why a credential was refused: the reason is for the log, never for the client. */
 import type { CallerView } from '../model/declaration.ts'
+import { isStorableText } from '../model/text.ts'
 import { Fault } from '../spec/faults.ts'
 
 /**
@@ -7,7 +8,7 @@ import { Fault } from '../spec/faults.ts'
  * which lives as long as its credential is cached.
  */
 export interface Caller extends CallerView {
-  /** The credential of the request: the id of an API key, or `jwt`. */
+  /** The credential of the request: the id of an API key, `jwt`, or `own` for one that the application checks. */
   readonly credential: string
   /**
    * When the credential ends, in milliseconds since 1970; infinity: never. Keys created with it must not outlive it.
@@ -40,8 +41,18 @@ export type Refusal =
   | { readonly credential: 'key'; readonly reason: 'unknown' | 'expired' | 'revoked' }
   /** `not-accepted`: it is not an API key, and tokens are not accepted. */
   | { readonly credential: 'token'; readonly reason: TokenRefusal | 'not-accepted' }
+  /** The application's own function refused it. */
+  | { readonly credential: 'own'; readonly reason: 'refused' }
   /** Another scheme than Bearer, or no credential after it. */
   | { readonly credential: 'other'; readonly reason: 'malformed' }
+
+/** The longest id of a caller, in characters: records store it as their owner. */
+const longestId = 200
+
+/** Whether a text can be the id of a caller. */
+export function isCallerId(id: string): boolean {
+  return id !== '' && [...id.slice(0, 2 * longestId + 1)].length <= longestId && isStorableText(id)
+}
 
 /** Why an error of `Authenticate` refused a credential; `undefined`: there was no credential, or another error. */
 export function refusalIn(error: unknown): Refusal | undefined {

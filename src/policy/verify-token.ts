@@ -6,10 +6,9 @@
 import { hash } from 'node:crypto'
 import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose'
 import { deepFreeze } from '../model/plain-copy.ts'
-import { isStorableText } from '../model/text.ts'
 import { Fault } from '../spec/faults.ts'
 import type { Verified, VerifyToken } from './authenticate.ts'
-import type { Caller, TokenRefusal } from './caller.ts'
+import { type Caller, isCallerId, type TokenRefusal } from './caller.ts'
 import type { JwtSettings } from './jwt-settings.ts'
 
 /** The longest token that is verified, in characters. */
@@ -109,9 +108,6 @@ function verified(claims: JWTPayload, rolesClaim: string): Verified | TokenRefus
 
 type Claims = Readonly<Record<string, unknown>>
 
-/** The longest id of a caller, in characters: records store it as their owner. */
-const longestId = 200
-
 /**
  * The caller that claims name; `undefined` if `sub` cannot be an id. All requests with the token share the caller, so
  * it is frozen.
@@ -120,7 +116,7 @@ const longestId = 200
  */
 export function callerOfClaims(claims: Claims, rolesClaim: string): Caller | undefined {
   const id = own(claims, 'sub')
-  if (typeof id !== 'string' || id === '' || [...id].length > longestId || !isStorableText(id)) return undefined
+  if (typeof id !== 'string' || !isCallerId(id)) return undefined
   // Without `exp` the credential ends at once, and keys created with it too.
   const expiresAt = Math.floor(Number(own(claims, 'exp') ?? 0) * 1_000)
   return deepFreeze({ id, roles: rolesOf(claims, rolesClaim), claims, credential: 'jwt', expiresAt })

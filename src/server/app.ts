@@ -8,6 +8,7 @@ import { type Runner, startRunner } from '../jobs/runner.ts'
 import type { Catalog } from '../model/resource.ts'
 import { authenticator, Revocations } from '../policy/authenticate.ts'
 import type { JwtSettings } from '../policy/jwt-settings.ts'
+import { type AuthenticateOption, ownAuthenticator } from '../policy/own-credentials.ts'
 import { KnownQueries } from '../request/list-query.ts'
 import type { Fault } from '../spec/faults.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -31,6 +32,10 @@ export interface AssemblyOptions extends RateOptions {
   readonly cors?: Cors | undefined
   /** Which JWTs are accepted; `undefined`: none. */
   readonly jwt?: JwtSettings | undefined
+  /** Checks credentials of the application, before API keys and JWTs. */
+  readonly authenticate?: AuthenticateOption | undefined
+  /** How long it may take, in milliseconds. */
+  readonly authenticateTimeout?: number | undefined
   readonly requireHttps?: boolean
   readonly development?: boolean
   /** Milliseconds between two polls of the maintenance switch; see `watchMaintenance`. */
@@ -96,9 +101,11 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     authenticate: authenticator({
       findKey: (hash) => storage.keys.find(hash),
       verifyToken: options.jwt === undefined ? undefined : verifyBy(options.jwt, { now, observe }),
+      hasOwn: options.authenticate !== undefined,
       now,
       used: keyUses.note,
     }),
+    authenticateOwn: options.authenticate && ownAuthenticator(options.authenticate, options.authenticateTimeout),
     revocations: new Revocations(),
     maintenance,
     rates,

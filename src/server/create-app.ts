@@ -7,6 +7,7 @@ import { checkDeclaration } from '../model/check/check-declaration.ts'
 import { DeclarationError } from '../model/check/problem.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
 import type { JwtOptions } from '../policy/jwt-settings.ts'
+import type { AuthenticateOption } from '../policy/own-credentials.ts'
 import type { Fault } from '../spec/faults.ts'
 import type { Storage } from '../storage/storage.ts'
 import { completeVersions } from '../versions/versions.ts'
@@ -38,6 +39,10 @@ export interface AppOptions extends RateOptions, Omit<DatabaseOptions, 'database
   readonly corsCredentials?: boolean
   /** Which JWTs are accepted besides API keys; none by default. */
   readonly jwt?: JwtOptions
+  /**
+   * Checks credentials of your own, such as a session cookie. API keys and `jwt` are tried if it returns `undefined`.
+   */
+  readonly authenticate?: AuthenticateOption
   /** Adds `Server-Timing` to responses. */
   readonly development?: boolean
 }

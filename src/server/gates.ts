@@ -144,7 +144,8 @@ export const authenticate: Gate = async (context) => {
   const { app, request, choice, instance, earlierRevocations } = context
   const credential = request.headers['authorization']
   try {
-    context.caller = await app.authenticate(credential)
+    const own = app.authenticateOwn === undefined ? undefined : await app.authenticateOwn(request)
+    context.caller = own ?? (await app.authenticate(credential))
     if (earlierRevocations !== undefined && (await earlierRevocations(context.caller.credential)))
       context.caller = await app.authenticate(credential)
   } catch (error) {

@@ -9,6 +9,7 @@ import type { Catalog } from '../model/resource.ts'
 import type { Planning } from '../plan/planning.ts'
 import type { Authenticate, Revocations } from '../policy/authenticate.ts'
 import type { Caller } from '../policy/caller.ts'
+import type { AuthenticateOwn } from '../policy/own-credentials.ts'
 import { problem } from '../reply/problem.ts'
 import type { ReplyContext } from '../reply/represent.ts'
 import type { KnownQueries } from '../request/list-query.ts'
@@ -33,6 +34,8 @@ export interface AppServices {
   readonly runner: Pick<Runner, 'wake'>
   readonly files: Pick<ExportFiles, 'pathOf' | 'has' | 'drop'>
   readonly authenticate: Authenticate
+  /** Authenticates by a function of the application, before keys and tokens; `undefined`: there is none. */
+  readonly authenticateOwn: AuthenticateOwn | undefined
   /** `undefined`: requests are not limited. */
   readonly rates: RateLimiter | undefined
   readonly revocations: Revocations

@@ -384,6 +384,15 @@ export const faults = {
       'valid.',
     remedy: 'Try again after half a minute with the same token, or use an API key.',
   },
+  AUTHENTICATION_FAILED: {
+    status: 502,
+    title: 'The credential could not be checked',
+    rule: 'ERR-6',
+    meaning:
+      'The application authenticates its own credentials, and its check failed or took too long. The credential may ' +
+      'be valid.',
+    remedy: 'Try again shortly with the same credential, or use an API key.',
+  },
   RATE_LIMIT_FAILED: {
     status: 502,
     title: 'The requests cannot be counted',

@@ -1,4 +1,4 @@
-/** Who asks in the matrix: four by key, one by token, and three whose credential is none. */
+/** Who asks in the matrix: four by key, one by token, one by session, and those whose credential is none. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +6,7 @@ import { uuidv7 } from 'uuidv7'
 import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
 import { assembled, audience, claimsAt, issuer, pairOf, sign } from '../../src/policy/jwt.fixture.ts'
 import { asymmetricAlgorithms, type JwtSettings } from '../../src/policy/jwt-settings.ts'
+import { type AuthenticateOption, Unauthenticated } from '../../src/policy/own-credentials.ts'
 import type { Trial } from '../harness.ts'
 
 /** A caller as the model knows it. */
@@ -29,6 +30,7 @@ export const callers: readonly Caller[] = [
   { ...plain, name: 'other', id: 'bob' },
   { ...plain, name: 'editor', id: 'eve', isEditor: true },
   { ...plain, name: 'team', id: 'tim', team: 'blue' },
+  { ...plain, name: 'session', id: 'sam', team: 'blue' },
 ]
 
 /** Those who get 401, although they would be administrators. */
@@ -37,6 +39,7 @@ export const strangers: readonly Caller[] = [
   { ...unknown, name: 'expired key' },
   { ...unknown, name: 'revoked key' },
   { ...unknown, name: 'forged token' },
+  { ...unknown, name: 'ended session' },
 ]
 
 /** What each caller sends as `as`, by its name. */
@@ -44,6 +47,13 @@ export type Credentials = ReadonlyMap<string, string | null>
 
 const pair = await pairOf('key')
 const claims = { ...claimsAt(Date.now()), sub: 'tim', team: 'blue' }
+
+/** Sessions of an application of its own. */
+export const authenticate: AuthenticateOption = async ({ headers: { authorization } }) => {
+  if (authorization === 'Bearer session-of-sam') return { id: 'sam', roles: [], claims: { team: 'blue' } }
+  if (authorization === 'Bearer ended-session') throw new Unauthenticated()
+  return undefined
+}
 
 /** The settings under which the token is accepted; its key lies in a file until `remove`. */
 export function tokenSettings(): { readonly jwt: JwtSettings; remove(): void } {
@@ -68,6 +78,8 @@ export async function credentialsOf({ app }: Trial): Promise<Credentials> {
   return new Map([
     ...callers.map(({ name, id }) => [name, id] as const),
     ['team', await sign(pair, claims)],
+    ['session', 'session-of-sam'],
+    ['ended session', 'ended-session'],
     ['nobody', null],
     ['expired key', await add({ expires_at: at(-day), revoked_at: null })],
     ['revoked key', await add({ expires_at: at(day), revoked_at: at(-day) })],

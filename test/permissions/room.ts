@@ -5,7 +5,7 @@ import type { Action } from '../../src/model/declaration.ts'
 import { always } from '../../src/model/predicate.ts'
 import type { Resource } from '../../src/model/resource.ts'
 import { type Received, type Sent, type Trial, trial } from '../harness.ts'
-import { type Caller, type Credentials, credentialsOf, tokenSettings } from './callers.ts'
+import { authenticate, type Caller, type Credentials, credentialsOf, tokenSettings } from './callers.ts'
 import { anyone, type Form, type Subject } from './forms.ts'
 import { collectionOf, vaultOf } from './vault.ts'
 
@@ -60,7 +60,7 @@ export class Room {
 
   static async open(form: Form): Promise<Room> {
     const { jwt, remove } = tokenSettings()
-    const started = await trial(vaultOf(form), { memory: true, jwt })
+    const started = await trial(vaultOf(form), { memory: true, jwt, authenticate })
     const room = new Room(form, started, await credentialsOf(started), remove)
     for (const owner_id of ['ann', 'bob']) room.parents.set(owner_id, await room.#create('parents', { owner_id }))
     return room

@@ -18,7 +18,8 @@ const callers: RuleSection = {
       mark: 'decision',
       sentence:
         'Credentials are API keys, of which only a SHA-256 is stored and which expire and can be revoked, and JWT ' +
-        'checked against issuer, audience and an allow-list of algorithms.',
+        'checked against issuer, audience and an allow-list of algorithms. An application that embeds the server may ' +
+        'check credentials of its own before them.',
     },
     {
       id: 'AUT-3',
