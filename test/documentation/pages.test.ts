@@ -8,9 +8,12 @@ import { blocksOf, runPage, runs } from './page.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-const others = ['docs/reference/{http-interface,conditions-and-access}.md', 'docs/explanation/versions.md']
+const pages = [
+  ...['README.md', 'docs/getting-started.md', 'docs/how-to/*.md'],
+  ...['docs/reference/{http-interface,conditions-and-access}.md', 'docs/explanation/versions.md'],
+]
 
-for (const page of globSync(['docs/getting-started.md', 'docs/how-to/*.md', ...others], { cwd: root }).sort()) {
+for (const page of globSync(pages, { cwd: root }).sort()) {
   const blocks = blocksOf(readFileSync(join(root, page), 'utf8'))
   const needsPostgres = blocks.some(({ text, reason }) => reason === undefined && /postgres:\/\//.test(text))
   test(`the examples of ${page} run`, { skip: needsPostgres && (whyNoDatabase ?? false) }, async (context) => {
