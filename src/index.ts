@@ -40,5 +40,7 @@ export {
 } from './server/fetch/addresses.ts'
 export { type FetchHandlerOptions, toFetchHandler } from './server/fetch/fetch.ts'
 export { type NodeHandlerOptions, toNodeHandler } from './server/node/listener.ts'
+export type { LogEntry, LogOption } from './server/observe/app-log.ts'
+export type { Logger } from './server/observe/log.ts'
 export { collectMetrics, type Metrics } from './server/observe/metrics.ts'
 export type { Observation, Observe } from './server/observe/observe.ts'

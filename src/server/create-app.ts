@@ -13,7 +13,8 @@ import type { Storage } from '../storage/storage.ts'
 import { completeVersions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
 import { readJwt } from './jwt.ts'
-import type { Observe } from './observe/observe.ts'
+import { type LogOption, readLog } from './observe/app-log.ts'
+import type { Observation, Observe } from './observe/observe.ts'
 import { type DatabaseOptions, openStorage } from './open-database.ts'
 import type { RateOptions } from './rates/rate-limiter.ts'
 import { earlyRefusal, toFault } from './request-context.ts'
@@ -29,7 +30,12 @@ export interface AppOptions extends RateOptions, Omit<DatabaseOptions, 'database
   readonly basePath?: string
   /** What start-up may change in the database; `additive` by default. */
   readonly migrate?: 'never' | 'additive'
-  /** Receives everything that happens: requests, failures, jobs. */
+  /**
+   * Where the log goes: a logger such as one of pino, a function that receives each entry, or `false` for nowhere. By
+   * default, warnings and errors go to standard error.
+   */
+  readonly log?: LogOption
+  /** Receives everything that happens, for metrics: requests, failures, jobs. */
   readonly observe?: Observe
   /** Refuses requests that did not come over HTTPS (403); false by default. */
   readonly requireHttps?: boolean
@@ -82,17 +88,26 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
     corsOrigins,
     corsCredentials,
     jwt: tokens = {},
+    log,
     ...rest
   } = options
   const cors = readCors(corsOrigins, corsCredentials)
   const jwt = readJwt(tokens)
-  const { observe } = rest
+  const logged = readLog(log)
+  const observe = (observation: Observation) => {
+    logged?.(observation)
+    rest.observe?.(observation)
+  }
   const storage = openStorage({ ...rest, database }, catalog, {
     migrate,
-    onCommit: observe && ((commit) => observe({ kind: 'commit', ...commit })),
-    onReplica: observe && ((news) => observe({ kind: 'replica', ...news })),
+    onCommit: rest.observe && ((commit) => observe({ kind: 'commit', ...commit })),
+    onReplica: (news) => observe({ kind: 'replica', ...news }),
   })
-  const start = (opened: Storage) => assemble(catalog, opened, { ...rest, versions, cors, jwt })
+  const start = (opened: Storage) => {
+    const app = assemble(catalog, opened, { ...rest, observe, versions, cors, jwt })
+    void app.runner.maintain()
+    return app
+  }
   if (storage instanceof Promise) return { basePath, ...deferredApp(storage.then(start), cors, observe) }
   const { respond, refuse, close } = start(storage)
   return { basePath, respond, refuse, close, async ready() {} }
@@ -102,11 +117,7 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
  * Makes an application whose database is still being opened: requests wait for it. If it cannot be opened, every
  * request gets the 502 of a database failure.
  */
-function deferredApp(
-  opening: Promise<Application>,
-  cors: Cors | undefined,
-  observe: Observe | undefined,
-): Omit<App, 'basePath'> {
+function deferredApp(opening: Promise<Application>, cors: Cors | undefined, observe: Observe): Omit<App, 'basePath'> {
   const unopened = { cors, newRequestId: randomUUID }
   let opened: Application | undefined
   let failure: unknown
@@ -116,7 +127,7 @@ function deferredApp(
     },
     (error: unknown) => {
       failure = error
-      observe?.({ kind: 'failure', requestId: 'database', error })
+      observe({ kind: 'failure', requestId: 'database', error })
     },
   )
   return {

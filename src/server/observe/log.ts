@@ -26,16 +26,7 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
   const log = pino({ level, base: null, timestamp: () => `,"time":"${time()}"` }, sink)
   const levels = pino.levels.values as Record<string, number>
   const least = levels[level] ?? Number.POSITIVE_INFINITY
-  let rejected = 0
-  // One line a second: a line for each would cost more time than the rejection saves.
-  const noteRejection = () => {
-    if (rejected++ > 0) return
-    const report = () => {
-      log.warn({ requests: rejected }, 'turned away')
-      rejected = 0
-    }
-    setTimeout(report, 1_000).unref()
-  }
+  const noteRejection = rejectionCounter(log)
   return (observation) => {
     if (observation.kind === 'request') {
       const number = levels[observation.status >= 500 ? 'error' : 'info'] as number
@@ -47,6 +38,39 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
       if (urgent.has(observation.kind) && 'flush' in sink) (sink as { flush(): void }).flush()
     }
   }
+}
+
+/**
+ * Makes the observer that reports to a logger of the application. A logger that fails does not disturb requests.
+ */
+export function logWith(logger: Logger): Observe {
+  const noteRejection = rejectionCounter(logger)
+  return (observation) => {
+    if (observation.kind === 'turned-away') return noteRejection()
+    const entry = observation.kind === 'request' ? requestEntry(observation) : entryOf(observation)
+    if (entry !== undefined) logger[entry.level](entry.fields, entry.message)
+  }
+}
+
+/** Counts rejected requests. One line a second: a line for each would cost more time than the rejection saves. */
+function rejectionCounter(log: Pick<Logger, 'warn'>): () => void {
+  let rejected = 0
+  return () => {
+    if (rejected++ > 0) return
+    const report = () => {
+      log.warn({ requests: rejected }, 'turned away')
+      rejected = 0
+    }
+    setTimeout(report, 1_000).unref()
+  }
+}
+
+/** A logger, such as one of pino. */
+export interface Logger {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
 }
 
 /** One line of the log. */
@@ -123,6 +147,12 @@ const urgent: ReadonlySet<Observation['kind']> = new Set([
   'stopping',
   'stopped',
 ])
+
+function requestEntry(observation: Extract<Observation, { kind: 'request' }>): Entry {
+  const { requestId: request_id, method, path, version, status, code, caller, duration } = observation
+  const fields = { request_id, method, path, version: version?.name, status, code, caller, duration }
+  return { level: status >= 500 ? 'error' : 'info', message: 'request', fields }
+}
 
 /** The line that pino would write, built directly: every request has one, and this takes a fifth of the time. */
 function requestLine(level: number, time: string, observation: Extract<Observation, { kind: 'request' }>): string {
