@@ -79,7 +79,10 @@ for (const [mode, parts] of [
     assert.notEqual(complete, old)
 
     let interrupted = 0
-    for (const part of parts) {
+    // Where the processes that are killed get more of the machine than the whole one got, they are done: kill earlier.
+    const sooner = [0.2, 0.1, 0.05, 0.02, 0]
+    for (const part of [...parts, ...sooner]) {
+      if (sooner.includes(part) && interrupted > 0) break
       const file = join(folder, `${mode}-${part}.db`)
       copyFileSync(original, file)
       const victim = start(file, wanted)
@@ -99,7 +102,7 @@ for (const [mode, parts] of [
       assert.deepEqual(find(database, 'task AND 4321'), ['id4321'])
       database.close()
     }
-    context.diagnostic(`${interrupted} of ${parts.length} were killed half way, of ${Math.round(duration)} ms`)
+    context.diagnostic(`${interrupted} were killed half way, of ${Math.round(duration)} ms`)
     assert.ok(interrupted > 0)
   })
 }
