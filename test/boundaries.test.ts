@@ -1,6 +1,6 @@
 /**
- * The allowed imports between folders, checked on the sources. `docs/explanation/architecture.md` has the same table, with the
- * reasons.
+ * The allowed imports between folders, checked on the sources. `docs/explanation/architecture.md` has the same table,
+ * with the reasons.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

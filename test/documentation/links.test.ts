@@ -17,6 +17,13 @@ test('every link leads to a file and a heading that exist', () => {
   assert.deepEqual(broken, [])
 })
 
+test('docs/README.md lists every page', () => {
+  const index = linksOf(readFileSync(join(root, 'docs/README.md'), 'utf8'))
+  const listed = new Set(index.map((link) => join('docs', link)))
+  const missing = pages.filter((page) => /^docs\/(?!README\.md|decisions\/)/.test(page) && !listed.has(page))
+  assert.deepEqual(missing, [])
+})
+
 test('a heading has the anchor that GitHub gives it', () => {
   const text = '# One `two`: *three*, (four)\n\n## Again\n\n```sh\n# a comment\n```\n\n## Again\n\n<a id="own"></a>'
   assert.deepEqual([...anchorsOf(text)], ['one-two-three-four', 'again', 'again-1', 'own'])
