@@ -35,6 +35,23 @@ const unsafe = () =>
     '--database-unsafe',
     'Accept a PostgreSQL that may lose acknowledged changes in a power cut (env: DATABASE_UNSAFE=true)',
   )
+const host = () => new Option('--host <address>', 'Address to listen on').env('HOST').default('127.0.0.1')
+const port = () => new Option('--port <number>', 'Port to listen on; 0 selects a free port').env('PORT').default('8443')
+const certificate = () =>
+  new Option('--tls-cert <file>', 'TLS certificate, PEM (default: a certificate for localhost is created)')
+const certificateKey = () => new Option('--tls-key <file>', 'Private key of the TLS certificate, PEM')
+const plainHttp = () => new Option('--http', 'Serve plain HTTP; only on the loopback interface')
+const trustProxy = () =>
+  new Option('--trust-proxy', 'Use the Forwarded or X-Forwarded-* headers of the proxy in front of the server')
+const metricsPort = () =>
+  new Option(
+    '--metrics-port <number>',
+    'Port of /metrics for Prometheus; 0 selects a free port (default: no metrics)',
+  ).env('METRICS_PORT')
+const metricsHost = () =>
+  new Option('--metrics-host <address>', 'Address of the metrics port, which is plain HTTP without authentication')
+    .env('METRICS_HOST')
+    .default('127.0.0.1')
 /** An option that can be repeated; `none` describes its default. */
 const repeatable = (flags: string, description: string, none = 'none') =>
   new Option(flags, `${description}; can be repeated`)
@@ -71,11 +88,11 @@ databaseCommand(program, 'serve', 'Serve the declared interface')
   .addOption(replica())
   .addOption(pool())
   .addOption(unsafe())
-  .addOption(new Option('--host <address>', 'Address to listen on').env('HOST').default('127.0.0.1'))
-  .addOption(new Option('--port <number>', 'Port to listen on; 0 selects a free port').env('PORT').default('8443'))
-  .option('--tls-cert <file>', 'TLS certificate, PEM (default: a certificate for localhost is created)')
-  .option('--tls-key <file>', 'Private key of the TLS certificate, PEM')
-  .option('--http', 'Serve plain HTTP; only on the loopback interface')
+  .addOption(host())
+  .addOption(port())
+  .addOption(certificate())
+  .addOption(certificateKey())
+  .addOption(plainHttp())
   .addOption(
     repeatable('--cors-origin <origin>', 'Origin whose web pages may read responses, or * for every origin').env(
       'CORS_ORIGIN',
@@ -99,7 +116,7 @@ databaseCommand(program, 'serve', 'Serve the declared interface')
     ).env('JWT_ROLES_CLAIM'),
   )
   .addOption(new Option('--base-path <path>', 'Path that all addresses begin with, such as /api').env('BASE_PATH'))
-  .option('--trust-proxy', 'Use the Forwarded or X-Forwarded-* headers of the proxy in front of the server')
+  .addOption(trustProxy())
   .addOption(
     new Option('--rate-limit <rates>', 'Enforce the declared rate limits, or no rate limits')
       .choices(['declared', 'off'])
@@ -115,17 +132,8 @@ databaseCommand(program, 'serve', 'Serve the declared interface')
       .choices(['open', 'closed'])
       .default('open'),
   )
-  .addOption(
-    new Option(
-      '--metrics-port <number>',
-      'Port of /metrics for Prometheus; 0 selects a free port (default: no metrics)',
-    ).env('METRICS_PORT'),
-  )
-  .addOption(
-    new Option('--metrics-host <address>', 'Address of the metrics port, which is plain HTTP without authentication')
-      .env('METRICS_HOST')
-      .default('127.0.0.1'),
-  )
+  .addOption(metricsPort())
+  .addOption(metricsHost())
   .addOption(
     new Option('--migrate <changes>', 'Schema changes that the server may make at start')
       .choices(['additive', 'never'])
@@ -215,6 +223,21 @@ program
   .addOption(declaration())
   .addOption(unsafe())
   .action(run(async () => (await import('./move.ts')).moveCommand))
+
+databaseCommand(program, 'doctor', 'Check what would fail or lose data here, and say what to do; change nothing')
+  .argument('[file]', declarationFile)
+  .addOption(pool())
+  .addOption(unsafe())
+  .addOption(host())
+  .addOption(port())
+  .addOption(certificate())
+  .addOption(certificateKey())
+  .addOption(plainHttp())
+  .addOption(trustProxy())
+  .addOption(metricsPort())
+  .addOption(metricsHost())
+  .option('--json', 'Print JSON')
+  .action(run(async () => (await import('./doctor.ts')).doctorCommand))
 
 program
   .command('inspect')

@@ -1,12 +1,15 @@
 /** Opens the database that an address names. The only file that names an engine. */
+import { resolve } from 'node:path'
 import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import type { Migrated } from '../storage/migration/apply.ts'
+import type { Examination } from '../storage/migration/examine.ts'
 import type { Apply } from '../storage/migration/migration-step.ts'
 import type { StoredSchema } from '../storage/migration/stored-schema.ts'
 import type { MoveSource, MoveTarget } from '../storage/move/move.ts'
 import {
+  examineSqlite,
   hasSqliteTables,
   migrateSqlite,
   openSqliteKeys,
@@ -133,6 +136,36 @@ export async function describeDatabase(
     throw new ConfigurationError('Only tables of PostgreSQL can be inspected: use postgres://USER@HOST:5432/DATABASE.')
   }
   return (await import('../storage/postgres/inspect.ts')).describePostgres(engine.options, schemas)
+}
+
+/** What was found in a database, by engine. */
+export type Examined =
+  | { readonly kind: 'sqlite'; readonly found: Examination | undefined }
+  | {
+      readonly kind: 'postgres'
+      readonly found: import('../storage/postgres/administration.ts').PostgresExamination
+    }
+
+/**
+ * Examines a database. Changes nothing, and waits for no server.
+ *
+ * @param catalog `undefined`: no migration is planned
+ * @throws ConfigurationError, StorageFault or the engine's error where it cannot be read
+ */
+export async function examineDatabase(database: DatabaseOptions, catalog: Catalog | undefined): Promise<Examined> {
+  const engine = engineOf(database)
+  if (engine.kind === 'sqlite') {
+    const found = isInMemory(database) ? undefined : examineSqlite(engine.path, catalog)
+    return { kind: 'sqlite', found }
+  }
+  const { examinePostgres } = await import('../storage/postgres/administration.ts')
+  return { kind: 'postgres', found: await examinePostgres(engine.options, catalog) }
+}
+
+/** The file of a database; `undefined`: it is a server, or in memory. */
+export function databaseFile(database: DatabaseOptions): string | undefined {
+  const engine = engineOf(database)
+  return engine.kind === 'sqlite' && !isInMemory(database) ? resolve(engine.path) : undefined
 }
 
 /** Whether a database is another process, so that requests wait for it without using this one. */

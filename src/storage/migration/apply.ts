@@ -78,6 +78,28 @@ export function* isMigrated(migration: Migration): Transaction<boolean> {
   return isCurrent && planTables(migration, schema).length === 0
 }
 
+/** The steps that a database needs, not assessed; `refused`: why none can be taken. */
+export interface Pending {
+  readonly steps: readonly MigrationStep[]
+  readonly refused: string | undefined
+}
+
+/**
+ * Plans a migration without assessing its steps: it reads no records and takes no locks. Where a newer version renames
+ * or converts fields, these steps alone are returned, because all others depend on them.
+ */
+export function* pendingSteps(migration: Migration): Transaction<Pending> {
+  const schema = yield* readSchema(migration.engine)
+  try {
+    if (yieldsToNewer(migration, schema)) return { steps: [], refused: undefined }
+  } catch (error) {
+    if (!(error instanceof MigrationRefused)) throw error
+    return { steps: error.steps, refused: error.message }
+  }
+  const renaming = planVersion(migration, schema)
+  return { steps: renaming.length > 0 ? renaming : planTables(migration, schema), refused: undefined }
+}
+
 /**
  * Adds what a database lacks for a catalog, and changes what differs. Records are read only where something differs.
  * Losses of a step are counted after the steps before it were taken, so the counts are exact.

@@ -2,16 +2,20 @@
 import type { ClientBase } from 'pg'
 import type { Catalog } from '../../model/resource.ts'
 import type { Migrated } from '../migration/apply.ts'
+import { type Examination, examine } from '../migration/examine.ts'
 import { MigrationRefused } from '../migration/migration-step.ts'
 import { sqlContext } from '../sql/context.ts'
-import type { Storage } from '../storage.ts'
+import { type Storage, StorageFault } from '../storage.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { keyStore, keysCatalog } from '../transactions/keys.ts'
 import { maintenanceStore } from '../transactions/meta.ts'
 import { Database } from './database.ts'
 import { postgres } from './engine.ts'
+import { toStorageFault } from './errors.ts'
 import { migratePostgres } from './migrate.ts'
-import { query, withConnection } from './session.ts'
+import { migrationEngine } from './migration-engine.ts'
+import { checkDurability, checkRights, checkServer } from './requirements.ts'
+import { inTransaction, query, run, withConnection } from './session.ts'
 import type { ConnectionOptions } from './settings.ts'
 
 /** The steps that a database needs for a catalog. With `apply`, they are taken, even if they lose data. */
@@ -62,6 +66,65 @@ export async function openPostgresMaintenance(
     maintenance: maintenanceStore(database),
     purgeClock: purgeClockStore(database),
     close: () => database.close(),
+  }
+}
+
+/** A PostgreSQL database, and what concerns the server that it is on. */
+export interface PostgresExamination extends Examination {
+  readonly version: string
+  /** Why servers cannot start on it; `undefined`: they can. */
+  readonly refused: string | undefined
+  /** The settings that lose data in a power cut. */
+  readonly undurable: string | undefined
+  /** Its clock, in milliseconds since 1970. */
+  readonly now: number
+  readonly connections: { readonly most: number; readonly used: number }
+}
+
+/** Examines a database for at most ten seconds a statement. It only reads, and waits for no lock. */
+export function examinePostgres(
+  options: ConnectionOptions,
+  catalog: Catalog | undefined,
+): Promise<PostgresExamination> {
+  return withConnection(options, (client) => {
+    const examined = inTransaction(client, 'begin isolation level repeatable read read only', async () => {
+      await query(client, 'set local statement_timeout = 10000')
+      await query(client, 'set local lock_timeout = 1000')
+      const [found] = await query(
+        client,
+        `select current_setting('server_version') as version, extract(epoch from clock_timestamp())::float8 as now,
+           current_setting('max_connections')::int as most, (select count(*) from pg_stat_activity
+           where backend_type = 'client backend') as used, current_schema() is null as homeless`,
+      )
+      const refused = (await refusalOf(checkServer(client))) ?? (await refusalOf(checkRights(client)))
+      const isReadable = found?.['homeless'] === 0
+      return {
+        ...(isReadable ? await run(client, examine(migrationEngine(0), catalog)) : nothingFound),
+        version: String(found?.['version']),
+        now: Number(found?.['now']) * 1_000,
+        refused,
+        undurable: await refusalOf(checkDurability(client)),
+        connections: { most: Number(found?.['most']), used: Number(found?.['used']) },
+      }
+    })
+    return examined.catch((error) => {
+      throw toStorageFault(error)
+    })
+  })
+}
+
+const nothingFound: Examination = {
+  ...{ isUsed: false, pending: undefined, maintenance: undefined, purged: undefined, newest: undefined },
+  jobs: new Map(),
+}
+
+async function refusalOf(check: Promise<void>): Promise<string | undefined> {
+  try {
+    await check
+    return undefined
+  } catch (error) {
+    if (error instanceof StorageFault) return error.message
+    throw error
   }
 }
 

@@ -1,8 +1,10 @@
 /** Commands on a SQLite file beside its servers: migrate, manage API keys, switch maintenance. */
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import type { Catalog } from '../../model/resource.ts'
 import type { Migrated } from '../migration/apply.ts'
+import { type Examination, examine } from '../migration/examine.ts'
 import { MigrationRefused } from '../migration/migration-step.ts'
 import { sqlContext } from '../sql/context.ts'
 import type { Storage } from '../storage.ts'
@@ -12,7 +14,7 @@ import { maintenanceStore } from '../transactions/meta.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './engine.ts'
 import { makeFile } from './file.ts'
-import { migrate } from './migrate.ts'
+import { migrate, migrationEngineOf, runOn } from './migrate.ts'
 import { runnerOf, Writer } from './writer.ts'
 
 /**
@@ -64,6 +66,25 @@ function connect(path: string) {
     connection.close()
   }
   return { connection, runner: runnerOf(connection, writer), close }
+}
+
+/**
+ * Examines a file without changing it or its folder.
+ *
+ * @returns `undefined` where there is no file
+ */
+export function examineSqlite(path: string, catalog: Catalog | undefined): Examination | undefined {
+  if (!existsSync(path)) return undefined
+  const address = pathToFileURL(path)
+  // Without a log no server has the file open. SQLite would create a log even to read, and leave it there.
+  if (!existsSync(`${path}-wal`)) address.searchParams.set('immutable', '1')
+  const database = new DatabaseSync(address, { readOnly: true, timeout: 5_000 })
+  try {
+    database.exec('begin')
+    return runOn(database, examine(migrationEngineOf(database), catalog))
+  } finally {
+    database.close()
+  }
 }
 
 /**

@@ -57,7 +57,7 @@ function waiting<T>(database: DatabaseSync, work: () => T): T {
 }
 
 /** Runs a transaction's statements on a connection; BEGIN and COMMIT are the caller's. */
-function runOn<T>(database: DatabaseSync, transaction: Transaction<T>): T {
+export function runOn<T>(database: DatabaseSync, transaction: Transaction<T>): T {
   let step = transaction.next([])
   while (step.done !== true) {
     const { sql, values } = step.value
