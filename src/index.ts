@@ -1,5 +1,19 @@
 /** The public names of the package. */
+
 export type { Static } from 'typebox'
+export {
+  type CallOptions,
+  type ChangeOptions,
+  type Client,
+  type Collection,
+  type CreateOptions,
+  etagOf,
+  type JsonObject,
+  type Page,
+  type ProblemEntry,
+  ProblemError,
+  type Query,
+} from './client/client.ts'
 export {
   type AccessRule,
   type Action,

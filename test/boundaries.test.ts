@@ -33,7 +33,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   documents: ['spec', 'model', 'versions'],
   server: [
     ...['spec', 'http', 'model', 'versions', 'request', 'policy', 'plan'],
-    ...[...storageFolders, ...engines, 'jobs', 'reply', 'documents'],
+    ...[...storageFolders, ...engines, 'jobs', 'reply', 'documents', 'client'],
   ],
   changes: ['model'],
   client: ['model'],

@@ -7,6 +7,7 @@ import { type ExportFiles, exportFiles } from '../jobs/export-files.ts'
 import { type Runner, startRunner } from '../jobs/runner.ts'
 import type { Catalog } from '../model/resource.ts'
 import { authenticator, Revocations } from '../policy/authenticate.ts'
+import type { Caller } from '../policy/caller.ts'
 import type { JwtSettings } from '../policy/jwt-settings.ts'
 import { type AuthenticateOption, ownAuthenticator } from '../policy/own-credentials.ts'
 import { KnownQueries } from '../request/list-query.ts'
@@ -44,7 +45,8 @@ export interface AssemblyOptions extends RateOptions {
 
 /** An application that answers requests until it is closed. */
 export interface Application {
-  respond(request: HttpRequest): Promise<HttpResponse>
+  /** Answers a request; of the caller, if it is a call in process. */
+  respond(request: HttpRequest, caller?: Caller): Promise<HttpResponse>
   /**
    * Makes the response to a request that is refused before `respond`; without the request if it could not be parsed.
    */
@@ -130,11 +132,11 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     files,
     keyUses,
     maintenance,
-    async respond(request) {
+    async respond(request, caller) {
       running++
       // An observer may throw: `close` must not wait for that request forever.
       try {
-        return await respond(app, request)
+        return await respond(app, request, caller)
       } finally {
         if (--running === 0) whenIdle()
       }

@@ -1,17 +1,19 @@
 /** The program as a library: a declaration in, an application out. */
 
 import { randomUUID } from 'node:crypto'
+import type { Client } from '../client/client.ts'
 import { type Cors, readCors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { checkDeclaration } from '../model/check/check-declaration.ts'
 import { DeclarationError } from '../model/check/problem.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
 import type { JwtOptions } from '../policy/jwt-settings.ts'
-import type { AuthenticateOption } from '../policy/own-credentials.ts'
+import type { AuthenticateOption, CallerInput } from '../policy/own-credentials.ts'
 import type { Fault } from '../spec/faults.ts'
 import type { Storage } from '../storage/storage.ts'
 import { completeVersions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
+import { clientAs } from './in-process.ts'
 import { readJwt } from './jwt.ts'
 import { type LogOption, readLog } from './observe/app-log.ts'
 import type { Observation, Observe } from './observe/observe.ts'
@@ -59,6 +61,15 @@ export interface App {
   readonly basePath: string
   /** Answers a request. It never throws. */
   respond(request: HttpRequest): Promise<HttpResponse>
+  /**
+   * Makes a client that calls the application in process, without HTTP and without a credential. Rules and validation
+   * apply as ever; rates do not. The types are provisional: they will follow the declaration.
+   *
+   * @throws TypeError if this is no caller
+   * @example
+   * const open = await app.as({ id: 'ann', roles: [] }).tasks.list({ status: 'open' })
+   */
+  as(caller: CallerInput): Client
   /** Makes the response to a request that is refused before `respond`. */
   refuse(error: Fault, request?: Pick<HttpRequest, 'target' | 'headers' | 'secure'>): HttpResponse
   /** Resolves when the database is open; rejects if it cannot be opened, for instance with MigrationRefused. */
@@ -108,16 +119,33 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
     void app.runner.maintain()
     return app
   }
-  if (storage instanceof Promise) return { basePath, ...deferredApp(storage.then(start), cors, observe) }
-  const { respond, refuse, close } = start(storage)
-  return { basePath, respond, refuse, close, async ready() {} }
+  const { respond, ...app } =
+    storage instanceof Promise
+      ? deferredApp(storage.then(start), cors, observe)
+      : { ...start(storage), async ready() {} }
+  let closed: Promise<void> | undefined
+  return {
+    basePath,
+    respond: (request) => respond(request),
+    as: (caller) => clientAs(caller, versions.current.basePath, respond),
+    refuse: app.refuse,
+    ready: app.ready,
+    close() {
+      closed ??= app.close()
+      return closed
+    },
+  }
 }
 
 /**
  * Makes an application whose database is still being opened: requests wait for it. If it cannot be opened, every
  * request gets the 502 of a database failure.
  */
-function deferredApp(opening: Promise<Application>, cors: Cors | undefined, observe: Observe): Omit<App, 'basePath'> {
+function deferredApp(
+  opening: Promise<Application>,
+  cors: Cors | undefined,
+  observe: Observe,
+): Omit<App, 'basePath' | 'as' | 'respond'> & Pick<Application, 'respond'> {
   const unopened = { cors, newRequestId: randomUUID }
   let opened: Application | undefined
   let failure: unknown
@@ -131,9 +159,10 @@ function deferredApp(opening: Promise<Application>, cors: Cors | undefined, obse
     },
   )
   return {
-    async respond(request) {
+    async respond(request, caller) {
       await settled
-      return opened === undefined ? earlyRefusal(unopened, toFault(failure), request) : opened.respond(request)
+      if (opened === undefined) return earlyRefusal(unopened, toFault(failure), request)
+      return opened.respond(request, caller)
     },
     refuse: (error, request) =>
       opened === undefined ? earlyRefusal(unopened, error, request) : opened.refuse(error, request),

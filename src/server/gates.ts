@@ -144,7 +144,7 @@ export const authenticate: Gate = async (context) => {
   const { app, request, choice, instance, earlierRevocations } = context
   const credential = request.headers['authorization']
   try {
-    const own = app.authenticateOwn === undefined ? undefined : await app.authenticateOwn(request)
+    const own = context.givenCaller ?? (await app.authenticateOwn?.(request))
     context.caller = own ?? (await app.authenticate(credential))
     if (earlierRevocations !== undefined && (await earlierRevocations(context.caller.credential)))
       context.caller = await app.authenticate(credential)
@@ -165,9 +165,9 @@ async function countFailure({ app, request, requestId }: RequestContext, error: 
   return (await app.rates.fail(request.address)) ?? error
 }
 
-/** 429 (LIM-1). */
+/** 429 (LIM-1). Calls in process are the program's own, and are not counted. */
 export const countRequest: Gate = (context) =>
-  context.app.rates === undefined ? undefined : counted(context, context.app.rates)
+  context.app.rates === undefined || context.givenCaller !== undefined ? undefined : counted(context, context.app.rates)
 
 async function counted(context: RequestContext, rates: RateLimiter): Promise<undefined> {
   const { caller, found, request } = context

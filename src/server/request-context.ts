@@ -86,6 +86,8 @@ export class RequestContext implements Planning, ReplyContext {
   target!: AddressTarget
   /** Set by the gate `authenticate`. */
   caller!: Caller
+  /** The caller of a call in process. */
+  givenCaller: Caller | undefined
   /** The moment by which the version is judged, in milliseconds since 1970; 0 for a version without an end. */
   versionMoment = 0
   /** Revocations of API keys that were running when this request came. */

@@ -10,6 +10,7 @@ import { applyRange } from '../http/ranges.ts'
 import type { Outcome, Plan } from '../plan/plan.ts'
 import { outcomeFromStored, planRequest } from '../plan/plan-request.ts'
 import { redactError, writeOnlyTexts } from '../plan/redact-error.ts'
+import type { Caller } from '../policy/caller.ts'
 import { conflictCode } from '../reply/problem.ts'
 import { represent } from '../reply/represent.ts'
 import { preferencesOf, readInput } from '../request/input.ts'
@@ -40,9 +41,14 @@ const gates: readonly gate.Gate[] = [
   gate.requireAcceptable,
 ]
 
-/** Answers a request. It never throws: every failure becomes a problem (ERR-4). */
-export async function respond(app: AppServices, request: HttpRequest): Promise<HttpResponse> {
+/**
+ * Answers a request. It never throws: every failure becomes a problem (ERR-4).
+ *
+ * @param caller the caller of a call in process, whom the program vouches for; `undefined`: the request says it
+ */
+export async function respond(app: AppServices, request: HttpRequest, caller?: Caller): Promise<HttpResponse> {
   const context = new RequestContext(app, request)
+  context.givenCaller = caller
   app.observe(arrival)
   const tracing = beginTrace(request, context.requestId, context.started)
   const span = tracing === undefined ? undefined : await tracing
