@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { declare, fill as fillTree } from './deletion/tree.ts'
-import { addKey, type Client, fill, type Recorded, serverOn } from './move.ts'
+import { ask, fillAddress, serverOn } from './move.ts'
 import { databaseFor, whyNoDatabase } from './postgres/database.ts'
 import { query } from './postgres/query.ts'
 
@@ -49,25 +49,12 @@ function move(from: string, to: string, declaration = 'resources.ts'): Running {
 const now = Date.parse('2026-11-22T10:00:00.000Z')
 const day = 86_400_000
 
-async function ask({ send }: Client, paths: readonly string[]): Promise<Map<string, Recorded>> {
-  const answers = new Map<string, Recorded>()
-  for (const path of paths) answers.set(path, await send(path))
-  return answers
-}
-
 /** A filled database, and what is answered of it. */
 async function filled(context: TestContext, engine: Engine) {
   const from = await engines[engine](context)
-  const opening = await serverOn(from, '', now)
-  const key = await addKey(opening.app, '01a1fde6-1be6-7f7d-a2ef-25a8bed79d72', now)
-  await opening.app.close()
-  const client = await serverOn(from, key, now)
-  const paths = await fill(client)
-  // Whatever a list of keys says of when this one was used, it says from now on.
-  await client.app.keyUses.close()
-  const answers = await ask(client, paths)
+  const { client, ...filled } = await fillAddress(from, now)
   await client.app.close()
-  return { from, key, paths, answers }
+  return { from, ...filled }
 }
 
 const ways: readonly (readonly [Engine, Engine])[] = [

@@ -70,7 +70,7 @@ export async function serverOn(
 }
 
 /** Adds an administrator's key; gives its secret. */
-export async function addKey(app: Application, id: string, now: number): Promise<string> {
+async function addKey(app: Application, id: string, now: number): Promise<string> {
   const key = newKey()
   await app.storage.keys.add({
     ...{ id, hash: hashOfKey(key), hint: hintOfKey(key), subject: 'root', roles: ['admin'] },
@@ -100,7 +100,7 @@ const awkward = [
  *
  * @returns addresses whose answers say all of it
  */
-export async function fill({ app, send }: Client): Promise<string[]> {
+async function fill({ app, send }: Client): Promise<string[]> {
   const { jobs } = app.storage
   const made = async (path: string, body: unknown, headers = {}) => {
     const answer = await send(path, { body, headers })
@@ -171,4 +171,23 @@ export async function fill({ app, send }: Client): Promise<string[]> {
     `/v1/exports/${begun}/content`,
     `/v1/jobs/${deletion}`,
   ]
+}
+
+/** Asks for addresses. */
+export async function ask({ send }: Client, paths: readonly string[]): Promise<Map<string, Recorded>> {
+  const answers = new Map<string, Recorded>()
+  for (const path of paths) answers.set(path, await send(path))
+  return answers
+}
+
+/** Fills the database of an address, and asks for everything in it. */
+export async function fillAddress(address: string, now: number) {
+  const opening = await serverOn(address, '', now)
+  const key = await addKey(opening.app, '01a1fde6-1be6-7f7d-a2ef-25a8bed79d72', now)
+  await opening.app.close()
+  const client = await serverOn(address, key, now)
+  const paths = await fill(client)
+  // Whatever a list of keys says of when this one was used, it says from now on.
+  await client.app.keyUses.close()
+  return { client, key, paths, answers: await ask(client, paths) }
 }

@@ -30,7 +30,7 @@ export function isRest(file: string): boolean {
  * Whether it opens a PostgreSQL database whatever engine the run is for: it tests that engine alone, or compares both.
  */
 export function isPostgresOnly(file: string): boolean {
-  return /^(?:test\/(?:differential|postgres|races)\/|src\/storage\/postgres\/|test\/move\.test)/.test(file)
+  return /^(?:test\/(?:differential|postgres|races)\/|src\/storage\/postgres\/|test\/(?:move|backup)\.test)/.test(file)
 }
 
 /** Whether it may run in one process with others: it leaves nothing behind there and does not measure time. */

@@ -240,6 +240,21 @@ databaseCommand(program, 'doctor', 'Check what would fail or lose data here, and
   .action(run(async () => (await import('./doctor.ts')).doctorCommand))
 
 program
+  .command('backup')
+  .description('Write a consistent copy of a database to a file while servers use the database')
+  .argument('<file>', 'File to create; an existing file is never overwritten')
+  .addOption(address())
+  .action(run(async () => (await import('./backup.ts')).backupCommand))
+
+program
+  .command('restore')
+  .description('Restore a backup into an empty database, of the same engine or another')
+  .argument('<file>', 'File that resourced backup created')
+  .addOption(address())
+  .addOption(unsafe())
+  .action(run(async () => (await import('./backup.ts')).restoreCommand))
+
+program
   .command('inspect')
   .description('Print a declaration made from the tables of an existing PostgreSQL database')
   .argument('[address]', 'Database: postgres://USER@HOST:5432/NAME (default: DATABASE_URL)')

@@ -1,4 +1,5 @@
 /** Opens the database that an address names. The only file that names an engine. */
+import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
@@ -15,6 +16,15 @@ import {
   openSqliteKeys,
   openSqliteMaintenance,
 } from '../storage/sqlite/administration.ts'
+import {
+  type BackupOptions,
+  backUpFile,
+  backUpRows,
+  type CopyResult,
+  openBackup,
+  restoreFile,
+  restoreRows,
+} from '../storage/sqlite/backup.ts'
 import { fillSqlite, sqliteSource } from '../storage/sqlite/move.ts'
 import { openSqlite } from '../storage/sqlite/storage.ts'
 import type { OnCommit, OnReplica, Storage } from '../storage/storage.ts'
@@ -90,9 +100,12 @@ export async function openMaintenance(
       ? openSqliteMaintenance(engine.path)
       : await (await import('../storage/postgres/administration.ts')).openPostgresMaintenance(engine.options)
   if (opened !== undefined) return opened
-  throw new ConfigurationError(
-    `There is no database of Resourced at ${placeOf(database)}: name the one that the servers use.`,
-  )
+  throw noDatabase(database)
+}
+
+function noDatabase(database: DatabaseOptions): ConfigurationError {
+  const place = placeOf(database)
+  return new ConfigurationError(`There is no database of Resourced at ${place}: name the one that the servers use.`)
 }
 
 /** Whether a database has the tables of Resourced. Changes nothing. */
@@ -197,6 +210,47 @@ export async function fillDatabase<T>(
   const engine = engineOf(database)
   if (engine.kind === 'sqlite') return fillSqlite(engine.path, schema, fill)
   return (await import('../storage/postgres/move.ts')).fillPostgres(engine.options, schema, fill)
+}
+
+/**
+ * Writes a backup of a database to a file that does not exist.
+ *
+ * @throws StorageFault or the engine's error: there is no file then
+ */
+export async function backUpDatabase(
+  database: DatabaseOptions,
+  file: string,
+  options: BackupOptions,
+): Promise<CopyResult> {
+  if (!(await hasTables(database))) throw noDatabase(database)
+  const engine = engineOf(database)
+  if (engine.kind === 'sqlite') return backUpFile(engine.path, file, options)
+  const source = await openMoveSource(database)
+  try {
+    return await backUpRows(source, file, options)
+  } finally {
+    await source.close()
+  }
+}
+
+/**
+ * Restores a backup into an empty database. If that fails or the process is killed, the database stays empty.
+ *
+ * @throws StorageFault if the file is not a complete backup, or the database is not empty
+ */
+export async function restoreDatabase(
+  file: string,
+  database: DatabaseOptions,
+  options: BackupOptions,
+): Promise<CopyResult> {
+  const backup = await openBackup(file, options)
+  const engine = engineOf(database)
+  if (engine.kind === 'sqlite' && existsSync(engine.path) && realpathSync(engine.path) === realpathSync(file)) {
+    throw new ConfigurationError(`${file} is the backup itself. Name another file with --database.`)
+  }
+  // A file that exists may be open in another process, so rows are written in a transaction.
+  if (engine.kind === 'sqlite' && !existsSync(engine.path)) return restoreFile(backup, file, engine.path, options)
+  return restoreRows(backup, (schema, move) => fillDatabase(database, schema, move), options)
 }
 
 /** Whether a database is lost when its process ends. */

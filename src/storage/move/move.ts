@@ -1,6 +1,6 @@
 /** Moves everything that a database holds into another database, and reads it back. Clients see no difference. */
 import { createHash } from 'node:crypto'
-import sql, { raw } from 'sql-template-tag'
+import sql, { join, raw } from 'sql-template-tag'
 import { timestamp } from '../../model/time.ts'
 import { exportsKept } from '../../plan/export-document.ts'
 import type { StoredSchema } from '../migration/stored-schema.ts'
@@ -155,7 +155,8 @@ export async function moveAll(source: MoveSource, target: MoveTarget, options: M
   for (const { key, value } of await source.all(meta)) {
     await target.all(sql`insert into resourced_meta (key, value) values (${key}, ${value})`)
   }
-  const files = await moveFiles(source, target, options)
+  const hasJobs = tables.some(({ name }) => name === 'jobs')
+  const files = hasJobs ? await moveFiles(source, target, options) : noFiles
   signal.throwIfAborted()
   onIndexes()
   await target.index()
@@ -166,13 +167,19 @@ export async function moveAll(source: MoveSource, target: MoveTarget, options: M
     if (JSON.stringify(before) !== JSON.stringify(after)) throw different(name, 'other values')
   }
   const rows = new Map([...digests].map(([name, { count }]) => [name, count]))
-  const restarted = (await source.all(sql`select job from resourced_work where task = 'export'`)).length
+  const restarted = (await source.all(unfinishedExports)).length
   return { rows, ...files, restarted }
 }
 
+/** The keys of `resourced_meta` that are about the present of one database only. */
+export const temporaryKeys = ['maintenance', probeKey] as const
+
 /** The properties of the database as a whole. The target has a shape of its own; maintenance and probes do not move. */
 const meta = sql`select key, value from resourced_meta
-  where key not in ('shape', 'version', 'maintenance', ${probeKey}) order by key`
+  where key not in ('shape', 'version', ${join(temporaryKeys)}) order by key`
+
+/** Exports whose files are not complete. */
+export const unfinishedExports: Statement = sql`select job, state from resourced_work where task = 'export'`
 
 async function requireAllRead(source: MoveSource, { name }: MovedTable, count: number): Promise<void> {
   const [row] = await source.all(sql`select count(*) as count from ${raw(`"${name}"`)}`)
@@ -184,11 +191,12 @@ async function requireAllRead(source: MoveSource, { name }: MovedTable, count: n
 function restartExports({ name, columns }: MovedTable, rows: readonly MovedRow[]): readonly MovedRow[] {
   if (name !== 'resourced_work') return rows
   const [task, state] = ['task', 'state'].map((each) => columns.findIndex((column) => column.name === each))
-  return rows.map((row) =>
-    row[task!] === 'export'
-      ? row.with(state!, JSON.stringify({ ...JSON.parse(String(row[state!])), count: 0, bytes: 0, after: null }))
-      : row,
-  )
+  return rows.map((row) => (row[task!] === 'export' ? row.with(state!, restartedState(String(row[state!]))) : row))
+}
+
+/** The state of an export that begins again. */
+export function restartedState(state: string): string {
+  return JSON.stringify({ ...JSON.parse(state), count: 0, bytes: 0, after: null })
 }
 
 /** Rows, counted and hashed in their order. */
@@ -221,11 +229,14 @@ function different(table: string, what: string): StorageFault {
   return new StorageFault('failed', `What was written is not what was read: ${table} has ${what}.`)
 }
 
+/** The result where there are no jobs: a database may have API keys only. */
+export const noFiles: Pick<Moved, 'files' | 'lost'> = { files: 0, lost: [] }
+
 /** Moves the files of exports that clients may still download. */
-async function moveFiles(
-  source: MoveSource,
-  target: MoveTarget,
-  { now, signal }: MoveOptions,
+export async function moveFiles(
+  source: Pick<MoveSource, 'all' | 'file'>,
+  target: Pick<MoveTarget, 'writeFile'>,
+  { now, signal }: Pick<MoveOptions, 'now' | 'signal'>,
 ): Promise<Pick<Moved, 'files' | 'lost'>> {
   const since = timestamp(now - exportsKept)
   const wanted: Statement = sql`select id, finished_at, result from jobs
@@ -246,7 +257,7 @@ async function moveFiles(
   return { files, lost }
 }
 
-async function lengthOf(source: MoveSource, job: string): Promise<number | undefined> {
+async function lengthOf(source: Pick<MoveSource, 'file'>, job: string): Promise<number | undefined> {
   let length = 0
   try {
     for await (const piece of source.file(job)) length += piece.length

@@ -7,7 +7,7 @@ import { buildIndex, createTables } from '../migration/apply.ts'
 import { readStoredSchema, type StoredSchema } from '../migration/stored-schema.ts'
 import { insertClock } from '../migration/take-step.ts'
 import { batch, type MovedRow, type MovedTable, type MoveSource, type MoveTarget, movedTables } from '../move/move.ts'
-import { quoted } from '../sql/columns.ts'
+import { identifier, quoted } from '../sql/columns.ts'
 import type { ColumnSpec } from '../sql/tables.ts'
 import { searchText } from '../sql/values.ts'
 import { StorageFault } from '../storage.ts'
@@ -24,10 +24,12 @@ import type { ConnectionOptions } from './settings.ts'
 
 const begin = 'begin isolation level read committed'
 
-/** A connection without a limit on the time between two statements. */
+/** A connection without a limit on the time of a transaction. */
 async function unlimited(options: ConnectionOptions): Promise<Client> {
   const client = await connect(options)
   await query(client, 'set idle_in_transaction_session_timeout = 0')
+  // PostgreSQL 17 and newer.
+  await query(client, "select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'")
   return client
 }
 
@@ -36,13 +38,19 @@ const all = (client: ClientBase) => (statement: Statement) => query(client, stat
 /** Opens a database to be moved. */
 export async function postgresSource(options: ConnectionOptions): Promise<MoveSource> {
   const [snapshot, present] = await Promise.all([unlimited(options), unlimited(options)])
+  const schema = (client: Client) => run(client, readStoredSchema(migrationEngine(usualWaits.lock)))
   return {
     async begin() {
-      await query(snapshot, 'begin isolation level repeatable read read only')
-      // The snapshot is of the moment of the first read.
-      await query(snapshot, 'select count(*) from resourced_meta')
+      for (;;) {
+        const found = await schema(present)
+        await query(snapshot, 'begin isolation level repeatable read read only')
+        await lockTables(snapshot, movedTables(found))
+        // The snapshot is of the moment of the first read. A migration may have ended before the locks.
+        if (JSON.stringify(await schema(snapshot)) === JSON.stringify(found)) return
+        await query(snapshot, 'rollback')
+      }
     },
-    schema: () => run(snapshot, readStoredSchema(migrationEngine(usualWaits.lock))),
+    schema: () => schema(snapshot),
     all: failing(all(snapshot)),
     async *rows(table) {
       try {
@@ -64,6 +72,14 @@ export async function postgresSource(options: ConnectionOptions): Promise<MoveSo
       await Promise.all([snapshot.end(), present.end()])
     },
   }
+}
+
+/**
+ * Keeps migrations away until the snapshot has been read: a table that they rewrite would be empty in it. Reads and
+ * writes are not affected.
+ */
+async function lockTables(client: ClientBase, tables: readonly MovedTable[]): Promise<void> {
+  await query(client, `lock table ${tables.map(({ name }) => identifier(name)).join(', ')} in access share mode`)
 }
 
 function failing<A, T>(work: (asked: A) => Promise<T>): (asked: A) => Promise<T> {

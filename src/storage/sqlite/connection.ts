@@ -21,15 +21,23 @@ export class Connection {
   // Their shapes come from queries.
   readonly #statements = new BoundedMap<StatementSync>(500)
 
-  constructor(path: string, options: { readonly readOnly?: boolean; readonly synchronous?: Synchronous } = {}) {
-    const { readOnly = false, synchronous = 'full' } = options
+  /**
+   * @param options `log`: `none` for a file that no other connection uses and that is synced when it is complete: no
+   * files stay beside it
+   */
+  constructor(
+    path: string,
+    options: { readonly readOnly?: boolean; readonly synchronous?: Synchronous; readonly log?: 'wal' | 'none' } = {},
+  ) {
+    const { readOnly = false, log = 'wal', synchronous = log === 'none' ? 'off' : 'full' } = options
     // The timeout until `stopWaiting`: other processes may be starting on the same file, or migrating it.
     this.database = new DatabaseSync(path, { readOnly, timeout: readOnly ? 0 : 60_000 })
     addFunctions(this.database)
     if (!readOnly) {
       // A checkpoint at 16 MB of log: a page that changes often is copied into the file once.
-      const log = 'pragma journal_mode = wal; pragma wal_autocheckpoint = 4000'
-      this.database.exec(`${log}; pragma synchronous = ${synchronous}`)
+      const wal = 'pragma journal_mode = wal; pragma wal_autocheckpoint = 4000'
+      const none = 'pragma locking_mode = exclusive; pragma journal_mode = delete'
+      this.database.exec(`${log === 'wal' ? wal : none}; pragma synchronous = ${synchronous}`)
     }
     // In KiB. Readers profit from a larger cache; a group of changes touches fewer pages.
     const cache = `pragma cache_size = ${readOnly ? -8_000 : -4_000}`

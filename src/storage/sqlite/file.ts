@@ -13,15 +13,21 @@ import { dirname, resolve } from 'node:path'
  */
 export function makeFile(file: string): void {
   if (file === ':memory:') return
+  makeFolder(file)
+  if (existsSync(file)) return
+  // An existing file is never opened: to close it would release the locks of this process's other connections to it.
+  if (!create(file, 'wx') && !existsSync(file)) create(file, 'a') // A link to where nothing is.
+}
+
+/** Creates the folders of a file that does not exist, for their owner only. */
+export function makeFolder(file: string): void {
   const folder = dirname(resolve(file))
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (existsSync(file)) return
   for (let above = folder; above !== dirname(above); ) {
     above = dirname(above)
-    sync(above)
+    syncFolder(above)
   }
-  // An existing file is never opened: to close it would release the locks of this process's other connections to it.
-  if (!create(file, 'wx') && !existsSync(file)) create(file, 'a') // A link to where nothing is.
 }
 
 /**
@@ -50,7 +56,8 @@ function create(file: string, flags: 'wx' | 'a'): boolean {
   }
 }
 
-function sync(folder: string): void {
+/** Writes the entries of a folder to the disk, so that a power cut does not lose a new file. */
+export function syncFolder(folder: string): void {
   let descriptor: number
   try {
     descriptor = openSync(folder, 'r')

@@ -13,11 +13,20 @@ import { sqlite } from './engine.ts'
 import { exportsFolderOf, makeFile } from './file.ts'
 import { migrationEngineOf } from './migrate.ts'
 
-/** Opens a file to be moved. */
-export function sqliteSource(path: string): MoveSource {
+/** A file that is read. */
+export interface SqliteSource extends MoveSource {
+  /** The connection with the snapshot. */
+  readonly snapshot: Connection
+}
+
+/** Opens a file to read all of it. */
+export function sqliteSource(path: string): SqliteSource {
   const snapshot = new Connection(path, { readOnly: true })
   const present = new Connection(path, { readOnly: true })
+  // A server may be starting on the file.
+  for (const { database } of [snapshot, present]) database.exec('pragma busy_timeout = 60000')
   return {
+    snapshot,
     async begin() {
       snapshot.execute('begin')
       // The snapshot is of the moment of the first read.
@@ -48,26 +57,56 @@ export async function fillSqlite<T>(
 ): Promise<T> {
   makeFile(path)
   const connection = new Connection(path)
+  try {
+    const filled = await fillConnection(connection, schema, (target) =>
+      fill({ ...target, writeFile: writerOf(exportsFolderOf(path)) }),
+    )
+    connection.database.exec('pragma wal_checkpoint(truncate)')
+    return filled
+  } finally {
+    connection.close()
+  }
+}
+
+/** Fills the file of a connection in one transaction. Where the files of exports are kept is the caller's. */
+export async function fillConnection<T>(
+  connection: Connection,
+  schema: StoredSchema,
+  fill: (target: Omit<MoveTarget, 'writeFile'>) => Promise<T>,
+): Promise<T> {
   const { database } = connection
   try {
     // Sorting the rows for an index may exceed the memory.
     database.exec('pragma temp_store = file; pragma cache_size = -65536')
     connection.execute('begin immediate')
-    const filled = await fill(makeTarget(connection, path, schema))
+    const filled = await fill(makeTarget(connection, schema))
     connection.execute('commit')
-    database.exec('pragma wal_checkpoint(truncate)')
     return filled
   } finally {
     if (database.isTransaction) connection.execute('rollback')
-    connection.close()
   }
 }
 
-function makeTarget(connection: Connection, path: string, schema: StoredSchema): MoveTarget {
+/** Writes the files of exports into a folder. */
+export function writerOf(folder: string): MoveTarget['writeFile'] {
+  return async (job, content, finished) => {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const file = await open(join(folder, job), 'w', 0o600)
+    try {
+      for await (const piece of content) await file.writeFile(piece)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    // Servers delete the file a day after this time.
+    await utimes(join(folder, job), finished / 1_000, finished / 1_000)
+  }
+}
+
+function makeTarget(connection: Connection, schema: StoredSchema): Omit<MoveTarget, 'writeFile'> {
   const { database } = connection
   const engine = migrationEngineOf(database)
   const indexes = connection.run(createTables(engine, schema))
-  const folder = exportsFolderOf(path)
   return {
     all: async (statement) => connection.all(statement),
     async write({ name, columns }, rows) {
@@ -78,18 +117,6 @@ function makeTarget(connection: Connection, path: string, schema: StoredSchema):
       for (const row of rows) insert.run(...(row as readonly SQLInputValue[]))
     },
     writeClock: async (collection, numbers) => void connection.all(insertClock(sqlite.layout, collection, numbers)),
-    async writeFile(job, content, finished) {
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
-      const file = await open(join(folder, job), 'w', 0o600)
-      try {
-        for await (const piece of content) await file.writeFile(piece)
-        await file.sync()
-      } finally {
-        await file.close()
-      }
-      // Servers delete the file a day after this time.
-      await utimes(join(folder, job), finished / 1_000, finished / 1_000)
-    },
     async index() {
       for (const step of indexes) {
         connection.run(buildIndex(engine, step))
