@@ -1,8 +1,9 @@
 /** Writes the pages of `docs/reference` that are generated from the source code. Run it with `npm run docs`. */
 import { writeFile } from 'node:fs/promises'
+import { declarationPage } from '../src/documents/declaration-page.ts'
 import { errorCodesPage, rulesPage } from '../src/documents/pages.ts'
 
-const pages = { 'rules.md': rulesPage(), 'error-codes.md': errorCodesPage() }
+const pages = { 'rules.md': rulesPage(), 'error-codes.md': errorCodesPage(), 'declaration.md': declarationPage() }
 
 for (const [name, text] of Object.entries(pages)) {
   await writeFile(new URL(`../docs/reference/${name}`, import.meta.url), text)

@@ -1,5 +1,6 @@
 /** What the published package contains: its manifest, its entry points, and the files beside the code. */
 import { readFile } from 'node:fs/promises'
+import { declarationSchemaText } from '../../src/model/structure/declaration-schema.ts'
 
 /** The root manifest, as far as the package takes something from it. */
 export interface Manifest {
@@ -24,7 +25,9 @@ export const entryPoints = {
 export const copied = ['README.md', 'CHANGELOG.md'] as const
 
 /** Files that are written by the build, and that applications can import, by their names. */
-export const generated: Readonly<Record<string, () => Promise<string>>> = {}
+export const generated: Readonly<Record<string, () => Promise<string>>> = {
+  'declaration.schema.json': async () => declarationSchemaText(),
+}
 
 /** The folder of files that `resourced init` writes. */
 export const templates = 'src/cli/templates'

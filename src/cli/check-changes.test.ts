@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import type { Finding } from '../changes/finding.ts'
 import { openApiDocument } from '../documents/openapi.ts'
+import { declarationSchema } from '../model/structure/declaration-schema.ts'
 import { loadCatalog } from './load-declaration.ts'
 
 const program = fileURLToPath(new URL('main.js', import.meta.url))
@@ -187,4 +188,11 @@ describe('input that cannot be compared exits with 2 and a sentence, without a s
     assert.equal((await checked(example('atlas'))).code, 2)
     assert.equal((await checked('--help')).code, 0)
   })
+})
+
+test('resourced schema prints the JSON Schema of declarations', async () => {
+  const printed = await new Promise<string>((resolve, reject) => {
+    execFile(process.execPath, [program, 'schema'], (error, out) => (error ? reject(error) : resolve(out)))
+  })
+  assert.deepEqual(JSON.parse(printed), declarationSchema())
 })

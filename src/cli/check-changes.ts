@@ -1,6 +1,7 @@
 /**
- * Commands on the documents of interfaces. `resourced openapi` prints one. `resourced check-changes` compares two:
- * whether a newer interface breaks the clients of an older one (VER-5).
+ * Commands on the documents of interfaces. `resourced openapi` prints one, and `resourced schema` the JSON Schema of
+ * declarations. `resourced check-changes` compares two: whether a newer interface
+ * breaks the clients of an older one (VER-5).
  */
 import { readFile, stat } from 'node:fs/promises'
 import { extname } from 'node:path'
@@ -9,6 +10,7 @@ import type { Finding } from '../changes/finding.ts'
 import { DocumentError, documentOf } from '../changes/openapi-document.ts'
 import { markdownReport, textReport } from '../changes/report.ts'
 import { openApiDocument } from '../documents/openapi.ts'
+import { declarationSchemaText } from '../model/structure/declaration-schema.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import { completeVersions } from '../versions/versions.ts'
 import { printError } from './explain.ts'
@@ -29,6 +31,11 @@ export async function openApiCommand(file: string | undefined, options: { readon
   }
   const document = openApiDocument(version.catalog, { versions, now: Date.now() })
   print(`${JSON.stringify(document, null, 2)}\n`)
+}
+
+/** Prints the JSON Schema of declarations. */
+export async function schemaCommand(): Promise<void> {
+  print(declarationSchemaText())
 }
 
 interface Options {

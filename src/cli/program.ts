@@ -270,6 +270,11 @@ program
   .action(run(async () => (await import('./check-changes.ts')).openApiCommand))
 
 program
+  .command('schema')
+  .description('Print the JSON Schema of declarations, by which editors complete and check YAML and JSON')
+  .action(run(async () => (await import('./check-changes.ts')).schemaCommand))
+
+program
   .command('check-changes')
   .description('Compare an interface with a newer one and report what breaks clients')
   .argument('<old>', 'Declaration, or OpenAPI document in JSON or YAML')

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import { parse } from 'yaml'
+import { checkDeclaration } from '../model/check/check-declaration.ts'
 import { faults } from '../spec/fault-entries.ts'
 import { issueCodes } from '../spec/faults.ts'
 import { rules } from '../spec/rules.ts'
+import { declarationPage } from './declaration-page.ts'
 import { errorCodesPage, rulesPage } from './pages.ts'
 
 const read = (page: string) => readFile(new URL(`../../docs/reference/${page}`, import.meta.url), 'utf8')
@@ -14,6 +17,15 @@ test('docs/reference/rules.md is up to date (otherwise: npm run docs)', async ()
 
 test('docs/reference/error-codes.md is up to date (otherwise: npm run docs)', async () => {
   assert.equal(await read('error-codes.md'), errorCodesPage())
+})
+
+test('docs/reference/declaration.md is up to date (otherwise: npm run docs)', async () => {
+  assert.equal(await read('declaration.md'), declarationPage())
+})
+
+test('the declaration of docs/reference/declaration.md has no mistakes', () => {
+  const [, text = ''] = /```yaml\n(# yaml(?:.|\n)*?)```/.exec(declarationPage()) ?? []
+  assert.deepEqual(checkDeclaration(parse(text)), [])
 })
 
 test('every rule has a row and an anchor', () => {

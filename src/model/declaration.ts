@@ -10,8 +10,84 @@ export type Action = (typeof actions)[number]
 /** What happens to a record when the record that it refers to is deleted (DEL-4, DEL-5). */
 export type OnDelete = 'restrict' | 'cascade' | 'clear'
 
+/** A type of values. The last one lets declarations be read from files, which have plain texts. */
+type FieldTypeWord =
+  | 'string'
+  | 'integer'
+  | 'number'
+  | 'decimal'
+  | 'boolean'
+  | 'array'
+  | 'object'
+  | 'null'
+  | (string & Record<never, never>)
+
+/** The keywords of JSON Schema 2020-12. */
+export interface SchemaKeywords {
+  readonly type?: FieldTypeWord | readonly FieldTypeWord[]
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly title?: string
+  readonly description?: string
+  /** The value of a field that a request leaves out. */
+  readonly default?: unknown
+  readonly examples?: readonly unknown[]
+  readonly deprecated?: boolean
+  /** Only the server sets the value. */
+  readonly readOnly?: boolean
+  /** Callers may send the value, and no response contains it. */
+  readonly writeOnly?: boolean
+  readonly format?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly minimum?: number | string
+  readonly maximum?: number | string
+  readonly exclusiveMinimum?: number | string
+  readonly exclusiveMaximum?: number | string
+  readonly multipleOf?: number | string
+  readonly items?: unknown
+  readonly prefixItems?: readonly unknown[]
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly uniqueItems?: boolean
+  readonly contains?: unknown
+  readonly minContains?: number
+  readonly maxContains?: number
+  readonly unevaluatedItems?: unknown
+  readonly properties?: object
+  readonly required?: readonly string[]
+  readonly additionalProperties?: unknown
+  readonly patternProperties?: object
+  readonly propertyNames?: unknown
+  readonly minProperties?: number
+  readonly maxProperties?: number
+  readonly dependentRequired?: object
+  readonly dependentSchemas?: object
+  readonly unevaluatedProperties?: unknown
+  readonly allOf?: readonly unknown[]
+  readonly anyOf?: readonly unknown[]
+  readonly oneOf?: readonly unknown[]
+  readonly not?: unknown
+  readonly if?: unknown
+  readonly then?: unknown
+  readonly else?: unknown
+  readonly contentMediaType?: string
+  readonly contentEncoding?: string
+  readonly contentSchema?: unknown
+  readonly $id?: string
+  readonly $schema?: string
+  readonly $ref?: string
+  readonly $anchor?: string
+  readonly $dynamicRef?: string
+  readonly $dynamicAnchor?: string
+  readonly $defs?: object
+  readonly definitions?: object
+  readonly $comment?: string
+}
+
 /** A field: its JSON Schema, and the words below. */
-export interface FieldDeclaration {
+export interface FieldDeclaration extends SchemaKeywords {
   /** Callers may filter by the field, and it gets an index. Default: `true` for references, enums and booleans. */
   readonly filter?: boolean
   /** Callers may sort by the field, and it gets an index. */
@@ -22,20 +98,18 @@ export interface FieldDeclaration {
   readonly unique?: boolean
   /** The value is set on creation and never changes. */
   readonly immutable?: boolean
-  /** Only the server sets the value. */
-  readonly readOnly?: boolean
-  /** Callers may send the value, and no response contains it. */
-  readonly writeOnly?: boolean
   /** The value may be missing or `null`. In TypeScript: `Type.Optional(…)`. */
   readonly optional?: boolean
-  /** The value of a field that a request leaves out. */
-  readonly default?: unknown
   /** The values that may follow each value; other changes get 409 `INVALID_TRANSITION`. */
   readonly transitions?: Readonly<Record<string, readonly string[]>>
   /** The collection that the field refers to, by the id of a record. */
   readonly reference?: string
   readonly onDelete?: OnDelete
-  /** JSON Schema 2020-12. */
+  /** The most digits of a decimal, 1 to 38. */
+  readonly precision?: number
+  /** The number of digits of a decimal after the decimal point. */
+  readonly scale?: number
+  /** Other words are mistakes. */
   readonly [keyword: string]: unknown
 }
 
@@ -254,6 +328,8 @@ export type Carrier = (typeof carriers)[number]
 
 /** A whole interface. */
 export interface InterfaceDeclaration {
+  /** The JSON Schema of declarations, for editors; ignored. */
+  readonly $schema?: string
   readonly name: string
   readonly title?: string
   readonly description?: string

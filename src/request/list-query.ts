@@ -2,8 +2,9 @@
  * The query of a collection: filters, `field=value` or `field[operator]=value`, search, sort, fields and page (QRY,
  * PAG), and the filters of a deletion. Mistakes are added to `issues`, so that one response names them all.
  */
-import { controlParameters } from '../model/check/names.ts'
+
 import { decimalKeyOf } from '../model/decimal.ts'
+import { controlParameters } from '../model/names.ts'
 import {
   allOf,
   always,

@@ -3,8 +3,8 @@
  * `sort=-due_on,title`, `fields=id,title` (QRY-3, QRY-4).
  */
 import { decodeTargetPart } from '../http/message.ts'
-import { secretParameters } from '../model/check/names.ts'
 import { holdsCredential, withoutCredentials } from '../model/credentials.ts'
+import { secretParameters } from '../model/names.ts'
 import type { SortTerm } from '../model/predicate.ts'
 import { type Resource, sortableNames, systemFields } from '../model/resource.ts'
 import { type Fault, fault, type Issue } from '../spec/faults.ts'

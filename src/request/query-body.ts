@@ -2,7 +2,7 @@
  * Turns the body of a QUERY into parameters (MET-10, RFC 10008); `list-query.ts` reads them like the parameters of a
  * query string.
  */
-import { controlParameters } from '../model/check/names.ts'
+import { controlParameters } from '../model/names.ts'
 import { escapeStep } from '../model/place.ts'
 import { words } from '../model/text.ts'
 import type { Issue } from '../spec/faults.ts'

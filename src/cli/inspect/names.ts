@@ -1,6 +1,7 @@
 /** Chooses names that a declaration accepts, for names of tables and columns, which may be any text. */
-import { checkCollectionName, checkFieldName, kebab, longestName } from '../../model/check/names.ts'
+import { checkCollectionName, checkFieldName, kebab } from '../../model/check/names.ts'
 import { Part } from '../../model/check/parts.ts'
+import { longestName } from '../../model/names.ts'
 import { isPlural, pluralOf } from '../../model/plural.ts'
 
 /**

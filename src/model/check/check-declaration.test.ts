@@ -1,42 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { accessMistakes } from '../../../test/mistakes/access.ts'
-import { changesMistakes } from '../../../test/mistakes/changes.ts'
-import { collectionsMistakes } from '../../../test/mistakes/collections.ts'
-import { conditionsMistakes } from '../../../test/mistakes/conditions.ts'
-import { deletionMistakes } from '../../../test/mistakes/deletion.ts'
-import { fieldsMistakes } from '../../../test/mistakes/fields.ts'
-import { interfaceMistakes } from '../../../test/mistakes/interface.ts'
-import { rulesMistakes } from '../../../test/mistakes/rules.ts'
-import { versionsMistakes } from '../../../test/mistakes/versions.ts'
+import { allMistakes, spoil } from '../../../test/mistakes/all.ts'
 import { completeVersions } from '../../versions/versions.ts'
 import type { InterfaceDeclaration } from '../declaration.ts'
 import { studio } from '../studio.fixture.ts'
 import { checkDeclaration } from './check-declaration.ts'
 import { formatProblems } from './problem.ts'
-
-const mistakes = [
-  ...interfaceMistakes,
-  ...changesMistakes,
-  ...versionsMistakes,
-  ...collectionsMistakes,
-  ...fieldsMistakes,
-  ...accessMistakes,
-  ...conditionsMistakes,
-  ...rulesMistakes,
-  ...deletionMistakes,
-]
-
-/** Puts a value at a place of the declaration of the documentation; `undefined` takes the key away. */
-function spoil(declaration: unknown, place: string, value: unknown): void {
-  const steps = place.split('/')
-  const last = steps.pop() as string
-  // biome-ignore lint/suspicious/noExplicitAny: the test goes wherever the place says
-  const holder = steps.reduce((each, step) => (each[step] ??= {}), declaration as any)
-  if (value === undefined) delete holder[last]
-  else holder[last] = value
-}
 
 test('the declaration of the documentation has no mistakes', () => {
   assert.deepEqual(checkDeclaration(studio()), [])
@@ -100,7 +70,7 @@ describe('unusual declarations without a mistake', () => {
 })
 
 describe('each mistake is reported alone, at its place, with what to write instead', () => {
-  for (const { name, at, write, path, message, remedy } of mistakes) {
+  for (const { name, at, write, path, message, remedy } of allMistakes) {
     test(`${name}: ${path}`, () => {
       const declaration = studio()
       const places = typeof at === 'string' ? { [at]: write } : at

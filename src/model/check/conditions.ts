@@ -5,6 +5,7 @@ import type { FieldShape } from '../field.ts'
 import { suggest } from '../nearest.ts'
 import { isObject } from '../plain-copy.ts'
 import { type FieldType, type Resource, systemFields } from '../resource.ts'
+import { operators } from '../structure/condition.ts'
 import { isRecordId } from '../text.ts'
 import { instantKey, stampKey } from '../time.ts'
 import { isComparable, own, Part, show } from './parts.ts'
@@ -73,7 +74,6 @@ function isBinding(value: Readonly<Record<string, unknown>>): boolean {
 
 const ordering = ['gt', 'gte', 'lt', 'lte']
 const textual = ['contains', 'startsWith']
-const operators = [...ordering, ...textual, 'in', 'not', 'null']
 const operatorHints: Readonly<Record<string, string>> = {
   starts_with: 'startsWith', eq: 'the value alone: { status: "open" }', ne: 'not', neq: 'not',
   nin: '{ not: { field: { in: [ … ] } } }',

@@ -1,9 +1,10 @@
 /** Checks fields: their names, and the words that JSON Schema does not have. */
 import type { FieldDeclaration } from '../declaration.ts'
 import { isFilterByItself } from '../field.ts'
+import { controlParameters, secretParameters } from '../names.ts'
 import { suggest } from '../nearest.ts'
 import { checkFieldSchema } from './field-schema.ts'
-import { checkFieldName, controlParameters, secretParameters } from './names.ts'
+import { checkFieldName } from './names.ts'
 import { type FieldView, isComparable, type Part, type ResourceView, type ResourceViews, show } from './parts.ts'
 
 // SQLite holds 2,000 columns in a table, PostgreSQL 1,600; some fields take two.

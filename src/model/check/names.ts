@@ -1,37 +1,13 @@
 /** Checks names: of the interface, of collections (RES-1, RES-3) and of fields (RES-7). */
+import { hyphenedForm, longestName, reservedCollections, reservedFields, snakeCaseForm } from '../names.ts'
 import { isPlural, pluralOf } from '../plural.ts'
 import { systemFields } from '../resource.ts'
 import type { Part } from './parts.ts'
 
-const hyphened = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
-const snakeCase = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
-/** The most characters of a name: PostgreSQL cuts identifiers after 63, and index names have prefixes. */
-export const longestName = 40
-
-const reservedCollections = [
-  'jobs', 'exports', 'api-keys', 'openapi.json', 'docs', 'console', 'health', 'metrics', 'restore', 'bulk-delete',
-] // biome-ignore format: one row reads best
-
-/** Query parameters that control a list: none of them can be a filter. */
-export const controlParameters = [
-  'sort', 'page', 'per_page', 'offset', 'limit', 'cursor', 'fields', 'q', 'include_deleted', 'version',
-] // biome-ignore format: one row reads best
-
-/** Query parameters that are refused because they carry secrets (QRY-9). */
-export const secretParameters = ['access_token', 'api_key', 'token', 'password', 'secret']
-
-// Words of the condition language, and names of the databases' own columns.
-const reservedFields = new Map([
-  ...['and', 'or', 'not'].map((name) => [name, 'is a word of the condition language'] as const),
-  ...['rowid', 'ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid'].map(
-    (name) => [name, 'is a name that databases keep for themselves'] as const,
-  ),
-])
-
 /** Checks the interface's name, which is a part of media types. */
 export function checkInterfaceName(part: Part): void {
   const { value } = part
-  if (typeof value === 'string' && hyphened.test(value) && value.length <= longestName) return
+  if (typeof value === 'string' && hyphenedForm.test(value) && value.length <= longestName) return
   const remedy =
     typeof value === 'string' ? `Write "${kebab(value) || 'studio'}".` : 'Write a short name such as "studio".'
   part.mustBe('lower-case letters and digits joined by hyphens', remedy)
@@ -41,7 +17,7 @@ export function checkInterfaceName(part: Part): void {
 export function checkCollectionName(part: Part, name: string): void {
   if (reservedCollections.includes(name)) {
     part.reportKey('is a name that the interface keeps for itself', `Choose another name, such as "my-${kebab(name)}".`)
-  } else if (!hyphened.test(name)) {
+  } else if (!hyphenedForm.test(name)) {
     const better = kebab(name)
     const remedy =
       better === ''
@@ -60,7 +36,7 @@ export function checkFieldName(part: Part, name: string): void {
     part.reportKey('is a field that every record has already', 'Remove it: the server sets it.')
   } else if (reservedFields.has(name)) {
     part.reportKey(reservedFields.get(name) as string, `Choose another name, such as "${name}_value".`)
-  } else if (!snakeCase.test(name)) {
+  } else if (!snakeCaseForm.test(name)) {
     const better = kebab(name).replaceAll('-', '_')
     part.reportKey('must be snake_case', better === '' ? 'Write a name such as "due_on".' : `Write "${better}".`)
   } else if (name.length > longestName)

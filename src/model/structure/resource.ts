@@ -1,0 +1,320 @@
+/** The structure of a resource: fields, deletion, access rules and business rules; and of changes between versions. */
+import {
+  type Action,
+  actions,
+  type BusinessRule,
+  type ChangeDeclaration,
+  type ConvertedField,
+  type DeletionDeclaration,
+  type RemovedField,
+  type ResourceDeclaration,
+  ruleCodeForm,
+} from '../declaration.ts'
+import { longestName, reservedFields, snakeCaseForm } from '../names.ts'
+import { systemFields } from '../resource.ts'
+import { arrayOf, choice, flag, flagWithoutDefault, mapOf, type Node, objectOf, prose, ref, whole } from './node.ts'
+
+const name = (description: string, ...examples: string[]): Node => ({
+  ...{ description, type: 'string', examples },
+  wording: 'elsewhere',
+})
+
+/** A value that only TypeScript and JavaScript can express. */
+const functionOnly = (description: string): Node => ({
+  ...{ description: `${description} Only in TypeScript and JavaScript.`, not: {} },
+  wording: 'elsewhere',
+})
+
+const triggers = ['create', 'update', 'delete', 'restore']
+
+const on: Node = {
+  description: 'The changes that the rule applies to.',
+  anyOf: [
+    choice(triggers, 'One kind of change.'),
+    arrayOf(choice(triggers, 'A kind of change.'), 'Several kinds of changes.', undefined, { minItems: 1 }),
+  ],
+  wording: 'elsewhere',
+}
+
+type DeclarativeRule = Extract<BusinessRule, { readonly code: string }>
+type FunctionRule = Extract<BusinessRule, { readonly check: unknown }>
+
+const ruleExample = "{ on: 'delete', code: 'PROJECT_IS_OPEN', message: '…', unless: { where: { status: 'done' } } }"
+
+const unless = objectOf<DeclarativeRule['unless']>(
+  'The change is allowed if this is true. Without `none` and `some`, the record itself must match.',
+  { where: ref('condition') },
+  {
+    none: name('A collection of which no live record may match `where`.', 'tasks'),
+    some: name('A collection of which at least one live record must match `where`.', 'tasks'),
+  },
+  { write: "Write unless: { none: 'tasks', where: { … } }." },
+)
+
+const declarativeRule = objectOf<DeclarativeRule>(
+  'A rule as data.',
+  {
+    on,
+    code: {
+      description: 'The code of the error, in UPPER_CASE_WITH_UNDERSCORES.',
+      ...{ type: 'string', pattern: ruleCodeForm.source, examples: ['PROJECT_HAS_OPEN_TASKS'] },
+      wording: 'elsewhere',
+    },
+    message: prose(
+      'What blocks the change, and how to resolve it.',
+      'Write what blocks the change and how to resolve it.',
+    ),
+    unless,
+  },
+  {},
+  { write: `Write ${ruleExample}.` },
+)
+
+const functionRule = objectOf<FunctionRule>(
+  'A rule as a function. Only in TypeScript and JavaScript.',
+  { on, check: functionOnly('`({ current, next, caller, now }) => undefined | { code, message, pointer }`.') },
+  {},
+  'elsewhere',
+)
+
+/** A rule of either form. */
+export const rule: Node = {
+  description: 'A business rule. The server refuses the changes that break it with 409 and the code of the rule.',
+  anyOf: [functionRule, declarativeRule],
+  wording: { what: 'an object', write: `Write ${ruleExample}.` },
+}
+
+const duration = '^P(?=[\\dT])(?:\\d+W)?(?:\\d+D)?(?:T(?=\\d)(?:\\d+H)?(?:\\d+M)?(?:\\d+S)?)?$'
+
+const bound = (least: number, most: number, key: string, description: string): Node => ({
+  ...{ type: 'object', properties: { [key]: whole(least, most, description) }, required: [key] },
+  additionalProperties: false,
+})
+
+export const deletion = objectOf<DeletionDeclaration>(
+  'How records are deleted.',
+  {},
+  {
+    variant: choice(
+      ['soft', 'hard'],
+      '`soft`: deleted records are kept for the grace period. `hard`: they are removed at once.',
+      { default: 'soft' },
+    ),
+    gracePeriod: {
+      description:
+        'How long a deleted record is kept: an ISO 8601 duration of weeks, days, hours, minutes and seconds. Only ' +
+        'with the variant `soft`.',
+      ...{ type: 'string', pattern: duration, default: 'P30D', examples: ['P30D', 'PT12H'] },
+      wording: 'elsewhere',
+    },
+    restorable: flagWithoutDefault(
+      'Deleted records can be restored until the grace period ends. Default: `true`; with the variant `hard`: `false`.',
+    ),
+    asynchronous: {
+      description:
+        'When a deletion becomes a background job, with 202: `never`, `always`, or from a number of records on that ' +
+        'are deleted together.',
+      anyOf: [
+        choice(['never', 'always'], 'Always the same.'),
+        bound(0, 1_000_000_000, 'above', 'Deletions of more records than this become background jobs.'),
+      ],
+      default: { above: 1_000 },
+      wording: { what: '"never", "always" or { above: a number }', write: 'Write { above: 1000 }.' },
+    },
+    answer: choice(['empty', 'summary'], 'The response: 204, or 200 with the numbers of deleted records.', {
+      default: 'empty',
+    }),
+    repeated: choice(['not-found', 'no-content'], 'The response if the record is already deleted: 404 or 204.', {
+      default: 'not-found',
+    }),
+    bulk: {
+      description: 'Whether `POST …/bulk-delete` deletes several records together, and how many at most.',
+      anyOf: [
+        { const: false, description: 'No bulk deletion.' },
+        bound(1, 10_000, 'max', 'The most records of one request.'),
+      ],
+      default: { max: 1_000 },
+      wording: { what: 'false or { max: a number }', write: 'Leave it out, or write { max: 1000 }.' },
+    },
+    byFilter: flag('`DELETE` on the collection deletes the records that match a filter.'),
+  },
+  { write: 'Write deletion: { variant: "soft" }.' },
+)
+
+const role: Node = {
+  ...{ type: 'string', pattern: '^role:[^\\s,]+$', examples: ['role:admin'] },
+  description: 'Callers that have the role: `role:editor`.',
+}
+
+const through: Node = {
+  description: 'Whether the caller may perform an action on the record that this one refers to.',
+  type: 'object',
+  properties: {
+    through: name('A field that is a reference.', 'project_id'),
+    action: choice(actions, 'The action on the other record.'),
+  },
+  required: ['through', 'action'],
+  additionalProperties: false,
+}
+
+const where: Node = {
+  description: 'Callers for records that match a condition.',
+  type: 'object',
+  properties: { where: ref('condition', { minProperties: 1 }) },
+  required: ['where'],
+  additionalProperties: false,
+}
+
+/** Who may perform an action. */
+export const accessRule: Node = {
+  description:
+    'Who may perform the action: `anyone` (every authenticated caller), `nobody`, `owner`, `role:NAME`, `{ where }` ' +
+    'or `{ through, action }`; in TypeScript also `(caller) => boolean | condition`.',
+  anyOf: [
+    { const: 'anyone', description: 'Every authenticated caller.' },
+    { const: 'nobody', description: 'No caller, not even an administrator.' },
+    { const: 'owner', description: 'The caller who created the record. The resource needs `owner`.' },
+    role,
+    where,
+    through,
+  ],
+  wording: 'elsewhere',
+}
+
+const access = (description: string): Node => ({
+  description: `${description} Of an array, one matching rule is enough.`,
+  anyOf: [ref('accessRule'), arrayOf(ref('accessRule'), 'Any of these rules.', undefined, { minItems: 1 })],
+  default: 'role:admin',
+  wording: 'elsewhere',
+})
+
+const actionDescriptions: Readonly<Record<Action, string>> = {
+  read: 'Who may read records.',
+  create: 'Who may create records.',
+  update: 'Who may change records. The rule must hold before and after the change.',
+  delete: 'Who may delete records.',
+  restore: 'Who may restore deleted records.',
+  readDeleted: 'Who may read deleted records.',
+}
+
+const fieldName: Node = {
+  pattern: snakeCaseForm.source,
+  maxLength: longestName,
+  not: { enum: [...systemFields, ...reservedFields.keys()] },
+}
+
+export const resource = objectOf<ResourceDeclaration>(
+  'A collection and its records.',
+  {
+    fields: mapOf(
+      ref('field'),
+      'The fields by name: snake_case. The server adds `id`, `created_at`, `updated_at` and `deleted_at`.',
+      'Write fields: { title: { type: "string" } }.',
+      {
+        ...{ minProperties: 1, maxProperties: 500, propertyNames: fieldName },
+        examples: [{ title: { type: 'string', maxLength: 200 } }],
+      },
+    ),
+  },
+  {
+    title: {
+      ...{ description: 'The name for people, one line.', type: 'string', pattern: '^[^\\r\\n]*\\S[^\\r\\n]*$' },
+      wording: 'elsewhere',
+    },
+    description: prose('What the records are. The OpenAPI document has it.'),
+    owner: name('The field that the server sets to the id of the caller who creates the record.', 'owner_id'),
+    within: name(
+      'A reference, under whose target the collection is found too: with `project_id`, also at `/projects/{id}/tasks`.',
+      'project_id',
+    ),
+    unique: {
+      ...{ description: 'Sets of fields whose values together are unique among live records.', type: 'array' },
+      items: { type: 'array', items: { type: 'string' }, minItems: 1, uniqueItems: true },
+      ...{ examples: [[['project_id', 'title']]], wording: 'elsewhere' },
+    },
+    deletion: ref('deletion'),
+    access: {
+      ...objectOf<Record<Action, unknown>>(
+        'Who may perform each action. Actions that are left out require the role `admin`.',
+        Object.fromEntries(actions.map((action) => [action, access(actionDescriptions[action])])) as Record<
+          Action,
+          Node
+        >,
+        {},
+        { write: 'Write access: { read: "anyone" }.', unknownKey: 'is not an action' },
+      ),
+      required: [],
+    },
+    rules: arrayOf(ref('rule'), 'Business rules, which are decided in the transaction of the change.', {
+      what: 'an array of rules',
+      write: `Write [${ruleExample}].`,
+    }),
+    preconditions: choice(
+      ['optional', 'required'],
+      'Whether changes and deletions must carry `If-Match` or `If-Unmodified-Since`; those without get 428.',
+      { default: 'optional' },
+    ),
+    maxAge: whole(
+      ...([0, 31_536_000] as const),
+      'For how many seconds a private cache may use a response without asking again.',
+      0,
+    ),
+  },
+  { write: 'Write { fields: { title: { type: "string" } } }.' },
+)
+
+const fieldSchema: Node = ref('field', { description: 'The field as older versions have it.' })
+
+const removed = objectOf<RemovedField>(
+  'A field that only older versions have. Values that clients send are validated and dropped.',
+  { schema: fieldSchema, value: { description: 'The value that older versions return.', wording: 'elsewhere' } },
+  { before: name('The next field in the order of older versions; default: the field is the last.', 'title') },
+  { write: 'Write { schema: { type: "integer" }, value: 3 }.' },
+)
+
+const converted = objectOf<ConvertedField>(
+  'A field whose values differ in older versions. Only in TypeScript and JavaScript.',
+  {
+    schema: fieldSchema,
+    older: functionOnly('`(value) => value`: the value that older versions return.'),
+    newer: functionOnly('`(value) => value`: the value to store for one of an older version.'),
+  },
+  {},
+  { write: 'Write { schema, older: (value) => …, newer: (value) => … }.' },
+)
+
+const changeExample = 'Write { version: "v2", resource: "tasks", rename: { name: "title" } }.'
+
+export const change = objectOf<ChangeDeclaration>(
+  'What a version changed in a collection.',
+  {
+    version: name('The version that made the change.', 'v2'),
+    resource: name("The collection's name in that version.", 'tasks'),
+  },
+  {
+    was: name("The collection's name before the change.", 'todos'),
+    collection: choice(
+      ['added', 'removed'],
+      '`added`: older versions do not have the collection. `removed`: only older versions have it.',
+    ),
+    rename: mapOf(
+      name('The name in this version.', 'title'),
+      'The new names of fields by their old names.',
+      changeExample,
+      { examples: [{ name: 'title' }] },
+    ),
+    add: arrayOf(
+      { type: 'string', wording: 'elsewhere' },
+      'Fields that older versions do not have.',
+      { what: 'an array of field names', write: 'Write ["labels"].' },
+      { examples: [['labels']] },
+    ),
+    remove: mapOf(removed, 'Fields that only older versions have, by name.', changeExample),
+    convert: mapOf(
+      converted,
+      'Fields whose values differ in older versions, by the name in this version.',
+      changeExample,
+    ),
+  },
+  { write: changeExample },
+)
