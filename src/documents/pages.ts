@@ -12,7 +12,7 @@ export function rulesPage(): string {
     const rows = rules.filter(({ section }) => section === prefix).map(ruleRow)
     return `## ${prefix}: ${title}
 
-| rule | | from | release | what holds |
+| rule | level | source | state | promise |
 |---|---|---|---|---|
 ${rows.join('\n')}
 `
@@ -27,9 +27,10 @@ binding the rule is for other servers. [The HTTP interface](http-interface.md) e
 A rule number is permanent: tests, error codes, the [checker](checker.md) and commits cite it. \`AUT-8\` on another page
 links here as \`rules.md#aut-8\`.
 
-- **must**: the specification of resource-oriented interfaces demands the rule. **should**: the specification leaves the
-  point open; this is our decision. **may**: the rule is optional in the specification, or goes beyond it.
-- **held**: this release keeps the rule, and tests in \`test/scenarios/\` prove it. **planned**: a later release will.
+- **level**: *must*, the specification of resource-oriented interfaces demands the rule; *should*, the specification
+  leaves the point open, and this is our decision; *may*, the rule is optional in the specification or goes beyond it.
+- **source**: the *specification*, our *decision*, or *beyond* the specification.
+- **state**: *held*, this release keeps the rule, and tests in \`test/scenarios/\` prove it; *planned*, a later one will.
 
 ${sections.join('\n')}`
 }
@@ -46,7 +47,7 @@ export function errorCodesPage(): string {
   const details = byStatus.map(
     ([code, { status, title, rule, meaning, remedy }]) => `### ${code}
 
-**${status}** · ${title} · rule ${rule}
+**${status}** · ${title} · rule [${rule}](rules.md#${rule.toLowerCase()})
 
 ${meaning} **What to do:** ${remedy}
 `,
