@@ -30,7 +30,8 @@ links here as \`rules.md#aut-8\`.
 - **level**: *must*, the specification of resource-oriented interfaces demands the rule; *should*, the specification
   leaves the point open, and this is our decision; *may*, the rule is optional in the specification or goes beyond it.
 - **source**: the *specification*, our *decision*, or *beyond* the specification.
-- **state**: *held*, this release keeps the rule, and tests in \`test/scenarios/\` prove it; *planned*, a later one will.
+- **state**: *held*, this release keeps the rule, and tests in \`test/scenarios/\` prove it; *planned*, a later one
+  will.
 
 ${sections.join('\n')}`
 }
