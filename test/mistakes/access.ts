@@ -19,6 +19,27 @@ export const accessMistakes: readonly Mistake[] = [
     remedy: /"anyone"/,
   },
   {
+    name: 'public',
+    at: `${tasks}/access/read`,
+    write: 'public',
+    path: 'resources.tasks.access.read',
+    remedy: /^(?!Did you mean).*credential: for public data/,
+  },
+  {
+    name: 'a word near its opposite',
+    at: `${tasks}/access/update`,
+    write: 'Anybody',
+    path: 'resources.tasks.access.update',
+    remedy: /^Write "anyone"/,
+  },
+  {
+    name: 'a word mistyped',
+    at: `${tasks}/access/update`,
+    write: 'anyon',
+    path: 'resources.tasks.access.update',
+    remedy: /Did you mean "anyone"/,
+  },
+  {
     name: 'a role without role:',
     at: `${tasks}/access/update`,
     write: ['admin'],

@@ -18,6 +18,7 @@ export const conditionsMistakes: readonly Mistake[] = [
   where('an unknown field', { stauts: 'open' }, '.stauts', /"status"/),
   where('a writeOnly field', { secret_note: 'x' }, '.secret_note'),
   where('an unknown operator', { estimate: { ge: 3 } }, '.estimate.ge', /"gte?"/),
+  where('an operator near its opposite', { title: { nin: ['a'] } }, '.title.nin', /not: \{ FIELD/),
   where('an operator of queries', { title: { starts_with: 'a' } }, '.title.starts_with', /startsWith/),
   where('no operator', { estimate: {} }, '.estimate'),
   where('a value of another type', { estimate: 'three' }, '.estimate', /number/),

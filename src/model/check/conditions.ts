@@ -74,11 +74,12 @@ function isBinding(value: Readonly<Record<string, unknown>>): boolean {
 
 const ordering = ['gt', 'gte', 'lt', 'lte']
 const textual = ['contains', 'startsWith']
+const notIn = '{ not: { FIELD: { in: [ … ] } } } instead of the field'
 const operatorHints: Readonly<Record<string, string>> = {
   starts_with: 'startsWith', eq: 'the value alone: { status: "open" }', ne: 'not', neq: 'not',
-  nin: '{ not: { field: { in: [ … ] } } }',
+  nin: notIn, notin: notIn, not_in: notIn, notIn, exists: 'null: false, or null: true for no value',
   '>': 'gt', '>=': 'gte', '<': 'lt', '<=': 'lte', '=': 'the value alone: { status: "open" }', '!=': 'not',
-  like: 'contains',
+  like: 'contains or startsWith, without wildcards', ilike: 'contains or startsWith, without wildcards',
 } // biome-ignore format: one row reads best
 
 function checkOperators(comparisons: Part, field: Compared, subject: ConditionSubject): void {

@@ -212,7 +212,7 @@ function formOf(form: string, keywords: string): [string, string][] {
 const types = ['string', 'integer', 'number', 'boolean', 'array', 'object']
 const typeHints: Readonly<Record<string, string>> = {
   text: 'string', str: 'string', varchar: 'string', int: 'integer', bigint: 'integer', long: 'integer', float: 'number',
-  double: 'number', bool: 'boolean', list: 'array', map: 'object', json: 'object',
+  double: 'number', bool: 'boolean', list: 'array', map: 'object',
 } // biome-ignore format: one row reads best
 const formatHints: Readonly<Record<string, string>> = {
   date: 'date', datetime: 'date-time', 'date-time': 'date-time', timestamp: 'date-time', uuid: 'uuid', email: 'email',
@@ -256,6 +256,10 @@ function reportType(type: Part): void {
   const format = own(formatHints, name)
   const hint = own(typeHints, name)
   const remedy = hint === undefined ? suggest(name, types) : `Did you mean "${hint}"?`
+  if (name === 'json' || name === 'any') {
+    type.report(`is not a JSON type: ${show(type.value)}`, 'Leave "type" out for any JSON value, or write "object".')
+    return
+  }
   const hinted = format === undefined ? remedy : `Write type: string and format: ${format}.`
   type.report(`is not a JSON type: ${show(type.value)}`, hinted)
 }

@@ -1,7 +1,7 @@
 /** Checks a resource: its owner, parent and unique sets, how records are deleted, access rules and business rules. */
 import { faults } from '../../spec/fault-entries.ts'
 import { actions, ruleCodeForm } from '../declaration.ts'
-import { nearest, oneOf, suggest } from '../nearest.ts'
+import { oneOf, suggest } from '../nearest.ts'
 import { isObject } from '../plain-copy.ts'
 import { parseDuration } from '../time.ts'
 import { checkCondition } from './conditions.ts'
@@ -204,9 +204,17 @@ function checkAccess(resource: ResourceView, resources: ResourceViews): Edge[] {
 }
 
 const words = ['anyone', 'nobody', 'owner']
-const hints: Readonly<Record<string, string>> = {
-  everyone: 'anyone', everybody: 'anyone', all: 'anyone', public: 'anyone', authenticated: 'anyone', '*': 'anyone',
-  none: 'nobody', never: 'nobody', self: 'owner', me: 'owner',
+const everyCaller = 'Write "anyone" for every caller with a credential. No rule admits requests without a credential.'
+const noCaller = 'Write "nobody" for no caller at all, or leave the action out: then only administrators may.'
+const creator = 'Write "owner" for the caller who created the record, or compare a field with { caller: "id" }.'
+const publicData =
+  'Write "anyone" for every caller with a credential. No rule admits requests without a credential: for public data, ' +
+  'publish an API key that has no roles.'
+// Words that people know from elsewhere. Near spellings could mean the opposite: "anybody" is near "nobody".
+const explained: Readonly<Record<string, string>> = {
+  everyone: everyCaller, everybody: everyCaller, anybody: everyCaller, all: everyCaller, '*': everyCaller,
+  authenticated: everyCaller, public: publicData, anonymous: publicData, guest: publicData, none: noCaller,
+  never: noCaller, noone: noCaller, 'no-one': noCaller, self: creator, me: creator, creator: creator,
 } // biome-ignore format: one row reads best
 
 /** Checks one rule; returns the action that it depends on, as `collection.action`. */
@@ -241,11 +249,11 @@ function checkWord(part: Part, rule: string, resource: ResourceView): void {
     const remedy = 'Write owner: the field that holds the id of the creator.'
     part.report(`needs an owner, and ${resource.name} has none`, remedy)
   } else if (!words.includes(rule)) {
-    const near = (own(hints, rule) as string | undefined) ?? nearest(rule, words)
     const role = /^[\w-]+$/.test(rule)
       ? `Write "role:${rule}" for a role, or "anyone", "nobody" or "owner".`
       : 'Write "anyone", "nobody", "owner" or "role:NAME".'
-    part.report(`is not an access rule: ${show(rule)}`, near === undefined ? role : `Did you mean "${near}"?`)
+    const remedy = (own(explained, rule.toLowerCase()) as string | undefined) ?? suggest(rule, words, role)
+    part.report(`is not an access rule: ${show(rule)}`, remedy)
   }
 }
 
