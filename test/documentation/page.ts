@@ -136,7 +136,7 @@ async function placeFor(context: TestContext, database: string | undefined): Pro
   const adapted = (text: string) =>
     withPort(text)
       .replace(portName, (port) => String(free.get(port)))
-      .replace(/postgres:\/\/[^\s'"]+/g, (address) => database ?? address)
+      .replace(/postgres:\/\/[^\s'")]+/g, (address) => database ?? address)
   const { NODE_OPTIONS: _, TEST_ENGINE: __, ...inherited } = process.env
   const path = `${programs}:${dirname(process.execPath)}:${process.env['PATH']}`
   // The tests' PostgreSQL does not wait for the disk.
