@@ -13,7 +13,6 @@ import {
   checkDisk,
   checkFileSystem,
   checkMemory,
-  checkNode,
   checkOpenFiles,
   checkPermissions,
   checkPort,
@@ -22,6 +21,7 @@ import { checkTls, type TlsOptions } from './doctor/tls.ts'
 import { explain } from './explain.ts'
 import { loadCatalog } from './load-declaration.ts'
 import { portOf } from './serve.ts'
+import { missingRuntime } from './supported-node.js'
 import { print } from './terminal.ts'
 
 interface DoctorOptions extends GivenDatabase, TlsOptions {
@@ -53,6 +53,11 @@ export async function doctorCommand(file: string | undefined, options: DoctorOpt
   const all = found.filter((each) => each !== undefined).map(oneLine)
   print(options.json === true ? `${JSON.stringify(all, null, 2)}\n` : `${all.map(formatted).join('\n')}\n`)
   if (all.some(({ severity }) => severity === 'problem')) process.exitCode = 1
+}
+
+function checkNode(): Diagnosis {
+  const missing = missingRuntime()
+  return missing === undefined ? ok('Node.js', `Node.js ${process.versions.node}.`) : problem('Node.js', missing)
 }
 
 async function checkDeclarationFile(

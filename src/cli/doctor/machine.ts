@@ -1,19 +1,12 @@
-/** Checks of the machine: Node.js, memory, open files, the disk and file system of a database, and ports. */
+/** Checks of the machine: memory, open files, the disk and file system of a database, and ports. */
 import { accessSync, constants, readFileSync, type Stats, statfsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { totalmem } from 'node:os'
 import { dirname } from 'node:path'
 import { getHeapStatistics } from 'node:v8'
-import { missingRuntime } from '../supported-node.js'
 import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
 
 const mebibyte = 1_048_576
-
-/** The version of Node.js. */
-export function checkNode(): Diagnosis {
-  const missing = missingRuntime()
-  return missing === undefined ? ok('Node.js', `Node.js ${process.versions.node}.`) : problem('Node.js', missing)
-}
 
 /** The memory that this process may use. */
 export function checkMemory(all = totalmem(), limit = process.constrainedMemory()): Diagnosis {
