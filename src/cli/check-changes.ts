@@ -11,7 +11,7 @@ import { DocumentError, documentOf } from '../changes/openapi-document.ts'
 import { markdownReport, textReport } from '../changes/report.ts'
 import { openApiDocument } from '../documents/openapi.ts'
 import { declarationSchemaText } from '../model/structure/declaration-schema.ts'
-import { ConfigurationError } from '../spec/configuration-error.ts'
+import { ConfigurationError, UsageError } from '../spec/configuration-error.ts'
 import { completeVersions } from '../versions/versions.ts'
 import { printError } from './explain.ts'
 import { loadDeclaration, loadVersions } from './load-declaration.ts'
@@ -27,7 +27,7 @@ export async function openApiCommand(file: string | undefined, options: { readon
   const versions = await loadVersions(file)
   const version = options.version === undefined ? versions.current : versions.all.get(options.version)
   if (version === undefined) {
-    throw new ConfigurationError(`There is no such version: --version takes ${[...versions.all.keys()].join(' or ')}.`)
+    throw new UsageError(`There is no such version: --version takes ${[...versions.all.keys()].join(' or ')}.`)
   }
   const document = openApiDocument(version.catalog, { versions, now: Date.now() })
   print(`${JSON.stringify(document, null, 2)}\n`)

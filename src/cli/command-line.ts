@@ -5,7 +5,7 @@
 
 import { withoutCredentials } from '../model/credentials.ts'
 import type { DatabaseOptions } from '../server/open-database.ts'
-import { ConfigurationError } from '../spec/configuration-error.ts'
+import { UsageError } from '../spec/configuration-error.ts'
 
 /** The default of `--database`. */
 export const defaultDatabase = 'sqlite:.resourced/data.db'
@@ -18,7 +18,7 @@ export interface GivenDatabase extends Omit<DatabaseOptions, 'databasePool'> {
 /**
  * Reads the options.
  *
- * @throws ConfigurationError if the number of connections is not a number
+ * @throws UsageError if the number of connections is not a number
  */
 export function databaseOf(given: GivenDatabase): DatabaseOptions & { readonly databasePool: number | undefined } {
   const { database, databaseReplica, databasePool, databasePooler } = given
@@ -33,7 +33,7 @@ export function databaseOf(given: GivenDatabase): DatabaseOptions & { readonly d
 function connectionsOf(text: string): number {
   const number = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (number > 0) return number
-  throw new ConfigurationError(`--database-pool takes a number from 1 to 9999, not ${JSON.stringify(text)}.`)
+  throw new UsageError(`--database-pool takes a number from 1 to 9999, not ${JSON.stringify(text)}.`)
 }
 
 const secret = /^(--key|--other-key|--header)(?:=|$)/

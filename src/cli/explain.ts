@@ -44,8 +44,33 @@ function sentence(error: unknown): string {
   if (code === 'EADDRINUSE') return `Port ${port} is in use. Stop what listens there, or choose another with --port.`
   if (code === 'EACCES' && port !== undefined)
     return `Port ${port} is reserved for privileged users. Choose one above 1023 with --port.`
+  const reason = code === undefined ? undefined : fileErrors[code]
+  if (reason !== undefined) return `${fileOf(error)} ${reason}`
   if (code === 'ERR_SQLITE_ERROR') return `The database cannot be used: ${message}.`
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+/** What the codes of the system say about a file, and what to do. */
+const fileErrors: Readonly<Record<string, string>> = {
+  EACCES: 'cannot be opened: this user lacks the permission. Run as its owner, or change its permissions.',
+  EPERM: 'cannot be changed: this user lacks the permission. Run as its owner, or change its permissions.',
+  EROFS: 'cannot be written: its file system is read-only. Name another place.',
+  EISDIR: 'is a folder. Name a file.',
+  ENOTDIR: 'cannot be opened: a part of its path is a file, not a folder. Check the path.',
+  ENOENT: 'does not exist. Check the path.',
+  EEXIST: 'exists already. Name another file, or remove it.',
+  ENOSPC: 'cannot be written: the disk is full. Free space, then run the command again.',
+  EDQUOT: 'cannot be written: the quota of this user is used up. Free space, then run the command again.',
+  EFBIG: 'cannot be written: the file would be too large for its file system. Name another place.',
+  ENAMETOOLONG: 'cannot be opened: its name is too long. Choose a shorter one.',
+  ELOOP: 'cannot be opened: its symbolic links lead back to themselves. Correct them.',
+  EMFILE: 'cannot be opened: too many files are open. Raise the limit with ulimit -n.',
+  EIO: 'cannot be read or written: the disk fails. Look at the log of the system.',
+}
+
+function fileOf(error: unknown): string {
+  const { path } = error as { readonly path?: unknown }
+  return typeof path === 'string' ? path : 'A file'
 }
 
 function causeOf(error: Error): string {

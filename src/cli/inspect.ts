@@ -1,7 +1,7 @@
 /** `resourced inspect postgres://…`: writes a declaration made from the tables of a database that exists already. */
 import { withoutCredentials } from '../model/credentials.ts'
 import { type DatabaseOptions, describeDatabase } from '../server/open-database.ts'
-import { ConfigurationError } from '../spec/configuration-error.ts'
+import { ConfigurationError, UsageError } from '../spec/configuration-error.ts'
 import { propose } from './inspect/propose.ts'
 import { repair } from './inspect/repair.ts'
 import { writeYaml } from './inspect/write-yaml.ts'
@@ -19,7 +19,7 @@ const mostCharacters = 1_000_000
 export async function inspectCommand(address: string | undefined, options: InspectOptions): Promise<void> {
   const database = address ?? process.env['DATABASE_URL']
   if (database === undefined) {
-    throw new ConfigurationError('No database is named. Write resourced inspect postgres://USER@HOST:5432/DATABASE.')
+    throw new UsageError('No database is named. Write resourced inspect postgres://USER@HOST:5432/DATABASE.')
   }
   const { schema: schemas, databasePooler } = options
   const described = await describeDatabase({ database, databasePooler, option: 'the address' }, schemas)

@@ -3,7 +3,7 @@ import { uuidv7 } from 'uuidv7'
 import { parseDuration } from '../model/time.ts'
 import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
 import { type DatabaseOptions, hasTables, isInMemory, openKeys, placeOf } from '../server/open-database.ts'
-import { ConfigurationError } from '../spec/configuration-error.ts'
+import { ConfigurationError, UsageError } from '../spec/configuration-error.ts'
 import type { KeyStore, ListedKey, StoredKey } from '../storage/storage.ts'
 import { databaseOf, type GivenDatabase } from './command-line.ts'
 import { print } from './terminal.ts'
@@ -22,7 +22,7 @@ interface RevokeOptions extends GivenDatabase {
 /** Creates a key and prints it: alone, for scripts, or with its attributes. */
 export async function createKey(options: CreateOptions): Promise<void> {
   const subject = options.subject.trim()
-  if (subject === '') throw new ConfigurationError('--subject takes the name of the caller who will use the key.')
+  if (subject === '') throw new UsageError('--subject takes the name of the caller who will use the key.')
   const { key, stored } = makeKey(subject, rolesOf(options.roles), expiryOf(options.expires))
   const database = databaseToKeep(options)
   const isNew = !(await hasTables(database))
@@ -99,7 +99,7 @@ export async function revokeKey(id: string, options: RevokeOptions): Promise<voi
 
 function databaseToKeep(given: GivenDatabase): DatabaseOptions {
   const database = databaseOf(given)
-  if (isInMemory(database)) throw new ConfigurationError('A database in memory has no keys to keep: use sqlite:FILE.')
+  if (isInMemory(database)) throw new UsageError('A database in memory has no keys to keep: use sqlite:FILE.')
   return database
 }
 
@@ -136,7 +136,5 @@ function expiryOf(text: string | undefined): string | null {
   if (reading.kind === 'duration' && reading.milliseconds > 0) {
     return new Date(Date.now() + reading.milliseconds).toISOString()
   }
-  throw new ConfigurationError(
-    `--expires takes an ISO 8601 duration of days or less, such as P90D or PT12H, not ${text}.`,
-  )
+  throw new UsageError(`--expires takes an ISO 8601 duration of days or less, such as P90D or PT12H, not ${text}.`)
 }

@@ -2,4 +2,5 @@
 /** The command `resourced`. */
 import './prepare-process.js'
 
-await import('./program.ts')
+const { main } = await import('./program.ts')
+await main()

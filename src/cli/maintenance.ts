@@ -6,7 +6,7 @@ import { withoutCredentials } from '../model/credentials.ts'
 import { isStorableText } from '../model/text.ts'
 import { parseDuration, timestamp } from '../model/time.ts'
 import { isInMemory, openMaintenance } from '../server/open-database.ts'
-import { ConfigurationError } from '../spec/configuration-error.ts'
+import { UsageError } from '../spec/configuration-error.ts'
 import type { Maintenance } from '../storage/storage.ts'
 import { databaseOf, type GivenDatabase } from './command-line.ts'
 import { print, say } from './terminal.ts'
@@ -58,7 +58,7 @@ export async function maintenanceStatus(options: GivenDatabase): Promise<void> {
 async function withServerState<T>(given: GivenDatabase, use: (state: OpenMaintenance) => Promise<T>): Promise<T> {
   const database = databaseOf(given)
   if (isInMemory(database)) {
-    throw new ConfigurationError('A database in memory has no other servers: use sqlite:FILE or postgres://….')
+    throw new UsageError('A database in memory has no other servers: use sqlite:FILE or postgres://….')
   }
   const state = await openMaintenance(database)
   try {
@@ -81,7 +81,7 @@ function messageOf(text: string): string {
     return message
   }
   const found = length > longestMessage ? `${length} characters` : JSON.stringify(text)
-  throw new ConfigurationError(
+  throw new UsageError(
     `--message takes one line of 1 to ${longestMessage} characters, such as "Back at noon UTC.", not ${found}.`,
   )
 }
@@ -89,7 +89,7 @@ function messageOf(text: string): string {
 function secondsOf(text: string): number {
   const reading = parseDuration(text)
   if (reading.kind === 'duration' && reading.milliseconds > 0) return reading.milliseconds / 1_000
-  throw new ConfigurationError(
+  throw new UsageError(
     '--retry-after takes an ISO 8601 duration of at least a second, in days or less, such as PT10M or PT1H, not ' +
       `${text}.`,
   )

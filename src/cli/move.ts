@@ -13,7 +13,7 @@ import {
   openMoveSource,
   planOrApplyMigration,
 } from '../server/open-database.ts'
-import { ConfigurationError } from '../spec/configuration-error.ts'
+import { ConfigurationError, UsageError } from '../spec/configuration-error.ts'
 import { formatSteps } from '../storage/migration/migration-step.ts'
 import { type StoredSchema, schemaOf } from '../storage/migration/stored-schema.ts'
 import {
@@ -69,7 +69,7 @@ const patience = 60_000
  */
 export async function moveCommand({ from, to, declaration, databaseUnsafe }: MoveOptions): Promise<void> {
   for (const database of [from, to]) {
-    if (isInMemory({ database })) throw new ConfigurationError('A database in memory cannot be moved: use sqlite:FILE.')
+    if (isInMemory({ database })) throw new UsageError('A database in memory cannot be moved: use sqlite:FILE.')
   }
   const source: DatabaseOptions = { database: from, option: '--from' }
   const catalog = await loadCatalog(declaration)

@@ -1,14 +1,15 @@
 /** The commands of `resourced` and their options. Each command has a file of its own, loaded when it runs. */
-import { Command, Option } from 'commander'
+import { Argument, Command, Option } from 'commander'
 import { withoutCredentials } from '../model/credentials.ts'
 import { logLevels } from '../server/observe/log.ts'
 import { packageVersion } from '../server/observe/package-version.ts'
+import { UsageError } from '../spec/configuration-error.ts'
 import { defaultDatabase, withoutSecrets } from './command-line.ts'
 import { print } from './terminal.ts'
 
-// Lists of processes show arguments to everyone on the machine.
-const title = withoutSecrets(process.argv.slice(2))
-if (title !== process.argv.slice(2).join(' ')) process.title = `resourced ${title}`
+/** Exit codes: a command that failed, and a command line that is wrong by itself. */
+const failure = 1
+const wrongUse = 2
 
 const fileKinds = 'resources.ts, .js, .json or .yaml'
 const declarationFile = `Declaration file (default: ${fileKinds} in this directory)`
@@ -58,13 +59,16 @@ const repeatable = (flags: string, description: string, none = 'none') =>
     .default([], none)
     .argParser((value, before: readonly string[]) => [...before, value])
 
-const program = new Command('resourced')
+/** The program. */
+export const program = new Command('resourced')
   .description('Serve the HTTP interface that you declare, from a database.')
   .version(packageVersion(), '-V, --version', 'Show the version of Resourced')
   .helpOption('-h, --help', 'Show help')
   // After a command, --version belongs to the command.
   .enablePositionalOptions()
   .showHelpAfterError('(resourced --help lists all commands and options)')
+  // Exit code 1 means that a command failed, or is its verdict. All commands below inherit this.
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : wrongUse))
   // Commander repeats unknown arguments, which may contain a password.
   .configureOutput({ writeOut: print, outputError: (text, write) => write(withoutCredentials(text)) })
   .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
@@ -255,6 +259,12 @@ program
   .action(run(async () => (await import('./backup.ts')).restoreCommand))
 
 program
+  .command('completion')
+  .description('Print a script that completes commands, options and values in a shell')
+  .addArgument(new Argument('<shell>', 'Shell of the script').choices(['bash', 'zsh', 'fish']))
+  .action(run(async () => (await import('./completion.ts')).completionCommand))
+
+program
   .command('inspect')
   .description('Print a declaration made from the tables of an existing PostgreSQL database')
   .argument('[address]', 'Database: postgres://USER@HOST:5432/NAME (default: DATABASE_URL)')
@@ -283,8 +293,6 @@ program
     new Option('--format <format>', 'Format of the report').choices(['text', 'json', 'markdown']).default('text'),
   )
   .option('--strict', 'Exit with 1 also if a change needs a review')
-  // Exit code 1 means that a change breaks clients, so a wrong command line exits with 2.
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .action(run(async () => (await import('./check-changes.ts')).checkChanges))
 
 program
@@ -325,11 +333,9 @@ program
   .option('--cacert <file>', 'CA certificate to trust, PEM')
   .option('--origin <origin>', 'Origin whose web pages may read responses, to check CORS')
   .option('--concurrency <number>', 'Maximum number of concurrent requests (default: 6)')
-  // Exit code 1 means that the server breaks a rule.
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .action(run(async () => (await import('./check.ts')).checkCommand))
 
-/** Loads and runs a command. An error is explained on standard error, and the exit code is 1. */
+/** Loads and runs a command. An error is explained on standard error; the exit code is 2 for wrong use, otherwise 1. */
 function run<Arguments extends unknown[]>(
   load: () => Promise<(...given: Arguments) => Promise<void>>,
 ): (...given: Arguments) => Promise<void> {
@@ -342,9 +348,16 @@ function run<Arguments extends unknown[]>(
     } catch (error) {
       const { printError } = await import('./explain.ts')
       printError(error)
-      process.exitCode = 1
+      process.exitCode = error instanceof UsageError ? wrongUse : failure
     }
   }
 }
 
-await program.parseAsync()
+/** Runs the command that the arguments of the process name. */
+export async function main(): Promise<void> {
+  const given = process.argv.slice(2)
+  // Lists of processes show arguments to everyone on the machine.
+  const title = withoutSecrets(given)
+  if (title !== given.join(' ')) process.title = `resourced ${title}`
+  await program.parseAsync()
+}

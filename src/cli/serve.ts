@@ -6,7 +6,7 @@ import type { Observe } from '../server/observe/observe.ts'
 import { flushTraces } from '../server/observe/tracing.ts'
 import { isElsewhere } from '../server/open-database.ts'
 import { type ServeOptions, type Serving, serve } from '../server/serve.ts'
-import { ConfigurationError } from '../spec/configuration-error.ts'
+import { UsageError } from '../spec/configuration-error.ts'
 import { isDeprecated, isRetired, type Version, type Versions } from '../versions/versions.ts'
 import { databaseOf, defaultDatabase, type GivenDatabase } from './command-line.ts'
 import { loadVersions } from './load-declaration.ts'
@@ -101,7 +101,7 @@ function stopOnSignal(serving: Promise<Serving>, observe: Observe): void {
 export function portOf(text: string, option = '--port'): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port >= 0 && port <= 65_535) return port
-  throw new ConfigurationError(`${option} takes a number from 0 to 65535, not ${JSON.stringify(text)}.`)
+  throw new UsageError(`${option} takes a number from 0 to 65535, not ${JSON.stringify(text)}.`)
 }
 
 // A server that waits for another machine's answers keeps requests alive for longer than the small young generation of

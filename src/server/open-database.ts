@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
-import { ConfigurationError } from '../spec/configuration-error.ts'
+import { ConfigurationError, UsageError } from '../spec/configuration-error.ts'
 import type { Migrated } from '../storage/migration/apply.ts'
 import type { Examination } from '../storage/migration/examine.ts'
 import type { Apply } from '../storage/migration/migration-step.ts'
@@ -146,7 +146,7 @@ export async function describeDatabase(
 ): Promise<DatabaseDescription> {
   const engine = engineOf(database)
   if (engine.kind === 'sqlite') {
-    throw new ConfigurationError('Only tables of PostgreSQL can be inspected: use postgres://USER@HOST:5432/DATABASE.')
+    throw new UsageError('Only tables of PostgreSQL can be inspected: use postgres://USER@HOST:5432/DATABASE.')
   }
   return (await import('../storage/postgres/inspect.ts')).describePostgres(engine.options, schemas)
 }
@@ -266,9 +266,7 @@ function engineOf(options: DatabaseOptions): Engine {
   if (isPostgres(database)) {
     const { option, databaseReplica, databasePool, databasePooler, databaseUnsafe } = options
     if (databaseReplica !== undefined && !isPostgres(databaseReplica)) {
-      throw new ConfigurationError(
-        'The address of the replica is not understood. Use postgres://USER@HOST:5432/DATABASE.',
-      )
+      throw new UsageError('The address of the replica is not understood. Use postgres://USER@HOST:5432/DATABASE.')
     }
     const session = databasePooler === 'transaction' ? 'off' : 'on'
     return {
@@ -280,7 +278,7 @@ function engineOf(options: DatabaseOptions): Engine {
     }
   }
   // The address itself may hold a password.
-  throw new ConfigurationError(
+  throw new UsageError(
     'The database address is not understood. ' +
       'Use sqlite:FILE, such as sqlite:.resourced/data.db, or postgres://USER@HOST:5432/DATABASE.',
   )
