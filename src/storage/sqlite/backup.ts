@@ -35,7 +35,7 @@ import {
 import { Connection } from './connection.ts'
 import { sqlite } from './engine.ts'
 import { exportsFolderOf, makeFolder } from './file.ts'
-import { fillConnection, sqliteSource, writerOf } from './move.ts'
+import { fillConnection, readerOf, sqliteSource, writerOf } from './move.ts'
 
 /** How a backup is made or restored. */
 export interface BackupOptions extends LongWork {
@@ -63,29 +63,39 @@ export async function backUpFile(path: string, file: string, options: BackupOpti
     if (existsSync(written) && realpathSync(written) === realpathSync(path)) throw existing(written)
   }
   return await writeBackup(file, options, async (partial) => {
-    const source = sqliteSource(path)
-    try {
-      await source.begin()
-      const size = Number(source.snapshot.value('pragma page_size'))
-      const progress = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }) => {
-        options.signal.throwIfAborted()
-        const [done, total] = [totalPages - remainingPages, totalPages].map((pages) => (pages * size) / 1e6)
-        options.onProgress('Copying', 'MB', done!, total!)
-      }
-      await backup(source.snapshot.database, partial, { rate: pagesAtATime, progress })
-      return await withPartial(partial, async (connection) => {
-        await checkTables(connection, options)
-        const restarted = restartExports(connection)
-        const named = sql`key in (${join(temporaryKeys)})`
-        connection.all(sql`delete from resourced_meta where ${named}`)
-        const target = { writeFile: writerInto(connection) }
-        const { files, lost } = hasJobs(connection) ? await moveFiles(source, target, options) : noFiles
-        return { ...factsOf(connection, files), lost, restarted }
-      })
-    } finally {
-      await source.close()
-    }
+    await copyPages(path, partial, options)
+    return await withPartial(partial, async (connection) => {
+      await checkTables(connection, options)
+      const restarted = restartExports(connection)
+      const named = sql`key in (${join(temporaryKeys)})`
+      connection.all(sql`delete from resourced_meta where ${named}`)
+      const source = { all: allOf(connection), file: readerOf(exportsFolderOf(path)) }
+      const target = { writeFile: writerInto(connection) }
+      const { files, lost } = hasJobs(connection) ? await moveFiles(source, target, options) : noFiles
+      return { ...factsOf(connection, files), lost, restarted }
+    })
   })
+}
+
+/** Copies the pages of one snapshot, which ends with the copy: until then, the log of the database grows. */
+async function copyPages(path: string, partial: string, { signal, onProgress }: LongWork): Promise<void> {
+  const source = sqliteSource(path)
+  try {
+    await source.begin()
+    const size = Number(source.snapshot.value('pragma page_size'))
+    const progress = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }) => {
+      signal.throwIfAborted()
+      const [done, total] = [totalPages - remainingPages, totalPages].map((pages) => (pages * size) / 1e6)
+      onProgress('Copying', 'MB', done!, total!)
+    }
+    await backup(source.snapshot.database, partial, { rate: pagesAtATime, progress })
+  } finally {
+    await source.close()
+  }
+}
+
+function allOf(connection: Connection): MoveSource['all'] {
+  return async (statement) => connection.all(statement)
 }
 
 /**
@@ -260,10 +270,9 @@ export async function restoreFile(
     await copyDatabase(file, partial, description, options)
     const connection = new Connection(partial, { log: 'none' })
     try {
-      const source = { all: async (statement: Parameters<Connection['all']>[0]) => connection.all(statement) }
+      const source = { all: allOf(connection), file: (job: string) => piecesOf(connection, job) }
       const target = { writeFile: writerOf(exportsFolderOf(path)) }
-      const files = { ...source, file: (job: string) => piecesOf(connection, job) }
-      const { lost } = hasJobs(connection) ? await moveFiles(files, target, options) : noFiles
+      const { lost } = hasJobs(connection) ? await moveFiles(source, target, options) : noFiles
       connection.database.exec(`drop table ${pieces}`)
       return { description, lost, restarted: connection.all(unfinishedExports).length }
     } finally {

@@ -115,3 +115,21 @@ test('a database in memory clears its cache when it changes', async () => {
   assert.equal(reader.run(countWords()), 1)
   reader.close()
 })
+
+test('a log that grew during a long read is truncated afterwards', () => {
+  const path = join(folder, `${++files}.db`)
+  const writing = new Connection(path)
+  const reading = new Connection(path, { readOnly: true })
+  writing.database.exec('pragma synchronous = off; create table texts (text)')
+  reading.execute('begin')
+  reading.value('select count(*) from texts')
+  const write = (bytes: number) => writing.database.exec(`insert into texts values (zeroblob(${bytes}))`)
+  for (let count = 0; count < 20; count++) write(5_000_000)
+  const size = () => statSync(`${path}-wal`).size
+  assert.ok(size() > 100_000_000)
+  reading.execute('commit')
+  for (let count = 0; count < 10; count++) write(100)
+  reading.close()
+  assert.ok(size() <= 64 * 1_048_576, `${size()} bytes`)
+  writing.close()
+})

@@ -35,7 +35,8 @@ export class Connection {
     addFunctions(this.database)
     if (!readOnly) {
       // A checkpoint at 16 MB of log: a page that changes often is copied into the file once.
-      const wal = 'pragma journal_mode = wal; pragma wal_autocheckpoint = 4000'
+      // A backup lets the log grow. At 64 MB it is truncated afterwards.
+      const wal = 'pragma journal_mode = wal; pragma wal_autocheckpoint = 4000; pragma journal_size_limit = 67108864'
       const none = 'pragma locking_mode = exclusive; pragma journal_mode = delete'
       this.database.exec(`${log === 'wal' ? wal : none}; pragma synchronous = ${synchronous}`)
     }

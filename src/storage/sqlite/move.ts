@@ -35,7 +35,7 @@ export function sqliteSource(path: string): SqliteSource {
     schema: async () => snapshot.run(readStoredSchema(migrationEngineOf(snapshot.database))),
     all: async (statement) => snapshot.all(statement),
     rows: (table) => rowsOf(snapshot, table),
-    file: (job) => createReadStream(join(exportsFolderOf(path), job), { highWaterMark: 262_144 }),
+    file: readerOf(exportsFolderOf(path)),
     now: async (statement) => present.all(statement),
     async close() {
       snapshot.close()
@@ -85,6 +85,11 @@ export async function fillConnection<T>(
   } finally {
     if (database.isTransaction) connection.execute('rollback')
   }
+}
+
+/** Reads the files of exports in a folder. */
+export function readerOf(folder: string): MoveSource['file'] {
+  return (job) => createReadStream(join(folder, job), { highWaterMark: 262_144 })
 }
 
 /** Writes the files of exports into a folder. */
