@@ -10,10 +10,8 @@ const root = join(import.meta.dirname, '../..')
 
 const pages = [
   ...['README.md', 'docs/getting-started.md', 'docs/how-to/*.md'],
-  ...[
-    'docs/reference/{http-interface,conditions-and-access,checking-changes}.md',
-    'docs/explanation/{versions,deletion}.md',
-  ],
+  'docs/reference/{http-interface,conditions-and-access,checking-changes}.md',
+  'docs/explanation/{versions,deletion}.md',
 ]
 
 for (const page of globSync(pages, { cwd: root }).sort()) {
