@@ -7,7 +7,7 @@ const slow = [
   /^src\/server\/node\/(?:overload|slow-clients|unread|file)\.test/,
   /^src\/storage\/postgres\/(?:query-plan|migrat)/,
   /^src\/storage\/sqlite\/migrate-(?:random|interrupted)/,
-  /^src\/cli\/(?:huge-files|import)\.test/,
+  /^src\/cli\/(?:dev|huge-files|import)\.test/,
 ]
 
 const quickTests =

@@ -106,15 +106,15 @@ test('the command can go back to the older declaration, and the newer one is the
   const { database } = first
   await start(first, newer)
   const catalog = completeVersions(older).stored
-  const shown = await planOrApplyMigration({ database: database.address }, catalog, false)
+  const shown = await planOrApplyMigration({ database: database.address }, catalog, 'never')
   assert.equal(shown.applied, false)
   assert.ok(shown.steps.some(({ sentence }) => sentence === 'drop the column books.rank'))
-  assert.equal((await planOrApplyMigration({ database: database.address }, catalog, true)).applied, true)
+  assert.equal((await planOrApplyMigration({ database: database.address }, catalog, 'all')).applied, 'all')
   await first.make('books', { title: 'Ulysses' })
   await start(first, older, 'never')
   await assert.rejects(start(first, newer), /A newer declaration has changed the database since/)
   assert.equal(
-    (await planOrApplyMigration({ database: database.address }, completeVersions(newer).stored, true)).applied,
+    (await planOrApplyMigration({ database: database.address }, completeVersions(newer).stored, 'all')).applied,
     true,
   )
   await start(first, newer, 'never')

@@ -40,7 +40,12 @@ export function makeKey(
   expires_at: string | null,
 ): { key: string; stored: StoredKey } {
   const key = newKey()
-  const stored: StoredKey = {
+  return { key, stored: storedForm(key, subject, roles, expires_at) }
+}
+
+/** The record that is stored for a key. */
+export function storedForm(key: string, subject: string, roles: string[], expires_at: string | null): StoredKey {
+  return {
     id: uuidv7(),
     hash: hashOfKey(key),
     hint: hintOfKey(key),
@@ -51,7 +56,6 @@ export function makeKey(
     revoked_at: null,
     made_by: null,
   }
-  return { key, stored }
 }
 
 /** Lists the keys. */

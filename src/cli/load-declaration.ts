@@ -110,7 +110,8 @@ export type Imported =
   | { readonly kind: 'imported'; readonly value: unknown }
   | { readonly kind: 'failed'; readonly problem: Problem }
 
-const ownEntry = import.meta.resolve('resourced')
+/** The module that `import 'resourced'` leads to in a declaration. */
+export const ownEntry = import.meta.resolve('resourced')
 let hooked = false
 
 /** Resolves `import 'resourced'` to this program, wherever the declaration is. */
@@ -124,16 +125,22 @@ function answerToOwnName(): void {
   })
 }
 
+/** Imports a module that may import 'resourced', and gives its default export. */
+export async function importDefault(url: string): Promise<unknown> {
+  answerToOwnName()
+  const module: Readonly<Record<string, unknown>> = await import(url)
+  return module.default
+}
+
 /**
- * Imports a module and gives its default export. A module is imported once in the life of the program.
+ * Imports a module and gives its default export, or says why there is none. A module is imported once in the life of the program.
  *
  * @param path absolute
  */
 async function importDeclaration(path: string): Promise<Imported> {
-  answerToOwnName()
   try {
-    const module: Readonly<Record<string, unknown>> = await import(pathToFileURL(path).href)
-    if (module.default !== undefined) return { kind: 'imported', value: module.default }
+    const value = await importDefault(pathToFileURL(path).href)
+    if (value !== undefined) return { kind: 'imported', value }
     const remedy = 'Write export default defineInterface({ … }).'
     return failed('the file', 'Nothing is exported as default.', remedy)
   } catch (error) {

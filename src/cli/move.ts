@@ -37,7 +37,7 @@ export async function migrateCommand(
   const { steps, applied } = await planOrApplyMigration(
     databaseOf(options),
     await loadCatalog(file),
-    options.apply === true,
+    options.apply === true ? 'all' : 'never',
   )
   if (steps.length === 0) print('The database fits the declaration: nothing to do.\n')
   else
@@ -110,7 +110,7 @@ export async function moveCommand({ from, to, declaration, databaseUnsafe }: Mov
 
 /** @throws ConfigurationError where the declaration is not the one that a database was made for */
 async function mustFit(source: DatabaseOptions, catalog: Catalog): Promise<void> {
-  const { steps } = await planOrApplyMigration(source, catalog, false)
+  const { steps } = await planOrApplyMigration(source, catalog, 'never')
   if (steps.length === 0) return
   const place = withoutCredentials(source.database)
   const remedy = 'Name the declaration that its servers have with --declaration, or bring it up to date first.'

@@ -1,7 +1,7 @@
 /** The commands of `resourced` and their options. Each command has a file of its own, loaded when it runs. */
 import { Argument, Command, Option } from 'commander'
 import { withoutCredentials } from '../model/credentials.ts'
-import { logLevels } from '../server/observe/log.ts'
+import { type LogLevel, logLevels } from '../server/observe/log.ts'
 import { packageVersion } from '../server/observe/package-version.ts'
 import { UsageError } from '../spec/configuration-error.ts'
 import { defaultDatabase, withoutSecrets } from './command-line.ts'
@@ -87,7 +87,54 @@ program
   .addOption(new Option('--typescript', 'Write the declaration in TypeScript, as resources.ts').conflicts('yaml'))
   .action(run(async () => (await import('./init.ts')).initCommand))
 
-databaseCommand(program, 'serve', 'Serve the declared interface')
+/** Adds the options that say which clients the interface accepts. */
+function clientOptions(command: Command): Command {
+  return command
+    .addOption(
+      repeatable('--cors-origin <origin>', 'Origin whose web pages may read responses, or * for every origin').env(
+        'CORS_ORIGIN',
+      ),
+    )
+    .option('--cors-credentials', 'Allow web pages of these origins to send credentials; not together with *')
+    .addOption(new Option('--jwt-issuer <issuer>', 'Accept JWTs from this issuer').env('JWT_ISSUER'))
+    .addOption(new Option('--jwt-audience <audience>', 'Accept only JWTs for this audience').env('JWT_AUDIENCE'))
+    .addOption(
+      new Option('--jwt-jwks <address>', "JWKS URL (https://…) or file with the issuer's public keys").env('JWT_JWKS'),
+    )
+    .addOption(
+      new Option('--jwt-algorithms <names>', 'Accepted JWT algorithms, comma-separated (default: all asymmetric ones)')
+        .env('JWT_ALGORITHMS')
+        .argParser((names) => names.split(',')),
+    )
+    .addOption(
+      new Option(
+        '--jwt-roles-claim <claim>',
+        'JWT claim with the roles of the caller, such as realm_access.roles (default: roles)',
+      ).env('JWT_ROLES_CLAIM'),
+    )
+    .addOption(new Option('--base-path <path>', 'Path that all addresses begin with, such as /api').env('BASE_PATH'))
+}
+
+const logLevel = (level: LogLevel) =>
+  new Option('--log-level <level>', 'Least severe log level to write')
+    .choices([...logLevels])
+    .env('LOG_LEVEL')
+    .default(level)
+const rateLimit = (rates: 'declared' | 'off') =>
+  new Option('--rate-limit <rates>', 'Enforce the declared rate limits, or no rate limits')
+    .choices(['declared', 'off'])
+    .default(rates)
+
+clientOptions(
+  databaseCommand(program, 'dev', 'Serve a declaration by plain HTTP on this machine while you edit it')
+    .argument('[file]', declarationFile)
+    .addOption(new Option('--port <number>', 'Port to listen on; 0 selects a free port').env('PORT').default('8080')),
+)
+  .addOption(rateLimit('off'))
+  .addOption(logLevel('debug'))
+  .action(run(async () => (await import('./dev.ts')).devCommand))
+
+const serveOptions = databaseCommand(program, 'serve', 'Serve the declared interface')
   .argument('[file]', declarationFile)
   .addOption(replica())
   .addOption(pool())
@@ -97,35 +144,9 @@ databaseCommand(program, 'serve', 'Serve the declared interface')
   .addOption(certificate())
   .addOption(certificateKey())
   .addOption(plainHttp())
-  .addOption(
-    repeatable('--cors-origin <origin>', 'Origin whose web pages may read responses, or * for every origin').env(
-      'CORS_ORIGIN',
-    ),
-  )
-  .option('--cors-credentials', 'Allow web pages of these origins to send credentials; not together with *')
-  .addOption(new Option('--jwt-issuer <issuer>', 'Accept JWTs from this issuer').env('JWT_ISSUER'))
-  .addOption(new Option('--jwt-audience <audience>', 'Accept only JWTs for this audience').env('JWT_AUDIENCE'))
-  .addOption(
-    new Option('--jwt-jwks <address>', "JWKS URL (https://…) or file with the issuer's public keys").env('JWT_JWKS'),
-  )
-  .addOption(
-    new Option('--jwt-algorithms <names>', 'Accepted JWT algorithms, comma-separated (default: all asymmetric ones)')
-      .env('JWT_ALGORITHMS')
-      .argParser((names) => names.split(',')),
-  )
-  .addOption(
-    new Option(
-      '--jwt-roles-claim <claim>',
-      'JWT claim with the roles of the caller, such as realm_access.roles (default: roles)',
-    ).env('JWT_ROLES_CLAIM'),
-  )
-  .addOption(new Option('--base-path <path>', 'Path that all addresses begin with, such as /api').env('BASE_PATH'))
+clientOptions(serveOptions)
   .addOption(trustProxy())
-  .addOption(
-    new Option('--rate-limit <rates>', 'Enforce the declared rate limits, or no rate limits')
-      .choices(['declared', 'off'])
-      .default('declared'),
-  )
+  .addOption(rateLimit('declared'))
   .addOption(
     new Option('--redis <address>', 'Redis that shares rate limit counters between servers: redis:// or rediss://').env(
       'REDIS_URL',
@@ -143,12 +164,7 @@ databaseCommand(program, 'serve', 'Serve the declared interface')
       .choices(['additive', 'never'])
       .default('additive'),
   )
-  .addOption(
-    new Option('--log-level <level>', 'Least severe log level to write')
-      .choices([...logLevels])
-      .env('LOG_LEVEL')
-      .default('info'),
-  )
+  .addOption(logLevel('info'))
   .action(run(async () => (await import('./serve.ts')).serveCommand))
 
 const keys = program.command('keys').description('Create, list and revoke API keys')

@@ -1,4 +1,5 @@
 /** What commands write: results to standard output; messages and the progress of long work to standard error. */
+import { createInterface } from 'node:readline/promises'
 import { styleText } from 'node:util'
 
 /** Prints a result. If the reader closes the pipe, as `head` does, the command ends without an error. */
@@ -15,6 +16,31 @@ function endQuietly(error: NodeJS.ErrnoException): void {
 /** Writes a message for people. Results of a command go to `print`. */
 export function say(line: string): void {
   process.stderr.write(`${line}\n`)
+}
+
+/** Whether someone can be asked. */
+export function hasTerminal(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true
+}
+
+/**
+ * Asks for a confirmation on the terminal. Everything but y and yes means no.
+ *
+ * @param signal withdraws the question
+ */
+export async function confirm(question: string, signal?: AbortSignal): Promise<boolean> {
+  // Without `terminal`, the system handles Ctrl-C, as it does before and after the question.
+  const reader = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
+  const { promise: ended, resolve } = Promise.withResolvers<string>()
+  reader.once('close', () => resolve(''))
+  try {
+    const answer = await Promise.race([reader.question(question, signal ? { signal } : {}), ended])
+    return /^y(?:es)?$/i.test(answer.trim())
+  } catch {
+    return false
+  } finally {
+    reader.close()
+  }
 }
 
 /** A signal of the first Ctrl-C, for work that can end cleanly. The second Ctrl-C ends the process. */

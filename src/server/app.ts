@@ -51,6 +51,8 @@ export interface Application {
    * Makes the response to a request that is refused before `respond`; without the request if it could not be parsed.
    */
   refuse(error: Fault, request?: Pick<HttpRequest, 'target' | 'headers' | 'secure'>): HttpResponse
+  /** Resolves when no request is running. */
+  idle(): Promise<void>
   /** From now on, new requests get 503. Running ones finish. */
   stop(): void
   /** Finishes running requests and closes the storage. */
@@ -123,7 +125,8 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     state: { stopping: false },
   }
   let running = 0
-  let whenIdle = () => {}
+  const waiting: (() => void)[] = []
+  const idle = () => (running === 0 ? Promise.resolve() : new Promise<void>((resolve) => waiting.push(resolve)))
   return {
     catalog,
     server,
@@ -138,19 +141,17 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
       try {
         return await respond(app, request, caller)
       } finally {
-        if (--running === 0) whenIdle()
+        if (--running === 0) for (const resolve of waiting.splice(0)) resolve()
       }
     },
     refuse: (error, request) => earlyRefusal(app, error, request),
+    idle,
     stop() {
       app.state.stopping = true
     },
     async close() {
       app.state.stopping = true
-      const idle = new Promise<void>((resolve) => {
-        whenIdle = resolve
-      })
-      if (running > 0) await idle
+      await idle()
       await maintenance.close()
       await runner.close()
       await keyUses.close()

@@ -121,11 +121,15 @@ export function placeOf(database: DatabaseOptions): string {
   return engine.kind === 'sqlite' ? engine.path : withoutCredentials(engine.options.url)
 }
 
-/** Returns the migration that a database needs for a catalog. With `apply`, migrates it, even if data is lost. */
+/**
+ * Returns the migration that a database needs for a catalog, and makes it where `apply` allows it.
+ *
+ * @throws MigrationRefused where `apply` is `all` and a step is impossible
+ */
 export async function planOrApplyMigration(
   database: DatabaseOptions,
   catalog: Catalog,
-  apply: boolean,
+  apply: Apply,
 ): Promise<Migrated> {
   const engine = engineOf(database)
   if (engine.kind === 'sqlite') return migrateSqlite(engine.path, catalog, apply)

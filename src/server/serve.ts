@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { readCors } from '../http/cors.ts'
 import type { Catalog } from '../model/resource.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
-import type { Apply } from '../storage/migration/migration-step.ts'
+import { type Apply, MigrationRefused, type MigrationStep } from '../storage/migration/migration-step.ts'
 import { onlyVersion, type Versions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
 import { readJwt } from './jwt.ts'
+import { liveApp } from './live-app.ts'
 import {
   type CertificateFiles,
   type CertificatePair,
@@ -17,7 +18,7 @@ import {
 import { createNodeServer } from './node/listener.ts'
 import { collectMetrics, createMetricsServer } from './observe/metrics.ts'
 import type { Observe } from './observe/observe.ts'
-import { type DatabaseOptions, openStorage } from './open-database.ts'
+import { type DatabaseOptions, openStorage, planOrApplyMigration } from './open-database.ts'
 import type { RateOptions } from './rates/rate-limiter.ts'
 
 /** How an interface is served. */
@@ -72,9 +73,26 @@ export interface Serving {
   readonly caFile: string | undefined
   /** The address of the metrics, such as `http://127.0.0.1:9464/metrics`. */
   readonly metricsUrl: string | undefined
+  /** The application that answers requests now. */
   readonly app: Application
+  /**
+   * Serves another declaration from the same database, from one request to the next. Makes the migration that it needs
+   * if the migration loses nothing, or `mayLose` accepts its steps.
+   *
+   * @throws MigrationRefused where the migration is not accepted, or impossible; the former declaration stays
+   */
+  replace(next: Versions, mayLose: MayLose): Promise<Replaced>
   /** Stops accepting requests, finishes the running ones, and closes the database (OPS-2). */
   close(): Promise<void>
+}
+
+/** Decides whether steps that lose data may be taken. */
+export type MayLose = (steps: readonly MigrationStep[]) => boolean
+
+/** A declaration that is served now. */
+export interface Replaced extends Pick<Serving, 'url'> {
+  /** What was changed in the database. */
+  readonly steps: readonly MigrationStep[]
 }
 
 /**
@@ -100,22 +118,25 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     options.observe?.(observation)
     metrics?.observe(observation)
   }
-  const storage = await openStorage(options, catalog, {
-    migrate: options.migrate,
-    onCommit: metrics && ((commit) => metrics.observe({ kind: 'commit', ...commit })),
-    onReplica: (news) => observe({ kind: 'replica', ...news }),
-  })
-  const app = assemble(catalog, storage, {
-    versions,
-    observe,
-    cors,
-    jwt,
-    rateLimit: options.rateLimit,
-    redis: options.redis,
-    rateLimitOnFailure: options.rateLimitOnFailure,
-    requireHttps: options.http !== true || trustProxy,
-    development: options.development,
-  })
+  const open = async (catalog: Catalog, versions: Versions) => {
+    const storage = await openStorage(options, catalog, {
+      migrate: options.migrate,
+      onCommit: metrics && ((commit) => metrics.observe({ kind: 'commit', ...commit })),
+      onReplica: (news) => observe({ kind: 'replica', ...news }),
+    })
+    return assemble(catalog, storage, {
+      versions,
+      observe,
+      cors,
+      jwt,
+      rateLimit: options.rateLimit,
+      redis: options.redis,
+      rateLimitOnFailure: options.rateLimitOnFailure,
+      requireHttps: options.http !== true || trustProxy,
+      development: options.development,
+    })
+  }
+  const app = liveApp(await open(catalog, versions))
   const server = createNodeServer({
     respond: app.respond,
     problem: app.refuse,
@@ -140,16 +161,27 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     files === undefined || tls === undefined
       ? undefined
       : watchCertificate(files, tls, server.renewCertificate, { observe })
-  void app.runner.maintain()
+  void app.current.runner.maintain()
   const url = `${origin}${versions.current.basePath}`
   if (metricsUrl !== undefined) observe({ kind: 'metrics', url: metricsUrl })
-  observe({ kind: 'listening', url, server: app.server })
+  observe({ kind: 'listening', url, server: app.current.server })
   return {
     url,
     origin,
     caFile,
     metricsUrl,
-    app,
+    get app() {
+      return app.current
+    },
+    async replace(next, mayLose) {
+      let steps: readonly MigrationStep[] = []
+      await app.replace(async () => {
+        steps = await migrateTo(options, next.stored, mayLose)
+        return open(next.stored, next)
+      })
+      void app.current.runner.maintain()
+      return { url: `${origin}${next.current.basePath}`, steps }
+    },
     async close() {
       unwatch?.()
       await server.close()
@@ -159,6 +191,23 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       observe({ kind: 'stopped' })
     },
   }
+}
+
+/**
+ * Makes the migration that a database needs for a catalog, even if it undoes one to a newer declaration.
+ *
+ * @returns the steps taken
+ * @throws MigrationRefused where the migration loses data and `mayLose` does not accept it, or is impossible
+ */
+export async function migrateTo(
+  database: DatabaseOptions,
+  catalog: Catalog,
+  mayLose: MayLose,
+): Promise<readonly MigrationStep[]> {
+  const planned = await planOrApplyMigration(database, catalog, 'additive')
+  if (planned.applied || planned.steps.length === 0) return planned.steps
+  if (!mayLose(planned.steps)) throw new MigrationRefused(planned.steps)
+  return (await planOrApplyMigration(database, catalog, 'all')).steps
 }
 
 const loopback = new Set(['127.0.0.1', '::1', 'localhost'])

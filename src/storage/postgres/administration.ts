@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg'
 import type { Catalog } from '../../model/resource.ts'
 import type { Migrated } from '../migration/apply.ts'
 import { type Examination, examine } from '../migration/examine.ts'
-import { MigrationRefused } from '../migration/migration-step.ts'
+import { type Apply, MigrationRefused } from '../migration/migration-step.ts'
 import { sqlContext } from '../sql/context.ts'
 import { type Storage, StorageFault } from '../storage.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
@@ -22,16 +22,16 @@ import type { ConnectionOptions } from './settings.ts'
 export async function planOrMigratePostgres(
   options: ConnectionOptions,
   catalog: Catalog,
-  apply: boolean,
+  apply: Apply,
 ): Promise<Migrated> {
   try {
     return await withConnection(options, (client) =>
       migratePostgres(client, catalog, {
-        ...{ apply: apply ? 'all' : 'never', now: Date.now(), isPooled: options.session === 'off', undoesNewer: true },
+        ...{ apply, now: Date.now(), isPooled: options.session === 'off', undoesNewer: true },
       }),
     )
   } catch (error) {
-    if (apply || !(error instanceof MigrationRefused)) throw error
+    if (apply === 'all' || !(error instanceof MigrationRefused)) throw error
     return { steps: error.steps, applied: false }
   }
 }

@@ -70,7 +70,7 @@ const former = [
 test('keys of the version before are found once the interface is served', async () => {
   const path = newPath()
   await formerDatabase(path, former)
-  const { steps } = migrateSqlite(path, notes, false)
+  const { steps } = migrateSqlite(path, notes, 'never')
   assert.ok(steps.every((step) => step.loses === 'nothing' && !step.impossible))
   assert.ok(steps.some((step) => step.sentence === 'turn the API keys into records'))
   const storage = openSqlite(notes, { path })
@@ -80,7 +80,7 @@ test('keys of the version before are found once the interface is served', async 
   assert.deepEqual(await storage.keys.revoke(former[1]!.id, new Date().toISOString()), undefined)
   assert.deepEqual(await storage.keys.revoke(former[0]!.id, new Date().toISOString()), { count: 1, remaining: 0 })
   await storage.close()
-  assert.deepEqual(migrateSqlite(path, notes, false).steps, [])
+  assert.deepEqual(migrateSqlite(path, notes, 'never').steps, [])
 
   const database = new DatabaseSync(path)
   assert.deepEqual(all(database, "select live, deleted from resourced_clocks where collection = 'api-keys'"), [
@@ -114,7 +114,7 @@ test('keys of the version before are found if the command opens the database fir
   await close()
   const [kept] = all(new DatabaseSync(path), 'select text from notes')
   assert.deepEqual(kept, { text: 'word' })
-  assert.deepEqual(migrateSqlite(path, notes, false).steps, [], 'what the declaration needs is remembered')
+  assert.deepEqual(migrateSqlite(path, notes, 'never').steps, [], 'what the declaration needs is remembered')
 })
 
 test('keys can be created before any declaration is applied, and stay valid afterwards', async () => {

@@ -92,7 +92,7 @@ test('nothing else changes in a database of the version before, because its serv
   const other = opened(current)
   await other.maintenance.begin(noon)
   await other.close()
-  assert.deepEqual(migrateSqlite(current, notes, false).steps, [])
+  assert.deepEqual(migrateSqlite(current, notes, 'never').steps, [])
 })
 
 test('a file that is no database of Resourced is neither created nor changed', () => {

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import type { Catalog } from '../../model/resource.ts'
 import type { Migrated } from '../migration/apply.ts'
 import { type Examination, examine } from '../migration/examine.ts'
-import { MigrationRefused } from '../migration/migration-step.ts'
+import { type Apply, MigrationRefused } from '../migration/migration-step.ts'
 import { sqlContext } from '../sql/context.ts'
 import type { Storage } from '../storage.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
@@ -18,18 +18,19 @@ import { migrate, migrationEngineOf, runOn } from './migrate.ts'
 import { runnerOf, Writer } from './writer.ts'
 
 /**
- * The steps that a file needs for a catalog. With `apply`, they are taken, even if they lose data.
+ * The steps that a file needs for a catalog. They are taken where `apply` allows all of them.
  *
- * @throws MigrationRefused where `apply` meets something impossible
+ * @throws MigrationRefused where `apply` is `all` and a step is impossible
  */
-export function migrateSqlite(path: string, catalog: Catalog, apply: boolean): Migrated {
-  if (apply) makeFile(path)
+export function migrateSqlite(path: string, catalog: Catalog, apply: Apply): Migrated {
+  const mayChange = apply !== 'never'
+  if (mayChange) makeFile(path)
   // An absent file needs the steps of an empty database. Showing them creates no file.
-  const connection = new Connection(apply || existsSync(path) ? path : ':memory:')
+  const connection = new Connection(mayChange || existsSync(path) ? path : ':memory:')
   try {
-    return migrate(connection.database, catalog, { apply: apply ? 'all' : 'never', now: Date.now(), undoesNewer: true })
+    return migrate(connection.database, catalog, { apply, now: Date.now(), undoesNewer: true })
   } catch (error) {
-    if (apply || !(error instanceof MigrationRefused)) throw error
+    if (apply === 'all' || !(error instanceof MigrationRefused)) throw error
     return { steps: error.steps, applied: false }
   } finally {
     connection.close()

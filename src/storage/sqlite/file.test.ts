@@ -41,8 +41,8 @@ for (const [name, open] of ways) {
 
 test('SEC-3: a new database that is migrated is readable by its owner only', () => {
   const path = join(folder, 'migrated', 'data.db')
-  migrateSqlite(path, notes, false)
-  migrateSqlite(path, notes, true)
+  migrateSqlite(path, notes, 'never')
+  migrateSqlite(path, notes, 'all')
   assert.deepEqual(modes(join(folder, 'migrated')), { 'data.db': '600' })
 })
 
@@ -64,7 +64,7 @@ test('the mode of an existing file stays, and its companion files get the same m
 })
 
 test('a database in memory creates no file', () => {
-  migrateSqlite(':memory:', notes, true)
+  migrateSqlite(':memory:', notes, 'all')
   assert.equal(existsSync(':memory:'), false)
 })
 

@@ -16,7 +16,7 @@ const fields = { title: { type: 'string', search: true } } as const
 const catalog = completeCatalog({ name: 'moved', resources: { tasks: { fields } } })
 const schema = schemaOf(catalog)
 const from = join(folder, 'from.db')
-migrateSqlite(from, catalog, true)
+migrateSqlite(from, catalog, 'all')
 const source = new DatabaseSync(from)
 source.exec(`insert into tasks (_row, id, title, created_at, updated_at, _revision)
   values (3, 'a', 'One', '', '', 5), (9, 'b', 'Two', '', '', 1);
@@ -95,5 +95,5 @@ test('rows keep their numbers, and a clock its revision', async () => {
   assert.deepEqual(all('select _row, id, title, _revision from tasks order by _row'), ['3,a,One,5', '9,b,Two,1'])
   assert.deepEqual(all("select revision, live, deleted from resourced_clocks where collection = 'tasks'"), ['7,2,0'])
   opened.close()
-  assert.deepEqual(migrateSqlite(path, catalog, false), { steps: [], applied: false })
+  assert.deepEqual(migrateSqlite(path, catalog, 'never'), { steps: [], applied: false })
 })

@@ -1,0 +1,241 @@
+/**
+ * `resourced dev [FILE]`: serves a declaration while it is being edited. What was served last goes on until a change is
+ * complete, without mistakes, and loses no data that nobody agreed to lose.
+ */
+import { basename } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { InterfaceDeclaration } from '../model/declaration.ts'
+import { type LogLevel, logTo } from '../server/observe/log.ts'
+import type { Observe } from '../server/observe/observe.ts'
+import { isInMemory } from '../server/open-database.ts'
+import { type MayLose, migrateTo, type ServeOptions, type Serving } from '../server/serve.ts'
+import { ConfigurationError } from '../spec/configuration-error.ts'
+import { formatSteps, MigrationRefused, type MigrationStep } from '../storage/migration/migration-step.ts'
+import { completeVersions, type Versions } from '../versions/versions.ts'
+import { databaseOf, type GivenDatabase } from './command-line.ts'
+import { developmentKey, developmentKeyFile } from './development-key.ts'
+import { exampleRequest } from './example-request.ts'
+import { explain } from './explain.ts'
+import { stampOf } from './file-stamp.ts'
+import { type Attempt, type Content, declarationOf, isSameContent, tryDeclaration } from './isolated-declaration.ts'
+import { findDeclaration } from './load-declaration.ts'
+import { portOf, serveUntilStopped, versionLines } from './serve.ts'
+import { confirm, hasTerminal, say } from './terminal.ts'
+
+interface Options extends GivenDatabase, Omit<ServeOptions, keyof GivenDatabase | 'catalog' | 'port' | 'host'> {
+  readonly port: string
+  readonly basePath?: string
+  readonly logLevel: LogLevel
+}
+
+/** Serves until a signal stops it. */
+export async function devCommand(given: string | undefined, options: Options): Promise<void> {
+  const database = databaseOf(options)
+  if (isInMemory(database)) {
+    throw new ConfigurationError('resourced dev keeps its data while the declaration changes: use sqlite:FILE.')
+  }
+  const file = given ?? (await findDeclaration('.'))
+  if (file === undefined) {
+    throw new ConfigurationError('There is no declaration here: run resourced init to write one, or name a file.')
+  }
+  const port = portOf(options.port)
+  const edited = editedDeclaration(file)
+  const first = await edited.load()
+  if (first.kind === 'failed') throw new ConfigurationError(first.message)
+  const complete = (declaration: InterfaceDeclaration) => completeVersions(declaration, options.basePath)
+  const versions = complete(await declarationOf(first.content, file))
+  const migrated = await untilAgreed(file, (mayLose) => migrateTo(database, versions.stored, mayLose))
+  if (migrated === undefined) {
+    throw new ConfigurationError('Nothing was changed. Undo the change in the declaration, or move the data first.')
+  }
+  const serving = await serveUntilStopped({
+    ...{ ...options, ...database, versions, port, host: '127.0.0.1', http: true, development: true },
+    catalog: versions.stored,
+    observe: withoutLifecycle(logTo(options.logLevel)),
+  })
+  await greet(file, serving, versions)
+  await follow({ edited, serving, complete, served: first.content })
+}
+
+/** Standard error has these in words. */
+function withoutLifecycle(observe: Observe): Observe {
+  const said = new Set(['listening', 'stopping', 'stopped'])
+  return (observation) => {
+    if (process.stdout.isTTY !== true || !said.has(observation.kind)) observe(observation)
+  }
+}
+
+/** A declaration, and the files that its last attempt has read. */
+interface EditedDeclaration {
+  readonly file: string
+  load(): Promise<Attempt>
+  hasChanged(): boolean
+  /** The state of all files, to compare it with a later one. */
+  state(): string
+}
+
+function editedDeclaration(file: string): EditedDeclaration {
+  let stamps = new Map<string, string>()
+  return {
+    file,
+    load() {
+      stamps = new Map()
+      return tryDeclaration(file, {
+        onRead(path, stamp) {
+          // A file that was changed between two reads of one attempt is to be read again.
+          if (!stamps.has(path)) stamps.set(path, stamp)
+        },
+      })
+    },
+    hasChanged: () => [...stamps].some(([path, stamp]) => stampOf(path) !== stamp),
+    state: () => [...stamps.keys()].map(stampOf).join(' '),
+  }
+}
+
+/** What is served, and what it was made from. */
+interface Followed {
+  readonly edited: EditedDeclaration
+  readonly serving: Serving
+  readonly complete: (declaration: InterfaceDeclaration) => Versions
+  readonly served: Content
+}
+
+/** How often files are compared, in milliseconds. Events of the system are missed in containers and on shared disks. */
+const interval = 100
+/** How long a change may go on before it is tried anyway, in milliseconds. */
+const mostPatience = 1_000
+/** How long a mistake must stay before it is shown, in milliseconds: editors save in several steps. */
+const settling = 300
+
+/** Serves each new state of the declaration that can be served. Never returns. */
+async function follow({ served: first, ...followed }: Followed): Promise<never> {
+  const { edited } = followed
+  const { file } = edited
+  let served = first
+  let isOther = false
+  for (;;) {
+    while (!edited.hasChanged()) await sleep(interval)
+    await quiet(edited)
+    const attempt = await edited.load()
+    if (attempt.kind === 'failed') {
+      await sleep(settling)
+      if (edited.hasChanged()) continue
+      isOther = true
+      say(`\n${attempt.message}\n\nThe last version of ${file} without mistakes is still served.`)
+    } else if (isSameContent(served, attempt.content)) {
+      if (isOther) say(`\n${file} is again as it is served.`)
+      isOther = false
+    } else {
+      isOther = !(await serveNext({ ...followed, served: attempt.content }))
+      if (!isOther) served = attempt.content
+    }
+  }
+}
+
+/** Waits until the files stay the same for a moment, or for a second. */
+async function quiet(edited: EditedDeclaration): Promise<void> {
+  const until = performance.now() + mostPatience
+  for (let before = ''; performance.now() < until; ) {
+    const now = edited.state()
+    if (now === before) return
+    before = now
+    await sleep(interval / 2)
+  }
+}
+
+/** Serves what an attempt has read, if the database can follow. */
+async function serveNext({ edited, serving, complete, served: content }: Followed): Promise<boolean> {
+  const { file } = edited
+  try {
+    const versions = complete(await declarationOf(content, file))
+    const result = await untilAgreed(file, (mayLose) => serving.replace(versions, mayLose), edited)
+    if (result === undefined) {
+      if (!edited.hasChanged()) say(`The version of ${file} before this change is still served.`)
+      return false
+    }
+    say(`\n${file} was changed, and is served at ${result.url}`)
+    if (result.steps.length > 0) say(formatSteps(result.steps))
+    return true
+  } catch (error) {
+    say(`\n${explain(error)}\n\nThe last version of ${file} is still served.`)
+    return false
+  }
+}
+
+/**
+ * Migrates, and asks where data would be lost.
+ *
+ * @param edited a question is withdrawn when the declaration changes
+ * @returns `undefined` where the answer is no, or there is nobody to ask
+ */
+async function untilAgreed<T>(
+  file: string,
+  migrate: (mayLose: MayLose) => Promise<T>,
+  edited?: EditedDeclaration,
+): Promise<T | undefined> {
+  let agreed = new Set<string>()
+  for (;;) {
+    try {
+      return await migrate((steps) => losses(steps).every((loss) => agreed.has(loss)))
+    } catch (error) {
+      if (!(error instanceof MigrationRefused)) throw error
+      const { steps } = error
+      const isImpossible = steps.some((step) => step.impossible)
+      const what = isImpossible ? 'cannot be applied to the database' : 'would lose data'
+      say(`\nThe change of ${file} ${what}:\n${formatSteps(steps)}`)
+      if (isImpossible) {
+        say('Change the records or the declaration as the lines marked x say.')
+        return undefined
+      }
+      if (!hasTerminal()) {
+        say(
+          'It is not applied, because there is no terminal to ask. Stop resourced dev and run: resourced migrate --apply',
+        )
+        return undefined
+      }
+      if (!(await confirm('Apply it, and lose the data of the lines marked !? [y/N] ', edited && changeSignal(edited))))
+        return undefined
+      agreed = new Set(losses(steps))
+    }
+  }
+}
+
+/** Names the losses of a migration, without their counts: requests may change those meanwhile. */
+function losses(steps: readonly MigrationStep[]): string[] {
+  return steps
+    .filter((step) => step.loses !== 'nothing')
+    .map((step) => [step.kind, step.table, 'column' in step ? nameOf(step.column) : ''].join(' '))
+}
+
+function nameOf(column: string | { readonly name: string }): string {
+  return typeof column === 'string' ? column : column.name
+}
+
+/** A signal that is aborted when the declaration has changed. */
+function changeSignal(edited: EditedDeclaration): AbortSignal {
+  const controller = new AbortController()
+  const timer = setInterval(() => {
+    if (!edited.hasChanged()) return
+    clearInterval(timer)
+    controller.abort()
+  }, interval).unref()
+  return controller.signal
+}
+
+/** Says where the interface is, and how to send the first request. */
+async function greet(file: string, serving: Serving, versions: Versions): Promise<void> {
+  const { key, isNew } = await developmentKey(serving.app.storage.keys)
+  say(`${versions.stored.title} is served at ${serving.url}`)
+  for (const line of versionLines(versions, serving.origin, Date.now())) say(line)
+  say(`Changes of ${basename(file)} are served when you save it. Ctrl-C stops.`)
+  say(
+    `\nYour key, with the role admin, is kept in ${developmentKeyFile}${isNew || isVisible() ? ` and is ${key}` : ''}`,
+  )
+  const shown = isVisible() ? key : `$(cat ${developmentKeyFile})`
+  say(`Try it:\n${exampleRequest(serving.url, versions.current.catalog, shown)}\n`)
+}
+
+/** Whether only the developer reads what is written: logs of other programs should not have keys in them. */
+function isVisible(): boolean {
+  return process.stderr.isTTY === true
+}
