@@ -80,6 +80,8 @@ interface Place {
   readonly environment: NodeJS.ProcessEnv
   /** Replaces what differs on the reader's machine: ports, and the address of a PostgreSQL database. */
   readonly adapted: (text: string) => string
+  /** Replaces ports only, as in what a page says is printed. */
+  readonly withPorts: (text: string) => string
 }
 
 /** Runs the blocks of a page. A block that fails is named by the page and its line. */
@@ -99,13 +101,19 @@ export async function runPage(context: TestContext, path: string, database?: str
     } else if (language === 'sh') {
       printed = await shell(withCopies(text, printed, server?.printed() ?? ''), where)
     } else if (language === 'text' && word === 'output') {
-      assertLines(printed, text, where)
+      assertLines(printed, place.withPorts(text), where)
+    } else if (language === 'text' && word === 'server') {
+      assert.ok(server, `${where}: no server runs`)
+      await server.prints(place.withPorts(text), where)
     } else if (language === 'json' && word === undefined) {
       assertPrinted(printed, text, where)
     } else if (word !== undefined && files.has(language)) {
       const file = join(place.folder, word)
       mkdirSync(dirname(file), { recursive: true })
-      writeFileSync(file, `${place.adapted(text)}\n`)
+      writeFileSync(
+        file,
+        words[1] === 'part' ? withPart(readFileSync(file, 'utf8'), text, where) : `${place.adapted(text)}\n`,
+      )
     }
   }
 }
@@ -129,19 +137,18 @@ async function placeFor(context: TestContext, database: string | undefined): Pro
   }
   const free = new Map<string, number>()
   for (const port of ports) free.set(port, await freePort())
-  const withPort = (text: string) =>
+  const withPorts = (text: string) => text.replace(portName, (port) => String(free.get(port)))
+  const named = (text: string) =>
     text
       .replace(/\bresourced dev\b(?!.*--port)/g, `resourced dev --port 8080`)
       .replace(/\bresourced serve\b(?!.*--port)/g, `resourced serve --port 8443`)
   const adapted = (text: string) =>
-    withPort(text)
-      .replace(portName, (port) => String(free.get(port)))
-      .replace(/postgres:\/\/[^\s'")]+/g, (address) => database ?? address)
+    withPorts(named(text)).replace(/postgres:\/\/[^\s'")]+/g, (address) => database ?? address)
   const { NODE_OPTIONS: _, TEST_ENGINE: __, ...inherited } = process.env
   const path = `${programs}:${dirname(process.execPath)}:${process.env['PATH']}`
   // The tests' PostgreSQL does not wait for the disk.
   const environment = { ...inherited, PATH: path, HOME: folder, DATABASE_UNSAFE: 'true' }
-  return { folder: join(folder, 'work'), environment, adapted }
+  return { folder: join(folder, 'work'), environment, adapted, withPorts }
 }
 
 /** One shell for all blocks, so that variables and aliases stay. Every command must succeed. */
@@ -170,6 +177,8 @@ function startShell(context: TestContext, { folder, environment, adapted }: Plac
 interface Listener {
   readonly child: ChildProcess
   readonly printed: () => string
+  /** Waits until it has printed the lines of a page after those that were waited for before. */
+  readonly prints: (text: string, where: string) => Promise<void>
 }
 
 const address = /https?:\/\/[\w.[\]:]+:\d+/g
@@ -191,7 +200,21 @@ async function startListener(
     assert.equal(child.exitCode, null, `${where}: the server ended. ${output}`)
     assert.ok(performance.now() < deadline, `${where} does not listen. ${output}`)
   }
-  return { child, printed: () => output }
+  let seen = 0
+  const prints = async (text: string, where: string) => {
+    for (const deadline = performance.now() + limit; ; await sleep(20)) {
+      const lines = output.split('\n').slice(0, -1)
+      const end = endOfLines(lines.slice(seen), text)
+      if (typeof end === 'string') {
+        assert.equal(child.exitCode, null, `${where}: the server ended. ${output}`)
+        assert.ok(performance.now() < deadline, `${where}: "${end}" was not printed. ${output}`)
+        continue
+      }
+      seen += end
+      return
+    }
+  }
+  return { child, printed: () => output, prints }
 }
 
 /** Ends a shell and all that it started. */
@@ -216,6 +239,17 @@ function withCopies(text: string, printed: string, ofServer: string): string {
   })
 }
 
+/** A YAML file in which a part replaces what begins with the same line, with all that is indented below. */
+function withPart(file: string, part: string, where: string): string {
+  const [first = ''] = part.split('\n')
+  const lines = file.split('\n')
+  const start = lines.indexOf(first)
+  assert.notEqual(start, -1, `${where}: the file has no line "${first}"`)
+  const depth = first.search(/\S/)
+  const after = lines.findIndex((line, index) => index > start && line.search(/\S|$/) <= depth)
+  return [...lines.slice(0, start), part, ...lines.slice(after === -1 ? lines.length : after)].join('\n')
+}
+
 /** What differs in each run: ids and times. */
 const changing = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}|\b[\da-f]{8}-…|\d{4}-\d\d-\d\dT[\d:.]+Z/g
 
@@ -229,13 +263,19 @@ function assertPrinted(printed: string, text: string, where: string): void {
 
 /** Fails unless each line of the page was printed, in this order. `…` matches anything, and so do ids and times. */
 function assertLines(printed: string, text: string, where: string): void {
-  let from = 0
-  const lines = printed.split('\n').map((line) => line.trim())
+  const end = endOfLines(printed.split('\n'), text)
+  assert.ok(typeof end === 'number', `${where}: "${end}" is not in what was printed: ${printed}`)
+}
+
+/** The number of the printed line after the last one of the page; or the line of the page that was not printed. */
+function endOfLines(printed: readonly string[], text: string): number | string {
+  let end = 0
   for (const line of text.split('\n').filter((line) => line.trim() !== '')) {
     const parts = line.trim().replace(changing, '…').split('…')
     const expected = new RegExp(`^${parts.map((part) => RegExp.escape(part)).join('.*')}$`)
-    const found = lines.findIndex((each, index) => index >= from && expected.test(each))
-    assert.notEqual(found, -1, `${where}: "${line}" is not in what was printed: ${printed}`)
-    from = found + 1
+    const found = printed.findIndex((each, index) => index >= end && expected.test(each.trim()))
+    if (found === -1) return line
+    end = found + 1
   }
+  return end
 }
