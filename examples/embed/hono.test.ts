@@ -1,0 +1,6 @@
+import { test } from 'node:test'
+import { check, start } from './try.ts'
+
+test('the example for Hono serves the interface beside its own pages', async (context) => {
+  await check(await start(context, ['hono/server.js']))
+})
