@@ -46,8 +46,15 @@ function sentence(error: unknown): string {
     return `Port ${port} is reserved for privileged users. Choose one above 1023 with --port.`
   const reason = code === undefined ? undefined : fileErrors[code]
   if (reason !== undefined) return `${fileOf(error)} ${reason}`
-  if (code === 'ERR_SQLITE_ERROR') return `The database cannot be used: ${message}.`
+  if (code === 'ERR_SQLITE_ERROR') return `The database cannot be used: ${message}. ${sqliteRemedy(message)}`.trim()
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+function sqliteRemedy(message = ''): string {
+  if (/unable to open/.test(message)) return 'Check its path, and whether this user may write the file and its folder.'
+  if (/not a database/.test(message)) return 'Name another file.'
+  if (/disk is full/.test(message)) return 'Free space, then run the command again.'
+  return /readonly|read-only/.test(message) ? 'Let this user write the file and its folder.' : ''
 }
 
 /** What the codes of the system say about a file, and what to do. */

@@ -4,13 +4,15 @@ import { styleText } from 'node:util'
 
 /** Prints a result. If the reader closes the pipe, as `head` does, the command ends without an error. */
 export function print(text: string): void {
-  if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', endQuietly)
+  if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', endOutput)
   process.stdout.write(text)
 }
 
-function endQuietly(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
-  process.exit()
+function endOutput({ code = 'unknown error' }: NodeJS.ErrnoException): void {
+  if (code === 'EPIPE') process.exit()
+  const reason = code === 'ENOSPC' ? 'the disk is full' : code
+  say(`Standard output cannot be written: ${reason}.`)
+  process.exit(1)
 }
 
 /** Writes a message for people. Results of a command go to `print`. */

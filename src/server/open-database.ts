@@ -1,6 +1,6 @@
 /** Opens the database that an address names. The only file that names an engine. */
-import { existsSync, realpathSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, realpathSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
 import { ConfigurationError, UsageError } from '../spec/configuration-error.ts'
@@ -266,7 +266,10 @@ function engineOf(options: DatabaseOptions): Engine {
   const { database } = options
   const path = /^sqlite:(?:\/\/)?(.+)$/.exec(database)?.[1]
   // An address with a user and a password would become the name of a folder.
-  if (path !== undefined && !/^sqlite:\/\/[^/\\]+:[^/\\]+@/.test(database)) return { kind: 'sqlite', path }
+  if (path !== undefined && !/^sqlite:\/\/[^/\\]+:[^/\\]+@/.test(database)) {
+    if (!isFolder(path)) return { kind: 'sqlite', path }
+    throw new ConfigurationError(`${path} is a folder. Name a file, such as sqlite:${join(path, 'data.db')}.`)
+  }
   if (isPostgres(database)) {
     const { option, databaseReplica, databasePool, databasePooler, databaseUnsafe } = options
     if (databaseReplica !== undefined && !isPostgres(databaseReplica)) {
@@ -286,6 +289,15 @@ function engineOf(options: DatabaseOptions): Engine {
     'The database address is not understood. ' +
       'Use sqlite:FILE, such as sqlite:.resourced/data.db, or postgres://USER@HOST:5432/DATABASE.',
   )
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  } catch {
+    // The file cannot be reached, which opening it reports.
+    return false
+  }
 }
 
 function isPostgres(address: string): boolean {

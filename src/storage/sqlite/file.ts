@@ -22,7 +22,7 @@ export function makeFile(file: string): void {
 /** Creates the folders of a file that does not exist, for their owner only. */
 export function makeFolder(file: string): void {
   const folder = dirname(resolve(file))
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolders(folder)
   if (existsSync(file)) return
   for (let above = folder; above !== dirname(above); ) {
     above = dirname(above)
@@ -45,6 +45,23 @@ export function fileWatch(path: string): () => boolean {
 /** The folder for the files of exports of a database. */
 export function exportsFolderOf(path: string): string {
   return `${path}.exports`
+}
+
+/**
+ * Makes a folder and those above it. Node's own recursion never ends where a file system refuses new folders with
+ * ENOENT, as /proc does.
+ */
+function makeFolders(folder: string): void {
+  const found = statSync(folder, { throwIfNoEntry: false })
+  if (found?.isDirectory() === true) return
+  if (found !== undefined) throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR', path: folder })
+  makeFolders(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!existsSync(folder)) throw error
+  }
 }
 
 function create(file: string, flags: 'wx' | 'a'): boolean {
