@@ -5,7 +5,7 @@
 import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
-import { type LogLevel, logTo } from '../server/observe/log.ts'
+import type { LogLevel } from '../server/observe/log.ts'
 import type { Observe } from '../server/observe/observe.ts'
 import { isInMemory } from '../server/open-database.ts'
 import { type MayLose, migrateTo, type ServeOptions, type Serving } from '../server/serve.ts'
@@ -19,7 +19,7 @@ import { explain } from './explain.ts'
 import { stampOf } from './file-stamp.ts'
 import { type Attempt, type Content, declarationOf, isSameContent, tryDeclaration } from './isolated-declaration.ts'
 import { findDeclaration } from './load-declaration.ts'
-import { portOf, serveUntilStopped, versionLines } from './serve.ts'
+import { commandLog, portOf, serveUntilStopped, versionLines } from './serve.ts'
 import { confirm, hasTerminal, say } from './terminal.ts'
 
 interface Options extends GivenDatabase, Omit<ServeOptions, keyof GivenDatabase | 'catalog' | 'port' | 'host'> {
@@ -51,7 +51,7 @@ export async function devCommand(given: string | undefined, options: Options): P
   const serving = await serveUntilStopped({
     ...{ ...options, ...database, versions, port, host: '127.0.0.1', http: true, development: true },
     catalog: versions.stored,
-    observe: withoutLifecycle(logTo(options.logLevel)),
+    observe: withoutLifecycle(commandLog(options.logLevel)),
   })
   await greet(file, serving, versions)
   await follow({ edited, serving, complete, served: first.content })
@@ -188,9 +188,7 @@ async function untilAgreed<T>(
         return undefined
       }
       if (!hasTerminal()) {
-        say(
-          'It is not applied, because there is no terminal to ask. Stop resourced dev and run: resourced migrate --apply',
-        )
+        say('There is no terminal to ask, so nothing is changed. Stop resourced dev and run: resourced migrate --apply')
         return undefined
       }
       if (!(await confirm('Apply it, and lose the data of the lines marked !? [y/N] ', edited && changeSignal(edited))))

@@ -3,6 +3,7 @@ import { flushCompileCache } from 'node:module'
 import { withoutCredentials } from '../model/credentials.ts'
 import { type LogLevel, logTo, outputWritten } from '../server/observe/log.ts'
 import type { Observe } from '../server/observe/observe.ts'
+import { readableLog } from '../server/observe/readable-log.ts'
 import { flushTraces } from '../server/observe/tracing.ts'
 import { isElsewhere } from '../server/open-database.ts'
 import { type ServeOptions, type Serving, serve } from '../server/serve.ts'
@@ -26,7 +27,7 @@ export async function serveCommand(file: string | undefined, options: Options): 
   if (isElsewhere(database)) enlargeHeap()
   const versions = await loadVersions(file, options.basePath)
   const { stored: catalog } = versions
-  const observe = logTo(options.logLevel)
+  const observe = commandLog(options.logLevel)
   const serving = await serveUntilStopped({
     ...options,
     ...database,
@@ -54,6 +55,14 @@ export async function serveCommand(file: string | undefined, options: Options): 
     say('No API key exists yet. Make one with: resourced keys create --subject me --roles admin')
     if (options.database !== defaultDatabase) say(`  (with --database ${withoutCredentials(options.database)})`)
   }
+}
+
+/** The log of a server on standard output: readable on a terminal, one JSON object in each line elsewhere. */
+export function commandLog(level: LogLevel): Observe {
+  if (process.stdout.isTTY !== true) return logTo(level)
+  // A server outlives the terminal that shows its log.
+  process.stdout.on('error', () => {})
+  return readableLog(level)
 }
 
 /**
