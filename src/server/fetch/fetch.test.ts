@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { openFiles } from '../../../test/open-files.ts'
 import type { HttpRequest, HttpResponse } from '../../http/message.ts'
+import { ConfigurationError } from '../../spec/configuration-error.ts'
 import type { Fault } from '../../spec/faults.ts'
 import { toFetchHandler } from './fetch.ts'
 
@@ -116,4 +117,61 @@ test('a file that is too short fails the response', async () => {
   const response = await filed('some', 0, content.length + 1)(request())
   await assert.rejects(response.arrayBuffer())
   assert.equal(openFiles(folder), 0)
+})
+
+const mounted = { ...app, basePath: '/api' }
+const fallback = (request: Request, more?: string) => new Response(`other ${new URL(request.url).pathname} ${more}`)
+
+test('requests outside the base path go to the fallback, if there is one', async () => {
+  const handle = toFetchHandler<[string]>(mounted, { address: () => '', fallback })
+  const ask = async (path: string) => (await handle(new Request(`https://a.test${path}`), 'more')).text()
+  assert.match(await ask('/api/v1/tasks'), /"target":"\/api\/v1\/tasks"/)
+  for (const path of ['/', '/apiary', '/API/v1', '/%61pi/v1', '//api/v1', '/a?/api'])
+    assert.equal(await ask(path), `other ${path.split('?')[0]} more`)
+  // The fetch API resolves dots before anything sees them.
+  assert.match(await ask('/x/../api/v1'), /"target":"\/api\/v1"/)
+  assert.equal(await ask('/api/../x'), 'other /x more')
+  const alone = toFetchHandler(mounted, options)
+  assert.match(await (await alone(new Request('https://a.test/other'))).text(), /"target":"\/other"/)
+})
+
+test('a fallback needs a base path', () => {
+  assert.throws(() => toFetchHandler(app, { ...options, fallback }), ConfigurationError)
+})
+
+test('a body that was read before fails at once, and a clone of it can be read', async () => {
+  const causes: string[] = []
+  const noting = {
+    ...app,
+    refuse(error: Fault) {
+      causes.push(String(error.cause))
+      return refuse(error)
+    },
+  }
+  const sent = new Request('https://a.test/', { method: 'POST', body: 'x' })
+  const copy = sent.clone()
+  await sent.text()
+  const handle = toFetchHandler(noting, options)
+  assert.equal((await handle(sent)).status, 500)
+  assert.match(causes.join(), /was read before toFetchHandler\(\) ran/)
+  assert.equal((await handle(copy)).status, 200)
+})
+
+test('an address option that throws warns once, and the client counts as unknown', async (context) => {
+  const warned: string[] = []
+  context.mock.method(process, 'emitWarning', (message: string) => void warned.push(message))
+  const seen: string[] = []
+  const noting = {
+    ...app,
+    respond: async (request: HttpRequest): Promise<HttpResponse> => {
+      seen.push(request.address)
+      return { status: 204, headers: {}, body: undefined }
+    },
+  }
+  const address = () => {
+    throw new Error('no socket')
+  }
+  const handle = toFetchHandler(noting, { address })
+  for (let time = 0; time < 2; time++) assert.equal((await handle(new Request('https://a.test/'))).status, 204)
+  assert.deepEqual([seen, warned], [['', ''], ['The address option of toFetchHandler threw: Error: no socket']])
 })
