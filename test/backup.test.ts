@@ -20,6 +20,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { openMoveSource } from '../src/server/open-database.ts'
 import { movedTables } from '../src/storage/move/move.ts'
 import { ask, fillAddress, serverOn } from './move.ts'
@@ -53,6 +54,13 @@ async function run(code: number, ...given: readonly string[]): Promise<string> {
 const backUp = (from: string, file: string, code = 0) => run(code, 'backup', file, '--database', from)
 const restore = (file: string, to: string, code = 0) =>
   run(code, 'restore', file, '--database', to, '--database-unsafe')
+
+/** Restores a backup to a new file, and returns its address. */
+async function restored(file: string): Promise<string> {
+  const to = `sqlite:${newFile('data')}`
+  await restore(file, to)
+  return to
+}
 
 /** Every row of every table, and the other properties that do not depend on the engine. */
 async function contentsOf(address: string) {
@@ -198,8 +206,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       await backUp(address, file)
       const after = written
       assert.ok(after > before, 'Nothing was written meanwhile.')
-      const to = `sqlite:${newFile('data')}`
-      await restore(file, to)
+      const to = await restored(file)
       const database = new DatabaseSync(to.slice('sqlite:'.length), { readOnly: true })
       const torn = database
         .prepare('select count(*) as count from lefts l join rights r on r.id = l.id where l.value is not r.value')
@@ -281,6 +288,40 @@ test('a restoration to PostgreSQL that is killed leaves nothing', { skip: withou
   }
   await run(0, ...given())
   await assertSame(to, database)
+})
+
+test('limits of a PostgreSQL role do not end a backup', { skip: without('postgres') }, async (context) => {
+  const address = await databaseFor(context)
+  await pairsIn(address)
+  const limits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
+  const database = new URL(address).pathname.slice(1)
+  for (const limit of limits) await query(address, `alter database ${database} set ${limit} = '20ms'`)
+  const file = newFile('backup')
+  await backUp(address, file)
+  await assertSame(await restored(file), address)
+})
+
+test('a migration that rewrites a table meanwhile empties no backup', {
+  skip: without('postgres'),
+}, async (context) => {
+  const address = await databaseFor(context)
+  await pairsIn(address)
+  const client = new pg.Client(address)
+  await client.connect()
+  try {
+    await client.query('begin')
+    // The rewritten table is empty for snapshots from before the commit.
+    for (const type of ['numeric', 'bigint']) await client.query(`alter table lefts alter column value type ${type}`)
+    const file = newFile('backup')
+    const { ended, said } = start('backup', file, '--database', address)
+    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    while ((await query(address, waiting)).length === 0) await sleep(10)
+    await client.query('commit')
+    assert.equal(await ended, 0, said())
+    await assertSame(await restored(file), address)
+  } finally {
+    await client.end()
+  }
 })
 
 test('a file that is no intact backup is refused in a sentence, and nothing is created', async () => {
@@ -392,7 +433,5 @@ test('maintenance does not go into a backup', async () => {
   await run(0, 'maintenance', 'on', '--database', address)
   const file = newFile('backup')
   await backUp(address, file)
-  const to = `sqlite:${newFile('data')}`
-  await restore(file, to)
-  assert.match(await run(0, 'maintenance', 'status', '--database', to), /Maintenance is off/)
+  assert.match(await run(0, 'maintenance', 'status', '--database', await restored(file)), /Maintenance is off/)
 })

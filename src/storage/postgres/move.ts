@@ -24,12 +24,12 @@ import type { ConnectionOptions } from './settings.ts'
 
 const begin = 'begin isolation level read committed'
 
-/** A connection without a limit on the time of a transaction. */
+/** A connection without limits on time, even if its role or database has some. */
 async function unlimited(options: ConnectionOptions): Promise<Client> {
   const client = await connect(options)
-  await query(client, 'set idle_in_transaction_session_timeout = 0')
-  // PostgreSQL 17 and newer.
-  await query(client, "select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'")
+  // `transaction_timeout` is in PostgreSQL 17 and newer.
+  const limits = ['statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout']
+  await query(client, "select set_config(name, '0', false) from pg_settings where name = any($1)", [limits])
   return client
 }
 
