@@ -33,6 +33,7 @@ function makeAjv(): Ajv2020 {
     strictRequired: false,
     // Fields may have schemas with the same $id.
     addUsedSchema: false,
+    validateSchema: false,
     // Messages need the schema of the error.
     verbose: true,
     logger: false,

@@ -229,3 +229,35 @@ function* placesOf(value: unknown, path: string): Generator<[string, unknown]> {
     yield* placesOf(Reflect.get(value, key), path === '' ? key : `${path}/${key}`)
   }
 }
+
+test('mistakes are in the order of the declaration, and at most 200 are listed', () => {
+  const declaration = { limits: { pageSise: {} }, name: 7, resources: { notes: { fields: { a: { type: 'strin' } } } } }
+  assert.deepEqual(
+    checkDeclaration(declaration).map(({ path }) => path),
+    ['limits.pageSise', 'name', 'resources.notes.fields.a.type'],
+  )
+  const many = Object.fromEntries(Array.from({ length: 150_000 }, (_, index) => [`key${index}`, 1]))
+  const problems = checkDeclaration({ ...studio(), ...many })
+  assert.equal(problems.length, 201)
+  assert.deepEqual(problems.at(-1)?.message, 'has 149800 more mistakes')
+})
+
+test('a value of another kind is reported once, whatever else depends on it', () => {
+  const declaration = studio()
+  spoil(declaration, 'resources/tasks/deletion', { variant: 'hard', restorable: 'yes', bulk: { max: 'all' } })
+  assert.deepEqual(
+    checkDeclaration(declaration).map(({ path, message, remedy }) => [path, message, remedy]),
+    [
+      [
+        'resources.tasks.deletion.restorable',
+        'must be true or false, and is "yes"',
+        'Write true: only true or false are booleans, in YAML too.',
+      ],
+      [
+        'resources.tasks.deletion.bulk.max',
+        'must be a whole number from 1 to 10000, and is "all"',
+        'Write a number such as 1.',
+      ],
+    ],
+  )
+})

@@ -1,6 +1,7 @@
 /** Finds all mistakes in a declaration, each with its place and what to write instead. */
-import { below, type Steps } from '../place.ts'
+import { below, pointerTo, type Steps } from '../place.ts'
 import { isObject, plainCopy } from '../plain-copy.ts'
+import { root } from '../structure/declaration-schema.ts'
 import { checkChanges } from './changes.ts'
 import { checkInterface } from './interface.ts'
 import { checkCollectionName } from './names.ts'
@@ -8,9 +9,12 @@ import { type Finding, Part, type ResourceView, type ResourceViews, viewsOf } fr
 import type { Problem } from './problem.ts'
 import { checkResource, type Edge } from './resource.ts'
 import type { SourcePlace } from './source-place.ts'
+import { checkStructure } from './structure.ts'
 
 // More collections than any interface has, and few enough to follow their references.
 const mostResources = 500
+// One mistake can be in thousands of places.
+const mostProblems = 200
 
 /**
  * Finds the place of a part in the text that the declaration was read from.
@@ -27,31 +31,65 @@ export type Locate = (steps: Steps, isKey: boolean) => SourcePlace | undefined
  * @param locate finds the places of mistakes in a text; default: the declaration has no text
  */
 export function checkDeclaration(value: unknown, locate?: Locate): Problem[] {
-  const findings: Finding[] = []
+  const copied: Finding[] = []
   const declaration = new Part(
-    plainCopy(value, (steps, message, remedy) => findings.push({ steps, code: 'INVALID_VALUE', message, remedy })),
-    findings,
+    plainCopy(value, (steps, message, remedy) => copied.push({ steps, code: 'INVALID_VALUE', message, remedy })),
+    copied,
   )
-  if (isObject(declaration.value)) checkInterfaceAndResources(declaration)
-  else if (findings.length === 0) {
+  if (!isObject(declaration.value) && copied.length === 0) {
     declaration.mustBe('an object', 'Write export default defineInterface({ name, resources }).')
   }
-  return findings.map(({ steps, message, remedy, isKey = false }) => {
-    const source = locate?.(steps, isKey)
-    return { path: below('', steps), message, remedy, ...(source === undefined ? {} : { source }) }
-  })
+  const findings = isObject(declaration.value) ? checkInterfaceAndResources(declaration) : copied
+  const found = inOrder(findings, declaration.value)
+    .slice(0, mostProblems)
+    .map(({ steps, message, remedy, isKey = false }): Problem => {
+      const source = locate?.(steps, isKey)
+      return { path: below('', steps), message, remedy, ...(source === undefined ? {} : { source }) }
+    })
+  if (findings.length <= mostProblems) return found
+  const more = `has ${findings.length - mostProblems} more mistakes`
+  return [...found, { path: '', message: more, remedy: 'Correct the mistakes above first.' }]
 }
 
-function checkInterfaceAndResources(declaration: Part): void {
-  checkInterface(declaration)
+/** Findings in the order of their places in the declaration; missing keys come last. */
+function inOrder(findings: readonly Finding[], declaration: unknown): readonly Finding[] {
+  const positions = new Map<object, ReadonlyMap<string, number>>()
+  const placed = findings.map((finding) => {
+    let holder: unknown = declaration
+    const place = finding.steps.map((step) => {
+      if (typeof holder !== 'object' || holder === null) return 0
+      const indexes = positions.get(holder) ?? new Map(Object.keys(holder).map((key, index) => [key, index]))
+      positions.set(holder, indexes)
+      holder = Reflect.get(holder, step)
+      return indexes.get(String(step)) ?? indexes.size
+    })
+    return { finding, place }
+  })
+  const order = (left: readonly number[], right: readonly number[]) =>
+    left.map((index, level) => index - (right[level] ?? index)).find((difference) => difference !== 0) ?? 0
+  return placed.sort((left, right) => order(left.place, right.place)).map(({ finding }) => finding)
+}
+
+function checkInterfaceAndResources(declaration: Part): readonly Finding[] {
   const resources = declaration.key('resources')
-  const example = 'resources: { notes: { fields: { text: { type: "string" } } } }'
-  if (!resources.object(example)) return
-  const count = Object.keys(resources.record).length
-  if (count === 0) resources.report('is empty', `Declare a collection: ${example}.`)
-  if (count > mostResources) {
+  if (Object.keys(resources.record).length > mostResources) {
     resources.report(`has more than ${mostResources} collections`, 'Split the interface into smaller ones.')
-    return
+    return declaration.findings
+  }
+  checkStructure(declaration, root)
+  const structural = declaration.findings.length
+  checkMeaning(declaration, resources)
+  // A value of another kind has no meaning either.
+  const broken = new Set(declaration.findings.slice(0, structural).map(({ steps }) => pointerTo(steps)))
+  const isBroken = (steps: Steps) => steps.some((_, index) => broken.has(pointerTo(steps.slice(0, index + 1))))
+  return declaration.findings.filter(({ steps }, index) => index < structural || !isBroken(steps))
+}
+
+function checkMeaning(declaration: Part, resources: Part): void {
+  checkInterface(declaration)
+  if (!isObject(resources.value)) return
+  if (Object.keys(resources.value).length === 0) {
+    resources.report('is empty', 'Declare one: resources: { notes: { fields: { text: { type: "string" } } } }.')
   }
   const views = viewsOf(resources)
   checkResources(resources, views)
@@ -62,9 +100,7 @@ function checkResources(declared: Part, resources: ResourceViews): void {
   const dependencies = declared.entries().flatMap(([name, part]) => {
     checkCollectionName(part, name)
     const resource = resources.get(name)
-    if (resource !== undefined) return checkResource(resource, resources)
-    part.object('{ fields: { title: { type: "string" } } }')
-    return []
+    return resource === undefined ? [] : checkResource(resource, resources)
   })
   const remedy = 'Let one of them be decided by a role, the owner or a condition.'
   reportCycles(dependencies, 'reads through itself and never ends', remedy)

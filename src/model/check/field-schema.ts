@@ -5,39 +5,23 @@
 import { createRequire } from 'node:module'
 import type * as recheck from 'recheck'
 import { compileDecimal } from '../decimal.ts'
-import { fieldWords, isFieldWord, type Schema } from '../field.ts'
+import { isFieldWord, type Schema } from '../field.ts'
 import { nearest, oneOf, suggest } from '../nearest.ts'
 import { isObject } from '../plain-copy.ts'
 import { ajv, compileInteger, compileReference, compileSchema, type ValidateValue } from '../schema.ts'
+import { parts } from '../structure/declaration-schema.ts'
+import { types } from '../structure/field.ts'
+import type { Node } from '../structure/node.ts'
 import { checkDecimal } from './decimals.ts'
 import { type FieldView, own, type Part, show } from './parts.ts'
+import { checkStructure } from './structure.ts'
 
-const holdsSchema = [
-  'items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames', 'unevaluatedItems',
-  'unevaluatedProperties', 'contentSchema',
-] // biome-ignore format: one row reads best
-const holdsList = ['allOf', 'anyOf', 'oneOf', 'prefixItems']
-const holdsMap = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']
-const others = [
-  'type', 'enum', 'const', 'minLength', 'maxLength', 'pattern', 'format', 'minimum', 'maximum', 'exclusiveMinimum',
-  'exclusiveMaximum', 'multipleOf', 'minItems', 'maxItems', 'uniqueItems', 'minContains', 'maxContains',
-  'minProperties', 'maxProperties', 'required', 'dependentRequired', 'title', 'description', 'default', 'examples',
-  'deprecated', 'readOnly', 'writeOnly', 'contentMediaType', 'contentEncoding', '$id', '$schema', '$ref', '$anchor',
-  '$dynamicRef', '$dynamicAnchor', '$comment',
-] // biome-ignore format: one row reads best
-const keywords = [...holdsSchema, ...holdsList, ...holdsMap, ...others]
-
-const hints: Readonly<Record<string, string>> = {
-  nullable: 'Write "optional": true.',
-  required: 'Every field is required unless it says "optional": true.',
-  index: 'Write "filter": true or "sort": true: each keeps an index.',
-  references: 'Write "reference": the name of the collection.',
-  values: 'Write "enum": the list of values.',
-  precision: 'Write "type": "decimal" with it, or remove it.',
-  scale: 'Write "type": "decimal" with it, or remove it.',
-  example: 'Write "examples": [ … ].',
-  additionalItems: 'Write "prefixItems" for the first items and "items": false for the rest.',
-}
+// Keywords by what they hold: a schema, an array of schemas, or an object of schemas.
+const innerKeywords = Object.entries(parts['schema']?.properties ?? {})
+const isInner = (node: Node | false | undefined) => node !== undefined && node !== false && node.$ref !== undefined
+const holdsSchema = innerKeywords.flatMap(([keyword, node]) => (isInner(node) ? [keyword] : []))
+const holdsList = innerKeywords.flatMap(([keyword, { items }]) => (isInner(items) ? [keyword] : []))
+const holdsMap = innerKeywords.flatMap(([keyword, node]) => (isInner(node.additionalProperties) ? [keyword] : []))
 
 /**
  * Checks the schema of a field and its default.
@@ -55,12 +39,13 @@ function soundValidator(field: FieldView): ValidateValue | undefined {
   const { name, part, shape } = field
   const { findings } = part
   const before = findings.length
+  checkStructure(part, parts['field'] as Node)
   if (shape.type === 'decimal') {
     checkDecimal(field)
     return findings.length > before ? undefined : compileDecimal(name, shape.schema)
   }
   checkKeywords(part, true)
-  if (findings.length === before) checkForm(part.as(shape.schema))
+  if (findings.length === before) checkContradictions(part.as(shape.schema))
   return findings.length > before ? undefined : compile(field)
 }
 
@@ -70,13 +55,9 @@ function checkKeywords(schema: Part, isField: boolean): void {
     const { value, text } = keyword
     // The default is checked with the validator.
     if (isField && (word === 'default' || isFieldWord(word))) continue
-    if (isField && word === 'required' && typeof value === 'boolean')
-      keyword.reportKey('is not how a field is required', hints.required!)
-    else if (!keywords.includes(word)) {
-      const message = `is not a word of ${isField ? 'a field, nor of ' : ''}JSON Schema 2020-12`
-      const known = isField ? [...keywords, ...fieldWords] : keywords
-      keyword.reportKey(message, (own(hints, word) as string) ?? suggest(word, known, noKeyword))
-    } else if (word === 'format' && typeof value === 'string' && !Object.hasOwn(ajv.formats, value)) {
+    if (word === 'type') checkType(keyword)
+    else if (word === 'enum') checkEnum(keyword)
+    else if (word === 'format' && typeof value === 'string' && !Object.hasOwn(ajv.formats, value)) {
       keyword.unknown(`is not a known format: ${show(value)}`, Object.keys(ajv.formats))
     } else if (word === 'pattern' && wrongPattern(text) !== undefined) {
       const remedy = 'Write a regular expression that the flag u allows.'
@@ -117,8 +98,6 @@ function wrongPattern(pattern: string): string | undefined {
     return error instanceof Error ? error.message.replace(/^Invalid regular expression: /, '') : String(error)
   }
 }
-
-const noKeyword = 'Remove it, or see the keywords of JSON Schema 2020-12.'
 
 function schemasIn(word: string, keyword: Part): Part[] {
   const parts = holdsSchema.includes(word)
@@ -188,28 +167,6 @@ function checkDefault({ part, shape }: FieldView, validate: ValidateValue): void
   declared.report(`is refused by its own schema: ${show(value)} ${first.message}`, remedy)
 }
 
-const count = 'a whole number, 0 or more'
-const schema = 'a schema: an object, true or false'
-const forms: ReadonlyMap<string, string> = new Map([
-  ...formOf(count, 'minLength maxLength minItems maxItems minContains maxContains minProperties maxProperties'),
-  ...formOf('a number', 'minimum maximum exclusiveMinimum exclusiveMaximum'),
-  ...formOf('a number above 0', 'multipleOf'),
-  ...formOf('a regular expression, as with the flag u', 'pattern'),
-  ...formOf('an array of values', 'enum examples'),
-  ...formOf('an array of names', 'required'),
-  ...formOf('true or false', 'uniqueItems readOnly writeOnly deprecated'),
-  ...formOf('a text', 'title description format $id $ref $comment'),
-  ...formOf(schema, 'items not if then else contains propertyNames additionalProperties contentSchema'),
-  ...formOf(schema, 'unevaluatedItems unevaluatedProperties'),
-  ...formOf('an array of schemas', 'allOf anyOf oneOf prefixItems'),
-  ...formOf('an object of schemas', 'properties patternProperties $defs definitions dependentSchemas'),
-])
-
-function formOf(form: string, keywords: string): [string, string][] {
-  return keywords.split(' ').map((keyword) => [keyword, form])
-}
-
-const types = ['string', 'integer', 'number', 'boolean', 'array', 'object']
 const typeHints: Readonly<Record<string, string>> = {
   text: 'string', str: 'string', varchar: 'string', int: 'integer', bigint: 'integer', long: 'integer', float: 'number',
   double: 'number', bool: 'boolean', list: 'array', map: 'object',
@@ -219,31 +176,16 @@ const formatHints: Readonly<Record<string, string>> = {
   time: 'time', uri: 'uri', url: 'uri',
 } // biome-ignore format: one row reads best
 
-/** Reports everything that the meta-schema refuses in a schema, one problem for each place. */
-function checkForm(schema: Part): void {
-  const declared = schema.record
-  // Making the validator of meta-schemas takes a fifth of a server's start.
-  if (isPlain(declared) || ajv.validateSchema({ ...declared }) === true) {
-    checkContradictions(schema)
-    return
-  }
-  // The meta-schema reports several errors for one place: that no alternative fits, and why each does not.
-  const places = [...new Set((ajv.errors ?? []).map((error) => error.instancePath))]
-  for (const pointer of places.filter((place) => !places.some((other) => other.startsWith(`${place}/`)))) {
-    const steps = pointer
-      .split('/')
-      .slice(1)
-      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-    const part = steps.reduce((part, step) => part.items()[Number(step)] ?? part.key(step), schema)
-    reportForm(part, steps.findLast((step) => !/^\d+$/.test(step)) ?? '')
-  }
+function checkType(keyword: Part): void {
+  const named = Array.isArray(keyword.value) && keyword.value.length > 0 ? keyword.items() : [keyword]
+  const twice = named.find(({ value }, index) => named.findIndex((each) => each.value === value) < index)
+  if (twice !== undefined) keyword.report(`has ${show(twice.value)} twice`, 'Remove one of the two.')
+  for (const type of named) if (type.value !== 'null' && !types.some((each) => each === type.value)) reportType(type)
 }
 
-function reportForm(part: Part, keyword: string): void {
-  const form = forms.get(keyword)
-  if (keyword === 'type') reportType(part)
-  else if (form !== undefined) part.mustBe(form, `Write ${form}.`)
-  else part.report(`cannot be ${show(part.value)}`, 'Write the value that JSON Schema 2020-12 requires here.')
+function checkEnum(keyword: Part): void {
+  if (!Array.isArray(keyword.value)) keyword.mustBe('an array of values', 'Write an array of values.')
+  else if (!isJson(keyword.value)) keyword.report('is not JSON', 'Write a JSON value.')
 }
 
 function reportType(type: Part): void {
@@ -282,46 +224,6 @@ function checkContradictions(schema: Part): void {
   const twice = values.find((value, index) => values.indexOf(value) !== index)
   if (values.length === 0) schema.key('enum').report('allows nothing', 'List the values allowed.')
   else if (twice !== undefined) schema.key('enum').report(`has ${show(twice)} twice`, 'Remove one of the two.')
-}
-
-// The validator of meta-schemas takes long to make, and most schemas consist of everyday keywords in their everyday
-// form.
-const isText = (value: unknown) => typeof value === 'string'
-const isNumber = (value: unknown) => typeof value === 'number'
-const isCount = (value: unknown) => Number.isInteger(value) && (value as number) >= 0
-const isAnything = () => true
-
-const plain: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
-  ['type', (value) => value === 'null' || types.includes(value as string)],
-  ...alike(isText, 'title description format'),
-  ...alike(isNumber, 'minimum maximum exclusiveMinimum exclusiveMaximum'),
-  ...alike(isCount, 'minLength maxLength minItems maxItems minProperties maxProperties'),
-  ...alike(Array.isArray, 'enum examples'),
-  ...alike(isAnything, 'default const'),
-  ...alike((value) => typeof value === 'boolean', 'uniqueItems readOnly writeOnly deprecated additionalProperties'),
-  ['items', (value) => isObject(value) && isPlain(value)],
-  ['properties', (value) => isObject(value) && Object.values(value).every((each) => isObject(each) && isPlain(each))],
-  ['required', (value) => Array.isArray(value) && value.every(isText) && new Set(value).size === value.length],
-])
-
-// Keywords with a meaning for the meta-schema; it ignores unknown words.
-const unusual = new Set(
-  '$id $schema $ref $anchor $dynamicRef $dynamicAnchor $vocabulary $comment $defs $recursiveRef $recursiveAnchor \
-allOf anyOf oneOf not if then else dependentSchemas dependentRequired dependencies definitions prefixItems \
-contains minContains maxContains patternProperties propertyNames unevaluatedItems unevaluatedProperties multipleOf \
-pattern contentEncoding contentMediaType contentSchema'.split(' '),
-)
-
-/** Whether the meta-schema certainly accepts a schema; `false`: unknown. */
-export function isPlain(schema: Readonly<Record<string, unknown>>): boolean {
-  return Object.entries(schema).every(([keyword, value]) => {
-    const fits = plain.get(keyword)
-    return fits === undefined ? !unusual.has(keyword) : fits(value)
-  })
-}
-
-function alike(fits: (value: unknown) => boolean, keywords: string): [string, (value: unknown) => boolean][] {
-  return keywords.split(' ').map((keyword) => [keyword, fits])
 }
 
 // Loading the analysis takes a tenth of a second, and most declarations have only plain patterns.

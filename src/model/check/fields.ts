@@ -3,6 +3,7 @@ import type { FieldDeclaration } from '../declaration.ts'
 import { isFilterByItself } from '../field.ts'
 import { controlParameters, secretParameters } from '../names.ts'
 import { suggest } from '../nearest.ts'
+import { isObject } from '../plain-copy.ts'
 import { checkFieldSchema } from './field-schema.ts'
 import { checkFieldName } from './names.ts'
 import { type FieldView, isComparable, type Part, type ResourceView, type ResourceViews, show } from './parts.ts'
@@ -13,7 +14,7 @@ const mostFields = 500
 /** Checks the fields of a resource. */
 export function checkFields(resource: ResourceView, resources: ResourceViews): void {
   const fields = resource.part.key('fields')
-  if (!fields.object('fields: { title: { type: "string" } }')) return
+  if (!isObject(fields.value)) return
   const count = Object.keys(fields.record).length
   if (count === 0) fields.report('is empty', 'Declare a field, such as title: { type: "string" }.')
   if (count > mostFields) {
@@ -26,7 +27,7 @@ export function checkFields(resource: ResourceView, resources: ResourceViews): v
     if (!field.part.object('{ type: "string" }')) continue
     checkReference(field, resources)
     const sound = checkFieldSchema(field)
-    if (checkFlags(field)) checkCombinations(field, resource)
+    checkCombinations(field, resource)
     if (!sound) continue
     checkTypeFits(field)
     checkParameterName(field)
@@ -37,14 +38,6 @@ export function checkFields(resource: ResourceView, resources: ResourceViews): v
 /** Whether a field is the owner, or may be meant: the declared owner is not a field. */
 function mayBeOwner({ owner, fields }: ResourceView, name: string): boolean {
   return owner === name || (owner !== undefined && !(typeof owner === 'string' && fields.has(owner)))
-}
-
-const flags = ['filter', 'sort', 'search', 'unique', 'immutable', 'readOnly', 'writeOnly', 'optional'] as const
-
-function checkFlags({ part, declared }: FieldView): boolean {
-  // The meta-schema covers readOnly and writeOnly.
-  for (const flag of flags) if (flag !== 'readOnly' && flag !== 'writeOnly') part.key(flag).flag()
-  return flags.every((flag) => declared[flag] === undefined || typeof declared[flag] === 'boolean')
 }
 
 function checkReference({ part, declared, shape }: FieldView, resources: ResourceViews): void {
@@ -62,7 +55,6 @@ function checkReference({ part, declared, shape }: FieldView, resources: Resourc
   if (declared['type'] !== undefined && declared['type'] !== 'string' && !isOptionalString(declared['type'])) {
     part.key('type').report('contradicts the reference: an id is a string', 'Remove "type".')
   }
-  onDelete.choice(['restrict', 'cascade', 'clear'], { 'set null': 'clear', setNull: 'clear', delete: 'cascade' })
   if (onDelete.value === 'clear' && !shape.optional) {
     const remedy = 'Write "optional": true, or onDelete: restrict or cascade.'
     onDelete.report('cannot clear a field that must have a value', remedy)
@@ -125,7 +117,7 @@ function checkParameterName({ name, part, declared, shape, writeOnly }: FieldVie
 
 function checkTransitions({ part, shape }: FieldView): void {
   const transitions = part.key('transitions')
-  if (!transitions.optionalObject('{ open: ["done"] }')) return
+  if (!isObject(transitions.value)) return
   const values = shape.enum
   if (values === undefined) {
     transitions.report('needs a field whose values are listed', 'Write "enum": the list of states.')

@@ -1,60 +1,26 @@
 /** Checks what concerns the whole interface: its name, limits, rates (LIM-1) and versions (VER-1 to VER-4). */
-import { carriers } from '../declaration.ts'
-import { countedActions, limitDefaults, parseRate } from '../limits.ts'
+import { countedActions, limitDefaults } from '../limits.ts'
 import { suggest } from '../nearest.ts'
+import { isObject } from '../plain-copy.ts'
 import { momentOf } from '../time.ts'
 import { checkInterfaceName } from './names.ts'
 import { type Part, show } from './parts.ts'
 
-const keys = ['name', 'title', 'description', 'resources', 'versions', 'versionCarriers', 'changes', 'limits']
-
 /** Checks everything but the resources and the changes. */
 export function checkInterface(declaration: Part): void {
-  declaration.keys(keys)
   checkInterfaceName(declaration.key('name'))
   declaration.key('title').title()
-  declaration.key('description').prose()
   checkVersions(declaration.key('versions'), declaration.key('versionCarriers'))
   checkLimits(declaration.key('limits'), Object.keys(declaration.key('resources').record))
 }
 
 function checkLimits(limits: Part, collections: readonly string[]): void {
-  if (!limits.optionalObject('limits: { pageSize: { max: 100 } }')) return
-  limits.keys(['pageSize', 'pageBytes', 'rate', 'keys', 'bodyBytes', 'exports'])
-  limits.key('bodyBytes').whole(1_024, 1_073_741_824)
-  limits.key('pageBytes').whole(65_536, 268_435_456)
   checkPageSize(limits.key('pageSize'))
-  checkRates(limits.key('rate'), collections)
-  checkKeyLimits(limits.key('keys'))
-  checkExports(limits.key('exports'))
-}
-
-function checkKeyLimits(limits: Part): void {
-  if (!limits.optionalObject('keys: { perSubject: 100 }')) return
-  limits.keys(['perSubject', 'lastingRoles'])
-  limits.key('perSubject').whole(1, 1_000_000)
-  const roles = limits.key('lastingRoles')
-  const remedy = 'List the names of roles, such as ["operator"].'
-  if (!roles.isAbsent && !Array.isArray(roles.value)) roles.report('is not an array', remedy)
-  for (const role of roles.items()) {
-    if (role.text === '' || role.text.startsWith('role:')) role.report('is not the name of a role', remedy)
-  }
-}
-
-function checkExports(exports: Part): void {
-  if (!exports.optionalObject('exports: { count: 20, bytes: 1073741824 }')) return
-  exports.keys(['count', 'bytes', 'total'])
-  exports.key('count').whole(1, 10_000)
-  exports.key('bytes').whole(1_024, Number.MAX_SAFE_INTEGER)
-  exports.key('total').whole(1_024, Number.MAX_SAFE_INTEGER)
+  checkActions(limits.key('rate').key('actions'), collections)
 }
 
 function checkPageSize(pageSize: Part): void {
-  if (!pageSize.optionalObject('pageSize: { default: 20, max: 100 }')) return
-  pageSize.keys(['default', 'max'])
   const [size, max] = [pageSize.key('default'), pageSize.key('max')]
-  size.whole(1, 10_000)
-  max.whole(1, 10_000)
   const largest = max.value ?? limitDefaults.largestPage
   if (typeof size.value === 'number' && typeof largest === 'number' && size.value <= 10_000 && size.value > largest) {
     const unsaid = max.isAbsent ? ', which it is unless said' : ''
@@ -63,21 +29,8 @@ function checkPageSize(pageSize: Part): void {
   }
 }
 
-function checkRates(rate: Part, collections: readonly string[]): void {
-  if (!rate.optionalObject("rate: { caller: '600/minute' }")) return
-  rate.keys(['caller', 'address', 'actions'])
-  for (const part of [rate.key('caller'), rate.key('address')]) if (!part.isAbsent) checkRate(part)
-  const actions = rate.key('actions')
-  if (!actions.optionalObject("actions: { 'tasks.create': '10/minute' }")) return
-  for (const [name, part] of actions.entries()) {
-    checkAction(part, name, collections)
-    checkRate(part)
-  }
-}
-
-function checkRate(rate: Part): void {
-  if (parseRate(rate.text) !== undefined) return
-  rate.mustBe('a rate', 'Write N/second, N/minute or N/hour: "600/minute".')
+function checkActions(actions: Part, collections: readonly string[]): void {
+  for (const [name, part] of actions.entries()) checkAction(part, name, collections)
 }
 
 function checkAction(part: Part, name: string, collections: readonly string[]): void {
@@ -102,8 +55,7 @@ const versionKeys = ['deprecated', 'sunset', 'afterSunset', 'guide']
 const versionForm = /^v[1-9]\d{0,5}$/
 
 function checkVersions(versions: Part, carried: Part): void {
-  checkCarriers(carried)
-  if (!versions.optionalObject('versions: { v1: {} }')) return
+  if (!isObject(versions.value)) return
   const all = versions.entries()
   if (all.length === 0) versions.report('must name a version', 'Write { v1: {} }, or leave `versions` out.')
   checkVersionNames(all)
@@ -111,8 +63,6 @@ function checkVersions(versions: Part, carried: Part): void {
   const hasAddresses =
     !Array.isArray(carried.value) || carried.value.includes('path') || carried.value.includes('query')
   for (const [index, [, version]] of all.entries()) {
-    if (!version.object(`${version.path}: {}`)) continue
-    version.keys(versionKeys)
     if (index === all.length - 1) checkCurrentVersion(version)
     else checkEnd(version, hasAddresses)
   }
@@ -148,7 +98,6 @@ function checkEnd(version: Part, hasAddresses: boolean): void {
     sunset.report('is before the version is deprecated', `Write a date after ${version.record['deprecated']}.`)
   }
   const after = version.key('afterSunset')
-  after.choice(['gone', 'redirect'])
   if (!after.isAbsent && sunset.isAbsent) {
     after.report('needs a sunset to come after', 'Add sunset, such as "2027-06-01", or remove this.')
   } else if (after.value === 'redirect' && !hasAddresses) {
@@ -174,19 +123,5 @@ function checkGuide(guide: Part, isShown: boolean): void {
   if (!isShown) {
     const remedy = 'Add deprecated or sunset, such as "2027-06-01", or remove this.'
     guide.report('is shown only by a version that is deprecated or ends', remedy)
-  }
-}
-
-function checkCarriers(part: Part): void {
-  const { value } = part
-  if (part.isAbsent) return
-  if (!Array.isArray(value) || value.length === 0) {
-    part.mustBe('an array of carriers', 'Write ["path"], or leave it out.')
-    return
-  }
-  for (const [index, carrier] of part.items().entries()) {
-    if (carrier.isAbsent) carrier.mustBe('a carrier', 'Remove it.')
-    carrier.choice(carriers)
-    if (value.indexOf(carrier.value) < index) carrier.report('is listed twice', 'Remove it.')
   }
 }

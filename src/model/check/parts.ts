@@ -108,11 +108,6 @@ export class Part {
     return false
   }
 
-  /** `true` if there is an object here; reports any other value. */
-  optionalObject(example: string): boolean {
-    return !this.isAbsent && this.object(example)
-  }
-
   /** Reports every unknown key. */
   keys(known: readonly string[]): void {
     for (const key of Object.keys(this.record)) {
@@ -158,11 +153,6 @@ export class Part {
     const { value } = this
     if (value === undefined || (Number.isInteger(value) && Number(value) >= least && Number(value) <= most)) return
     this.mustBe(`a whole number from ${least} to ${most}`, `Write a number such as ${least}.`)
-  }
-
-  /** Like `whole`, but reports an absent value too. */
-  requiredWhole(least: number, most: number): void {
-    this.as(this.value ?? null).whole(least, most)
   }
 
   /** Reports a function that awaits: its result is needed at once. */

@@ -6,6 +6,9 @@ import languageService, { type JSONSchema } from 'vscode-json-languageservice'
 import { parse } from 'yaml'
 import { allMistakes, spoil } from '../../../test/mistakes/all.ts'
 import { completeCatalog } from '../catalog.ts'
+import { checkDeclaration } from '../check/check-declaration.ts'
+import { Part } from '../check/parts.ts'
+import { checkStructure } from '../check/structure.ts'
 import type { ChangeDeclaration, DeletionDeclaration, InterfaceDeclaration } from '../declaration.ts'
 import { ajv } from '../schema.ts'
 import { studio } from '../studio.fixture.ts'
@@ -109,16 +112,30 @@ test('examples and defaults fit the schemas that they belong to', async () => {
   }
 })
 
-test('an editor finds the mistakes of people that the rest of the declaration is not needed for', async () => {
-  let found = 0
-  for (const { at, write } of allMistakes) {
+/** Whether the checks find a mistake by the structure alone. */
+function isBroken(declaration: unknown): boolean {
+  const part = new Part(declaration)
+  checkStructure(part, root)
+  for (const [, resource] of part.key('resources').entries()) {
+    for (const [, each] of resource.key('fields').entries()) checkStructure(each, parts['field'] as Node)
+  }
+  return part.findings.length > 0
+}
+
+test('an editor finds each mistake of people that the checks find by the structure, and more', async () => {
+  const found = { byChecks: 0, byEditor: 0 }
+  for (const { name, at, write } of allMistakes) {
     const declaration = studio()
     for (const [place, value] of Object.entries(typeof at === 'string' ? { [at]: write } : at)) {
       spoil(declaration, place, value)
     }
-    if ((await mistakesOf(declaration)).length > 0) found++
+    const mistakes = await mistakesOf(declaration)
+    if (mistakes.length > 0) found.byEditor++
+    if (!isBroken(declaration)) continue
+    found.byChecks++
+    assert.notDeepEqual(mistakes, [], name)
   }
-  assert.ok(found >= 120, `${found} of ${allMistakes.length}`)
+  assert.ok(found.byChecks >= 60 && found.byEditor >= 120, JSON.stringify(found))
 })
 
 test('the schema is a JSON Schema of draft 2020-12, and every key has a description', () => {
@@ -164,5 +181,6 @@ test('a schema has exactly the keys of its type', () => {
 test('$schema is allowed and changes nothing', () => {
   const plain: InterfaceDeclaration = { name: 'a', resources: { notes: { fields: { text: { type: 'string' } } } } }
   const data = (value: unknown) => JSON.stringify(value)
+  assert.deepEqual(checkDeclaration({ $schema: './schema.json', ...plain }), [])
   assert.equal(data(completeCatalog({ $schema: './schema.json', ...plain })), data(completeCatalog(plain)))
 })

@@ -61,10 +61,12 @@ function entry<Key extends string>(key: Key, node: Node): Readonly<Record<Key, N
   return { [key]: node } as Record<Key, Node>
 }
 
+const otherKeys = 'Remove it, or see the keywords of JSON Schema 2020-12.'
+
 /** The keywords of JSON Schema. */
 const keywords: { readonly [Keyword in keyof SchemaKeywords]-?: Node } = {
   type: typeOf([...types, 'null'], 'The JSON type of the value.'),
-  enum: arrayOf({}, 'The allowed values.', form('an array of values'), {
+  enum: arrayOf({}, 'The allowed values.', 'elsewhere', {
     ...{ minItems: 1, uniqueItems: true, examples: [['open', 'done']] },
   }),
   const: anything('The only allowed value.'),
@@ -123,12 +125,12 @@ const keywords: { readonly [Keyword in keyof SchemaKeywords]-?: Node } = {
   contentMediaType: text('The media type of the content of a text. It is not checked.'),
   contentEncoding: text('The encoding of the content of a text. It is not checked.'),
   contentSchema: schema('The content of a text. It is not checked.'),
-  $id: text('The address of the schema.', { pattern: '^[^#]*#?$' }),
+  $id: text('The address of the schema.'),
   $schema: text('The dialect of the schema.'),
   $ref: text('A pointer to a schema of the same field: `#/$defs/name`.'),
-  $anchor: text('A name of the schema for references.', { pattern: '^[A-Za-z_][-A-Za-z0-9._]*$' }),
+  $anchor: text('A name of the schema for references.'),
   $dynamicRef: text('A pointer to a dynamic anchor.'),
-  $dynamicAnchor: text('A name for dynamic references.', { pattern: '^[A-Za-z_][-A-Za-z0-9._]*$' }),
+  $dynamicAnchor: text('A name for dynamic references.'),
   $defs: schemasByName('Schemas that references point to.'),
   definitions: schemasByName('The same as `$defs`, in older drafts.'),
   $comment: text('A note for readers of the declaration.'),
@@ -138,7 +140,11 @@ const keywords: { readonly [Keyword in keyof SchemaKeywords]-?: Node } = {
 export const innerSchema: Node = {
   description: 'A JSON Schema (2020-12).',
   ...{ type: ['object', 'boolean'], properties: keywords, additionalProperties: false },
-  wording: { ...form('a schema: an object, true or false'), unknownKey: 'is not a word of JSON Schema 2020-12' },
+  wording: {
+    ...form('a schema: an object, true or false'),
+    unknownKey: 'is not a word of JSON Schema 2020-12',
+    otherKeys,
+  },
 }
 
 /** The words of decimal fields alone. */
@@ -199,6 +205,11 @@ const decimalBounds = {
   multipleOf: decimalNumber('The number is a multiple of this one.'),
 }
 
+const notDecimal: Node = {
+  not: {},
+  wording: { what: 'left out', write: 'Write "type": "decimal" with it, or remove it.' },
+}
+
 /** A field of a resource. */
 export const field: Node = {
   ...words,
@@ -206,6 +217,10 @@ export const field: Node = {
     ...keywords,
     ...words.properties,
     ...decimalBounds,
+    required: {
+      ...names('The keys that an object must have.'),
+      wording: { what: 'an array of names', write: 'Every field is required unless it says "optional": true.' },
+    },
     type: typeOf(
       [...types, 'decimal', 'null'],
       'The type of the value: a JSON type, or `decimal` for numbers that are stored exactly, such as amounts.',
@@ -221,8 +236,8 @@ export const field: Node = {
       properties: {
         type: { not: { const: 'decimal' }, wording: 'elsewhere' },
         ...Object.fromEntries(Object.keys(decimalBounds).map((key) => [key, keywords[key as keyof SchemaKeywords]])),
-        precision: { not: {}, wording: 'elsewhere' },
-        scale: { not: {}, wording: 'elsewhere' },
+        precision: notDecimal,
+        scale: notDecimal,
       },
     },
   ],
@@ -235,5 +250,14 @@ export const field: Node = {
   wording: {
     ...{ what: 'an object', write: 'Write { type: "string" }.' },
     unknownKey: 'is not a word of a field, nor of JSON Schema 2020-12',
+    otherKeys,
+    meantKeys: {
+      nullable: 'Write "optional": true.',
+      index: 'Write "filter": true or "sort": true: each keeps an index.',
+      references: 'Write "reference": the name of the collection.',
+      values: 'Write "enum": the list of values.',
+      example: 'Write "examples": [ … ].',
+      additionalItems: 'Write "prefixItems" for the first items and "items": false for the rest.',
+    },
   },
 }

@@ -11,6 +11,10 @@ export interface Wording {
   readonly write?: string
   /** What is wrong with an unknown key; default: `is not a known key`. */
   readonly unknownKey?: string
+  /** What to write instead of an unknown key, by key, sentences. */
+  readonly meantKeys?: Readonly<Record<string, string>>
+  /** What to write if no known key is near, a sentence. */
+  readonly otherKeys?: string
   /** The choice that an unknown choice means, by that choice. */
   readonly meant?: Readonly<Record<string, string>>
 }

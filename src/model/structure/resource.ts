@@ -134,7 +134,7 @@ export const deletion = objectOf<DeletionDeclaration>(
         bound(1, 10_000, 'max', 'The most records of one request.'),
       ],
       default: { max: 1_000 },
-      wording: { what: 'false or { max: a number }', write: 'Leave it out, or write { max: 1000 }.' },
+      wording: { what: 'false or { max: a number }', write: 'Write { max: 1000 }, or leave it out: it is on.' },
     },
     byFilter: flag('`DELETE` on the collection deletes the records that match a filter.'),
   },
@@ -207,7 +207,7 @@ export const resource = objectOf<ResourceDeclaration>(
   'A collection and its records.',
   {
     fields: mapOf(
-      ref('field'),
+      ref('field', { wording: 'elsewhere' }),
       'The fields by name: snake_case. The server adds `id`, `created_at`, `updated_at` and `deleted_at`.',
       'Write fields: { title: { type: "string" } }.',
       {
@@ -263,7 +263,10 @@ export const resource = objectOf<ResourceDeclaration>(
   { write: 'Write { fields: { title: { type: "string" } } }.' },
 )
 
-const fieldSchema: Node = ref('field', { description: 'The field as older versions have it.' })
+const fieldSchema: Node = ref('field', {
+  description: 'The field as older versions have it.',
+  wording: 'elsewhere',
+})
 
 const removed = objectOf<RemovedField>(
   'A field that only older versions have. Values that clients send are validated and dropped.',
