@@ -72,7 +72,8 @@ function svgOf(lines: readonly string[]): string {
     const color = line.startsWith('$ ') ? '#7ee787' : /^HTTP\/1.1 4|"detail"/.test(line) ? '#ffa198' : '#e6edf3'
     return `  <text x="${margin}" y="${y}" fill="${color}" xml:space="preserve">${escaped(line)}</text>`
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img"
+  const size = `viewBox="0 0 ${width} ${height}" width="${width}" height="${height}"`
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img"
   font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14">
   <title>${title}</title>
   <rect width="100%" height="100%" rx="8" fill="#0d1117"/>

@@ -53,6 +53,17 @@ test('a variable takes what a reader copies from the output', async (context) =>
   const id = '01a1fe02-0d5a-4a53-9b7e-2d1f0c8a4e77'
   await run(
     context,
-    `${fence}sh\necho '{"id":"${id}"} rsk_abc'\n${fence}\n${fence}sh\nKEY=rsk_…\nID=01b2fe02-…\n[ "$KEY $ID" = "rsk_abc ${id}" ]\n${fence}\n`,
+    `${fence}sh\necho '{"id":"${id}"} rsk_abc'\n${fence}\n` +
+      `${fence}sh\nKEY=rsk_…\nID=01b2fe02-…\n[ "$KEY $ID" = "rsk_abc ${id}" ]\n${fence}\n`,
   )
+})
+
+test('a text of the server is waited for, and a part of a file replaces what begins with the same line', async (context) => {
+  const serve = 'echo http://127.0.0.1:9; until grep -q new a.yaml; do sleep 0.02; done; echo seen 1; sleep 60'
+  const server = `${fence}sh server\n${serve}\n${fence}\n`
+  const file = `${fence}yaml a.yaml\na:\n  old: 1\nb: 2\n${fence}\n`
+  const part = `${fence}yaml a.yaml part\na:\n  new: 1\n${fence}\n`
+  const result = `${fence}sh\ncat a.yaml\n${fence}\n${fence}text output\na:\nnew: 1\nb: 2\n${fence}\n`
+  const shown = `${fence}text server\nseen …\n${fence}\n${result}`
+  await run(context, file + server + part + shown)
 })

@@ -228,8 +228,8 @@ async function stop(child: ChildProcess): Promise<void> {
 }
 
 /**
- * Gives variables what a reader copies from the output: `KEY=rsd_…` takes what begins so, and `ID=01a1fe02-…` the last
- * id that was printed.
+ * Gives variables what a reader copies from the output: `KEY=rsk_…` takes what begins like that, and `ID=01a1fe02-…`
+ * the last id that was printed.
  */
 function withCopies(text: string, printed: string, ofServer: string): string {
   return text.replace(/^((?:export )?\w+=)([\w-]+)…/gm, (_, name: string, prefix: string) => {
