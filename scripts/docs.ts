@@ -2,8 +2,15 @@
 import { writeFile } from 'node:fs/promises'
 import { declarationPage } from '../src/documents/declaration-page.ts'
 import { errorCodesPage, rulesPage } from '../src/documents/pages.ts'
+import { commandLinePage, configurationPage } from './command-pages.ts'
 
-const pages = { 'rules.md': rulesPage(), 'error-codes.md': errorCodesPage(), 'declaration.md': declarationPage() }
+const pages = {
+  'rules.md': rulesPage(),
+  'error-codes.md': errorCodesPage(),
+  'declaration.md': declarationPage(),
+  'command-line.md': commandLinePage(),
+  'configuration.md': configurationPage(),
+}
 
 for (const [name, text] of Object.entries(pages)) {
   await writeFile(new URL(`../docs/reference/${name}`, import.meta.url), text)

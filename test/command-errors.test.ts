@@ -56,10 +56,7 @@ const commands = [...allCommands(describeProgram(program))].filter(({ path }) =>
 describe('every command refuses what it does not know with exit code 2', () => {
   for (const command of commands) {
     test(command.path, () => {
-      fails([...complete(command), '--no-such-option=x://a:sEcReT@b'],
-        2,
-        /^error: unknown option '--no-such/,
-      )
+      fails([...complete(command), '--no-such-option=x://a:sEcReT@b'], 2, /^error: unknown option '--no-such/)
       if (command.commands.length > 0) return
       fails([...complete(command), 'a', 'b', 'c'], 2, /^error: too many arguments/)
       for (const { names, value, isRequired } of command.options) {

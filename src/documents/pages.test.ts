@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { parse } from 'yaml'
+import { commandLinePage, configurationPage } from '../../scripts/command-pages.ts'
 import { checkDeclaration } from '../model/check/check-declaration.ts'
 import { faults } from '../spec/fault-entries.ts'
 import { issueCodes } from '../spec/faults.ts'
@@ -21,6 +22,14 @@ test('docs/reference/error-codes.md is up to date (otherwise: npm run docs)', as
 
 test('docs/reference/declaration.md is up to date (otherwise: npm run docs)', async () => {
   assert.equal(await read('declaration.md'), declarationPage())
+})
+
+test('docs/reference/command-line.md is up to date (otherwise: npm run docs)', async () => {
+  assert.equal(await read('command-line.md'), commandLinePage())
+})
+
+test('docs/reference/configuration.md is up to date (otherwise: npm run docs)', async () => {
+  assert.equal(await read('configuration.md'), configurationPage())
 })
 
 test('the declaration of docs/reference/declaration.md has no mistakes', () => {
