@@ -95,3 +95,64 @@ test('the declaration of a folder is found', async () => {
   await writeFile(join(empty, 'resources.ts'), '')
   assert.equal(await findDeclaration(empty), join(empty, 'resources.ts'))
 })
+
+describe('YAML is read as people mean it', () => {
+  const head = 'name: notes\nresources:\n  notes:\n    fields:\n'
+  const text = '      text: { type: string, optional: true, filter: true }\n'
+
+  test('a key is the text that the file has: null, on, 1.0', async () => {
+    const access = '    access: { read: { where: { text: { null: true } } } }\n'
+    const { resources } = await load('null.yaml', head + text + access)
+    assert.deepEqual(resources['notes']?.access?.read, { where: { text: { null: true } } })
+    const rule = `    rules:\n      - on: delete\n        code: KEPT\n        message: Kept.\n        unless: { where: { text: { null: true } } }\n`
+    assert.equal((await load('on.yaml', head + text + rule)).resources['notes']?.rules?.length, 1)
+    for (const key of ['null', '1.0', 'true', '~']) {
+      const error = await load('key.yaml', `${head}      ${key}: { type: string }\n`).catch((thrown: unknown) => thrown)
+      const paths = error instanceof DeclarationError ? error.problems.map(({ path }) => path) : []
+      const [path = ''] = paths
+      // Names of one word are fine.
+      if (key === '1.0' || key === '~') assert.ok(path.includes(key), `${key}: ${path}`)
+      else assert.deepEqual(paths, [], key)
+    }
+  })
+
+  test('dates need no quotes, in YAML 1.1 either', async () => {
+    const versions = 'versions:\n  v1: { deprecated: 2026-09-01, sunset: 2027-06-01T08:00:00Z }\n  v2: {}\n'
+    for (const directive of ['', '%YAML 1.1\n---\n']) {
+      const { versions: read } = await load('dates.yaml', directive + head + text + versions)
+      assert.deepEqual(read?.['v1'], { deprecated: '2026-09-01', sunset: '2027-06-01T08:00:00Z' })
+    }
+  })
+
+  test('yes and no are texts, and the remedy says so', async () => {
+    const yes = await load('yes.yaml', `${head}      text: { type: string, filter: yes }\n`).catch(
+      (thrown: Error) => thrown,
+    )
+    assert.ok(yes instanceof DeclarationError)
+    assert.equal(yes.problems[0]?.remedy, 'Write true: only true or false are booleans, in YAML too.')
+    const { resources } = await load('enum.yaml', `${head}      answer: { enum: [yes, no] }\n`)
+    assert.deepEqual(resources['notes']?.fields['answer'], { enum: ['yes', 'no'] })
+  })
+
+  test('merge keys, keys that are no texts, and tabs are refused where they are', async () => {
+    const cases: readonly [text: string, path: string, message: RegExp][] = [
+      [`${head}      a: &a { type: string }\n      b: { <<: *a }\n`, 'line 6, column 12', /merge key/],
+      [`${head}      ? [a]\n      : { type: string }\n`, 'line 5, column 9', /not a text/],
+      [`${head}\ttext: {}\n`, 'line 5, column 1', /Tabs/],
+    ]
+    for (const [yaml, path, message] of cases) {
+      const error = await load('refused.yaml', yaml).catch((thrown: unknown) => thrown)
+      assert.ok(error instanceof DeclarationError, String(error))
+      assert.equal(error.problems[0]?.path, path)
+      assert.match(error.problems[0]?.message ?? '', message)
+    }
+  })
+
+  test('$schema is ignored, in JSON and as a comment of YAML', async () => {
+    const schema = './node_modules/resourced/declaration.schema.json'
+    assert.equal((await load('a.yaml', `# yaml-language-server: $schema=${schema}\n${head}${text}`)).name, 'notes')
+    const fields = { text: { type: 'string' } }
+    const json = JSON.stringify({ $schema: schema, name: 'notes', resources: { notes: { fields } } })
+    assert.equal((await load('a.json', json)).name, 'notes')
+  })
+})

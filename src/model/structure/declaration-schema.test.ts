@@ -10,6 +10,7 @@ import { checkDeclaration } from '../check/check-declaration.ts'
 import { Part } from '../check/parts.ts'
 import { checkStructure } from '../check/structure.ts'
 import type { ChangeDeclaration, DeletionDeclaration, InterfaceDeclaration } from '../declaration.ts'
+import { fieldWords } from '../field.ts'
 import { ajv } from '../schema.ts'
 import { studio } from '../studio.fixture.ts'
 import { declarationSchema, parts, resolve, root } from './declaration-schema.ts'
@@ -150,6 +151,12 @@ test('the schema is a JSON Schema of draft 2020-12, and every key has a descript
 
 test('the formats are those that are checked', () => {
   assert.deepEqual([...formats].sort(), Object.keys(ajv.formats).sort())
+})
+
+test('the words of fields are the keys that are no keywords of JSON Schema', () => {
+  const words = Object.keys(parts['field']?.properties ?? {}).filter((key) => !parts['schema']?.properties?.[key])
+  // A decimal's precision and scale are in its schema, as if JSON Schema had decimals.
+  assert.deepEqual(words.sort(), [...fieldWords, 'precision', 'scale'].sort())
 })
 
 test('the defaults are those that the server has', () => {
