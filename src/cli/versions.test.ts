@@ -36,9 +36,9 @@ test('VER-1: openapi prints the document of the current version, or of the versi
   assert.match(run('--version').stdout, /^\d+\.\d+\.\d+\n$/)
 })
 
-test('VER-1: serve prints the address of each version, and serves all versions', async () => {
+test('VER-1: serve prints the address of each version, and serves all versions, under the base path', async () => {
   const { address } = await newDatabase()
-  const words = ['serve', declaration, '--database', address, '--http', '--port', '0']
+  const words = ['serve', declaration, '--database', address, '--http', '--port', '0', '--base-path', '/api']
   const key = run('keys', 'create', '--subject', 'ann', '--roles', 'admin', '--database', words[3] as string).stdout
   const child = spawn(process.execPath, [program, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const said: string[] = []
@@ -49,13 +49,21 @@ test('VER-1: serve prints the address of each version, and serves all versions',
       url = JSON.parse(line).url
       break
     }
-    assert.match(url, /:\d+$/)
+    assert.match(url, /:\d+\/api$/)
     const headers = { Authorization: `Bearer ${key.trim()}`, 'API-Version': 'v1' }
     const answer = await fetch(`${url}/books`, { headers })
     assert.deepEqual([answer.status, answer.headers.get('API-Version')], [200, 'v1'])
-    assert.ok(said.join('').includes(`v1: ${url}/, with API-Version: v1 (deprecated since 2026-01-01)`), said.join(''))
+    assert.ok(said.join('').includes(`v1: ${url}, with API-Version: v1 (deprecated since 2026-01-01)`), said.join(''))
   } finally {
     child.kill()
     await once(child, 'close')
+  }
+})
+
+test('a base path that is none ends serve with one sentence', () => {
+  for (const path of ['/api/', 'api', '/a b']) {
+    const { status, stderr } = run('serve', declaration, '--database', 'sqlite::memory:', '--base-path', path)
+    assert.equal(status, 1)
+    assert.match(stderr, /^The base path .* cannot be used\. Write a path such as \/api: .*\n$/)
   }
 })

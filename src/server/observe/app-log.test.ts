@@ -35,6 +35,7 @@ test('by default, warnings and errors go to standard error, without secrets', (c
       [50, 'failure', 'r1'],
     ],
   )
+  assert.equal(entries[1].err.type, 'Error')
   assert.doesNotMatch(lines.join(''), /secret|rsk_a/)
 })
 

@@ -23,7 +23,10 @@ export type LogLevel = (typeof logLevels)[number]
 export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
   const sink = stream ?? standardOutput()
   const time = clock()
-  const log = pino({ level, base: null, timestamp: () => `,"time":"${time()}"` }, sink)
+  const timestamp = () => `,"time":"${time()}"`
+  // Errors are prepared by `loggedError`; pino's own serializer would lose their type.
+  const serializers = { err: (error: unknown) => error }
+  const log = pino({ level, base: null, timestamp, serializers }, sink)
   const levels = pino.levels.values as Record<string, number>
   const least = levels[level] ?? Number.POSITIVE_INFINITY
   const noteRejection = rejectionCounter(log)
