@@ -1,7 +1,7 @@
 /** The packed package, installed into an empty folder and used there as applications use it. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
-import { access, cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { access, cp, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import * as http from 'node:http'
 import * as https from 'node:https'
 import { tmpdir } from 'node:os'
@@ -119,6 +119,23 @@ describe('the packed package', { skip: cannotRun }, () => {
     assert.equal(await statusOf(`${serving.url}/things`), 401)
     assert.match(await serving.stop(), /"msg":"stopped"/)
   })
+
+  for (const language of ['yaml', 'typescript']) {
+    test(`leads from an empty folder to a first record with npx, declared in ${language}`, async () => {
+      const folder = join(consumer.folder, language)
+      const PATH = [dirname(tool('node-24/bin/node')), plainEnvironment().PATH].join(delimiter)
+      const made = await runToEnd(['npx', 'resourced', 'init', language, `--${language}`], consumer.folder, { PATH })
+      assert.equal(made.status, 0, made.stderr)
+      await symlink(join(consumer.folder, 'node_modules'), join(folder, 'node_modules'))
+      const serving = await startServing(['npx', 'resourced', 'dev', '--port', '0'], folder, { PATH })
+      const key = await readFile(join(folder, '.resourced/dev-key'), 'utf8')
+      const headers = { Authorization: `Bearer ${key.trim()}`, 'Content-Type': 'application/json' }
+      const body = JSON.stringify({ title: 'Emma' })
+      const { status } = await fetch(`${serving.url}/books`, { method: 'POST', headers, body })
+      assert.equal(status, 201)
+      await serving.stop()
+    })
+  }
 
   const names = ['Node.js 24.15', `Node.js ${process.versions.node}`, 'Bun', 'Deno']
   for (const [index, name] of names.entries()) {
