@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { after, before, test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
-import { printError } from './explain.ts'
+import { explain, printError } from './explain.ts'
 import { loadDeclaration } from './load-declaration.ts'
 
 let folder = ''
@@ -88,4 +89,12 @@ test('a file cannot steer the terminal, and a long line is cut', async () => {
   const late = await printed('g.yaml', `name: notes\nresources: { notes: { title: ${'x'.repeat(500)}, fields: 7 } }`)
   const [line = '', marks = ''] = late.split('\n').slice(-3)
   assert.equal(line.slice(marks.indexOf('^'), marks.lastIndexOf('^') + 1), '7')
+})
+
+test('a host that a server cannot listen on is one sentence', async () => {
+  const failure = (host: string) =>
+    new Promise<unknown>((resolve) => createServer().on('error', resolve).listen({ host, port: 0 }))
+  assert.match(explain(await failure('nowhere.invalid')), /^The host nowhere\.invalid is not found\. .*--host[^\n]*$/)
+  // TEST-NET-1: no machine has this address.
+  assert.match(explain(await failure('192.0.2.1')), /^This machine cannot listen on 192\.0\.2\.1: .*--host[^\n]*$/)
 })

@@ -44,10 +44,24 @@ function sentence(error: unknown): string {
   if (code === 'EADDRINUSE') return `Port ${port} is in use. Stop what listens there, or choose another with --port.`
   if (code === 'EACCES' && port !== undefined)
     return `Port ${port} is reserved for privileged users. Choose one above 1023 with --port.`
+  const host = hostProblem(error)
+  if (host !== undefined) return host
   const reason = code === undefined ? undefined : fileErrors[code]
   if (reason !== undefined) return `${fileOf(error)} ${reason}`
   if (code === 'ERR_SQLITE_ERROR') return `The database cannot be used: ${message}. ${sqliteRemedy(message)}`.trim()
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+const notFound = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NONAME', 'EAI_NODATA', 'EAI_FAIL'])
+const notHere = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'])
+
+/** Why a server cannot listen at its host; `undefined`: the error has another cause. */
+function hostProblem(error: unknown): string | undefined {
+  const { code = '', syscall, hostname, address } = error as NodeJS.ErrnoException & Partial<Record<string, string>>
+  const remedy = 'Choose an address of this machine, such as 127.0.0.1 or 0.0.0.0, with --host or --metrics-host.'
+  if (syscall === 'getaddrinfo' && notFound.has(code)) return `The host ${hostname} is not found. ${remedy}`
+  if (syscall !== 'listen' || !notHere.has(code)) return undefined
+  return `This machine cannot listen on ${address}: it does not have this address. ${remedy}`
 }
 
 function sqliteRemedy(message = ''): string {
