@@ -4,7 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -24,6 +26,10 @@ writeFileSync(join(folder, 'wrong.json'), '{')
 writeFileSync(join(folder, 'text'), 'This is a text.\n'.repeat(100))
 mkdirSync(join(folder, 'folder'))
 mkdirSync(join(folder, 'folder.yaml'))
+// A file that can be named but not opened, even by root.
+const socket = createServer().listen(join(folder, 'socket'))
+await once(socket, 'listening')
+after(() => socket.close())
 
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:DATABASE|PORT|HOST)/.test(name)))
 
@@ -118,6 +124,7 @@ const failures: readonly [string, RegExp][] = [
   ['import things text', /^There is no collection "things"/],
   ['import notes none.json', /none\.json/],
   ['import notes folder --format json', /folder/],
+  ['import notes socket --format csv --database sqlite:text', /^The database cannot be used: [^\n]*\n$/],
   ['move --from sqlite:none.db --to sqlite:other.db', /^There is no database of Resourced at none/],
 ]
 

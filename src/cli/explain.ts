@@ -86,6 +86,7 @@ const fileErrors: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'cannot be opened: its name is too long. Choose a shorter one.',
   ELOOP: 'cannot be opened: its symbolic links lead back to themselves. Correct them.',
   EMFILE: 'cannot be opened: too many files are open. Raise the limit with ulimit -n.',
+  ENXIO: 'cannot be opened: it is a socket, or a device that is not there. Name a file.',
   EIO: 'cannot be read or written: the disk fails. Look at the log of the system.',
 }
 

@@ -82,19 +82,20 @@ function resourceOf(catalog: Catalog, collection: string): Resource {
 /** A file's bytes, how many of them have been read, and their number if it is known. */
 async function open(file: string): Promise<{ bytes: Bytes; read: () => number; size: number | undefined }> {
   let read = 0
-  async function* counted(source: Bytes): AsyncGenerator<Uint8Array> {
-    for await (const chunk of source) {
+  // A file is opened when its first record is read: a stream that nobody reads yet could only throw its error.
+  async function* counted(source: () => Bytes): AsyncGenerator<Uint8Array> {
+    for await (const chunk of source()) {
       read += chunk.length
       yield chunk
     }
   }
-  if (file === '-') return { bytes: counted(process.stdin), read: () => read, size: undefined }
+  if (file === '-') return { bytes: counted(() => process.stdin), read: () => read, size: undefined }
   const found = await stat(file).catch(() => undefined)
   if (found === undefined) throw new ConfigurationError(`There is no file ${file}.`)
   if (found.isDirectory()) throw new ConfigurationError(`${file} is a folder, not a file.`)
   // A pipe has no size.
   const size = found.isFile() && found.size > 0 ? found.size : undefined
-  return { bytes: counted(createReadStream(file, { highWaterMark: 262_144 })), read: () => read, size }
+  return { bytes: counted(() => createReadStream(file, { highWaterMark: 262_144 })), read: () => read, size }
 }
 
 /** The chunks of a source until the signal, even while it waits for a chunk: standard input may never have data. */
