@@ -30,7 +30,7 @@ test('VER-1: openapi prints the document of the current version, or of the versi
   const old = documentOf('--version', 'v1')
   assert.deepEqual([old.info.version, old.paths['/books'].get.deprecated], ['v1', true])
   const none = run('openapi', declaration, '--version', 'v3')
-  assert.deepEqual([none.status, none.stdout], [1, ''])
+  assert.deepEqual([none.status, none.stdout], [2, ''])
   assert.match(none.stderr, /v1 or v2/)
   // Without a command it is the version of the program.
   assert.match(run('--version').stdout, /^\d+\.\d+\.\d+\n$/)
@@ -63,7 +63,7 @@ test('VER-1: serve prints the address of each version, and serves all versions, 
 test('a base path that is none ends serve with one sentence', () => {
   for (const path of ['/api/', 'api', '/a b']) {
     const { status, stderr } = run('serve', declaration, '--database', 'sqlite::memory:', '--base-path', path)
-    assert.equal(status, 1)
+    assert.equal(status, 2)
     assert.match(stderr, /^The base path .* cannot be used\. Write a path such as \/api: .*\n$/)
   }
 })

@@ -1,5 +1,5 @@
 /** The path under which an application is mounted, such as `/api`: all its addresses begin with it. */
-import { ConfigurationError } from '../spec/configuration-error.ts'
+import { ConfigurationError, UsageError } from '../spec/configuration-error.ts'
 
 /** Longer paths would leave too little of an address for the rest (LIM-3). */
 const longest = 200
@@ -10,12 +10,12 @@ const form = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)*$/
  * Reads a base path. `undefined`, `''` and `/` mean that addresses begin at the root.
  *
  * @returns `/api`, or an empty text
- * @throws ConfigurationError if it is no path of plain segments
+ * @throws UsageError if it is no path of plain segments
  */
 export function readBasePath(text: string | undefined): string {
   const path = text === undefined || text === '/' ? '' : text
   if (typeof path === 'string' && path.length <= longest && form.test(path)) return path
-  throw new ConfigurationError(
+  throw new UsageError(
     `The base path ${JSON.stringify(text)} cannot be used. Write a path such as /api: each segment begins with a ` +
       `slash and has letters, digits, "-", ".", "_" or "~"; no slash at its end; at most ${longest} characters.`,
   )
