@@ -58,7 +58,7 @@ test('a variable takes what a reader copies from the output', async (context) =>
   )
 })
 
-test('a text of the server is waited for, and a part of a file replaces what begins with the same line', async (context) => {
+test('a page waits for what the server prints, and replaces a part of a file by its first line', async (context) => {
   const serve = 'echo http://127.0.0.1:9; until grep -q new a.yaml; do sleep 0.02; done; echo seen 1; sleep 60'
   const server = `${fence}sh server\n${serve}\n${fence}\n`
   const file = `${fence}yaml a.yaml\na:\n  old: 1\nb: 2\n${fence}\n`

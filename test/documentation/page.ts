@@ -129,7 +129,8 @@ async function placeFor(context: TestContext, database: string | undefined): Pro
   mkdirSync(join(folder, 'work/node_modules/.bin'))
   symlinkSync(main, join(folder, 'work/node_modules/.bin/resourced'))
   const command = `exec '${process.execPath}' '${main}' "$@"`
-  const npx = `#!/bin/sh\n[ "$1" = resourced ] || { echo "npx $1 is not installed here" >&2; exit 1; }\nshift\n${command}\n`
+  const check = '[ "$1" = resourced ] || { echo "npx $1 is not installed here" >&2; exit 1; }'
+  const npx = `#!/bin/sh\n${check}\nshift\n${command}\n`
   // The package is in place already.
   const npm = '#!/bin/sh\ncase "$1" in install|init|ci) exit 0;; esac\necho "npm $1 does not run here" >&2; exit 1\n'
   for (const [name, script] of Object.entries({ npx, npm, resourced: `#!/bin/sh\n${command}\n` })) {
