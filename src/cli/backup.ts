@@ -6,11 +6,11 @@ import { stat } from 'node:fs/promises'
 import { withoutCredentials } from '../model/credentials.ts'
 import { packageVersion } from '../server/observe/package-version.ts'
 import { backUpDatabase, type DatabaseOptions, isInMemory, placeOf, restoreDatabase } from '../server/open-database.ts'
-import { ConfigurationError } from '../spec/configuration-error.ts'
+import { UsageError } from '../spec/configuration-error.ts'
 import { databaseOf, type GivenDatabase } from './command-line.ts'
 import { format, interruption, type Progress, say, showProgress } from './terminal.ts'
 
-/** Backs up a database. The exit code is 1 if there is no backup, and 130 if it was interrupted. */
+/** Backs up a database. The exit code is 1 if there is no backup, 2 after wrong use, and 130 if it was interrupted. */
 export async function backupCommand(file: string, options: GivenDatabase): Promise<void> {
   const database = checked(file, options)
   await runVisibly('No backup was made.', async (work) => {
@@ -27,7 +27,7 @@ export async function backupCommand(file: string, options: GivenDatabase): Promi
   })
 }
 
-/** Restores a backup. The exit code is 1 if nothing was restored, and 130 if it was interrupted. */
+/** Restores a backup. The exit code is 1 if nothing was restored, 2 after wrong use, and 130 if it was interrupted. */
 export async function restoreCommand(file: string, options: GivenDatabase): Promise<void> {
   const database = checked(file, options)
   await runVisibly('Nothing was restored.', async (work) => {
@@ -47,13 +47,11 @@ export async function restoreCommand(file: string, options: GivenDatabase): Prom
 function checked(file: string, options: GivenDatabase): DatabaseOptions {
   const database = databaseOf(options)
   if (isInMemory(database)) {
-    throw new ConfigurationError(
-      'A database in memory ends with its process: name sqlite:FILE or postgres://… instead.',
-    )
+    throw new UsageError('A database in memory ends with its process: name sqlite:FILE or postgres://… instead.')
   }
   if (/^(?:sqlite|postgres(?:ql)?):/.test(file) || file === '' || file === '-') {
     const named = withoutCredentials(file)
-    throw new ConfigurationError(`Name the file of the backup, such as backup.db, not ${JSON.stringify(named)}.`)
+    throw new UsageError(`Name the file of the backup, such as backup.db, not ${JSON.stringify(named)}.`)
   }
   // Refuses an address that is not understood before anything is read.
   placeOf(database)

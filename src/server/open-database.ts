@@ -16,15 +16,7 @@ import {
   openSqliteKeys,
   openSqliteMaintenance,
 } from '../storage/sqlite/administration.ts'
-import {
-  type BackupOptions,
-  backUpFile,
-  backUpRows,
-  type CopyResult,
-  openBackup,
-  restoreFile,
-  restoreRows,
-} from '../storage/sqlite/backup.ts'
+import type { BackupOptions, CopyResult } from '../storage/sqlite/backup.ts'
 import { fillSqlite, sqliteSource } from '../storage/sqlite/move.ts'
 import { openSqlite } from '../storage/sqlite/storage.ts'
 import type { OnCommit, OnReplica, Storage } from '../storage/storage.ts'
@@ -228,6 +220,7 @@ export async function backUpDatabase(
 ): Promise<CopyResult> {
   if (!(await hasTables(database))) throw noDatabase(database)
   const engine = engineOf(database)
+  const { backUpFile, backUpRows } = await import('../storage/sqlite/backup.ts')
   if (engine.kind === 'sqlite') return backUpFile(engine.path, file, options)
   const source = await openMoveSource(database)
   try {
@@ -247,6 +240,7 @@ export async function restoreDatabase(
   database: DatabaseOptions,
   options: BackupOptions,
 ): Promise<CopyResult> {
+  const { openBackup, restoreFile, restoreRows } = await import('../storage/sqlite/backup.ts')
   const backup = await openBackup(file, options)
   const engine = engineOf(database)
   if (engine.kind === 'sqlite' && existsSync(engine.path) && realpathSync(engine.path) === realpathSync(file)) {
