@@ -11,7 +11,7 @@ import { stampOf } from './file-stamp.ts'
 import type { Source, ThreadReport } from './isolated-declaration.ts'
 import { loadDeclaration, ownEntry } from './load-declaration.ts'
 
-const { file } = workerData as { readonly file: string }
+const { file, inColour } = workerData as { readonly file: string; readonly inColour: boolean }
 const report = (message: ThreadReport) => parentPort?.postMessage(message)
 const sources = new Map<string, Source>()
 const program = new URL('.', ownEntry).href
@@ -52,5 +52,5 @@ reportRead(resolve(file))
 loadDeclaration(file).then(
   // Modules have functions, which no other thread can receive: their sources are loaded there again.
   (value) => report(sources.size > 0 ? { kind: 'modules', sources } : { kind: 'data', value }),
-  (error) => report({ kind: 'failed', message: explain(error) }),
+  (error) => report({ kind: 'failed', message: explain(error, inColour) }),
 )

@@ -13,8 +13,12 @@ import { StorageFault } from '../storage/storage.ts'
  * @param screen default: standard error
  */
 export function printError(error: unknown, screen: NodeJS.WritableStream = process.stderr): void {
-  const text = error instanceof DeclarationError ? mistakesText(error, screen) : sentence(error)
-  screen.write(`${withoutCredentials(text)}\n`)
+  screen.write(`${explain(error, hasColours(screen))}\n`)
+}
+
+/** Whether a stream shows colours: terminals do, unless the environment says otherwise. */
+export function hasColours(screen: NodeJS.WritableStream): boolean {
+  return styleText('bold', ' ', { stream: screen }) !== ' '
 }
 
 const styles: Readonly<Record<Emphasis, Parameters<typeof styleText>[0]>> = {
@@ -25,14 +29,18 @@ const styles: Readonly<Record<Emphasis, Parameters<typeof styleText>[0]>> = {
   mark: 'red',
 }
 
-function mistakesText({ problems, file }: DeclarationError, screen: NodeJS.WritableStream): string {
-  const paint = (emphasis: Emphasis, text: string) => styleText(styles[emphasis], text, { stream: screen })
-  return formatProblems(problems, file, paint)
+function paint(emphasis: Emphasis, text: string): string {
+  return styleText(styles[emphasis], text, { validateStream: false })
 }
 
-/** The explanation of an error, without colours and without passwords of addresses. */
-export function explain(error: unknown): string {
-  return withoutCredentials(sentence(error))
+/**
+ * The explanation of an error, without passwords of addresses.
+ *
+ * @param inColour whether the mistakes of a declaration are coloured
+ */
+export function explain(error: unknown, inColour = false): string {
+  const isColoured = inColour && error instanceof DeclarationError
+  return withoutCredentials(isColoured ? formatProblems(error.problems, error.file, paint) : sentence(error))
 }
 
 function sentence(error: unknown): string {

@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { serialize } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
-import { explain } from './explain.ts'
+import { explain, hasColours } from './explain.ts'
 import { importDefault } from './load-declaration.ts'
 
 /** A module as it was read. */
@@ -45,7 +45,7 @@ export interface IsolatedOptions {
 export function tryDeclaration(file: string, options: IsolatedOptions = {}): Promise<Attempt> {
   const { limit = 10_000, onRead = () => {} } = options
   const thread = new Worker(new URL(import.meta.resolve('#declaration-thread')), {
-    workerData: { file },
+    workerData: { file, inColour: hasColours(process.stderr) },
     resourceLimits: { maxOldGenerationSizeMb: 512 },
     stdout: true,
     stderr: true,
