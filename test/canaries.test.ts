@@ -59,7 +59,7 @@ for (const address of [
         run([...command, `--databse=${address.replace(/pass@word\//, '')}`]),
       ]
       for (const { status, said } of results) {
-        assert.equal(status, 1, said)
+        assert.ok(status === 1 || status === 2, said)
         assert.ok(!said.includes(canary), said)
       }
       assert.ok(!readdirSync(folder).some((name) => name.includes(canary)), 'nor makes a folder of it')

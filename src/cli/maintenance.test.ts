@@ -64,9 +64,9 @@ test('ERR-6: the command turns maintenance on, says what happens and how to end 
 
 test('ERR-6: a mistake is one line that says what to give, and turns nothing on', async () => {
   const bad = run('on', '--retry-after', '60')
-  assert.deepEqual([bad.status, bad.stdout], [1, ''])
+  assert.deepEqual([bad.status, bad.stdout], [2, ''])
   assert.match(bad.stderr, /^--retry-after takes an ISO 8601 duration .*PT10M.*, not 60\.\n$/)
-  assert.equal(run('of').status, 1)
+  assert.equal(run('of').status, 2)
   for (const message of [
     '',
     '  ',

@@ -7,9 +7,4 @@ export class ConfigurationError extends Error {
 }
 
 /** A command line that is wrong by itself: an option, an argument or a value. Commands exit with 2, not with 1. */
-export class UsageError extends ConfigurationError {
-  constructor(message: string) {
-    super(message)
-    this.name = 'UsageError'
-  }
-}
+export class UsageError extends ConfigurationError {}
