@@ -21,7 +21,9 @@ test('each step is one line with what it would lose', () => {
   assert.deepEqual(lines, [
     '  ! drop the column tasks.old: loses 1 value',
     '  + index tasks by a, id',
-    '  x tasks.title is now required but 500 records have no value: declare a default or make it optional',
+    '  x tasks.title is now required but 500 records have no value: declare a default or make it optional; ' +
+      'if the field has a new name, declare a rename under changes (docs/how-to/migrate-a-declaration.md), which ' +
+      'keeps its values',
   ])
 })
 

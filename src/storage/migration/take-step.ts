@@ -71,7 +71,10 @@ export function assess(step: MigrationStep, { count, example }: Counted): Migrat
     }
     case 'require': {
       const lacking = `${sentence} but ${count === 1 ? '1 record has' : `${count} records have`} no value`
-      return { ...step, impossible: true, sentence: `${lacking}: declare a default or make it optional` }
+      const remedy =
+        'declare a default or make it optional; if the field has a new name, declare a rename under changes ' +
+        '(docs/how-to/migrate-a-declaration.md), which keeps its values'
+      return { ...step, impossible: true, sentence: `${lacking}: ${remedy}` }
     }
     case 'create-index': {
       const clash = `${count === 1 ? '1 record has' : `${count} records have`} the same value as another`
