@@ -159,7 +159,7 @@ test('OPS-1: if metrics cannot be served, the command says so and exits', async 
   const taken = `ended with 1: Metrics cannot be served on 127.0.0.1, port ${port}: the port is in use. Choose others with`
   for (const [text, message] of [
     [port, taken],
-    ['many', 'ended with 1: --metrics-port takes a number from 0 to 65535, not "many".'],
+    ['many', 'ended with 2: --metrics-port takes a number from 0 to 65535, not "many".'],
   ] as const) {
     await assert.rejects(start(['--http', '--metrics-port', text]), (error: Error) => error.message.includes(message))
   }

@@ -9,7 +9,7 @@ import type { LogLevel } from '../server/observe/log.ts'
 import type { Observe } from '../server/observe/observe.ts'
 import { isInMemory } from '../server/open-database.ts'
 import { type MayLose, migrateTo, type ServeOptions, type Serving } from '../server/serve.ts'
-import { ConfigurationError } from '../spec/configuration-error.ts'
+import { ConfigurationError, UsageError } from '../spec/configuration-error.ts'
 import { formatSteps, MigrationRefused, type MigrationStep } from '../storage/migration/migration-step.ts'
 import { completeVersions, type Versions } from '../versions/versions.ts'
 import { databaseOf, type GivenDatabase } from './command-line.ts'
@@ -32,7 +32,7 @@ interface Options extends GivenDatabase, Omit<ServeOptions, keyof GivenDatabase 
 export async function devCommand(given: string | undefined, options: Options): Promise<void> {
   const database = databaseOf(options)
   if (isInMemory(database)) {
-    throw new ConfigurationError('resourced dev keeps its data while the declaration changes: use sqlite:FILE.')
+    throw new UsageError('resourced dev keeps its data while the declaration changes: use sqlite:FILE.')
   }
   const file = given ?? (await findDeclaration('.'))
   if (file === undefined) {
