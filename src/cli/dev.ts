@@ -188,7 +188,9 @@ async function untilAgreed<T>(
         return undefined
       }
       if (!hasTerminal()) {
-        say('There is no terminal to ask, so nothing is changed. Stop resourced dev and run: resourced migrate --apply')
+        say(
+          'There is no terminal to ask, so nothing is changed. Stop resourced dev and run: npx resourced migrate --apply',
+        )
         return undefined
       }
       if (!(await confirm('Apply it, and lose the data of the lines marked !? [y/N] ', edited && changeSignal(edited))))

@@ -193,7 +193,7 @@ test('the clock is compared with the last purge, the newest record and the datab
   const clock = (changed: Partial<Examination>) =>
     checkDatabase({ kind: 'sqlite', found: { ...found, ...changed } }, given).find(({ check }) => check === 'clock')
   assert.equal(clock({})?.severity, 'ok')
-  assert.equal(clock({ purged: now - 2 * day })?.remedy, 'If the clock is right, run: resourced purge confirm')
+  assert.equal(clock({ purged: now - 2 * day })?.remedy, 'If the clock is right, run: npx resourced purge confirm')
   assert.equal(clock({ purged: undefined, newest: now - 2 * day })?.severity, 'warning')
   assert.equal(clock({ newest: now + 2 * day })?.severity, 'problem')
   const postgres = {

@@ -33,7 +33,7 @@ export async function maintenanceOn(options: OnOptions): Promise<void> {
   say(before === undefined ? 'Maintenance is on.' : `Maintenance was on already, since ${now.since}.`)
   say(`Within a second every server on this database answers requests like this: ${toldTo(now)}`)
   say('Requests that were accepted before finish, and jobs stop after their current batch.')
-  say(`End it with: resourced maintenance off --database ${withoutCredentials(database)}`)
+  say(`End it with: npx resourced maintenance off --database ${withoutCredentials(database)}`)
 }
 
 /** Turns maintenance off. */

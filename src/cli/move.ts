@@ -14,7 +14,7 @@ import {
   planOrApplyMigration,
 } from '../server/open-database.ts'
 import { ConfigurationError, UsageError } from '../spec/configuration-error.ts'
-import { formatSteps } from '../storage/migration/migration-step.ts'
+import { formatSteps, type MigrationStep } from '../storage/migration/migration-step.ts'
 import { type StoredSchema, schemaOf } from '../storage/migration/stored-schema.ts'
 import {
   expectedRows,
@@ -25,7 +25,7 @@ import {
   moveAll,
 } from '../storage/move/move.ts'
 import type { MaintenanceStore } from '../storage/storage.ts'
-import { databaseOf, type GivenDatabase } from './command-line.ts'
+import { databaseOf, defaultDatabase, type GivenDatabase } from './command-line.ts'
 import { loadCatalog } from './load-declaration.ts'
 import { format, interruption, type Progress, print, showProgress } from './terminal.ts'
 
@@ -40,11 +40,14 @@ export async function migrateCommand(
     options.apply === true ? 'all' : 'never',
   )
   if (steps.length === 0) print('The database fits the declaration: nothing to do.\n')
-  else
-    print(
-      `${formatSteps(steps)}\n` +
-        `${applied ? 'Done.' : 'Nothing was changed. resourced migrate --apply makes these changes.'}\n`,
-    )
+  else print(`${formatSteps(steps)}\n${applied ? 'Done.' : `Nothing was changed. ${adviceOn(steps, file, options)}`}\n`)
+  if (!applied && steps.some((each) => each.impossible)) process.exitCode = 1
+}
+
+function adviceOn(steps: readonly MigrationStep[], file: string | undefined, { database }: GivenDatabase): string {
+  if (steps.some((each) => each.impossible)) return 'Change the records or the declaration as the lines marked x say.'
+  const where = database === defaultDatabase ? [] : ['--database', withoutCredentials(database)]
+  return `To make these changes, run: ${['npx resourced migrate', file ?? [], '--apply', ...where].flat().join(' ')}`
 }
 
 interface MoveOptions {

@@ -46,14 +46,14 @@ export async function serveCommand(file: string | undefined, options: Options): 
   if (serving.metricsUrl !== undefined) say(`Its metrics are at ${serving.metricsUrl}`)
   if (serving.app.maintenance.current !== undefined) {
     say(
-      'Maintenance is on: every request gets 503. End it with: resourced maintenance off --database ' +
+      'Maintenance is on: every request gets 503. End it with: npx resourced maintenance off --database ' +
         `${withoutCredentials(options.database)}`,
     )
   }
   // With JWTs a server needs no key.
   if (!options.jwtIssuer && (await serving.app.storage.keys.list()).length === 0) {
-    say('No API key exists yet. Make one with: resourced keys create --subject me --roles admin')
-    if (options.database !== defaultDatabase) say(`  (with --database ${withoutCredentials(options.database)})`)
+    const database = options.database === defaultDatabase ? '' : ` --database ${withoutCredentials(options.database)}`
+    say(`No API key exists yet. Make one with: npx resourced keys create --subject me --roles admin${database}`)
   }
 }
 

@@ -62,7 +62,7 @@ function ofMigration({ steps, refused }: Pending, isUsed: boolean): Diagnosis {
   if (refused !== undefined) return problem(check, refused)
   if (steps.length === 0) return ok(check, 'The database fits the declaration.')
   if (!isUsed && steps.every((step) => !step.impossible)) return ok(check, 'The first start creates the tables.')
-  const remedy = 'Run resourced migrate to see every change, and resourced migrate --apply to make them.'
+  const remedy = 'Run npx resourced migrate to see every change, and npx resourced migrate --apply to make them.'
   const impossible = steps.find((step) => step.impossible)
   if (impossible !== undefined) return problem(check, `A change is impossible: ${impossible.sentence}.`, remedy)
   const number = steps.length === 1 ? '1 change' : `${steps.length} changes`
@@ -81,7 +81,7 @@ function ofMigration({ steps, refused }: Pending, isUsed: boolean): Diagnosis {
 function ofMaintenance({ maintenance }: Examination, place: string): Diagnosis {
   if (maintenance === undefined) return ok('maintenance', 'Maintenance is off.')
   const finding = `Maintenance is on since ${maintenance.since}: every request gets 503.`
-  return warning('maintenance', finding, `End it with: resourced maintenance off --database ${place}`)
+  return warning('maintenance', finding, `End it with: npx resourced maintenance off --database ${place}`)
 }
 
 function ofJobs({ jobs }: Examination): Diagnosis[] {
@@ -112,5 +112,5 @@ function ofClock({ purged, newest }: Examination, { now }: DatabaseCheck, server
   if (last === undefined || Math.abs(now - last) <= day) return [ok(check, `${here}.`)]
   const what = purged === undefined ? 'newest record was changed' : 'last purge was'
   const finding = `${here}, and the ${what} at ${timestamp(last)}. Servers do not purge after a gap of more than a day.`
-  return [warning(check, finding, 'If the clock is right, run: resourced purge confirm')]
+  return [warning(check, finding, 'If the clock is right, run: npx resourced purge confirm')]
 }

@@ -7,7 +7,7 @@ export default defineInterface({
   resources: {
     books: {
       fields: {
-        title: Type.String({ minLength: 1, maxLength: 200, search: true, sort: true }), // ?search=emma, ?sort=title
+        title: Type.String({ minLength: 1, maxLength: 200, search: true, sort: true }), // ?q=emma, ?sort=title
         status: Type.Enum(['wanted', 'reading', 'read'], { default: 'wanted', filter: true }), // ?status=reading
         author_id: Type.Optional(reference('authors', { onDelete: 'restrict' })), // an author with books stays: 409
         added_by: Type.String({ readOnly: true }),

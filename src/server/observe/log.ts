@@ -137,7 +137,7 @@ function reasonOf({ now, last, of }: ClockDoubt): string {
   const compared = of === 'purge' ? 'the last purge was' : 'the newest record is of'
   const moments = `The clock says ${new Date(now).toISOString()}, and ${compared} ${new Date(last).toISOString()}`
   const found = `${moments}: more than a day apart.`
-  const remedy = 'If the clock is wrong, set it. If it is right, run: resourced purge confirm --database ADDRESS'
+  const remedy = 'If the clock is wrong, set it. If it is right, run: npx resourced purge confirm --database ADDRESS'
   return `${found} Nothing is removed for good until the clock is confirmed. ${remedy}`
 }
 

@@ -34,7 +34,7 @@ test('indexes of one table share a line', () => {
 test('a refusal names the command that makes the changes, or what is impossible', () => {
   assert.match(
     new MigrationRefused([drop]).message,
-    /would lose data:\n.*loses 1 value\n.*run: resourced migrate --apply$/,
+    /would lose data:\n.*loses 1 value\n.*: npx resourced migrate --apply$/,
   )
   assert.equal(new MigrationRefused([drop, require]).command, undefined)
   assert.match(

@@ -132,7 +132,7 @@ export class MigrationRefused extends Error {
 
   /** @param isFormer whether a newer declaration was applied since, and the older one cannot run without the steps */
   constructor(steps: readonly MigrationStep[], isFormer = false) {
-    const command = steps.some((step) => step.impossible) ? undefined : 'resourced migrate --apply'
+    const command = steps.some((step) => step.impossible) ? undefined : 'npx resourced migrate --apply'
     super(isFormer ? formerMessage(steps) : refusalMessage(steps, command))
     this.name = 'MigrationRefused'
     this.steps = steps
@@ -149,13 +149,13 @@ function refusalMessage(steps: readonly MigrationStep[], command: string | undef
   const advice =
     command === undefined
       ? 'Change the records or the declaration as the lines marked x say, then start again.'
-      : `To make these changes, run: ${command}`
+      : `To make these changes, run this with the file and the --database of the server: ${command}`
   return `${reason}:\n${formatSteps(steps)}\n${advice}`
 }
 
 function formerMessage(steps: readonly MigrationStep[]): string {
   const reason = 'A newer declaration has changed the database since, and this one would need'
   const advice =
-    'Start the newer declaration. To return to this one, stop the newer servers and list the losses: resourced migrate'
+    'Start the newer declaration. To return to this one, stop the newer servers and list the losses: npx resourced migrate'
   return `${reason}:\n${formatSteps(steps)}\n${advice}`
 }

@@ -109,7 +109,7 @@ test('values of a removed field are dropped only with `all`', { skip }, async (c
   const before = await snapshot(client)
   const refused = await refusal(() => migrateTo(client, { size: 'integer' }))
   assert.match(refused.message, /! drop the column tasks\.title: loses 2 values/)
-  assert.equal(refused.command, 'resourced migrate --apply')
+  assert.equal(refused.command, 'npx resourced migrate --apply')
   assert.equal(await snapshot(client), before)
   await migrateTo(client, { size: 'integer' }, 'all')
   assert.deepEqual(await column(client, 'id'), ['id1', 'id2', 'id3'])

@@ -105,7 +105,7 @@ test('values of a removed field are dropped only with `all`', () => {
   const before = snapshot(database)
   const refused = refusal(() => migrateTo(database, { size: 'integer' }))
   assert.match(refused.message, /! drop the column tasks\.title: loses 2 values/)
-  assert.equal(refused.command, 'resourced migrate --apply')
+  assert.equal(refused.command, 'npx resourced migrate --apply')
   assert.equal(snapshot(database), before)
   migrateTo(database, { size: 'integer' }, 'all')
   assert.deepEqual(column(database, 'id'), ['id1', 'id2', 'id3'])
