@@ -110,7 +110,7 @@ const failures: readonly [string, RegExp][] = [
   ...['keys list', 'keys create --subject a', 'purge status', 'migrate', 'migrate --apply', 'serve --http'].map(
     (command): [string, RegExp] => [`${command} --database sqlite:folder`, /^folder is a folder\. Name a file/],
   ),
-  ['keys list --database sqlite:text', /^The database cannot be used: file is not a database\. Name another file/],
+  ['keys list --database sqlite:text', /^The database text cannot be used: file is not a database\. Name another file/],
   ['keys create --subject a --database sqlite:text/x.db', /text cannot be opened: a part of its path is a file/],
   ['keys list --database postgres://a:sEcReT@127.0.0.1:1/x', /^No PostgreSQL server listens at 127\.0\.0\.1, port 1/],
   ['serve none.yaml', /^One thing is wrong in none\.yaml/],
@@ -124,7 +124,7 @@ const failures: readonly [string, RegExp][] = [
   ['import things text', /^There is no collection "things"/],
   ['import notes none.json', /none\.json/],
   ['import notes folder --format json', /folder/],
-  ['import notes socket --format csv --database sqlite:text', /^The database cannot be used: [^\n]*\n$/],
+  ['import notes socket --format csv --database sqlite:text', /^The database text cannot be used: [^\n]*\n$/],
   ['move --from sqlite:none.db --to sqlite:other.db', /^There is no database of Resourced at none/],
 ]
 

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmodSync, mkdirSync } from 'node:fs'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { after, before, test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
+import { hasSqliteTables, openSqliteKeys } from '../storage/sqlite/administration.ts'
 import { explain, printError } from './explain.ts'
 import { loadDeclaration } from './load-declaration.ts'
 
@@ -97,4 +99,45 @@ test('a host that a server cannot listen on is one sentence', async () => {
   assert.match(explain(await failure('nowhere.invalid')), /^The host nowhere\.invalid is not found\. .*--host[^\n]*$/)
   // TEST-NET-1: no machine has this address.
   assert.match(explain(await failure('192.0.2.1')), /^This machine cannot listen on 192\.0\.2\.1: .*--host[^\n]*$/)
+})
+
+/** What is said about the error of a call by a user without rights. */
+function unprivileged(call: () => unknown): string {
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) process.seteuid?.(65_534)
+  try {
+    call()
+  } catch (error) {
+    return explain(error)
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+  }
+  return 'no error'
+}
+const skip = process.platform === 'win32' ? 'Windows has no such permissions' : false
+
+test('a folder that refuses a new file or folder is named', { skip }, async () => {
+  const locked = join(folder, 'locked')
+  mkdirSync(locked)
+  await chmod(folder, 0o755)
+  chmodSync(locked, 0o555)
+  const said = unprivileged(() => openSqliteKeys(join(locked, '.resourced', 'data.db')))
+  assert.ok(
+    said.startsWith(`${locked}/.resourced cannot be created: this user may not write to the folder ${locked}. `),
+  )
+})
+
+test('a database that this user may only read is named, with what to do', { skip }, async () => {
+  const open = join(folder, 'open')
+  const file = join(open, 'w.db')
+  mkdirSync(open)
+  await openSqliteKeys(file).close()
+  await chmod(folder, 0o755)
+  chmodSync(file, 0o444)
+  chmodSync(open, 0o555)
+  for (const call of [() => openSqliteKeys(file), () => hasSqliteTables(file)]) {
+    const said = unprivileged(call)
+    assert.match(said, /^The database \S+w\.db cannot be used: .*Let this user write the file and its folder/s)
+  }
+  chmodSync(open, 0o755)
 })

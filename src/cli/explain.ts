@@ -1,4 +1,6 @@
 /** Prints and explains errors. A stack trace is printed only for errors of the program itself. */
+import { accessSync, constants, existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { styleText } from 'node:util'
 import { DeclarationError, type Emphasis, formatProblems } from '../model/check/problem.ts'
 import { withoutCredentials } from '../model/credentials.ts'
@@ -54,9 +56,18 @@ function sentence(error: unknown): string {
     return `Port ${port} is reserved for privileged users. Choose one above 1023 with --port.`
   const host = hostProblem(error)
   if (host !== undefined) return host
+  const folder = refusingFolder(error)
+  if (folder !== undefined) {
+    const remedy = `Run as the owner of ${folder}, let this user write there, or name another place.`
+    return `${fileOf(error)} cannot be created: this user may not write to the folder ${folder}. ${remedy}`
+  }
   const reason = code === undefined ? undefined : fileErrors[code]
   if (reason !== undefined) return `${fileOf(error)} ${reason}`
-  if (code === 'ERR_SQLITE_ERROR') return `The database cannot be used: ${message}. ${sqliteRemedy(message)}`.trim()
+  if (code === 'ERR_SQLITE_ERROR') {
+    const { path } = error as { readonly path?: string }
+    const database = path === undefined ? 'The database' : `The database ${path}`
+    return `${database} cannot be used: ${message}. ${sqliteRemedy(message)}`.trim()
+  }
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
@@ -76,7 +87,7 @@ function sqliteRemedy(message = ''): string {
   if (/unable to open/.test(message)) return 'Check its path, and whether this user may write the file and its folder.'
   if (/not a database/.test(message)) return 'Name another file.'
   if (/disk is full/.test(message)) return 'Free space, then run the command again.'
-  return /readonly|read-only/.test(message) ? 'Let this user write the file and its folder.' : ''
+  return /readonly|read-only/.test(message) ? 'Let this user write the file and its folder, or run as their owner.' : ''
 }
 
 /** What the codes of the system say about a file, and what to do. */
@@ -96,6 +107,21 @@ const fileErrors: Readonly<Record<string, string>> = {
   EMFILE: 'cannot be opened: too many files are open. Raise the limit with ulimit -n.',
   ENXIO: 'cannot be opened: it is a socket, or a device that is not there. Name a file.',
   EIO: 'cannot be read or written: the disk fails. Look at the log of the system.',
+}
+
+/** The folder in which a file cannot be created; `undefined`: the error has another cause. */
+function refusingFolder(error: unknown): string | undefined {
+  const { code = '', path } = error as NodeJS.ErrnoException
+  if ((code !== 'EACCES' && code !== 'EPERM') || path === undefined) return undefined
+  const folder = dirname(resolve(path))
+  if (existsSync(path)) return undefined
+  try {
+    // A folder that this user may not search hides files that exist.
+    accessSync(folder, constants.X_OK)
+    return folder
+  } catch {
+    return undefined
+  }
 }
 
 function fileOf(error: unknown): string {

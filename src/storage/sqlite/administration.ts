@@ -13,7 +13,7 @@ import { keyStore, keysCatalog } from '../transactions/keys.ts'
 import { maintenanceStore } from '../transactions/meta.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './engine.ts'
-import { makeFile } from './file.ts'
+import { makeFile, withPath } from './file.ts'
 import { migrate, migrationEngineOf, runOn } from './migrate.ts'
 import { runnerOf, Writer } from './writer.ts'
 
@@ -94,9 +94,10 @@ export function examineSqlite(path: string, catalog: Catalog | undefined): Exami
  */
 export function hasSqliteTables(path: string): boolean {
   if (!existsSync(path)) return false
-  const database = new DatabaseSync(path, { readOnly: true, timeout: 60_000 })
+  const database = withPath(path, () => new DatabaseSync(path, { readOnly: true, timeout: 60_000 }))
+  const read = () => database.prepare("select 1 from sqlite_schema where name = 'resourced_meta'").get()
   try {
-    return database.prepare("select 1 from sqlite_schema where name = 'resourced_meta'").get() !== undefined
+    return withPath(path, read) !== undefined
   } finally {
     database.close()
   }

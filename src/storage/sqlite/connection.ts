@@ -9,6 +9,7 @@ import { StorageFault } from '../storage.ts'
 import type { Row, Statement, Transaction } from '../transaction.ts'
 import { Memory } from '../transactions/memory.ts'
 import { addFunctions } from './engine.ts'
+import { withPath } from './file.ts'
 
 /** How durable commits are: `full` survives a power cut; `off` is for benchmarks and for filling new files. */
 export type Synchronous = 'full' | 'off'
@@ -31,14 +32,14 @@ export class Connection {
   ) {
     const { readOnly = false, log = 'wal', synchronous = log === 'none' ? 'off' : 'full' } = options
     // The timeout until `stopWaiting`: other processes may be starting on the same file, or migrating it.
-    this.database = new DatabaseSync(path, { readOnly, timeout: readOnly ? 0 : 60_000 })
+    this.database = withPath(path, () => new DatabaseSync(path, { readOnly, timeout: readOnly ? 0 : 60_000 }))
     addFunctions(this.database)
     if (!readOnly) {
       // A checkpoint at 16 MB of log: a page that changes often is copied into the file once.
       // A backup lets the log grow. At 64 MB it is truncated afterwards.
       const wal = 'pragma journal_mode = wal; pragma wal_autocheckpoint = 4000; pragma journal_size_limit = 67108864'
       const none = 'pragma locking_mode = exclusive; pragma journal_mode = delete'
-      this.database.exec(`${log === 'wal' ? wal : none}; pragma synchronous = ${synchronous}`)
+      withPath(path, () => this.database.exec(`${log === 'wal' ? wal : none}; pragma synchronous = ${synchronous}`))
     }
     // In KiB. Readers profit from a larger cache; a group of changes touches fewer pages.
     const cache = `pragma cache_size = ${readOnly ? -8_000 : -4_000}`

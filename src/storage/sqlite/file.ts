@@ -19,6 +19,16 @@ export function makeFile(file: string): void {
   if (!create(file, 'wx') && !existsSync(file)) create(file, 'a') // A link to where nothing is.
 }
 
+/** Opens a database, and adds its file to an error of SQLite, which names none. */
+export function withPath<T>(path: string, open: () => T): T {
+  try {
+    return open()
+  } catch (error) {
+    if (error instanceof Error && !('path' in error)) Object.assign(error, { path })
+    throw error
+  }
+}
+
 /** Creates the folders of a file that does not exist, for their owner only. */
 export function makeFolder(file: string): void {
   const folder = dirname(resolve(file))
