@@ -7,11 +7,14 @@ import { testFiles } from './postgres/test-files.ts'
 
 const ownFolder = 'src/storage/sqlite/'
 const ofSqlite: Readonly<Record<string, string>> = {
+  'src/cli/dev.test.ts': 'is about the command; a file is enough',
+  'src/cli/doctor.test.ts': 'is about files, their modes and their folders; PostgreSQL has a test of its own',
   'src/cli/supported-node.test.ts': 'is about versions of Node; no database is opened',
   'src/storage/transactions/export-csv.test.ts': 'reads values through the engine of SQLite',
   'test/atlas.test.ts': 'the example fills a file and takes it into use by renaming it',
   'test/browser/cors.test.ts': 'is about a browser',
   'test/canaries.test.ts': 'is about what the command says; one file will do',
+  'test/command-errors.test.ts': 'is about what the commands print; a file is enough',
   'test/deletion-crash.test.ts': 'fills a file past the storage, and copies it for each kill',
   'test/deletion-pace.test.ts': 'fills a file past the storage; its times are those of SQLite',
   'test/export-pace.test.ts': 'fills a file past the storage; its times are those of SQLite',

@@ -233,6 +233,12 @@ const refused: readonly [name: string, given: readonly string[], files: Record<s
   ['no such file', ['none.yaml'], {}, /There is no such file/],
   ['a mistake', [], { 'resources.yaml': 'name: 3' }, /resources\.yaml/],
   ['a port', ['--port', 'x'], { 'resources.yaml': declared() }, /^--port takes a number/],
+  [
+    'a database elsewhere',
+    ['--database', 'postgres://db.example/app'],
+    {},
+    /^resourced dev makes a key .* db\.example may be/,
+  ],
   ['memory', ['--database', 'sqlite::memory:'], { 'resources.yaml': declared() }, /^resourced dev keeps its data/],
 ]
 for (const [name, given, files, sentence] of refused) {
@@ -243,7 +249,7 @@ for (const [name, given, files, sentence] of refused) {
       cwd: folder,
       encoding: 'utf8',
     })
-    assert.equal(status, ['a port', 'memory'].includes(name) ? 2 : 1)
+    assert.equal(status, ['a port', 'memory', 'a database elsewhere'].includes(name) ? 2 : 1)
     assert.match(stderr, sentence)
     assert.doesNotMatch(stderr, /\n {4}at /)
   })

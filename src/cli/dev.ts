@@ -4,17 +4,18 @@
  */
 import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { exampleOf } from '../documents/openapi/schemas.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
+import type { Catalog, Resource } from '../model/resource.ts'
 import type { LogLevel } from '../server/observe/log.ts'
 import type { Observe } from '../server/observe/observe.ts'
-import { isInMemory } from '../server/open-database.ts'
+import { type DatabaseOptions, isInMemory } from '../server/open-database.ts'
 import { type MayLose, migrateTo, type ServeOptions, type Serving } from '../server/serve.ts'
 import { ConfigurationError, UsageError } from '../spec/configuration-error.ts'
 import { formatSteps, MigrationRefused, type MigrationStep } from '../storage/migration/migration-step.ts'
 import { completeVersions, type Versions } from '../versions/versions.ts'
 import { databaseOf, type GivenDatabase } from './command-line.ts'
 import { developmentKey, developmentKeyFile } from './development-key.ts'
-import { exampleRequest } from './example-request.ts'
 import { explain } from './explain.ts'
 import { stampOf } from './file-stamp.ts'
 import { type Attempt, type Content, declarationOf, isSameContent, tryDeclaration } from './isolated-declaration.ts'
@@ -34,6 +35,7 @@ export async function devCommand(given: string | undefined, options: Options): P
   if (isInMemory(database)) {
     throw new UsageError('resourced dev keeps its data while the declaration changes: use sqlite:FILE.')
   }
+  requireLocal(database)
   const file = given ?? (await findDeclaration('.'))
   if (file === undefined) {
     throw new ConfigurationError('There is no declaration here: run resourced init to write one, or name a file.')
@@ -55,6 +57,21 @@ export async function devCommand(given: string | undefined, options: Options): P
   })
   await greet(file, serving, versions)
   await follow({ edited, serving, complete, served: first.content })
+}
+
+/**
+ * Refuses a database elsewhere: the command makes a key of an administrator in it, and changes its tables.
+ *
+ * @throws UsageError
+ */
+function requireLocal({ database }: DatabaseOptions): void {
+  if (!database.startsWith('postgres')) return
+  const { hostname } = new URL(database)
+  if (['', 'localhost', '127.0.0.1', '[::1]'].includes(hostname)) return
+  throw new UsageError(
+    `resourced dev makes a key of an administrator and changes tables, and ${hostname} may be another machine. ` +
+      'Name a database on localhost, or run resourced serve.',
+  )
 }
 
 /** Standard error has these in words. */
@@ -189,7 +206,8 @@ async function untilAgreed<T>(
       }
       if (!hasTerminal()) {
         say(
-          'There is no terminal to ask, so nothing is changed. Stop resourced dev and run: npx resourced migrate --apply',
+          'There is no terminal to ask, so nothing is changed. Stop resourced dev and run: ' +
+            'npx resourced migrate --apply',
         )
         return undefined
       }
@@ -238,4 +256,33 @@ async function greet(file: string, serving: Serving, versions: Versions): Promis
 /** Whether only the developer reads what is written: logs of other programs should not have keys in them. */
 function isVisible(): boolean {
   return process.stderr.isTTY === true
+}
+
+/**
+ * A command that creates a record in the first collection whose required fields have examples. Without such a
+ * collection, it lists the first one.
+ *
+ * @param url of the interface, without a slash at the end
+ */
+function exampleRequest(url: string, catalog: Catalog, key: string): string {
+  const authorization = `--header "Authorization: Bearer ${key}"`
+  for (const resource of catalog.resources.values()) {
+    const record = exampleRecord(resource)
+    if (record === undefined) continue
+    const json = JSON.stringify(record).replaceAll("'", String.raw`'\''`)
+    return `  curl ${url}/${resource.name} ${authorization} --json '${json}'`
+  }
+  return `  curl ${url}/${[...catalog.resources.keys()][0] ?? ''} ${authorization}`
+}
+
+/** The required fields of a record; `undefined` where one has no example. */
+function exampleRecord({ fields }: Resource): Record<string, unknown> | undefined {
+  const record: Record<string, unknown> = {}
+  for (const field of fields) {
+    if (!field.required || field.readOnly || field.default !== undefined) continue
+    const value = field.reference === undefined ? exampleOf(field.schema, field.name) : undefined
+    if (value === undefined) return undefined
+    record[field.name] = value
+  }
+  return record
 }

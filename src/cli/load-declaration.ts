@@ -133,7 +133,8 @@ export async function importDefault(url: string): Promise<unknown> {
 }
 
 /**
- * Imports a module and gives its default export, or says why there is none. A module is imported once in the life of the program.
+ * Imports a module and gives its default export, or says why there is none. A module is imported once in the life of
+ * the program.
  *
  * @param path absolute
  */

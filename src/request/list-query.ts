@@ -223,7 +223,9 @@ function readFilter(resource: Resource, name: string, values: readonly string[],
   const subject = resource.filterables.find((each) => each.name === parts?.[1])
   if (subject === undefined) {
     const possible = resource.filterables.map((each) => each.name).join(', ')
-    const message = `${JSON.stringify(name)} is no parameter of ${resource.name}. Its filters are ${possible}; the others are q, sort, fields and those of pages.`
+    const message =
+      `${JSON.stringify(name)} is no parameter of ${resource.name}. Its filters are ${possible}. ` +
+      'The other parameters are q, sort, fields and those of pages.'
     issues.push({ code: 'UNKNOWN_PARAMETER', message, parameter: name })
     return always
   }

@@ -1,20 +1,21 @@
 /** The program as a library: a declaration in, an application out. */
 
 import { randomUUID } from 'node:crypto'
-import type { Client } from '../client/client.ts'
+import { type Client, makeClient } from '../client/client.ts'
 import { type Cors, readCors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { checkDeclaration } from '../model/check/check-declaration.ts'
 import { DeclarationError } from '../model/check/problem.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
+import type { Caller } from '../policy/caller.ts'
 import type { JwtOptions } from '../policy/jwt-settings.ts'
-import type { AuthenticateOption, CallerInput } from '../policy/own-credentials.ts'
+import { type AuthenticateOption, type CallerInput, readCaller } from '../policy/own-credentials.ts'
 import type { Fault } from '../spec/faults.ts'
 import type { Storage } from '../storage/storage.ts'
 import { completeVersions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
-import { clientAs } from './in-process.ts'
 import { readJwt } from './jwt.ts'
+import { bodyTooLarge } from './node/head.ts'
 import { type LogOption, readLog } from './observe/app-log.ts'
 import type { Observation, Observe } from './observe/observe.ts'
 import { type DatabaseOptions, openStorage } from './open-database.ts'
@@ -174,4 +175,34 @@ function deferredApp(
       await opened?.close()
     },
   }
+}
+
+/** Answers a request of a caller who is known. */
+type RespondAs = (request: HttpRequest, caller: Caller) => Promise<HttpResponse>
+
+/**
+ * Makes a client that calls an application without HTTP.
+ *
+ * @param basePath the beginning of the current version's paths
+ * @throws TypeError if this is no caller
+ */
+function clientAs(given: CallerInput, basePath: string, respond: RespondAs): Client {
+  const caller = readCaller(given, 'app.as() received')
+  return makeClient(async ({ method, path, headers, body, signal }) => {
+    const bytes = Buffer.from(body ?? '')
+    const response = await respond(
+      {
+        ...{ method, target: `${basePath}${path}`, headers, secure: true, address: '' },
+        abandoned: signal && (() => signal),
+        async readBody(limit) {
+          if (bytes.length > limit) throw bodyTooLarge(limit)
+          return bytes
+        },
+      },
+      caller,
+    )
+    const text = Buffer.from((response.body ?? '') as string).toString()
+    const etag = response.headers['ETag']
+    return { status: response.status, etag, body: text === '' ? undefined : JSON.parse(text) }
+  })
 }

@@ -156,6 +156,7 @@ function refusalMessage(steps: readonly MigrationStep[], command: string | undef
 function formerMessage(steps: readonly MigrationStep[]): string {
   const reason = 'A newer declaration has changed the database since, and this one would need'
   const advice =
-    'Start the newer declaration. To return to this one, stop the newer servers and list the losses: npx resourced migrate'
+    'Start the newer declaration. To return to this one, stop the newer servers and list the losses: ' +
+    'npx resourced migrate'
   return `${reason}:\n${formatSteps(steps)}\n${advice}`
 }

@@ -27,7 +27,8 @@ interface PooledOptions extends MigrateOptions {
 const needsSession =
   'The database lacks tables or columns, ' +
   'which cannot be added through a pooler that shares connections among transactions. ' +
-  'Run once: npx resourced migrate --apply --database with the address of the PostgreSQL server itself; then start again.'
+  'Run once: npx resourced migrate --apply --database with the address of the PostgreSQL server itself; ' +
+  'then start again.'
 
 /**
  * Adds and changes tables, columns and indexes until a database fits a catalog, as `migrate` of SQLite does.
