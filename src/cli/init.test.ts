@@ -99,7 +99,8 @@ test('a package.json that is not JSON is kept, and named', () => {
   for (const text of ['', 'null', '[]', '{ broken']) {
     writeFileSync(join(folder, 'package.json'), text)
     const { status, stderr } = run(folder, 'init')
-    assert.equal(status, 0, stderr)
+    assert.equal(status, 1, stderr)
+    assert.doesNotMatch(stderr, /Next:|npm install/)
     assert.ok(stderr.includes('package.json is not a JSON object: correct it, and repeat the command.\n'), stderr)
     assert.equal(readFileSync(join(folder, 'package.json'), 'utf8'), text)
   }

@@ -131,13 +131,19 @@ export function packageNameOf(folder: string): string {
   return ['resourced', 'node_modules', 'favicon.ico'].includes(name) ? `${name.replaceAll(/\W|_/g, '-')}-api` : name
 }
 
-/** What files that were kept lack. */
+/**
+ * What files that were kept lack.
+ *
+ * @throws ConfigurationError if npm could not read package.json
+ */
 async function advice(folder: string, kept: readonly string[], declaration: string): Promise<string[]> {
   const lines: string[] = []
   if (kept.includes('package.json')) {
     const settings = await missingSettings(join(folder, 'package.json'), declaration)
-    if (settings === undefined) lines.push('package.json is not a JSON object: correct it, and repeat the command.')
-    else if (settings.length > 0) lines.push(`Add to package.json: npm pkg set ${settings.join(' ')}`)
+    if (settings === undefined) {
+      throw new ConfigurationError('package.json is not a JSON object: correct it, and repeat the command.')
+    }
+    if (settings.length > 0) lines.push(`Add to package.json: npm pkg set ${settings.join(' ')}`)
   }
   for (const [name, needed] of [
     ['.gitignore', ['node_modules/', '.resourced/', '.env']],
