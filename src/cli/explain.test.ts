@@ -68,7 +68,7 @@ test('a syntax error has the line, in every format', async () => {
 
 test('a missing key has the place of what it is missing in, and the empty declaration has none', async () => {
   assert.match(await printed('c.yaml', 'name: notes\nresources: { notes: {} }'), /c\.yaml:2:14\n.*\n {7}│ {14}\^{5}\n/)
-  assert.match(await printed('empty.yaml', ''), /must be an object, and is null/)
+  assert.match(await printed('empty.yaml', ''), /must be an object, and is null\n.*Write name and resources\./)
 })
 
 test('the second use of an alias has the place of the alias', async () => {

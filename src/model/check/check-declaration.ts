@@ -37,7 +37,8 @@ export function checkDeclaration(value: unknown, locate?: Locate): Problem[] {
     copied,
   )
   if (!isObject(declaration.value) && copied.length === 0) {
-    declaration.mustBe('an object', 'Write export default defineInterface({ name, resources }).')
+    const example = locate === undefined ? 'export default defineInterface({ name, resources })' : 'name and resources'
+    declaration.mustBe('an object', `Write ${example}.`)
   }
   const findings = isObject(declaration.value) ? checkInterfaceAndResources(declaration) : copied
   const found = inOrder(findings, declaration.value)
