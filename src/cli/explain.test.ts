@@ -66,6 +66,13 @@ test('a syntax error has the line, in every format', async () => {
   assert.match(await printed('tab.yaml', 'name: a\nresources:\n\tnotes: {}'), /tab\.yaml:3:1(?:.|\n)*│ +\^/)
 })
 
+test('of syntax errors in YAML the first one is reported, because others follow from it', async () => {
+  const indent = 'name: notes\nresources:\n  notes:\n    fields:\n   title: { type: string }\n    access: {}\n'
+  assert.match(await printed('indent.yaml', indent), /^One thing is wrong (?:.|\n)*indent\.yaml:4:/)
+  const tab = 'name: notes\nresources:\n\tnotes:\n\t  fields: {}\n  a: 1\n'
+  assert.match(await printed('tabs.yaml', tab), /^One thing is wrong (?:.|\n)*tabs\.yaml:3:1/)
+})
+
 test('a missing key has the place of what it is missing in, and the empty declaration has none', async () => {
   assert.match(await printed('c.yaml', 'name: notes\nresources: { notes: {} }'), /c\.yaml:2:14\n.*\n {7}│ {14}\^{5}\n/)
   assert.match(await printed('empty.yaml', ''), /must be an object, and is null\n.*Write name and resources\./)

@@ -7,7 +7,7 @@ import type { Problem } from '../model/check/problem.ts'
 import { placeName, SourceText } from '../model/check/source-place.ts'
 import type { Parsed } from './read-json.ts'
 
-// One wrong indent can cause thousands.
+// One wrong habit can cause thousands of mistakes in keys.
 const mostProblems = 20
 
 // The parser needs seconds for a megabyte.
@@ -34,8 +34,7 @@ export function readYaml(text: string, mostCharacters = defaultMost): Parsed {
   }
   try {
     const document = parseDocument(text, options)
-    const errors = [...document.errors, ...document.warnings]
-    const mistakes = errors.length > 0 ? errors.map(syntaxMistake) : keyMistakes(document)
+    const mistakes = syntaxMistakes(document) ?? keyMistakes(document)
     if (mistakes.length > 0) return { problems: mistakes.slice(0, mostProblems).map(problem) }
     // Thousands of aliases of aliases are an attack.
     const value: unknown = document.toJS({ maxAliasCount: 100 })
@@ -62,6 +61,13 @@ interface Mistake {
   readonly range: readonly [start: number, end: number]
   readonly message: string
   readonly remedy: string
+}
+
+/** The first syntax error, because others follow from it, or else all warnings; `undefined`: there are none. */
+function syntaxMistakes({ errors, warnings }: Document.Parsed): Mistake[] | undefined {
+  const [first] = errors.toSorted((a, b) => a.pos[0] - b.pos[0])
+  if (first !== undefined) return [syntaxMistake(first)]
+  return warnings.length > 0 ? warnings.map(syntaxMistake) : undefined
 }
 
 function syntaxMistake({ code, message, pos }: Document.Parsed['errors'][number]): Mistake {
