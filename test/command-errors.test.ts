@@ -124,6 +124,8 @@ const failures: readonly [string, RegExp][] = [
   ['import things text', /^There is no collection "things"/],
   ['import notes none.json', /none\.json/],
   ['import notes folder --format json', /folder/],
+  ['import notes socket --format csv', /^socket cannot be opened[^\n]*\n$/],
+  ['import notes text --format json', /^line 1: MALFORMED_JSON: .*\nStopped\. Nothing is imported\.\n/],
   ['import notes socket --format csv --database sqlite:text', /^The database text cannot be used: [^\n]*\n$/],
   ['move --from sqlite:none.db --to sqlite:other.db', /^There is no database of Resourced at none/],
 ]

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { type Imported, type ImportProblem, importRecords } from '../jobs/import.ts'
 import { type Format, formatOf, readRecords } from '../jobs/read-records.ts'
-import type { Bytes, SourceRecord } from '../jobs/source.ts'
+import type { Bytes, SourceRecord, UnreadableRecord } from '../jobs/source.ts'
 import { withoutCredentials } from '../model/credentials.ts'
 import { suggest } from '../model/nearest.ts'
 import { deepFreeze } from '../model/plain-copy.ts'
@@ -36,18 +36,28 @@ export async function importCommand(collection: string, file: string, options: O
   }
   const { bytes, read, size } = await open(file)
   const isNew = !(await hasTables(database))
-  const storage = await openStorage(database, catalog)
   const progress = showProgress({ title: `Importing ${collection}`, unit: 'records' })
-  if (isNew) progress.say(`Made a new database at ${placeOf(database)}: there was none.`)
   const interrupted = interruption()
-  const started = performance.now()
   const records = readRecords(until(interrupted.signal, bytes), kind, resource, { mostBytes: catalog.limits.bodyBytes })
+  // Before the database is opened: input that cannot be read creates none.
+  const first = await records.next()
+  if (!interrupted.signal.aborted && first.done !== true && stops(first.value, options)) {
+    report(progress, first.value)
+    const stopped = { imported: 0, skipped: 1, line: 0, stopped: true }
+    for (const line of summary(stopped, { collection, seconds: 0, interrupted: false })) progress.say(line)
+    process.exitCode = 1
+    await records.return(undefined)
+    return
+  }
+  const storage = await openStorage(database, catalog)
+  if (isNew) progress.say(`Made a new database at ${placeOf(database)}: there was none.`)
+  const started = performance.now()
   let last: Imported = { imported: 0, skipped: 0, line: 0, stopped: false }
   try {
     last = await importRecords({
       storage,
       resource,
-      records: whole(interrupted.signal, records),
+      records: whole(interrupted.signal, first, records),
       caller: deepFreeze({ id: options.subject, roles: [], claims: {} }),
       skipInvalid: options.skipInvalid,
       onProgress(now) {
@@ -115,9 +125,20 @@ async function* until(signal: AbortSignal, source: Bytes): AsyncGenerator<Uint8A
   }
 }
 
-/** The records before the signal, without the one that was cut off. */
-async function* whole(signal: AbortSignal, records: AsyncIterable<SourceRecord>): AsyncGenerator<SourceRecord> {
-  for await (const record of records) {
+/** Whether an import ends at this record, because it cannot be read. */
+function stops(record: SourceRecord, { skipInvalid = false }: Options): record is UnreadableRecord {
+  return 'issues' in record && (!skipInvalid || record.final === true)
+}
+
+/** The first record and those after it until the signal, without the one that was cut off. */
+async function* whole(
+  signal: AbortSignal,
+  first: IteratorResult<SourceRecord>,
+  others: AsyncIterable<SourceRecord>,
+): AsyncGenerator<SourceRecord> {
+  if (first.done === true || signal.aborted) return
+  yield first.value
+  for await (const record of others) {
     if (signal.aborted) return
     yield record
   }
