@@ -14,6 +14,7 @@ export {
   ProblemError,
   type Query,
 } from './client/client.ts'
+export { DeclarationError, type Problem } from './model/check/problem.ts'
 export {
   type AccessRule,
   type Action,
@@ -58,3 +59,5 @@ export type { LogEntry, LogOption } from './server/observe/app-log.ts'
 export type { Logger } from './server/observe/log.ts'
 export { collectMetrics, type Metrics } from './server/observe/metrics.ts'
 export type { Observation, Observe } from './server/observe/observe.ts'
+export { ConfigurationError } from './spec/configuration-error.ts'
+export { MigrationRefused, type MigrationStep } from './storage/migration/migration-step.ts'
