@@ -6,8 +6,8 @@ import { sqlContext } from '../src/storage/sql/context.ts'
 import { representationSql } from '../src/storage/sql/records.ts'
 import { Connection } from '../src/storage/sqlite/connection.ts'
 import { sqlite } from '../src/storage/sqlite/engine.ts'
+import type { Records } from './competitors.ts'
 import { loadDirectly } from './direct-load.ts'
-import type { Records } from './strangers.ts'
 
 const now = '2026-01-01T00:00:00.000Z'
 

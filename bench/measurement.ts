@@ -1,7 +1,7 @@
 /** What is measured, as data: two servers asked the same, and how they should compare. */
 import type { Server } from './processes.ts'
 import type { Contestant, Spread } from './rounds.ts'
-import type { Stand } from './stand.ts'
+import type { Setup } from './setup.ts'
 
 /** The two (and others) that are compared, and what to stop afterwards. */
 export interface Contest {
@@ -20,7 +20,7 @@ export interface Measurement {
   readonly target: number
   /** Whether it is repeated by HTTPS. */
   readonly repeated: boolean
-  prepare(stand: Stand): Promise<Contest>
+  prepare(setup: Setup): Promise<Contest>
 }
 
 /** A line of the table. */

@@ -20,7 +20,7 @@ import type { OpenLoad, Seen } from './open-load.ts'
 import { createKey, declaration } from './ours.ts'
 import type { Server } from './processes.ts'
 import { type Spread, spreadOf } from './rounds.ts'
-import { startOurs } from './stand.ts'
+import { startOurs } from './setup.ts'
 
 const { values: options } = parseArgs({ options: { quick: { type: 'boolean', default: false } } })
 const { rounds, seconds } = options.quick ? { rounds: 1, seconds: 3 } : { rounds: 5, seconds: 6 }

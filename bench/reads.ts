@@ -1,12 +1,12 @@
 /** The measurements of reads. */
 import { join } from 'node:path'
 import { ask, type Request } from './ask.ts'
+import { type Competitor, jsonServer, platformatic } from './competitors.ts'
 import type { Contest, Measurement } from './measurement.ts'
 import type { Server } from './processes.ts'
 import { recordAnswers, recordPages } from './recording.ts'
 import type { Contestant } from './rounds.ts'
-import { copyOf, get, type Stand, startYardstick } from './stand.ts'
-import { jsonServer, platformatic, type Stranger } from './strangers.ts'
+import { copyOf, get, type Setup, startYardstick } from './setup.ts'
 
 const connections = 64
 /** How many different addresses are asked for in turn. */
@@ -19,13 +19,13 @@ export const city: Measurement = {
   yardstick: 'bare',
   target: 0.6,
   repeated: true,
-  prepare: async (stand) => {
-    const cities = everyNth(stand.data.records.cities, variety.cities)
-    const requests = cities.map(({ id }) => get(stand.data, `/v1/cities/${id}`))
-    return withGuests(await besideBare(stand, 'city', requests, 200), stand, {
-      [jsonServer.name]: cities.map(({ id }) => get(stand.data, `/cities/${id}`)),
-      [platformatic.name]: everyNth(stand.data.records.cities.keys(), variety.cities).map((row) =>
-        get(stand.data, `/cities/${row + 1}`),
+  prepare: async (setup) => {
+    const cities = everyNth(setup.data.records.cities, variety.cities)
+    const requests = cities.map(({ id }) => get(setup.data, `/v1/cities/${id}`))
+    return withPeers(await besideBare(setup, 'city', requests, 200), setup, {
+      [jsonServer.name]: cities.map(({ id }) => get(setup.data, `/cities/${id}`)),
+      [platformatic.name]: everyNth(setup.data.records.cities.keys(), variety.cities).map((row) =>
+        get(setup.data, `/cities/${row + 1}`),
       ),
     })
   },
@@ -38,10 +38,10 @@ export const page: Measurement = {
   yardstick: 'bare+SQL',
   target: 0.7,
   repeated: true,
-  prepare: async (stand) => {
-    const places = largeCountries(stand)
-    const requests = places.map(({ id }) => get(stand.data, `/v1/cities?country_id=${id}&per_page=50`))
-    return withGuests(await besideSql(stand, 'page', requests), stand, pagesOfGuests(stand, places))
+  prepare: async (setup) => {
+    const places = largeCountries(setup)
+    const requests = places.map(({ id }) => get(setup.data, `/v1/cities?country_id=${id}&per_page=50`))
+    return withPeers(await besideSql(setup, 'page', requests), setup, pagesOfPeers(setup, places))
   },
 }
 
@@ -52,9 +52,9 @@ export const cursor: Measurement = {
   yardstick: 'bare+SQL',
   target: 0.7,
   repeated: false,
-  prepare: (stand) => {
-    const requests = largeCountries(stand).map(({ id }) => get(stand.data, `/v1/cities?country_id=${id}&limit=50`))
-    return besideSql(stand, 'cursor', requests)
+  prepare: (setup) => {
+    const requests = largeCountries(setup).map(({ id }) => get(setup.data, `/v1/cities?country_id=${id}&limit=50`))
+    return besideSql(setup, 'cursor', requests)
   },
 }
 
@@ -65,15 +65,15 @@ export const unchanged: Measurement = {
   yardstick: 'bare 304',
   target: 0.6,
   repeated: true,
-  prepare: async (stand) => {
-    const places = largeCountries(stand)
-    const requests = places.map(({ id }) => get(stand.data, `/v1/cities?country_id=${id}&per_page=50`))
-    const contest = await besideBare(stand, 'unchanged', await conditional(stand.ours, requests), 304)
-    const guest = stand.guests.find(({ stranger }) => stranger === jsonServer)?.server
-    if (guest === undefined) return contest
+  prepare: async (setup) => {
+    const places = largeCountries(setup)
+    const requests = places.map(({ id }) => get(setup.data, `/v1/cities?country_id=${id}&per_page=50`))
+    const contest = await besideBare(setup, 'unchanged', await conditional(setup.ours, requests), 304)
+    const peer = setup.peers.find(({ competitor }) => competitor === jsonServer)?.server
+    if (peer === undefined) return contest
     // Platformatic DB has no entity tags.
-    const asked = await conditional(guest, pagesOfGuests(stand, places)[jsonServer.name] ?? [])
-    return withGuests(contest, stand, { [jsonServer.name]: asked }, 304)
+    const asked = await conditional(peer, pagesOfPeers(setup, places)[jsonServer.name] ?? [])
+    return withPeers(contest, setup, { [jsonServer.name]: asked }, 304)
   },
 }
 
@@ -87,44 +87,44 @@ async function conditional(server: Server, requests: readonly Request[]): Promis
   return asked
 }
 
-async function besideBare(stand: Stand, name: string, requests: readonly Request[], status: number): Promise<Contest> {
-  const file = join(stand.folder, `${name}.json`)
-  await recordAnswers(file, stand.ours.origin, requests)
-  const bare = await startYardstick(stand, 'bare.ts', [file])
-  return contest(stand, requests, 'bare', bare, status)
+async function besideBare(setup: Setup, name: string, requests: readonly Request[], status: number): Promise<Contest> {
+  const file = join(setup.folder, `${name}.json`)
+  await recordAnswers(file, setup.ours.origin, requests)
+  const bare = await startYardstick(setup, 'bare.ts', [file])
+  return contest(setup, requests, 'bare', bare, status)
 }
 
-async function besideSql(stand: Stand, name: string, requests: readonly Request[]): Promise<Contest> {
-  const file = join(stand.folder, `${name}.json`)
-  const { catalog, file: database } = stand.data
-  await recordPages(file, stand.ours.origin, requests, catalog, copyOf(database, stand.folder))
-  const bare = await startYardstick(stand, 'bare-sql.ts', [file])
-  return contest(stand, requests, 'bare+SQL', bare, 200)
+async function besideSql(setup: Setup, name: string, requests: readonly Request[]): Promise<Contest> {
+  const file = join(setup.folder, `${name}.json`)
+  const { catalog, file: database } = setup.data
+  await recordPages(file, setup.ours.origin, requests, catalog, copyOf(database, setup.folder))
+  const bare = await startYardstick(setup, 'bare-sql.ts', [file])
+  return contest(setup, requests, 'bare+SQL', bare, 200)
 }
 
-function contest(stand: Stand, requests: readonly Request[], name: string, yardstick: Server, status: number): Contest {
-  const own: Contestant = { name: 'ours', server: stand.ours, requests, connections, status }
+function contest(setup: Setup, requests: readonly Request[], name: string, yardstick: Server, status: number): Contest {
+  const own: Contestant = { name: 'ours', server: setup.ours, requests, connections, status }
   return { contestants: [own, { name, server: yardstick, requests, connections, status }], ends: [yardstick] }
 }
 
 /** Adds the others that have the operation. */
-export function withGuests(
+export function withPeers(
   { contestants, ends }: Contest,
-  stand: Stand,
+  setup: Setup,
   requests: Readonly<Record<string, readonly Request[]>>,
   status = 200,
 ): Contest {
-  const others = stand.guests.flatMap(({ stranger: { name }, server }): Contestant[] => {
+  const others = setup.peers.flatMap(({ competitor: { name }, server }): Contestant[] => {
     const asked = requests[name]
     return server === undefined || asked === undefined ? [] : [{ name, server, requests: asked, connections, status }]
   })
   return { contestants: [...contestants, ...others], ends }
 }
 
-function pagesOfGuests(
-  { data }: Stand,
+function pagesOfPeers(
+  { data }: Setup,
   places: readonly Place[],
-): Readonly<Record<Stranger['name'], readonly Request[]>> {
+): Readonly<Record<Competitor['name'], readonly Request[]>> {
   return {
     [jsonServer.name]: places.map(({ id }) => get(data, `/cities?country_id=${id}&_page=1&_limit=50`)),
     [platformatic.name]: places.map(({ number }) =>
@@ -140,7 +140,7 @@ interface Place {
 }
 
 /** Countries whose first page is full. */
-function largeCountries({ data: { records } }: Stand): Place[] {
+function largeCountries({ data: { records } }: Setup): Place[] {
   const counts = new Map<unknown, number>()
   for (const { country_id } of records.cities) counts.set(country_id, (counts.get(country_id) ?? 0) + 1)
   const places = records.countries.map(({ id }, index) => ({ id: String(id), number: index + 1 }))

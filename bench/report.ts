@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Line } from './measurement.ts'
 import type { Spread } from './rounds.ts'
-import type { Guest } from './stand.ts'
+import type { Peer } from './setup.ts'
 
 /** A single figure with its bound. */
 export interface Figure {
@@ -17,18 +17,18 @@ export interface Figure {
 export interface Findings {
   readonly lines: readonly Line[]
   readonly figures: readonly Figure[]
-  readonly guests: readonly Guest[]
+  readonly peers: readonly Peer[]
   /** Sentences: when, where, by which command. */
   readonly circumstances: readonly string[]
 }
 
 /** The findings as Markdown. */
-export function format({ lines, figures, guests, circumstances }: Findings): string {
+export function format({ lines, figures, peers, circumstances }: Findings): string {
   return [
     circumstances.map((each) => `- ${each}`).join('\n'),
     lines.length > 0 ? comparisons(lines) : '',
     figures.length > 0 ? figureTable(figures) : '',
-    lines.some(({ others }) => others.size > 0) || guests.length > 0 ? othersTable(lines, guests) : '',
+    lines.some(({ others }) => others.size > 0) || peers.length > 0 ? othersTable(lines, peers) : '',
   ]
     .filter((part) => part !== '')
     .join('\n\n')
@@ -70,9 +70,9 @@ function figureTable(figures: readonly Figure[]): string {
   return table(['measured', 'median (least–most)', 'target', ''], rows)
 }
 
-function othersTable(lines: readonly Line[], guests: readonly Guest[]): string {
+function othersTable(lines: readonly Line[], peers: readonly Peer[]): string {
   const compared = lines.filter(({ others }) => others.size > 0)
-  const names = guests.map(({ stranger }) => stranger.name)
+  const names = peers.map(({ competitor }) => competitor.name)
   const rows = compared.map((line) => [
     `${line.title}, ${line.transport}`,
     count(line.rate.median),
@@ -83,9 +83,11 @@ function othersTable(lines: readonly Line[], guests: readonly Guest[]): string {
         : `${count(found.median)} (${(found.median / line.rate.median).toFixed(3)} of ours)`
     }),
   ])
-  const absent = guests.filter(({ server }) => server === undefined)
-  const reasons = absent.map(({ stranger, problem }) => `\n\n${stranger.package} did not run here: ${problem}`)
-  return table(['answers a second', 'ours', ...guests.map(({ stranger }) => stranger.package)], rows) + reasons.join('')
+  const absent = peers.filter(({ server }) => server === undefined)
+  const reasons = absent.map(({ competitor, problem }) => `\n\n${competitor.package} did not run here: ${problem}`)
+  return (
+    table(['answers a second', 'ours', ...peers.map(({ competitor }) => competitor.package)], rows) + reasons.join('')
+  )
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -18,7 +18,7 @@ import { city, cursor, page, unchanged } from './reads.ts'
 import { type Figure, format, writeInto } from './report.ts'
 import { type Pace, ratiosOf, runRounds, spreadOf } from './rounds.ts'
 import { scale } from './scale.ts'
-import { copyOf, type Data, get, inviteGuests, type Stand, startOurs } from './stand.ts'
+import { copyOf, type Data, get, type Setup, startOurs, startPeers } from './setup.ts'
 import { timeStartUp } from './start-up.ts'
 import { converted, renamed, renamedCity } from './versions.ts'
 import { create } from './writes.ts'
@@ -71,28 +71,28 @@ async function run(): Promise<void> {
   const data = await loadData()
   // The first start compiles what later ones find compiled.
   await (await startOurs(folder, data.file, false)).stop()
-  const guests = isWanted('others') ? await inviteGuests(folder, data.records, say) : []
-  for (const { server } of guests) server?.hold(true)
+  const peers = isWanted('others') ? await startPeers(folder, data.records, say) : []
+  for (const { server } of peers) server?.hold(true)
   const lines: Line[] = []
   const figures: Figure[] = []
   for (const secure of [false, true]) {
     const chosen = measurements.filter(({ name, repeated }) => isWanted(name) && (!secure || repeated))
     if (chosen.length === 0) continue
-    const stand: Stand = {
+    const setup: Setup = {
       folder,
       pace,
       data,
       secure,
       ours: await startOurs(folder, data.file, secure),
-      guests: secure ? [] : guests,
+      peers: secure ? [] : peers,
     }
-    for (const measurement of chosen) lines.push(await compare(stand, measurement))
-    if (isWanted('memory')) figures.push(memoryOf(stand))
-    await stand.ours.stop()
+    for (const measurement of chosen) lines.push(await compare(setup, measurement))
+    if (isWanted('memory')) figures.push(memoryOf(setup))
+    await setup.ours.stop()
   }
   if (isWanted('start-up')) figures.push(await startUp(data))
-  for (const { server } of guests) await server?.stop()
-  const found = format({ lines, figures, guests, circumstances: circumstances(busy, awake) })
+  for (const { server } of peers) await server?.stop()
+  const found = format({ lines, figures, peers, circumstances: circumstances(busy, awake) })
   process.stdout.write(`\n${found}\n`)
   // A part of the measurements must not replace the whole.
   if (options.only.length === 0 && !options['no-write'])
@@ -107,15 +107,15 @@ async function loadData(): Promise<Data> {
   return { catalog, file, records: recordsOf(file, catalog), authorization }
 }
 
-async function compare(stand: Stand, measurement: Measurement): Promise<Line> {
-  const transport = stand.secure ? 'HTTPS' : 'HTTP'
+async function compare(setup: Setup, measurement: Measurement): Promise<Line> {
+  const transport = setup.secure ? 'HTTPS' : 'HTTP'
   say(`${measurement.name}, ${transport}`)
-  for (const { server } of stand.guests) server?.hold(false)
-  const { contestants, ends } = await measurement.prepare(stand)
+  for (const { server } of setup.peers) server?.hold(false)
+  const { contestants, ends } = await measurement.prepare(setup)
   const taking = new Set(contestants.map(({ server }) => server))
-  for (const { server } of stand.guests) if (server !== undefined && !taking.has(server)) server.hold(true)
-  const results = await runRounds(contestants, stand.pace, folder)
-  for (const { server } of stand.guests) server?.hold(true)
+  for (const { server } of setup.peers) if (server !== undefined && !taking.has(server)) server.hold(true)
+  const results = await runRounds(contestants, setup.pace, folder)
+  for (const { server } of setup.peers) server?.hold(true)
   for (const server of ends) await server.stop()
   const [own, yardstick, ...others] = contestants
   const rateOf = (name: string) => spreadOf(results.get(name)?.rates ?? [])
@@ -137,7 +137,7 @@ async function compare(stand: Stand, measurement: Measurement): Promise<Line> {
   return line
 }
 
-function memoryOf({ ours: server, secure }: Stand): Figure {
+function memoryOf({ ours: server, secure }: Setup): Figure {
   const title = `Memory of the server after all this, ${secure ? 'HTTPS' : 'HTTP'}`
   return { title, spread: spreadOf([server.memory() / 1_000_000]), unit: 'MB', bound: 150 }
 }

@@ -4,7 +4,7 @@ import { makeCities } from './atlas.ts'
 import type { Measurement } from './measurement.ts'
 import { createKey } from './ours.ts'
 import type { Contestant } from './rounds.ts'
-import { get, type Stand, startOurs } from './stand.ts'
+import { get, type Setup, startOurs } from './setup.ts'
 
 const connections = 64
 
@@ -16,15 +16,15 @@ export function scale(count: number): Measurement {
     yardstick: 'ours over 1,000',
     target: 0.85,
     repeated: false,
-    prepare: async (stand) => {
-      const large = await startOn(stand, 'ours over many', count)
-      const small = await startOn(stand, 'ours over 1,000', 1000)
+    prepare: async (setup) => {
+      const large = await startOn(setup, 'ours over many', count)
+      const small = await startOn(setup, 'ours over 1,000', 1000)
       return { contestants: [large, small], ends: [large.server, small.server] }
     },
   }
 }
 
-async function startOn({ folder, data }: Stand, name: string, count: number): Promise<Contestant> {
+async function startOn({ folder, data }: Setup, name: string, count: number): Promise<Contestant> {
   const file = join(folder, `cities-${count}.db`)
   const countries = await makeCities(file, data.catalog, count)
   const authorization = `Bearer ${createKey(`sqlite:${file}`)}`

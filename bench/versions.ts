@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Measurement } from './measurement.ts'
 import { ours } from './ours.ts'
 import { freePort, startServer } from './processes.ts'
-import { copyOf, get, type Stand } from './stand.ts'
+import { copyOf, get, type Setup } from './setup.ts'
 
 const connections = 64
 const variety = { cities: 2000, countries: 100 }
@@ -32,20 +32,20 @@ function versus(
   title: string,
   older: string,
   target: number,
-  pathsOf: (stand: Stand) => string[],
+  pathsOf: (setup: Setup) => string[],
 ): Measurement {
   return {
     ...{ name, title, yardstick: 'the current version', target, repeated: false },
-    async prepare(stand) {
+    async prepare(setup) {
       // Two of them, since whoever is not asked is held. Their start renames and converts what the atlas holds.
       const start = async (which: string) => {
-        const database = copyOf(stand.data.file, stand.folder)
+        const database = copyOf(setup.data.file, setup.folder)
         const port = await freePort()
-        const server = ours(stand.folder, `versions-${name}-${which}`, `sqlite:${database}`, port, false, declared)
+        const server = ours(setup.folder, `versions-${name}-${which}`, `sqlite:${database}`, port, false, declared)
         return startServer({ ...server, patience: 120_000 })
       }
       const [asked, beside] = [await start('older'), await start('current')]
-      const requestsOf = (version: string) => pathsOf(stand).map((path) => get(stand.data, `/${version}${path}`))
+      const requestsOf = (version: string) => pathsOf(setup).map((path) => get(setup.data, `/${version}${path}`))
       return {
         contestants: [
           { name: 'ours', server: asked, requests: requestsOf(older), connections, status: 200 },
@@ -57,13 +57,13 @@ function versus(
   }
 }
 
-function pagesOf({ data: { records } }: Stand): string[] {
+function pagesOf({ data: { records } }: Setup): string[] {
   const counts = Map.groupBy(records.cities, ({ country_id }) => country_id)
   const large = records.countries.filter(({ id }) => (counts.get(id)?.length ?? 0) >= 50).slice(0, variety.countries)
   return large.map(({ id }) => `/cities?country_id=${id}&per_page=50`)
 }
 
-function citiesOf({ data: { records } }: Stand): string[] {
+function citiesOf({ data: { records } }: Setup): string[] {
   const step = Math.floor(records.cities.length / variety.cities)
   return Array.from({ length: variety.cities }, (_, index) => `/cities/${records.cities[index * step]?.id}`)
 }

@@ -1,10 +1,10 @@
 /** The measurement of writes. */
 import type { Request } from './ask.ts'
+import { jsonServer, platformatic } from './competitors.ts'
 import type { Measurement } from './measurement.ts'
 import { declaration } from './ours.ts'
-import { withGuests } from './reads.ts'
-import { copyOf, type Stand, startYardstick } from './stand.ts'
-import { jsonServer, platformatic } from './strangers.ts'
+import { withPeers } from './reads.ts'
+import { copyOf, type Setup, startYardstick } from './setup.ts'
 
 const connections = 64
 const variety = 2000
@@ -16,13 +16,13 @@ export const create: Measurement = {
   yardstick: 'a commit for each',
   target: 2,
   repeated: false,
-  prepare: async (stand) => {
-    const { data, folder, ours } = stand
+  prepare: async (setup) => {
+    const { data, folder, ours } = setup
     const args = [declaration, 'cities', copyOf(data.file, folder)]
-    const committer = await startYardstick(stand, 'bare-committer.ts', args)
-    const requests = bodies(stand).map((body) => post(stand, '/v1/cities', body))
+    const committer = await startYardstick(setup, 'bare-committer.ts', args)
+    const requests = bodies(setup).map((body) => post(setup, '/v1/cities', body))
     const numbers = new Map(data.records.countries.map(({ id }, index) => [id, index + 1]))
-    const flat = bodies(stand).map(({ country_id, admin_code, ...body }) => ({
+    const flat = bodies(setup).map(({ country_id, admin_code, ...body }) => ({
       ...body,
       countryId: numbers.get(country_id),
       adminCode: admin_code,
@@ -35,19 +35,19 @@ export const create: Measurement = {
       ],
       ends: [committer],
     } as const
-    const created = withGuests(
+    const created = withPeers(
       contest,
-      stand,
+      setup,
       {
-        [jsonServer.name]: bodies(stand).map((body) => post(stand, '/cities', body)),
+        [jsonServer.name]: bodies(setup).map((body) => post(setup, '/cities', body)),
       },
       201,
     )
-    return withGuests(created, stand, { [platformatic.name]: flat.map((body) => post(stand, '/cities/', body)) })
+    return withPeers(created, setup, { [platformatic.name]: flat.map((body) => post(setup, '/cities/', body)) })
   },
 }
 
-function bodies({ data: { records } }: Stand): Record<string, unknown>[] {
+function bodies({ data: { records } }: Setup): Record<string, unknown>[] {
   return Array.from({ length: variety }, (_, turn) => {
     const city = records.cities[(turn * 7919) % records.cities.length]
     const { id: _id, created_at: _created, updated_at: _updated, ...body } = city ?? {}
@@ -55,7 +55,7 @@ function bodies({ data: { records } }: Stand): Record<string, unknown>[] {
   })
 }
 
-function post({ data }: Stand, path: string, body: object): Request {
+function post({ data }: Setup, path: string, body: object): Request {
   const headers = { Authorization: data.authorization, 'Content-Type': 'application/json' }
   return { method: 'POST', path, headers, body: JSON.stringify(body) }
 }

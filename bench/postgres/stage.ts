@@ -12,12 +12,12 @@ import { type Cluster, startCluster } from '../../test/postgres/cluster.ts'
 import type { Version } from '../../test/postgres/programs.ts'
 import { query } from '../../test/postgres/query.ts'
 import { processesIn } from '../../test/postgres/watchdog.ts'
+import type { Records } from '../competitors.ts'
 import { loadResource } from '../declared.ts'
 import { loadCore } from '../machine.ts'
 import { createKey, declaration } from '../ours.ts'
-import type { Records } from '../strangers.ts'
 
-/** Where measurements stand. */
+/** Where measurements setup. */
 export interface Stage {
   readonly cluster: Cluster
   readonly catalog: Catalog

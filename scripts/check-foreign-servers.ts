@@ -1,5 +1,5 @@
 /**
- * Checks servers that others made, and writes a table of what was seen: `node scripts/check-strangers.ts`. They are
+ * Checks servers that others made, and writes a table of what was seen: `node scripts/check-foreign-servers.ts`. They are
  * installed outside of this repository, started on loopback, and stopped.
  */
 import { spawn, spawnSync } from 'node:child_process'
@@ -10,19 +10,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { folderOf, install, jsonServer, platformatic, type Stranger } from '../bench/strangers.ts'
+import { type Competitor, folderOf, install, jsonServer, platformatic } from '../bench/competitors.ts'
 import { rules } from '../src/spec/rules.ts'
 
 const root = join(import.meta.dirname, '..')
 const examples = join(root, 'examples/check')
 
-interface Checked extends Stranger {
+interface Checked extends Competitor {
   readonly profile: string
   /** Prepares its folder, and says what Node is to run there. */
   readonly start: (folder: string, packages: string, port: number) => readonly string[]
 }
 
-const strangers: readonly Checked[] = [
+const competitors: readonly Checked[] = [
   {
     ...jsonServer,
     profile: 'json-server.yaml',
@@ -69,7 +69,7 @@ interface Seen {
 }
 
 const seen: Seen[] = []
-for (const stranger of strangers) seen.push(await check(stranger))
+for (const competitor of competitors) seen.push(await check(competitor))
 const rows = rules.flatMap(({ id, level }) => {
   const said = seen.map((each) => signOf(each.rules.find(({ rule }) => rule.id === id)))
   return said.every((sign) => sign === '') ? [] : [`| ${id} | ${level} | ${said.join(' | ')} |`]
@@ -90,27 +90,27 @@ function signOf(seen: SeenRule | undefined): string {
   return seen.cases.some(({ verdict, level }) => verdict === 'fails' && level === 'must') ? '✖' : '~'
 }
 
-async function check(stranger: Checked): Promise<Seen> {
-  install(stranger)
-  const packages = folderOf(stranger)
-  const folder = mkdtempSync(join(tmpdir(), 'resourced-stranger-'))
+async function check(competitor: Checked): Promise<Seen> {
+  install(competitor)
+  const packages = folderOf(competitor)
+  const folder = mkdtempSync(join(tmpdir(), 'resourced-competitor-'))
   const port = await freePort()
-  const args = stranger.start(folder, packages, port)
+  const args = competitor.start(folder, packages, port)
   const env = { ...process.env, PORT: String(port) }
   const server = spawn(process.execPath, args, { cwd: folder, env, stdio: 'ignore' })
   const base = `http://127.0.0.1:${port}`
   try {
     await answering(`${base}/authors`)
     const file = join(folder, 'report.json')
-    const words = ['check', base, '--profile', join(examples, stranger.profile), '--yes', '--save', file]
+    const words = ['check', base, '--profile', join(examples, competitor.profile), '--yes', '--save', file]
     const options = { stdio: ['ignore', 'ignore', 'inherit'] as const }
     const { status } = spawnSync(process.execPath, [join(root, 'src/cli/main.js'), ...words], {
       stdio: [...options.stdio],
     })
-    if (!existsSync(file)) throw new Error(`${stranger.name} could not be checked (${status}).`)
+    if (!existsSync(file)) throw new Error(`${competitor.name} could not be checked (${status}).`)
     return {
       ...(JSON.parse(readFileSync(file, 'utf8')) as Omit<Seen, 'name'>),
-      name: `${stranger.name} (${stranger.package})`,
+      name: `${competitor.name} (${competitor.package})`,
     }
   } finally {
     server.kill()

@@ -8,24 +8,24 @@ import { fileURLToPath } from 'node:url'
 import type { Start } from './processes.ts'
 
 /** Another server. */
-export interface Stranger {
+export interface Competitor {
   readonly name: string
   readonly package: string
 }
 
-export const jsonServer: Stranger = { name: 'json-server', package: 'json-server@0.17.4' }
-export const platformatic: Stranger = { name: 'Platformatic DB', package: '@platformatic/db@3.67.0' }
+export const jsonServer: Competitor = { name: 'json-server', package: 'json-server@0.17.4' }
+export const platformatic: Competitor = { name: 'Platformatic DB', package: '@platformatic/db@3.67.0' }
 
 /** The records that all servers are given: as our own server shows them. */
 export type Records = Readonly<Record<'countries' | 'cities', readonly Readonly<Record<string, unknown>>[]>>
 
 /** Where a server is installed. */
-export function folderOf(stranger: Stranger): string {
+export function folderOf(competitor: Competitor): string {
   return join(
     tmpdir(),
     'resourced-bench',
     'packages',
-    stranger.package.replaceAll(/[^a-z0-9.]+/g, '-').replace(/^-/, ''),
+    competitor.package.replaceAll(/[^a-z0-9.]+/g, '-').replace(/^-/, ''),
   )
 }
 
@@ -34,17 +34,17 @@ export function folderOf(stranger: Stranger): string {
  *
  * @throws Error with npm's own words
  */
-export function install(stranger: Stranger): void {
-  const folder = folderOf(stranger)
+export function install(competitor: Competitor): void {
+  const folder = folderOf(competitor)
   if (existsSync(join(folder, 'installed'))) return
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
   // What is compiled must be compiled for the Node that runs it, not for the one that is installed here.
   const env = { ...process.env, npm_config_nodedir: dirname(dirname(process.execPath)) }
-  const args = ['install', '--save-exact', '--no-audit', '--no-fund', stranger.package]
+  const args = ['install', '--save-exact', '--no-audit', '--no-fund', competitor.package]
   const { status, stderr } = spawnSync('npm', args, { cwd: folder, env, encoding: 'utf8' })
-  if (status !== 0) throw new Error(`npm could not install ${stranger.package}: ${stderr?.slice(-500)}`)
+  if (status !== 0) throw new Error(`npm could not install ${competitor.package}: ${stderr?.slice(-500)}`)
   writeFileSync(join(folder, 'installed'), '')
 }
 

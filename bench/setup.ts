@@ -4,18 +4,18 @@ import { join } from 'node:path'
 import type { Catalog } from '../src/model/resource.ts'
 import { localCertificate } from '../src/server/node/certificates.ts'
 import type { Request } from './ask.ts'
-import { ours } from './ours.ts'
-import { freePort, type Server, type Start, startServer } from './processes.ts'
-import type { Pace } from './rounds.ts'
 import {
+  type Competitor,
   install,
   jsonServer,
   platformatic,
   type Records,
-  type Stranger,
   startOfJsonServer,
   startOfPlatformatic,
-} from './strangers.ts'
+} from './competitors.ts'
+import { ours } from './ours.ts'
+import { freePort, type Server, type Start, startServer } from './processes.ts'
+import type { Pace } from './rounds.ts'
 
 /** The data of a run, loaded once; every server gets a copy. */
 export interface Data {
@@ -28,20 +28,20 @@ export interface Data {
 }
 
 /** A server that others made: where it runs, or why it does not. */
-export interface Guest {
-  readonly stranger: Stranger
+export interface Peer {
+  readonly competitor: Competitor
   readonly server: Server | undefined
   readonly problem: string | undefined
 }
 
-/** Where measurements stand: our server on the atlas, by HTTP or HTTPS. */
-export interface Stand {
+/** Where measurements setup: our server on the atlas, by HTTP or HTTPS. */
+export interface Setup {
   readonly folder: string
   readonly pace: Pace
   readonly data: Data
   readonly secure: boolean
   readonly ours: Server
-  readonly guests: readonly Guest[]
+  readonly peers: readonly Peer[]
 }
 
 let copies = 0
@@ -62,39 +62,39 @@ export async function startOurs(folder: string, file: string, secure: boolean): 
  * Starts a yardstick: a file of this folder with its arguments, the port and, under HTTPS, the certificate that ours
  * has.
  */
-export async function startYardstick(stand: Stand, script: string, args: readonly string[]): Promise<Server> {
+export async function startYardstick(setup: Setup, script: string, args: readonly string[]): Promise<Server> {
   const port = await freePort()
-  const pair = join(stand.folder, '.resourced/tls/localhost-key.pem')
-  if (stand.secure) await localCertificate(join(stand.folder, '.resourced/tls'))
+  const pair = join(setup.folder, '.resourced/tls/localhost-key.pem')
+  if (setup.secure) await localCertificate(join(setup.folder, '.resourced/tls'))
   const start: Start = {
-    args: [join(import.meta.dirname, script), ...args, String(port), ...(stand.secure ? [pair, pair] : [])],
-    origin: `${stand.secure ? 'https' : 'http'}://127.0.0.1:${port}`,
+    args: [join(import.meta.dirname, script), ...args, String(port), ...(setup.secure ? [pair, pair] : [])],
+    origin: `${setup.secure ? 'https' : 'http'}://127.0.0.1:${port}`,
     probe: '/',
-    folder: stand.folder,
-    output: join(stand.folder, `${script}-${port}.log`),
+    folder: setup.folder,
+    output: join(setup.folder, `${script}-${port}.log`),
   }
   return startServer(start)
 }
 
 /** Installs and starts the servers that others made. What cannot be had is said in the table, and stops nothing. */
-export async function inviteGuests(folder: string, records: Records, say: (line: string) => void): Promise<Guest[]> {
-  const starts: [Stranger, typeof startOfJsonServer][] = [
+export async function startPeers(folder: string, records: Records, say: (line: string) => void): Promise<Peer[]> {
+  const starts: [Competitor, typeof startOfJsonServer][] = [
     [jsonServer, startOfJsonServer],
     [platformatic, startOfPlatformatic],
   ]
-  const guests: Guest[] = []
-  for (const [stranger, start] of starts) {
-    say(`${stranger.package}: installing and starting`)
+  const peers: Peer[] = []
+  for (const [competitor, start] of starts) {
+    say(`${competitor.package}: installing and starting`)
     try {
-      install(stranger)
+      install(competitor)
       const server = await startServer(start(folder, await freePort(), records))
-      guests.push({ stranger, server, problem: undefined })
+      peers.push({ competitor, server, problem: undefined })
     } catch (error) {
-      guests.push({ stranger, server: undefined, problem: (error as Error).message.split('\n', 1)[0] })
+      peers.push({ competitor, server: undefined, problem: (error as Error).message.split('\n', 1)[0] })
       say(String(error))
     }
   }
-  return guests
+  return peers
 }
 
 /** A GET with the run's credential. */
