@@ -14,6 +14,28 @@ const pages = [
   'docs/explanation/{versions,deletion}.md',
 ]
 
+/** Pages whose examples do not run here, and why. */
+const others: Readonly<Record<string, string>> = {
+  'CONTRIBUTING.md': 'names the commands that run the tests',
+  'docs/contributing/adding-a-case.md': 'shows a part of a source file',
+  'docs/explanation/postgresql-compatible-databases.md': 'needs databases that are not installed here',
+  'docs/explanation/scaling.md': 'needs several servers; the how-to guide runs',
+  'docs/reference/checker.md': 'checks a server elsewhere; test/checker runs the command',
+  'docs/reference/declaration.md': 'is generated, and its example is checked with it',
+  'docs/reference/error-codes.md': 'is generated',
+}
+
+test('the examples of every page run, or there is a reason', () => {
+  const all = globSync(['*.md', 'docs/**/*.md'], { cwd: root, exclude: ['node_modules', 'docs/decisions/**'] })
+  const running = new Set(globSync(pages, { cwd: root }))
+  const withExamples = all.filter((page) => blocksOf(readFileSync(join(root, page), 'utf8')).some(isExample))
+  assert.deepEqual(withExamples.filter((page) => !running.has(page)).sort(), Object.keys(others))
+})
+
+function isExample({ language }: { readonly language: string }): boolean {
+  return language !== 'text' && language !== ''
+}
+
 for (const page of globSync(pages, { cwd: root }).sort()) {
   const blocks = blocksOf(readFileSync(join(root, page), 'utf8'))
   const needsPostgres = blocks.some(({ text, reason }) => reason === undefined && /postgres:\/\//.test(text))
