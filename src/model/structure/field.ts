@@ -125,7 +125,10 @@ const keywords: { readonly [Keyword in keyof SchemaKeywords]-?: Node } = {
   contentMediaType: text('The media type of the content of a text. It is not checked.'),
   contentEncoding: text('The encoding of the content of a text. It is not checked.'),
   contentSchema: schema('The content of a text. It is not checked.'),
-  $id: text('The address of the schema.'),
+  $id: {
+    ...{ ...text('The address of the schema, without a fragment.'), pattern: '^[^#]*#?$' },
+    wording: form('an address without a fragment'),
+  },
   $schema: text('The dialect of the schema.'),
   $ref: text('A pointer to a schema of the same field: `#/$defs/name`.'),
   $anchor: text('A name of the schema for references.'),
