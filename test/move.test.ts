@@ -197,17 +197,19 @@ function maintenance(what: string, database: string): string {
 test('refused: another declaration, no database, the source itself, and memory; nothing is created', async (context) => {
   const { from } = await treeFor(context)
   const to = await sqliteFor(context)
-  const refused = async (...given: Parameters<typeof move>) => {
+  const ended = async (code: number, ...given: Parameters<typeof move>) => {
     const moving = move(...given)
-    assert.equal(await moving.ended, 1, moving.said())
+    assert.equal(await moving.ended, code, moving.said())
     assert.doesNotMatch(moving.said(), /\n {4}at /)
     assert.match(maintenance('status', from), /Maintenance is off/)
     return moving.said()
   }
+  const refused = (...given: Parameters<typeof move>) => ended(1, ...given)
+  const misused = (...given: Parameters<typeof move>) => ended(2, ...given)
   assert.match(await refused(from, to, 'other.json'), /does not fit the declaration:\n {2}! drop the table/)
   assert.match(await refused('sqlite:nothing.db', to, tree), /no database of Resourced at nothing\.db/)
   assert.match(await refused(from, from, tree), /holds records .* already/)
-  assert.match(await refused(from, 'sqlite::memory:', tree), /in memory cannot be moved/)
-  assert.match(await refused(from, 'mysql://u:secret@h/d', tree), /address is not understood/)
+  assert.match(await misused(from, 'sqlite::memory:', tree), /in memory cannot be moved/)
+  assert.match(await misused(from, 'mysql://u:secret@h/d', tree), /address is not understood/)
   assert.equal(existsSync(to.slice('sqlite:'.length)), false)
 })
