@@ -5,7 +5,7 @@ import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
 import { ConfigurationError, UsageError } from '../spec/configuration-error.ts'
 import type { Migrated } from '../storage/migration/apply.ts'
-import type { Examination } from '../storage/migration/examine.ts'
+import type { Examination, PostgresExamination } from '../storage/migration/examine.ts'
 import type { Apply } from '../storage/migration/migration-step.ts'
 import type { StoredSchema } from '../storage/migration/stored-schema.ts'
 import type { MoveSource, MoveTarget } from '../storage/move/move.ts'
@@ -152,7 +152,7 @@ export type Examined =
   | { readonly kind: 'sqlite'; readonly found: Examination | undefined }
   | {
       readonly kind: 'postgres'
-      readonly found: import('../storage/postgres/administration.ts').PostgresExamination
+      readonly found: PostgresExamination
     }
 
 /**

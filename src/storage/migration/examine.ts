@@ -25,6 +25,18 @@ export interface Examination {
   readonly jobs: ReadonlyMap<string, number>
 }
 
+/** A PostgreSQL database, and what concerns the server that it is on. */
+export interface PostgresExamination extends Examination {
+  readonly version: string
+  /** Why servers cannot start on it; `undefined`: they can. */
+  readonly refused: string | undefined
+  /** The settings that lose data in a power cut. */
+  readonly undurable: string | undefined
+  /** Its clock, in milliseconds since 1970. */
+  readonly now: number
+  readonly connections: { readonly most: number; readonly used: number }
+}
+
 /** Examines a database. */
 export function* examine(engine: MigrationEngine, catalog: Catalog | undefined): Transaction<Examination> {
   const relations = yield engine.relations

@@ -2,7 +2,7 @@
 import type { ClientBase } from 'pg'
 import type { Catalog } from '../../model/resource.ts'
 import type { Migrated } from '../migration/apply.ts'
-import { type Examination, examine } from '../migration/examine.ts'
+import { type Examination, examine, type PostgresExamination } from '../migration/examine.ts'
 import { type Apply, MigrationRefused } from '../migration/migration-step.ts'
 import { sqlContext } from '../sql/context.ts'
 import { type Storage, StorageFault } from '../storage.ts'
@@ -67,18 +67,6 @@ export async function openPostgresMaintenance(
     purgeClock: purgeClockStore(database),
     close: () => database.close(),
   }
-}
-
-/** A PostgreSQL database, and what concerns the server that it is on. */
-export interface PostgresExamination extends Examination {
-  readonly version: string
-  /** Why servers cannot start on it; `undefined`: they can. */
-  readonly refused: string | undefined
-  /** The settings that lose data in a power cut. */
-  readonly undurable: string | undefined
-  /** Its clock, in milliseconds since 1970. */
-  readonly now: number
-  readonly connections: { readonly most: number; readonly used: number }
 }
 
 /** Examines a database for at most ten seconds a statement. It only reads, and waits for no lock. */
