@@ -1,14 +1,12 @@
 /** Our own server, started as users start it: the command, with its default settings but `--rate-limit off`. */
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Start } from './processes.ts'
 
 const program = fileURLToPath(new URL('../src/cli/main.js', import.meta.url))
-// Its first line says how Node runs it where it is called by its name.
-const [, flags = ''] = /^#!.* node (.*)\n/.exec(readFileSync(program, 'utf8')) ?? []
-const command = [...flags.split(' '), program]
+// The program sets the flags of its process itself.
+const command = [program]
 
 /** The declaration that is served. */
 export const declaration = fileURLToPath(new URL('../examples/atlas/resources.yaml', import.meta.url))
