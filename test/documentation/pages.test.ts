@@ -1,5 +1,6 @@
 /** The examples of tutorials, how-to guides and some other pages run as they are printed. */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -7,6 +8,10 @@ import { emptyDatabase, whyNoDatabase } from '../postgres/database.ts'
 import { blocksOf, runPage, runs } from './page.ts'
 
 const root = join(import.meta.dirname, '../..')
+
+// The examples use `--json` and `%header{…}`.
+const [, major = 0, minor = 0] = /^curl (\d+)\.(\d+)/.exec(String(spawnSync('curl', ['--version']).stdout)) ?? []
+const whyNoCurl = Number(major) * 100 + Number(minor) >= 784 ? undefined : 'curl 7.84 or newer is not installed'
 
 const pages = [
   ...['README.md', 'docs/getting-started.md', 'docs/how-to/*.md'],
@@ -39,7 +44,9 @@ function isExample({ language }: { readonly language: string }): boolean {
 for (const page of globSync(pages, { cwd: root }).sort()) {
   const blocks = blocksOf(readFileSync(join(root, page), 'utf8'))
   const needsPostgres = blocks.some(({ text, reason }) => reason === undefined && /postgres:\/\//.test(text))
-  test(`the examples of ${page} run`, { skip: needsPostgres && (whyNoDatabase ?? false) }, async (context) => {
+  test(`the examples of ${page} run`, {
+    skip: whyNoCurl ?? (needsPostgres && whyNoDatabase) ?? false,
+  }, async (context) => {
     const idle = blocks
       .filter((block) => !runs(block) && block.reason === undefined)
       .map(({ line }) => `${page}:${line}`)
