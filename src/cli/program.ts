@@ -134,17 +134,22 @@ clientOptions(
   .addOption(logLevel('debug'))
   .action(run(async () => (await import('./dev.ts')).devCommand))
 
+/** Adds the options of a server's connections: to PostgreSQL, and of its clients. */
+function listenerOptions(command: Command): Command {
+  return command
+    .addOption(pool())
+    .addOption(unsafe())
+    .addOption(host())
+    .addOption(port())
+    .addOption(certificate())
+    .addOption(certificateKey())
+    .addOption(plainHttp())
+}
+
 const serveOptions = databaseCommand(program, 'serve', 'Serve the declared interface')
   .argument('[file]', declarationFile)
   .addOption(replica())
-  .addOption(pool())
-  .addOption(unsafe())
-  .addOption(host())
-  .addOption(port())
-  .addOption(certificate())
-  .addOption(certificateKey())
-  .addOption(plainHttp())
-clientOptions(serveOptions)
+clientOptions(listenerOptions(serveOptions))
   .addOption(trustProxy())
   .addOption(rateLimit('declared'))
   .addOption(
@@ -244,15 +249,12 @@ program
   .addOption(unsafe())
   .action(run(async () => (await import('./move.ts')).moveCommand))
 
-databaseCommand(program, 'doctor', 'Check what would fail or lose data here, and say what to do; change nothing')
-  .argument('[file]', declarationFile)
-  .addOption(pool())
-  .addOption(unsafe())
-  .addOption(host())
-  .addOption(port())
-  .addOption(certificate())
-  .addOption(certificateKey())
-  .addOption(plainHttp())
+const doctorOptions = databaseCommand(
+  program,
+  'doctor',
+  'Check what would fail or lose data here, and say what to do; change nothing',
+).argument('[file]', declarationFile)
+listenerOptions(doctorOptions)
   .addOption(trustProxy())
   .addOption(metricsPort())
   .addOption(metricsHost())
