@@ -23,7 +23,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { openMoveSource } from '../src/server/open-database.ts'
 import { movedTables } from '../src/storage/move/move.ts'
-import { ask, fillAddress, serverOn } from './move.ts'
+import { ask, assertGoesOn, fillAddress, serverOn } from './move.ts'
 import { databaseFor, whyNoDatabase } from './postgres/database.ts'
 import { query } from './postgres/query.ts'
 
@@ -132,16 +132,9 @@ for (const [one, other] of ways) {
     assert.deepEqual(await ask(idle, paths), answers)
     await idle.app.close()
 
-    const { app, send } = await serverOn(to, key, now)
-    for (const path of paths.filter((each) => each.startsWith('/v1/jobs/'))) {
-      while (JSON.parse((await send(path)).text).status !== 'succeeded') await app.runner.idle()
-    }
-    for (const path of paths.filter((each) => each.endsWith('/content'))) {
-      assert.equal((await send(path)).status, 200, path)
-    }
-    const again = await send('/v1/badges', { body: { name: 'once' }, headers: { 'idempotency-key': 'again' } })
-    assert.equal(again.status, 201)
-    assert.equal(JSON.parse((await send('/v1/badges')).text).pagination.total_count, 1)
+    const restored = await serverOn(to, key, now)
+    const { app, send } = restored
+    await assertGoesOn(restored, paths)
     assert.equal((await send('/v1/samples', { body: { title: 'new words' } })).status, 201)
     assert.equal(JSON.parse((await send('/v1/samples?q=words')).text).data.length, 1)
     await app.close()

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { declare, fill as fillTree } from './deletion/tree.ts'
-import { ask, fillAddress, serverOn } from './move.ts'
+import { ask, assertGoesOn, fillAddress, serverOn } from './move.ts'
 import { databaseFor, whyNoDatabase } from './postgres/database.ts'
 import { query } from './postgres/query.ts'
 
@@ -84,16 +84,8 @@ for (const [one, other] of ways) {
 
     const client = await serverOn(to, key, now)
     context.after(() => client.app.close())
-    const { send, app } = client
-    for (const path of paths.filter((each) => each.startsWith('/v1/jobs/'))) {
-      while (JSON.parse((await send(path)).text).status !== 'succeeded') await app.runner.idle()
-    }
-    for (const path of paths.filter((each) => each.endsWith('/content'))) {
-      assert.equal((await send(path)).status, 200, path)
-    }
-    const again = await send('/v1/badges', { body: { name: 'once' }, headers: { 'idempotency-key': 'again' } })
-    assert.equal(again.status, 201)
-    assert.equal(JSON.parse((await send('/v1/badges')).text).pagination.total_count, 1)
+    const { send } = client
+    await assertGoesOn(client, paths)
 
     // A new record stands after those that came along, and nothing goes back.
     const before = (await send('/v1/samples')).headers['ETag']

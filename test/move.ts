@@ -191,3 +191,16 @@ export async function fillAddress(address: string, now: number) {
   await client.app.keyUses.close()
   return { client, key, paths, answers: await ask(client, paths) }
 }
+
+/** Jobs end, files of exports are there, and a request that is sent again creates nothing. */
+export async function assertGoesOn({ app, send }: Client, paths: readonly string[]): Promise<void> {
+  for (const path of paths.filter((each) => each.startsWith('/v1/jobs/'))) {
+    while (JSON.parse((await send(path)).text).status !== 'succeeded') await app.runner.idle()
+  }
+  for (const path of paths.filter((each) => each.endsWith('/content'))) {
+    assert.equal((await send(path)).status, 200, path)
+  }
+  const again = await send('/v1/badges', { body: { name: 'once' }, headers: { 'idempotency-key': 'again' } })
+  assert.equal(again.status, 201)
+  assert.equal(JSON.parse((await send('/v1/badges')).text).pagination.total_count, 1)
+}
