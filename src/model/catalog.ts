@@ -50,6 +50,7 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
       pageSize: { default: pageSize?.default ?? Math.min(limitDefaults.pageSize, max), max },
       bodyBytes: declared.limits?.bodyBytes ?? limitDefaults.bodyBytes,
       pageBytes: declared.limits?.pageBytes ?? limitDefaults.pageBytes,
+      readTime: declared.limits?.readTime ?? limitDefaults.readTime,
       rate: completeRates(declared.limits?.rate ?? {}),
       keys: {
         perSubject: declared.limits?.keys?.perSubject ?? limitDefaults.keysPerSubject,

@@ -346,6 +346,8 @@ export interface InterfaceDeclaration {
     readonly bodyBytes?: number
     /** The most bytes of the records of one page, as JSON; default 4 MiB. */
     readonly pageBytes?: number
+    /** How long the database may work on one read, in milliseconds; default 10,000. */
+    readonly readTime?: number
     readonly exports?: ExportLimits
   }
 }

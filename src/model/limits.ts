@@ -4,6 +4,7 @@ export const limitDefaults = {
   pageSize: 20,
   largestPage: 100,
   pageBytes: 4_194_304,
+  readTime: 10_000,
   bodyBytes: 1_048_576,
   callerRate: '600/minute',
   addressRate: '60/minute',

@@ -175,6 +175,8 @@ export interface Catalog {
     readonly bodyBytes: number
     /** The most bytes of the records of one page, as JSON (LIM-6). */
     readonly pageBytes: number
+    /** How long the database may work on one read, in milliseconds (LIM-7). */
+    readonly readTime: number
     readonly rate: Rates
     /** Limits of API keys that are created over HTTP (AUT-10). */
     readonly keys: { readonly perSubject: number; readonly lastingRoles: readonly string[] }

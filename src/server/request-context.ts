@@ -15,7 +15,7 @@ import type { ReplyContext } from '../reply/represent.ts'
 import type { KnownQueries } from '../request/list-query.ts'
 import type { AddressTarget, Found } from '../request/target.ts'
 import { Fault, fault } from '../spec/faults.ts'
-import { type Storage, StorageFault } from '../storage/storage.ts'
+import { type Requester, type Storage, StorageFault } from '../storage/storage.ts'
 import type { Choice } from '../versions/choose-version.ts'
 import { addNotice, type Version, type VersionNotice, type Versions } from '../versions/versions.ts'
 import type { Documents } from './documents.ts'
@@ -56,7 +56,7 @@ export interface AppServices {
 }
 
 /** One request and everything that the pipeline found out about it. */
-export class RequestContext implements Planning, ReplyContext {
+export class RequestContext implements Planning, ReplyContext, Requester {
   readonly app: AppServices
   readonly request: HttpRequest
   readonly requestId: string
@@ -126,11 +126,16 @@ export class RequestContext implements Planning, ReplyContext {
     this.timing = app.development ? new Timing(this.started) : undefined
   }
 
+  /** See `HttpRequest`. */
+  get abandoned(): HttpRequest['abandoned'] {
+    return this.request.abandoned
+  }
+
   /** The problem for a thrown value of any kind (ERR-4). Failures of the server are reported with their cause. */
   problemOf(error: unknown): HttpResponse {
     const refusal = toFault(error)
-    // Overload and maintenance refuse requests on purpose, and an abandoned request has no client.
-    const isMeant = (refusal === error && refusal.status === 503) || isAbandoned(error)
+    // Limits, overload and maintenance refuse requests on purpose, and an abandoned request has no client.
+    const isMeant = (refusal === error && refusal.status === 503) || isRefusedRead(error)
     if (refusal.status >= 500 && !isMeant) this.app.observe({ kind: 'failure', requestId: this.requestId, error })
     this.code = refusal.code
     return problem(refusal, this)
@@ -192,9 +197,9 @@ export function earlyRefusal(
   return withCommonHeaders(cors, request ?? unreadable, requestId, problem(error, { instance, requestId }))
 }
 
-/** Whether work was stopped because its client went away. */
-function isAbandoned(error: unknown): boolean {
-  return error instanceof StorageFault && error.kind === 'abandoned'
+/** Whether a read was stopped or refused although the database works. */
+function isRefusedRead(error: unknown): boolean {
+  return error instanceof StorageFault && ['abandoned', 'too-long', 'crowded'].includes(error.kind)
 }
 
 /** Makes the fault that the caller gets for any error, without internal details (ERR-4). */
@@ -202,7 +207,16 @@ export function toFault(error: unknown): Fault {
   if (error instanceof Fault) return error
   if (!(error instanceof StorageFault))
     return fault('INTERNAL_ERROR', { detail: 'The log has the reason under this request_id.' })
-  if (error.kind === 'busy' || isAbandoned(error))
+  if (error.kind === 'too-long') {
+    // A client that repeats the request then waits as long as the default limit: half of its time is no work.
+    const detail = 'The database was stopped before it had the result. Ask for less, or for what an index finds.'
+    return fault('READ_TOO_LONG', { detail, headers: { 'Retry-After': '10' } })
+  }
+  if (error.kind === 'crowded') {
+    const detail = 'Too many slow reads are waiting. Wait for the responses to your own, then try again.'
+    return fault('OVERLOADED', { detail, headers: { 'Retry-After': '2' } })
+  }
+  if (error.kind === 'busy' || error.kind === 'abandoned')
     return fault('OVERLOADED', { detail: 'Try again shortly.', headers: { 'Retry-After': '1' } })
   if (error.kind === 'uncertain') {
     return fault('STORAGE_FAILED', {

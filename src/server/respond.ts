@@ -105,8 +105,8 @@ async function answer(context: RequestContext): Promise<HttpResponse> {
 }
 
 /** Runs a plan. Errors are logged, so values of `writeOnly` fields are taken out of them (SEC-3). */
-function run({ app, request }: RequestContext, plan: Plan): Promise<Outcome> {
-  const running = app.storage.run(plan, request.abandoned)
+function run(context: RequestContext, plan: Plan): Promise<Outcome> {
+  const running = context.app.storage.run(plan, context)
   if (!('body' in plan)) return running
   return running.catch((error: unknown) => {
     throw redactError(error, writeOnlyTexts(plan.versionResource ?? plan.resource, plan.body))

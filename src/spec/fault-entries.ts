@@ -416,6 +416,15 @@ export const faults = {
     meaning: 'The server has more work than it can finish in time. Nothing was changed.',
     remedy: 'Try again after the seconds in Retry-After.',
   },
+  READ_TOO_LONG: {
+    status: 503,
+    title: 'The read took too long',
+    rule: 'LIM-7',
+    meaning: 'The database worked on the read for as long as limits.readTime allows (10 seconds by default).',
+    remedy:
+      'Add a filter on a field that is declared filter, replace contains by starts_with or q, or replace a high page ' +
+      'number by a cursor. The same request takes as long again.',
+  },
   MAINTENANCE: {
     status: 503,
     title: 'The service is under maintenance',

@@ -235,15 +235,21 @@ export type OnReplica = (news: ReplicaNews) => void
 /** Returns a signal that is aborted when the client has gone. */
 export type Abandoned = () => AbortSignal | undefined
 
+/** The sender of a plan: a slow read has a place among the reads of its caller, and stops when its client has gone. */
+export interface Requester {
+  /** The caller's id; `undefined`: the program itself. */
+  readonly callerId?: string | undefined
+  readonly abandoned?: Abandoned | undefined
+}
+
 /** A database, opened for one catalog. */
 export interface Storage {
   /**
-   * Carries out a plan in one transaction.
+   * Carries out a plan in one transaction. A read may take `limits.readTime` (LIM-7); changes are never stopped.
    *
-   * @param abandoned used by engines that can stop a slow read; changes are never stopped
-   * @throws StorageFault where the database fails; nothing is changed then
+   * @throws StorageFault where the database fails, or the read is stopped or refused; nothing is changed then
    */
-  run(plan: Plan, abandoned?: Abandoned): Promise<Outcome>
+  run(plan: Plan, requester?: Requester): Promise<Outcome>
   /**
    * Creates records in order, in one transaction, each decided as `run` decides it.
    *
@@ -277,11 +283,15 @@ export interface Storage {
 /**
  * `failed`: nothing was changed. `unwritable`: nothing was changed, and no change can succeed until the cause that the
  * message names is repaired. `uncertain`: the answer to a commit was lost, so the change may have happened. `busy`: a
- * retry may succeed. `abandoned`: a read was stopped because its client had gone.
+ * retry may succeed. `abandoned`: a read was stopped because its client had gone. `too-long`: a read was stopped at
+ * `limits.readTime` (LIM-7). `crowded`: a slow read was refused because too many wait.
  */
-export type StorageFaultKind = 'failed' | 'unwritable' | 'uncertain' | 'busy' | 'abandoned'
+export type StorageFaultKind = 'failed' | 'unwritable' | 'uncertain' | 'busy' | 'abandoned' | 'too-long' | 'crowded'
 
-/** The database failed: 502, or 503 if it is busy. The cause goes to the log, never to the caller. */
+/**
+ * The database failed: 502, or 503 if it is busy or the read took too long. The cause goes to the log, never to the
+ * caller.
+ */
 export class StorageFault extends Error {
   readonly kind: StorageFaultKind
 

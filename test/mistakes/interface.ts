@@ -46,6 +46,14 @@ export const interfaceMistakes: readonly Mistake[] = [
     remedy: /65[,_]?536/,
   },
   {
+    name: 'a time of reads as a text',
+    at: 'limits',
+    write: { readTime: '10s' },
+    path: 'limits.readTime',
+    remedy: /10000|10_000|10 /,
+  },
+  { name: 'no time to read', at: 'limits', write: { readTime: 0 }, path: 'limits.readTime', remedy: /10/ },
+  {
     name: 'no exports at all',
     at: 'limits',
     write: { exports: { count: 0 } },

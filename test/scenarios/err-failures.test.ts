@@ -115,6 +115,24 @@ for (const [name, make, status, code] of causes) {
   })
 }
 
+for (const [kind, code, retry] of [
+  ['too-long', 'READ_TOO_LONG', '10'],
+  ['crowded', 'OVERLOADED', '2'],
+] as const) {
+  it(`LIM-7: a read that the storage refuses as ${kind} gives 503 ${code}, and is no failure`, async (context) => {
+    const { app, keys } = await trialFor(context, studio)
+    const seen: Observation[] = []
+    const refusing = failing(app, () => new StorageFault(kind, 'select hunter2 from secret_table'), seen)
+    const { received, whole } = await ask(refusing, { path: '/v1/projects' }, keys.get('root'))
+    assert.deepEqual([received.status, received.json.code, received.headers['retry-after']], [503, code, retry])
+    for (const word of inner) assert.ok(!whole.includes(word), `${word} in ${whole}`)
+    assert.deepEqual(
+      seen.filter((each) => each.kind === 'failure'),
+      [],
+    )
+  })
+}
+
 it('ERR-4: the log has the details that the response leaves out, with the same request_id', async (context) => {
   const { app, keys } = await trialFor(context, studio)
   const lines: string[] = []

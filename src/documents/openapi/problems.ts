@@ -42,6 +42,7 @@ const always: readonly FaultCode[] = [
 ] // biome-ignore format: one code on each line is long
 const stored: readonly FaultCode[] = [...always, 'FORBIDDEN', 'STORAGE_FAILED']
 const ranged: readonly FaultCode[] = ['RANGE_NOT_SATISFIABLE']
+const reading: readonly FaultCode[] = [...stored, ...ranged, 'READ_TOO_LONG']
 const keyed: readonly FaultCode[] = ['INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED']
 const bodied: readonly FaultCode[] = ['BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'MALFORMED_JSON', 'VALIDATION_FAILED']
 
@@ -66,9 +67,9 @@ export function codesOf(
   const transitions = resource?.fields.some((field) => field.transitions) ? ['INVALID_TRANSITION'] : []
   switch (kind) {
     case 'list':
-      return [...stored, ...ranged, 'INVALID_CURSOR', 'PAGE_TOO_LARGE', 'PRECONDITION_FAILED', ...noParent]
+      return [...reading, 'INVALID_CURSOR', 'PAGE_TOO_LARGE', 'PRECONDITION_FAILED', ...noParent]
     case 'read':
-      return [...stored, ...ranged, 'NOT_FOUND', 'PRECONDITION_FAILED']
+      return [...reading, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'create': {
       const conflicts = ['CONFLICT', ...going, ...unique, ...ruleCodes(resource, 'create')]
       return [...stored, ...bodied, ...keyed, ...noParent, ...conflicts]

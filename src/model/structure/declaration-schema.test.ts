@@ -68,7 +68,7 @@ describe('an editor completes, with a description', () => {
     ['a version', '{ "versions": { "v1": { | } } }', 'deprecated', 'sunset', 'afterSunset', 'guide'],
     ['carriers', '{ "versionCarriers": [ | ] }', '"path"', '"header"', '"media-type"', '"query"'],
     ['a change', '{ "changes": [{ | }] }', 'version', 'resource', 'was', 'rename', 'add', 'remove', 'convert'],
-    ['limits', '{ "limits": { | } }', 'pageSize', 'rate', 'keys', 'bodyBytes', 'pageBytes', 'exports'],
+    ['limits', '{ "limits": { | } }', 'pageSize', 'rate', 'keys', 'bodyBytes', 'pageBytes', 'readTime', 'exports'],
   ]
   for (const [name, text, ...labels] of cases) {
     test(name, async () => {

@@ -96,6 +96,11 @@ export const limits = objectOf<Limits>(
       'The most bytes of the records of one page, as JSON.',
       limitDefaults.pageBytes,
     ),
+    readTime: whole(
+      ...([10, 3_600_000] as const),
+      'How long the database may work on one read, in milliseconds. Slower reads are ended with 503.',
+      limitDefaults.readTime,
+    ),
     exports: exportLimits,
   },
   { write: 'Write limits: { pageSize: { max: 100 } }.' },

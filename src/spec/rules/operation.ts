@@ -100,6 +100,14 @@ const limits: RuleSection = {
       unobservable: 'A page of megabytes takes megabytes of records, and harms a server without such a limit.',
     },
     {
+      id: 'LIM-7',
+      mark: 'decision',
+      sentence:
+        'A read may take 10 s (`limits.readTime`) of the work of the database, without the time in queues: 503 ' +
+        '`READ_TOO_LONG` beyond. No other request waits for a slow read.',
+      unobservable: 'A read of seconds takes a million records, and harms a server without such a limit.',
+    },
+    {
       id: 'LIM-8',
       mark: 'decision',
       sentence:

@@ -3,7 +3,7 @@ import type { Catalog } from '../../model/resource.ts'
 import type { Outcome, Plan, ReadPage, Write } from '../../plan/plan.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { type Epochs, type SqlContext, sqlContext } from '../sql/context.ts'
-import type { Abandoned, OnCommit, OnReplica, Storage } from '../storage.ts'
+import type { OnCommit, OnReplica, Requester, Storage } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import { createRecords } from '../transactions/create.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
@@ -98,11 +98,11 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
     exportsFolder: undefined,
     // On dedicated connections: pieces are large, and would delay small reads.
     pieces: { read: (job, start) => database.read(() => readChunk(job, start)) },
-    async run(plan: Plan, abandoned?: Abandoned): Promise<Outcome> {
+    async run(plan: Plan, requester?: Requester): Promise<Outcome> {
       if (plan.kind === 'read-record') {
         return reading((from) => from.database.readPipelined(() => readRecord(context, forgetful, plan), from))
       }
-      if (plan.kind === 'read-page') return reading((from) => pageFrom(from, context, plan, abandoned?.()))
+      if (plan.kind === 'read-page') return reading((from) => pageFrom(from, context, plan, requester?.abandoned?.()))
       const outcome = await database.write(() => writeTransaction(context, plan) as Transaction<Outcome>, isChange, {
         isolation: isolationOf(context, plan),
       })

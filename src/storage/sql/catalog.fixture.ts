@@ -82,6 +82,7 @@ export function catalogFixture(...resources: readonly Resource[]): Catalog {
     limits: {
       pageSize: { default: 20, max: 100 },
       pageBytes: 4_194_304,
+      readTime: 10_000,
       bodyBytes: 1_048_576,
       exports: limitDefaults.exports,
       rate: { caller: { most: 600, window: 60 }, address: { most: 60, window: 60 }, actions: new Map() },
