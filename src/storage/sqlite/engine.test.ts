@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { test } from 'node:test'
 import sql, { raw } from 'sql-template-tag'
 import { oddNumbers } from '../sql/numbers.fixture.ts'
@@ -23,4 +24,14 @@ test('MET-3: SQLite writes a number as JavaScript does', () => {
   } finally {
     connection.close()
   }
+})
+
+test('a limit does not make SQLite compile a statement anew when it runs again', (context) => {
+  const database = new DatabaseSync(':memory:')
+  context.after(() => database.close())
+  database.exec('create table words (word text)')
+  const { sql: text } = sql`select word from words order by word ${sqlite.limit(1)}`
+  const statement = database.prepare(text) as StatementSync & { stat(counter: 'reprepare'): number }
+  for (const limit of [1, 2, 3]) statement.all(limit)
+  assert.equal(statement.stat('reprepare'), 0)
 })

@@ -152,7 +152,8 @@ export const sqlite: Engine = {
     )})`,
   jsonValue,
   jsonUnescaped: (column) => column,
-  limit: (count) => sql`limit ${count}`,
+  // SQLite compiles a statement anew for each value of a bare parameter here. For an expression it does not.
+  limit: (count) => sql`limit +${count}`,
   jsonInteger: (column, member) => sql`json_extract(${column}, ${raw(`'$.${member}'`)})`,
   // SQLite casts a number to the same text that it has in JSON.
   jsonText: (column, type) => sql`cast(${jsonValue(column, type)} as text)`,

@@ -122,7 +122,7 @@ export function explained<T>(
  */
 export function costsOf(statements: readonly Explained[]): { scans: string[]; walks: string[]; sorts: string[] } {
   const steps = statements.flatMap((statement) =>
-    statement.steps.map((step) => ({ step, bounded: / limit \?/.test(statement.sql) })),
+    statement.steps.map((step) => ({ step, bounded: / limit \+?\?/.test(statement.sql) })),
   )
   const tables = steps.filter(({ step }) =>
     /^SCAN (?!\(|page$|CONSTANT|json_each|.* VIRTUAL TABLE INDEX 0:=)/.test(step),
