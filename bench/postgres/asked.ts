@@ -23,7 +23,7 @@ export interface AskedStatement {
  */
 export async function statementsOf(catalog: Catalog, client: ClientBase, address: string): Promise<AskedStatement[]> {
   const plan = await planOf(catalog, address)
-  const context = sqlContext({ catalog, engine: postgres })
+  const context = sqlContext({ catalog, engine: postgres, tagSecret: new Uint8Array(32) })
   if (plan.kind === 'read-record') {
     return carriedOut(client, readRecord(context, { record: () => undefined, keep() {} }, plan))
   }
