@@ -1,11 +1,22 @@
+interface Entry<Value> {
+  readonly value: Value
+  readonly weight: number
+  /** Whether the entry was used since the hand passed it. */
+  used: boolean
+}
+
 /**
- * A map that holds at most so many entries: the least recently used entry is dropped first. For entries whose number
- * callers control: queries, statements.
+ * A map whose entries together have at most so much weight: an entry that was not used for long is dropped first. For
+ * entries whose number callers control: queries, statements, answers.
+ *
+ * Entries to drop are found by a hand that goes round (the CLOCK algorithm), so a look-up only marks its entry.
  */
 export class BoundedMap<Value> {
-  readonly #entries = new Map<string, Value>()
+  readonly #entries = new Map<string, Entry<Value>>()
   readonly #most: number
   readonly #dropped: (key: string, value: Value) => void
+  #weight = 0
+  #hand: Iterator<[string, Entry<Value>]> = this.#entries.entries()
 
   /** @param dropped called for a dropped entry */
   constructor(most: number, dropped: (key: string, value: Value) => void = () => {}) {
@@ -17,23 +28,23 @@ export class BoundedMap<Value> {
     return this.#entries.size
   }
 
-  get(key: string): Value | undefined {
-    const value = this.#entries.get(key)
-    // The order matters only when an entry may soon be dropped.
-    if (value !== undefined && this.#entries.size * 2 > this.#most) {
-      this.#entries.delete(key)
-      this.#entries.set(key, value)
-    }
-    return value
+  /** The weight of all entries. */
+  get weight(): number {
+    return this.#weight
   }
 
-  set(key: string, value: Value): void {
-    this.#entries.delete(key)
-    this.#entries.set(key, value)
-    if (this.#entries.size <= this.#most) return
-    const [oldest, gone] = this.#entries.entries().next().value as [string, Value]
-    this.#entries.delete(oldest)
-    this.#dropped(oldest, gone)
+  get(key: string): Value | undefined {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return undefined
+    entry.used = true
+    return entry.value
+  }
+
+  set(key: string, value: Value, weight = 1): void {
+    this.delete(key)
+    this.#entries.set(key, { value, weight, used: true })
+    this.#weight += weight
+    while (this.#weight > this.#most) this.#pass()
   }
 
   /** The value of a key, created if it is missing. */
@@ -46,10 +57,29 @@ export class BoundedMap<Value> {
   }
 
   delete(key: string): void {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return
     this.#entries.delete(key)
+    this.#weight -= entry.weight
   }
 
   clear(): void {
     this.#entries.clear()
+    this.#weight = 0
+  }
+
+  /** Passes one entry: drops it, unless it was used since the hand passed it before. */
+  #pass(): void {
+    const { value: passed, done } = this.#hand.next()
+    if (done) {
+      this.#hand = this.#entries.entries()
+      return
+    }
+    const [key, entry] = passed
+    if (entry.used) entry.used = false
+    else {
+      this.delete(key)
+      this.#dropped(key, entry.value)
+    }
   }
 }
