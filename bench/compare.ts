@@ -1,6 +1,6 @@
 /**
- * Measures this commit beside another: `node bench/compare.ts FOLDER`, a clone of this project that is on the other
- * one. Both serve the atlas, in turn and in short rounds, so that whatever disturbs one disturbs the other. Ratios
+ * Measures this commit beside another: `node bench/compare.ts FOLDER [NAME...]`, a clone of this project that is on the
+ * other one, and names of `bench/rows.ts`. Both serve the atlas, in turn and in short rounds, so that whatever disturbs one disturbs the other. Ratios
  * above 1: this commit is faster.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -10,13 +10,13 @@ import { pathToFileURL } from 'node:url'
 import { loadResource as loadOwn } from './declared.ts'
 import { keepAwake, loadAverage, missingHere } from './machine.ts'
 import { declaration as ownDeclaration } from './ours.ts'
-import { freePort, startServer } from './processes.ts'
-import { city, page } from './reads.ts'
+import { freePort, type Server, startServer } from './processes.ts'
 import { type Contestant, ratiosOf, runRounds, type Spread } from './rounds.ts'
-import type { Setup } from './setup.ts'
+import { rows } from './rows.ts'
+import type { Data } from './setup.ts'
 
 const pace = { rounds: 40, seconds: 1, warmUp: 3 }
-const [other] = process.argv.slice(2)
+const [other, ...names] = process.argv.slice(2)
 const missing = missingHere()
 if (other === undefined) missing.push('Which other commit? node bench/compare.ts FOLDER takes a clone that is on it.')
 for (const sentence of missing) process.stderr.write(`${sentence}\n`)
@@ -32,22 +32,25 @@ const setups = [
   await setupOf('other', resolve(process.cwd(), other)),
 ]
 process.stdout.write(`${pace.rounds} rounds of ${pace.seconds} s; load average ${loadAverage()}\n`)
-for (const { name, title, prepare } of [city, page]) {
+const chosen = names.length > 0 ? names : ['get', 'page']
+for (const { name, title, connections = 64, status = 200, once, script, ...row } of rows) {
+  if (!chosen.includes(name)) continue
   const contestants: Contestant[] = []
-  for (const setup of setups) {
-    const { contestants: all, ends } = await prepare(setup)
-    contestants.push({ ...all[0], name: setup.name })
-    for (const yardstick of ends) await yardstick.stop()
+  for (const { name, data, server } of setups) {
+    const requests = await row.requests({ data, origin: server.origin })
+    contestants.push({ name, server, requests, connections, status, once, script })
   }
   const results = await runRounds(contestants, pace, folder)
-  for (const { ours } of setups) ours.hold(false)
   const [clock, work] = (['rates', 'thrift'] as const).map((by) => ratiosOf(results, 'this', 'other', by))
   process.stdout.write(`${name}: ${words(clock)} by the clock, ${words(work)} by processor time (${title})\n`)
 }
-for (const { ours } of setups) await ours.stop()
+for (const { server } of setups) await server.stop()
 
 /** A clone's server, on a database that the clone has made itself: older ones know nothing of what newer ones keep. */
-async function setupOf(name: string, root: string): Promise<Setup & { readonly name: string }> {
+async function setupOf(
+  name: string,
+  root: string,
+): Promise<{ readonly name: string; readonly data: Data; readonly server: Server }> {
   const of = (file: string) => import(pathToFileURL(join(root, file)).href)
   const { loadAtlas } = (await of('examples/atlas/load.ts')) as typeof import('../examples/atlas/load.ts')
   const { loadResource } = (await of('bench/declared.ts')) as typeof import('./declared.ts')
@@ -66,7 +69,7 @@ async function setupOf(name: string, root: string): Promise<Setup & { readonly n
     authorization: `Bearer ${createKey(address)}`,
   }
   const server = await startServer(ours(folder, name, address, await freePort(), false))
-  return { name, folder, pace, data, secure: false, ours: server, peers: [] }
+  return { name, data, server }
 }
 
 function words(ratio: Spread | undefined): string {

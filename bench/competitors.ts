@@ -1,8 +1,9 @@
-/** Two servers that others made, for comparison: installed outside of this repository, given the same records. */
+/** Servers that others made, and the packages of the one made by hand: installed outside of this repository. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import type { Start } from './processes.ts'
@@ -19,14 +20,11 @@ export const platformatic: Competitor = { name: 'Platformatic DB', package: '@pl
 /** The records that all servers are given: as our own server shows them. */
 export type Records = Readonly<Record<'countries' | 'cities', readonly Readonly<Record<string, unknown>>[]>>
 
+const packages = join(tmpdir(), 'resourced-bench/packages')
+
 /** Where a server is installed. */
 export function folderOf(competitor: Competitor): string {
-  return join(
-    tmpdir(),
-    'resourced-bench',
-    'packages',
-    competitor.package.replaceAll(/[^a-z0-9.]+/g, '-').replace(/^-/, ''),
-  )
+  return join(packages, competitor.package.replaceAll(/[^a-z0-9.]+/g, '-').replace(/^-/, ''))
 }
 
 /**
@@ -35,32 +33,42 @@ export function folderOf(competitor: Competitor): string {
  * @throws Error with npm's own words
  */
 export function install(competitor: Competitor): void {
-  const folder = folderOf(competitor)
-  if (existsSync(join(folder, 'installed'))) return
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
-  // What is compiled must be compiled for the Node that runs it, not for the one that is installed here.
-  const env = { ...process.env, npm_config_nodedir: dirname(dirname(process.execPath)) }
-  const args = ['install', '--save-exact', '--no-audit', '--no-fund', competitor.package]
-  const { status, stderr } = spawnSync('npm', args, { cwd: folder, env, encoding: 'utf8' })
-  if (status !== 0) throw new Error(`npm could not install ${competitor.package}: ${stderr?.slice(-500)}`)
-  writeFileSync(join(folder, 'installed'), '')
+  npm(folderOf(competitor), ['install', '--save-exact', competitor.package], (draft) =>
+    writeFileSync(join(draft, 'package.json'), '{ "private": true }\n'),
+  )
 }
 
-/** How json-server is started: its data is one JSON file. */
-export function startOfJsonServer(folder: string, port: number, records: Records): Start {
-  const file = join(folder, 'json-server.json')
-  writeFileSync(file, JSON.stringify(records))
-  const command = join(folderOf(jsonServer), 'node_modules/json-server/lib/cli/bin.js')
-  return {
-    args: [command, '--quiet', '--host', '127.0.0.1', '--port', String(port), file],
-    origin: `http://127.0.0.1:${port}`,
-    probe: '/countries/0',
-    folder,
-    output: join(folder, 'json-server.log'),
-    patience: 60_000,
-  }
+/**
+ * Installs the packages of a folder that has a lock file, outside of this repository, unless they are there already.
+ *
+ * @returns the folder that has them
+ * @throws Error with npm's own words
+ */
+export function installLocked(source: string): string {
+  const lock = readFileSync(join(source, 'package-lock.json'))
+  const folder = join(packages, `${basename(source)}-${createHash('sha256').update(lock).digest('hex').slice(0, 12)}`)
+  npm(folder, ['ci'], (draft) => {
+    for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(source, name), join(draft, name))
+  })
+  return join(folder, 'node_modules')
+}
+
+/** Runs npm in a folder that takes its name once everything is there: several runs may need it at the same time. */
+function npm(folder: string, args: readonly string[], prepare: (draft: string) => void): void {
+  if (existsSync(folder)) return
+  const draft = `${folder}.${process.pid}`
+  mkdirSync(draft, { recursive: true })
+  prepare(draft)
+  // What is compiled must be compiled for the Node that runs it, not for the one that is installed here.
+  const env = { ...process.env, npm_config_nodedir: dirname(dirname(process.execPath)) }
+  const { status, stderr } = spawnSync('npm', [...args, '--no-audit', '--no-fund'], {
+    cwd: draft,
+    env,
+    encoding: 'utf8',
+  })
+  if (status === 0 && !existsSync(folder)) renameSync(draft, folder)
+  rmSync(draft, { recursive: true, force: true })
+  if (status !== 0) throw new Error(`npm ${args.join(' ')} failed: ${stderr?.slice(-500)}`)
 }
 
 /**

@@ -1,41 +1,69 @@
-/** What is measured, as data: two servers asked the same, and how they should compare. */
-import type { Server } from './processes.ts'
-import type { Contestant, Spread } from './rounds.ts'
+/** What is measured, and what came of it, as data. */
+import { type Results, ratiosOf, type Spread, spreadOf } from './rounds.ts'
 import type { Setup } from './setup.ts'
 
-/** The two (and others) that are compared, and what to stop afterwards. */
-export interface Contest {
-  /** Ours first, the yardstick second, then the others. */
-  readonly contestants: readonly [Contestant, Contestant, ...Contestant[]]
-  readonly ends: readonly Server[]
-}
-
-/** A comparison. */
+/** Something that a run measures. */
 export interface Measurement {
   /** For `--only`. */
   readonly name: string
-  readonly title: string
-  readonly yardstick: string
-  /** The least that the ratio should be. */
-  readonly target: number
-  /** Whether it is repeated by HTTPS. */
-  readonly repeated: boolean
-  prepare(setup: Setup): Promise<Contest>
+  /** Whether a run without `--only` leaves it out. */
+  readonly extra?: boolean
+  measure(setup: Setup): Promise<readonly Finding[]>
 }
 
 /** A line of the table. */
-export interface Line {
+export interface Finding {
   readonly title: string
-  readonly transport: 'HTTP' | 'HTTPS'
-  /** Answers a second of ours, and what they are compared with. */
-  readonly rate: Spread
-  readonly slow: number
+  /** Of what there is more, or less, the better: answers, milliseconds. */
+  readonly unit: string
+  readonly own: Spread
+  /** Milliseconds: the slowest 99th percentile of a round. */
+  readonly slow?: number
+  readonly comparisons: readonly Comparison[]
+  /** The most that `own` should be. */
+  readonly atMost?: number
+}
+
+/** Ours beside a yardstick. */
+export interface Comparison {
   readonly yardstick: string
-  readonly yardstickRate: Spread
+  readonly found: Spread
+  /** Of what was measured side by side. */
   readonly ratio: Spread
-  /** The same by the processor time of the servers. */
-  readonly thrift: Spread
-  readonly target: number
-  /** Answers a second of the others, by name. */
-  readonly others: ReadonlyMap<string, Spread>
+  /** The best of ours by the best of the yardstick. */
+  readonly best: number
+  /** The ratio of answers by processor time. */
+  readonly thrift?: number
+  /** What the median of the ratios should at least be, or at most. */
+  readonly target?: { readonly atLeast: number } | { readonly atMost: number }
+}
+
+/** A line of rates. */
+export function findingOf(
+  title: string,
+  results: Results,
+  own: string,
+  yardsticks: Readonly<Record<string, number | undefined>>,
+): Finding {
+  const rates = (name: string) => spreadOf(results.get(name)?.rates ?? [])
+  return {
+    title,
+    unit: 'a second',
+    own: rates(own),
+    slow: results.get(own)?.slow ?? Number.NaN,
+    comparisons: Object.entries(yardsticks).map(([yardstick, target]) => ({
+      yardstick,
+      found: rates(yardstick),
+      ratio: ratiosOf(results, own, yardstick),
+      best: rates(own).max / rates(yardstick).max,
+      thrift: ratiosOf(results, own, yardstick, 'thrift').median,
+      ...(target === undefined ? {} : { target: { atLeast: target } }),
+    })),
+  }
+}
+
+/** Whether a target is reached; `undefined`: there is none. */
+export function isReached({ ratio, target }: Comparison): boolean | undefined {
+  if (target === undefined) return undefined
+  return 'atLeast' in target ? ratio.median >= target.atLeast : ratio.median <= target.atMost
 }

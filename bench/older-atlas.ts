@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import type { InterfaceDeclaration, ResourceDeclaration } from '../src/model/declaration.ts'
+import { rate } from './ours.ts'
 
 const atlas = parse(
   readFileSync(new URL('../examples/atlas/resources.yaml', import.meta.url), 'utf8'),
@@ -11,6 +12,7 @@ const { population, admin_code, ...fields } = (cities as ResourceDeclaration).fi
 
 export default {
   ...atlas,
+  limits: { rate: { caller: rate } },
   resources: {
     ...others,
     cities: { ...cities, fields: { ...fields, inhabitants: population, division: admin_code } },

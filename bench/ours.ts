@@ -1,5 +1,6 @@
-/** Our own server, started as users start it: the command, with its default settings but `--rate-limit off`. */
+/** Our own server, started as users start it: the command, with its default settings. */
 import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Start } from './processes.ts'
@@ -11,6 +12,9 @@ const command = [program]
 /** The declaration that is served. */
 export const declaration = fileURLToPath(new URL('../examples/atlas/resources.yaml', import.meta.url))
 
+/** A rate that no load reaches. The requests of a caller are counted all the same. */
+export const rate = '100000000/minute'
+
 /**
  * How it is started on a database (its address), with the atlas or another declaration; its log, one line a request,
  * goes to a file.
@@ -21,16 +25,24 @@ export function ours(
   database: string,
   port: number,
   secure: boolean,
-  served = declaration,
+  served = atlasIn(folder),
+  more: readonly string[] = [],
 ): Start {
-  const options = ['--database', database, '--port', String(port), '--rate-limit', 'off']
+  const options = ['--database', database, '--port', String(port), ...(secure ? [] : ['--http']), ...more]
   return {
-    args: [...command, 'serve', served, ...options, ...(secure ? [] : ['--http'])],
+    args: [...command, 'serve', served, ...options],
     origin: `${secure ? 'https' : 'http'}://127.0.0.1:${port}`,
     probe: '/health/live',
     folder,
     output: join(folder, `${name}.log`),
   }
+}
+
+/** The atlas with a rate of calls that the load does not reach, as a file of a folder. */
+export function atlasIn(folder: string): string {
+  const file = join(folder, 'atlas.yaml')
+  writeFileSync(file, readFileSync(declaration, 'utf8').replace('10000/minute', rate))
+  return file
 }
 
 /** Makes a key that may do everything, in the database of an address. */

@@ -1,93 +1,36 @@
 /** The tables, in Markdown, and their place in `docs/explanation/performance.md`. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { Line } from './measurement.ts'
+import { type Comparison, type Finding, isReached } from './measurement.ts'
 import type { Spread } from './rounds.ts'
-import type { Peer } from './setup.ts'
 
-/** A single figure with its bound. */
-export interface Figure {
-  readonly title: string
-  readonly spread: Spread
-  readonly unit: string
-  /** What it must stay below. */
-  readonly bound: number
+/** The findings as Markdown, after sentences that say when, where and how they were found. */
+export function format(findings: readonly Finding[], circumstances: readonly string[]): string {
+  const head = ['measured', 'ours', 'yardstick', 'ratio', 'by processor time', 'target', '']
+  return `${circumstances.map((each) => `- ${each}\n`).join('')}\n${table(head, findings.flatMap(linesOf))}`
 }
 
-/** Everything that a run found. */
-export interface Findings {
-  readonly lines: readonly Line[]
-  readonly figures: readonly Figure[]
-  readonly peers: readonly Peer[]
-  /** Sentences: when, where, by which command. */
-  readonly circumstances: readonly string[]
-}
-
-/** The findings as Markdown. */
-export function format({ lines, figures, peers, circumstances }: Findings): string {
-  return [
-    circumstances.map((each) => `- ${each}`).join('\n'),
-    lines.length > 0 ? comparisons(lines) : '',
-    figures.length > 0 ? figureTable(figures) : '',
-    lines.some(({ others }) => others.size > 0) || peers.length > 0 ? othersTable(lines, peers) : '',
-  ]
-    .filter((part) => part !== '')
-    .join('\n\n')
-}
-
-function comparisons(lines: readonly Line[]): string {
-  const rows = lines.map((line) => [
-    `${line.title}, ${line.transport}`,
-    count(line.rate.median),
-    `${line.slow.toFixed(1)} ms`,
-    `${line.yardstick}: ${count(line.yardstickRate.median)}`,
-    spread(line.ratio, 2),
-    line.thrift.median.toFixed(2),
-    `≥ ${line.target.toFixed(2)}`,
-    line.ratio.median >= line.target ? 'reached' : 'missed',
+function linesOf(finding: Finding): string[][] {
+  const { title, unit, own, slow, atMost, comparisons } = finding
+  const shown = `${number(own)} ${unit}${slow === undefined ? '' : `, p99 ${slow.toFixed(1)} ms`}`
+  const lines = comparisons.map((each) => [
+    `${each.yardstick}: ${number(each.found)}`,
+    `**${each.ratio.median.toFixed(2)}** (${each.ratio.min.toFixed(2)}–${each.ratio.max.toFixed(2)}), best ${each.best.toFixed(2)}`,
+    each.thrift?.toFixed(2) ?? '',
+    targetOf(each),
+    verdict(isReached(each)),
   ])
-  return table(
-    [
-      'measured',
-      'ours, a second',
-      'slowest p99',
-      'yardstick, a second',
-      'ratio: median (least–most)',
-      'by processor time',
-      'target',
-      '',
-    ],
-    rows,
-  )
+  if (atMost !== undefined) lines.push(['', '', '', `≤ ${atMost} ${unit}`, verdict(own.median <= atMost)])
+  // The title stands once, before all its yardsticks.
+  return lines.map((cells, index) => [...(index === 0 ? [title, shown] : ['', '']), ...cells])
 }
 
-function figureTable(figures: readonly Figure[]): string {
-  const rows = figures.map(({ title, spread: found, unit, bound }) => [
-    title,
-    `${spread(found, 0)} ${unit}`,
-    `< ${bound} ${unit}`,
-    found.median < bound ? 'reached' : 'missed',
-  ])
-  return table(['measured', 'median (least–most)', 'target', ''], rows)
+function targetOf({ target }: Comparison): string {
+  if (target === undefined) return ''
+  return 'atLeast' in target ? `≥ ${target.atLeast.toFixed(2)}` : `≤ ${target.atMost.toFixed(2)}`
 }
 
-function othersTable(lines: readonly Line[], peers: readonly Peer[]): string {
-  const compared = lines.filter(({ others }) => others.size > 0)
-  const names = peers.map(({ competitor }) => competitor.name)
-  const rows = compared.map((line) => [
-    `${line.title}, ${line.transport}`,
-    count(line.rate.median),
-    ...names.map((name) => {
-      const found = line.others.get(name)
-      return found === undefined
-        ? '–'
-        : `${count(found.median)} (${(found.median / line.rate.median).toFixed(3)} of ours)`
-    }),
-  ])
-  const absent = peers.filter(({ server }) => server === undefined)
-  const reasons = absent.map(({ competitor, problem }) => `\n\n${competitor.package} did not run here: ${problem}`)
-  return (
-    table(['answers a second', 'ours', ...peers.map(({ competitor }) => competitor.package)], rows) + reasons.join('')
-  )
+function verdict(reached: boolean | undefined): string {
+  return reached === undefined ? '' : reached ? 'reached' : 'missed'
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -95,12 +38,10 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')
 }
 
-function count(rate: number): string {
-  return rate < 10 ? rate.toFixed(1) : Math.round(rate).toLocaleString('en')
-}
-
-function spread({ median, min, max }: Spread, digits: number): string {
-  return `${median.toFixed(digits)} (${min.toFixed(digits)}–${max.toFixed(digits)})`
+/** The median, with the least and the most. */
+function number({ median, min, max }: Spread): string {
+  const text = (value: number) => (value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString('en'))
+  return min === max ? text(median) : `${text(median)} (${text(min)}–${text(max)})`
 }
 
 const end = '<!-- figures: end -->'

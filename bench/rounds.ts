@@ -3,16 +3,21 @@
  */
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ask } from './ask.ts'
+import { ask, type Request } from './ask.ts'
+import { sendBeside } from './beside.ts'
 import type { Server } from './processes.ts'
 import { type Load, type Round, runLoad, writeScript } from './wrk.ts'
 
 /** A server in a measurement. */
-export interface Contestant extends Omit<Load, 'origin'> {
+export interface Contestant extends Omit<Load, 'origin' | 'once'> {
   readonly name: string
   readonly server: Server
-  /** The status that all its answers have. */
-  readonly status: number
+  /** How many requests a round has, where each is sent once only; all of them, again and again, where left out. */
+  readonly once?: number | undefined
+  /** What else is sent meanwhile, so many times a second. */
+  readonly beside?: { readonly requests: readonly Request[]; readonly rate: number } | undefined
+  /** The status that all its answers have; any that is no error, where left out. */
+  readonly status: number | undefined
   /** Seconds of processor time that others have used for it: a database. */
   readonly behind?: () => number
 }
@@ -42,6 +47,9 @@ export interface Result {
 /** By the names of the contestants. */
 export type Results = ReadonlyMap<string, Result>
 
+/** The requests of the warm-up, where each is sent once, and those at the end that only check the answers. */
+const [first, spare] = [4_000, 4]
+
 /**
  * Runs the rounds: A B A B, after a warm-up of each.
  *
@@ -52,31 +60,49 @@ export async function runRounds(contestants: readonly Contestant[], pace: Pace, 
   const results = new Map(
     contestants.map(({ name }): [string, Result] => [name, { rates: [], thrift: [], own: [], slow: 0 }]),
   )
-  const measure = (contestant: Contestant, seconds: number): Promise<Round> =>
-    alone(contestant, () => runLoad(scriptOf(contestant, folder), loadOf(contestant), seconds))
+  const measure = (contestant: Contestant, round: number, seconds: number): Promise<Round> => {
+    const script = join(folder, `${contestant.name}.lua`)
+    const load = loadOf(contestant, round)
+    if (round === 0 || load.once) writeScript(script, load)
+    return alone(contestant, async () => {
+      const ended = sendBeside(contestant.server.origin, contestant.beside)
+      try {
+        return await runLoad(script, load, seconds)
+      } finally {
+        await ended()
+      }
+    })
+  }
   for (const contestant of contestants) {
     // One server may take part twice.
     contestant.server.hold(false)
     await checkAnswers(contestant)
-    writeScript(scriptOf(contestant, folder), loadOf(contestant))
     contestant.server.hold(true)
   }
-  for (const contestant of contestants) await measure(contestant, pace.warmUp)
-  for (let round = 0; round < pace.rounds; round++) {
+  for (const contestant of contestants) await measure(contestant, 0, pace.warmUp)
+  for (let round = 1; round <= roundsOf(contestants, pace); round++) {
     for (const contestant of contestants) {
       const { server, behind = () => 0, name } = contestant
       const before = { server: server.work(), behind: behind() }
-      const { rate, slow } = await measure(contestant, pace.seconds)
+      const { rate, answers, slow } = await measure(contestant, round, pace.seconds)
       const worked = server.work() - before.server
       const result = results.get(name)!
       result.rates.push(rate)
-      result.thrift.push((rate * pace.seconds) / (worked + behind() - before.behind))
-      result.own.push((rate * pace.seconds) / worked)
+      result.thrift.push(answers / (worked + behind() - before.behind))
+      result.own.push(answers / worked)
       result.slow = Math.max(result.slow, slow)
     }
   }
   for (const { server } of contestants) server.hold(false)
   return results
+}
+
+/** As many rounds as there are requests for. */
+function roundsOf(contestants: readonly Contestant[], { rounds }: Pace): number {
+  const possible = contestants.map(({ requests, once }) =>
+    once === undefined ? rounds : Math.floor((requests.length - first - spare) / once),
+  )
+  return Math.min(rounds, ...possible)
 }
 
 async function alone<T>({ server }: Contestant, work: () => Promise<T>): Promise<T> {
@@ -91,21 +117,22 @@ async function alone<T>({ server }: Contestant, work: () => Promise<T>): Promise
   }
 }
 
-function scriptOf({ name }: Contestant, folder: string): string {
-  return join(folder, `${name}.lua`)
-}
-
-function loadOf({ server: { origin }, requests, connections, also, script }: Contestant): Load {
-  return { origin, requests, connections, also, script }
+function loadOf({ server: { origin }, requests, once, connections, also, script }: Contestant, round: number): Load {
+  if (once === undefined) return { origin, requests, connections, also, script }
+  const start = round === 0 ? 0 : first + (round - 1) * once
+  const those = requests.slice(start, round === 0 ? first : start + once)
+  return { origin, requests: those, once: true, connections, also, script }
 }
 
 // wrk only counts what is an error: that the answers are those expected is seen beforehand.
 async function checkAnswers({ name, server, requests, status }: Contestant): Promise<void> {
-  for (const request of [...requests.slice(0, 2), ...requests.slice(-2)]) {
+  for (const request of requests.slice(-spare / 2)) {
     const answer = await ask(server.origin + request.path, request)
-    if (answer.status === status) continue
+    if (status === undefined ? answer.status < 300 : answer.status === status) continue
     const asked = `${request.method} ${request.path}`
-    throw new Error(`${name} answers ${asked} with ${answer.status}, not ${status}: ${answer.body.slice(0, 300)}`)
+    throw new Error(
+      `${name} answers ${asked} with ${answer.status}, not ${status ?? '2xx'}: ${answer.body.slice(0, 300)}`,
+    )
   }
 }
 
@@ -116,7 +143,7 @@ export interface Spread {
   readonly max: number
 }
 
-/** How numbers are spread. */
+/** How numbers are spread. The best of them is the most, or the least, as the case may be. */
 export function spreadOf(numbers: readonly number[]): Spread {
   const sorted = [...numbers].sort((left, right) => left - right)
   const middle = Math.floor(sorted.length / 2)

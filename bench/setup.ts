@@ -1,19 +1,15 @@
 /** What all measurements of a run share: the folder, the data, the servers that stay up. */
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { loadAtlas } from '../examples/atlas/load.ts'
 import type { Catalog } from '../src/model/resource.ts'
 import { localCertificate } from '../src/server/node/certificates.ts'
 import type { Request } from './ask.ts'
-import {
-  type Competitor,
-  install,
-  jsonServer,
-  platformatic,
-  type Records,
-  startOfJsonServer,
-  startOfPlatformatic,
-} from './competitors.ts'
-import { ours } from './ours.ts'
+import { recordsOf } from './atlas.ts'
+import { byHand } from './by-hand.ts'
+import type { Records } from './competitors.ts'
+import { loadResource } from './declared.ts'
+import { createKey, declaration, ours } from './ours.ts'
 import { freePort, type Server, type Start, startServer } from './processes.ts'
 import type { Pace } from './rounds.ts'
 
@@ -29,19 +25,59 @@ export interface Data {
 
 /** A server that others made: where it runs, or why it does not. */
 export interface Peer {
-  readonly competitor: Competitor
+  readonly name: string
+  readonly version: string
   readonly server: Server | undefined
   readonly problem: string | undefined
+  /** What it is asked, by the names of measurements. */
+  readonly requests: Readonly<Record<string, readonly Request[]>>
 }
 
-/** Where measurements setup: our server on the atlas, by HTTP or HTTPS. */
+/** Where measurements run. */
 export interface Setup {
   readonly folder: string
   readonly pace: Pace
+  /** How many records a large database has. */
+  readonly many: number
   readonly data: Data
-  readonly secure: boolean
-  readonly ours: Server
   readonly peers: readonly Peer[]
+  /** Our server on the atlas, by HTTP or HTTPS; started when it is first needed. */
+  ours(secure: boolean): Promise<Server>
+  /** The server that was made by hand, on the same records. */
+  byHand(): Promise<Server>
+  say(line: string): void
+}
+
+/** What a run begins with. */
+export type Beginning = Omit<Setup, 'ours' | 'byHand'>
+
+/** Starts servers when they are first needed. All but the one that is measured are held. */
+export function setUp(beginning: Beginning): Setup {
+  const { folder, data } = beginning
+  const servers = new Map<string, Promise<Server>>()
+  const once = (name: string, start: () => Promise<Server>) =>
+    servers.getOrInsertComputed(name, async () => {
+      const server = await start()
+      server.hold(true)
+      return server
+    })
+  return {
+    ...beginning,
+    ours: (secure) => once(secure ? 'https' : 'http', () => startOurs(folder, data.file, secure)),
+    byHand: () =>
+      once('by hand', async () =>
+        startServer({ ...byHand(folder, data.file, data.authorization, await freePort()), patience: 60_000 }),
+      ),
+  }
+}
+
+/** Loads the atlas into a folder, with a key. */
+export async function loadData(folder: string): Promise<Data> {
+  const file = join(folder, 'atlas.db')
+  const { catalog } = await loadResource(declaration, 'cities')
+  await loadAtlas(file, catalog, () => {})
+  const authorization = `Bearer ${createKey(`sqlite:${file}`)}`
+  return { catalog, file, records: recordsOf(file, catalog), authorization }
 }
 
 let copies = 0
@@ -54,50 +90,32 @@ export function copyOf(file: string, folder: string): string {
 }
 
 /** Starts our server on a fresh copy of a database. */
-export async function startOurs(folder: string, file: string, secure: boolean): Promise<Server> {
-  return startServer(ours(folder, `ours-${copies}`, `sqlite:${copyOf(file, folder)}`, await freePort(), secure))
+export async function startOurs(
+  folder: string,
+  file: string,
+  secure: boolean,
+  more: readonly string[] = [],
+): Promise<Server> {
+  const database = `sqlite:${copyOf(file, folder)}`
+  return startServer(ours(folder, `ours-${copies}`, database, await freePort(), secure, undefined, more))
 }
 
-/**
- * Starts a yardstick: a file of this folder with its arguments, the port and, under HTTPS, the certificate that ours
- * has.
- */
-export async function startYardstick(setup: Setup, script: string, args: readonly string[]): Promise<Server> {
+/** Starts the bare server with recorded answers; under HTTPS it has the certificate that ours has. */
+export async function startBare(folder: string, recording: string, secure: boolean): Promise<Server> {
   const port = await freePort()
-  const pair = join(setup.folder, '.resourced/tls/localhost-key.pem')
-  if (setup.secure) await localCertificate(join(setup.folder, '.resourced/tls'))
+  const pair = join(folder, '.resourced/tls/localhost-key.pem')
+  if (secure) await localCertificate(join(folder, '.resourced/tls'))
   const start: Start = {
-    args: [join(import.meta.dirname, script), ...args, String(port), ...(setup.secure ? [pair, pair] : [])],
-    origin: `${setup.secure ? 'https' : 'http'}://127.0.0.1:${port}`,
+    args: [join(import.meta.dirname, 'bare.ts'), recording, String(port), ...(secure ? [pair, pair] : [])],
+    origin: `${secure ? 'https' : 'http'}://127.0.0.1:${port}`,
     probe: '/',
-    folder: setup.folder,
-    output: join(setup.folder, `${script}-${port}.log`),
+    folder,
+    output: join(folder, `bare-${port}.log`),
   }
   return startServer(start)
 }
 
-/** Installs and starts the servers that others made. What cannot be had is said in the table, and stops nothing. */
-export async function startPeers(folder: string, records: Records, say: (line: string) => void): Promise<Peer[]> {
-  const starts: [Competitor, typeof startOfJsonServer][] = [
-    [jsonServer, startOfJsonServer],
-    [platformatic, startOfPlatformatic],
-  ]
-  const peers: Peer[] = []
-  for (const [competitor, start] of starts) {
-    say(`${competitor.package}: installing and starting`)
-    try {
-      install(competitor)
-      const server = await startServer(start(folder, await freePort(), records))
-      peers.push({ competitor, server, problem: undefined })
-    } catch (error) {
-      peers.push({ competitor, server: undefined, problem: (error as Error).message.split('\n', 1)[0] })
-      say(String(error))
-    }
-  }
-  return peers
-}
-
 /** A GET with the run's credential. */
-export function get(data: Data, path: string, headers: Readonly<Record<string, string>> = {}): Request {
-  return { method: 'GET', path, headers: { Authorization: data.authorization, ...headers } }
+export function get({ authorization }: Pick<Data, 'authorization'>, path: string): Request {
+  return { method: 'GET', path, headers: { Authorization: authorization } }
 }

@@ -1,8 +1,9 @@
 /** The measurements of older versions: what they cost beside the current one. */
 import { fileURLToPath } from 'node:url'
-import type { Measurement } from './measurement.ts'
+import { findingOf, type Measurement } from './measurement.ts'
 import { ours } from './ours.ts'
 import { freePort, startServer } from './processes.ts'
+import { runRounds } from './rounds.ts'
 import { copyOf, get, type Setup } from './setup.ts'
 
 const connections = 64
@@ -35,24 +36,29 @@ function versus(
   pathsOf: (setup: Setup) => string[],
 ): Measurement {
   return {
-    ...{ name, title, yardstick: 'the current version', target, repeated: false },
-    async prepare(setup) {
+    name,
+    extra: true,
+    async measure(setup) {
+      const { folder, data, pace } = setup
       // Two of them, since whoever is not asked is held. Their start renames and converts what the atlas holds.
       const start = async (which: string) => {
-        const database = copyOf(setup.data.file, setup.folder)
-        const port = await freePort()
-        const server = ours(setup.folder, `versions-${name}-${which}`, `sqlite:${database}`, port, false, declared)
-        return startServer({ ...server, patience: 120_000 })
+        const database = `sqlite:${copyOf(data.file, folder)}`
+        const start = ours(folder, `versions-${which}`, database, await freePort(), false, declared)
+        return startServer({ ...start, patience: 120_000 })
       }
       const [asked, beside] = [await start('older'), await start('current')]
-      const requestsOf = (version: string) => pathsOf(setup).map((path) => get(setup.data, `/${version}${path}`))
-      return {
-        contestants: [
+      const requestsOf = (version: string) => pathsOf(setup).map((path) => get(data, `/${version}${path}`))
+      const current = 'the current version'
+      const results = await runRounds(
+        [
           { name: 'ours', server: asked, requests: requestsOf(older), connections, status: 200 },
-          { name: 'current', server: beside, requests: requestsOf('v3'), connections, status: 200 },
+          { name: current, server: beside, requests: requestsOf('v3'), connections, status: 200 },
         ],
-        ends: [asked, beside],
-      }
+        pace,
+        folder,
+      )
+      for (const server of [asked, beside]) await server.stop()
+      return [findingOf(title, results, 'ours', { [current]: target })]
     },
   }
 }

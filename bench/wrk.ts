@@ -14,10 +14,13 @@ export interface Load {
   readonly also?: string | undefined
   /** Lua that makes requests of what has been answered, in place of sending them in turn. */
   readonly script?: string | undefined
+  /** Whether each request is sent once: the load ends with the last one. */
+  readonly once?: boolean | undefined
 }
 
 /** What one round of load came to. */
 export interface Round {
+  readonly answers: number
   /** Answers a second. */
   readonly rate: number
   /** Milliseconds within which 99 of 100 answers came. */
@@ -29,7 +32,10 @@ export interface Round {
  *
  * @param file where it goes
  */
-export function writeScript(file: string, { origin, also, requests, script = turns }: Load): void {
+export function writeScript(
+  file: string,
+  { origin, also, requests, once, script = once ? onlyOnce : turns }: Load,
+): void {
   const { host } = new URL(origin)
   const texts = requests.map((request) => quoted(messageOf(request, host)))
   // A function may hold 65,536 constants: far more than the requests of any measurement.
@@ -43,6 +49,32 @@ request = function()
   turn = turn % #messages + 1
   return messages[turn]
 end
+`
+
+// wrk waits until its time is over, and counts that time: so the script measures how long the requests took.
+const onlyOnce = `
+local ffi = require('ffi')
+ffi.cdef('typedef struct { long seconds, nanoseconds; } moment; int clock_gettime(int clock, moment *now);')
+local moment = ffi.new('moment')
+local now = function()
+  ffi.C.clock_gettime(1, moment)
+  return tonumber(moment.seconds) * 1e6 + tonumber(moment.nanoseconds) / 1e3
+end
+local turn, began = 0, 0
+request = function()
+  -- wrk takes the first message for itself before it starts.
+  if turn == 1 then began = now() end
+  if turn == #messages then
+    took = now() - began
+    wrk.thread:stop()
+    return ''
+  end
+  turn = turn + 1
+  return messages[turn]
+end
+local only
+setup = function(thread) only = thread end
+tookOf = function() return only:get('took') end
 `
 
 /** Each thread of wrk has one place to go. */
@@ -64,7 +96,8 @@ end
 const ending = `
 done = function(summary, latency)
   local e = summary.errors
-  io.write(string.format('RESULT %d %d %d %d %d %d %d %d\\n', summary.requests, summary.duration,
+  local took = tookOf and tookOf() or summary.duration
+  io.write(string.format('RESULT %d %d %d %d %d %d %d %d\\n', summary.requests, took,
     e.connect, e.read, e.write, e.timeout, e.status, latency:percentile(99)))
 end
 `
@@ -110,5 +143,5 @@ export async function runLoad(script: string, load: Load, seconds: number): Prom
       `Of ${requests} requests to ${load.origin} some failed: ${failures.map((each) => each.join(' ')).join(', ')}`,
     )
   }
-  return { rate: (requests / duration) * 1_000_000, slow: (slow ?? 0) / 1000 }
+  return { answers: requests, rate: (requests / duration) * 1_000_000, slow: (slow ?? 0) / 1000 }
 }

@@ -1,0 +1,14 @@
+create index cities_by_name on cities (name, id) where deleted_at is null;
+create index cities_by_country on cities (country_id, id) where deleted_at is null;
+create index cities_by_population on cities (population, id) where deleted_at is null;
+create index cities_by_feature on cities (feature, id) where deleted_at is null;
+create index cities_by_capital on cities (capital, id) where deleted_at is null;
+create index cities_by_creation on cities (created_at, id) where deleted_at is null;
+create index cities_by_update on cities (updated_at, id) where deleted_at is null;
+create index cities_by_country_and_name on cities (country_id, name, id) where deleted_at is null;
+create index cities_by_country_and_population on cities (country_id, population, id) where deleted_at is null;
+create index cities_by_feature_and_name on cities (feature, name, id) where deleted_at is null;
+create index cities_by_feature_and_population on cities (feature, population, id) where deleted_at is null;
+create index cities_by_capital_and_name on cities (capital, name, id) where deleted_at is null;
+create index cities_by_capital_and_population on cities (capital, population, id) where deleted_at is null;
+create index cities_by_deletion on cities (deleted_at) where deleted_at is not null;
