@@ -72,10 +72,11 @@ async function checkSame(servers: readonly [Server, Server], requests: readonly 
         const { 'If-None-Match': _, ...headers } = request.headers
         const { body } = await ask(origin + request.path, { ...request, headers })
         const { data, pagination, ...record } = JSON.parse(body)
-        return { data, total: pagination?.total_count, record }
+        return { record, data, total: pagination?.total_count }
       }),
     )
     if (isDeepStrictEqual(answers[0], answers[1])) continue
-    throw new Error(`${requests[0]?.at(at)?.path}: the servers show different records: ${JSON.stringify(answers)}`)
+    const shown = answers.map((answer) => JSON.stringify(answer).slice(-200)).join('\n')
+    throw new Error(`${requests[0]?.at(at)?.path}: the servers show different records, which end with\n${shown}`)
   }
 }
