@@ -24,7 +24,7 @@ interface Listening extends Served {
 
 async function listening(context: TestContext, secure = false): Promise<Listening> {
   const url = await databaseFor(context)
-  const served = await servedFor(context, { url, poolSize: 3 })
+  const served = await servedFor(context, { url, poolSize: 10 })
   const folder = mkdtempSync(join(temporaryFolder(), 'resourced-'))
   context.after(() => rmSync(folder, { recursive: true }))
   const { cert, key } = await localCertificate(folder)

@@ -31,12 +31,11 @@ test('sessions have time limits from the start; long work has longer ones', { sk
   const single = function* (): Transaction<Row | undefined> {
     return (yield asked)[0]
   }
-  for (const found of [
-    await database.readPipelined(single),
-    await database.readDedicated(single),
-    await database.read(single),
-  ])
-    assert.deepEqual(found, usual)
+  const ofReads = { ...usual, statement: '10s' }
+  assert.deepEqual(await database.readPipelined(single), ofReads)
+  assert.deepEqual(await database.readSlow(single), ofReads)
+  assert.deepEqual(await database.readSlow(single, { isSnapshot: true }), ofReads)
+  assert.deepEqual(await database.read(single), usual)
   assert.deepEqual(await database.write(single), usual)
   assert.deepEqual(await database.write(single, () => true, { isLong: true }), { ...usual, statement: '10min' })
   assert.deepEqual(await database.write(single), usual)
@@ -53,8 +52,10 @@ test('if sessions are shared, each transaction sets its limits', { skip }, async
   assert.deepEqual(await database.read(single), usual)
   assert.deepEqual(await database.write(single), usual)
   assert.deepEqual(await database.write(single, () => true, { isLong: true }), { ...usual, statement: '10min' })
+  assert.deepEqual(await database.readSlow(single), { ...usual, statement: '10s' })
+  assert.deepEqual(await database.readSlow(single, { isSnapshot: true }), { ...usual, statement: '10s' })
   // Nothing of it stays for whoever has the session next.
-  const left = await database.readDedicated(single)
+  const left = await database.readPipelined(single)
   assert.deepEqual([left?.['statement'], left?.['lock'], left?.['idle']], ['0', '0', '0'])
 })
 
@@ -62,23 +63,26 @@ test('a statement that takes too long ends, in a read and in a change, and readi
   skip,
 }, async (context) => {
   const url = await databaseFor(context)
-  const served = await servedFor(context, { url, limits: { statement: 1_000 } })
+  const served = await servedFor(context, { url, limits: { statement: 1_000, read: 1_000 } })
   const made = await served.send('POST', '/v1/notes', { title: 'first' })
   const unlock = await lockNotes(url)
-  const asked = [
+  const reads = [
     served.send('GET', '/v1/notes'),
+    served.send('GET', '/v1/notes?title[contains]=first'),
     ...Array.from({ length: 8 }, () => served.send('GET', `/v1/notes/${made.json.id}`)),
-    served.send('PATCH', `/v1/notes/${made.json.id}`, { number: 1 }),
   ]
+  const change = served.send('PATCH', `/v1/notes/${made.json.id}`, { number: 1 })
   let ended = 0
-  for (const each of asked) each.then(() => ended++)
+  for (const each of [...reads, change]) each.then(() => ended++)
   // By then they are on their way.
   await sleep(100)
   const ready = await served.send('GET', '/health/ready')
   assert.equal(ended, 0, 'readiness waits for nobody')
   assert.equal(ready.status, 200)
-  for (const { status, headers } of await Promise.all(asked))
-    assert.deepEqual([status, headers['Retry-After']], [503, '1'])
+  for (const { status, json, headers } of await Promise.all(reads))
+    assert.deepEqual([status, json.code, headers['Retry-After']], [503, 'READ_TOO_LONG', '10'])
+  const { status, json, headers } = await change
+  assert.deepEqual([status, json.code, headers['Retry-After']], [503, 'OVERLOADED', '1'])
   await unlock()
   assert.equal((await served.send('PATCH', `/v1/notes/${made.json.id}`, { number: 2 })).status, 200)
 })
@@ -87,7 +91,7 @@ test('a statement that fails while it is prepared does not affect the statements
   skip,
 }, async (context) => {
   const url = await databaseFor(context)
-  const served = await servedFor(context, { url, limits: { statement: 600 } })
+  const served = await servedFor(context, { url, limits: { read: 600 } })
   const made = await served.send('POST', '/v1/notes', { title: 'first' })
   const unlock = await lockNotes(url)
   const failed = Promise.withResolvers<void>()
@@ -144,12 +148,13 @@ test('if all connections are in use, a request waits for a limited time and is t
   const url = await databaseFor(context)
   const served = await servedFor(context, { url, poolSize: 2, limits: { connect: 300, statement: 3_000 } })
   const unlock = await lockNotes(url)
-  const held = [served.send('GET', '/v1/notes?title=first'), served.send('GET', '/v1/notes?title=first')]
+  const change = (title: string) => served.send('POST', '/v1/notes', { title })
+  const held = [change('first'), change('second')]
   await sleep(100)
-  const { status, json } = await served.send('GET', '/v1/notes?title=first')
+  const { status, json } = await change('third')
   assert.deepEqual([status, json.code], [503, 'OVERLOADED'])
   await unlock()
-  for (const answer of await Promise.all(held)) assert.equal(answer.status, 200)
+  for (const answer of await Promise.all(held)) assert.equal(answer.status, 201)
 })
 
 test('no time limit is longer than a minute, except for long work', () => {

@@ -11,9 +11,8 @@ import { type ConnectionOptions, settingsOf } from './settings.ts'
 /** A client of a pool, while it is acquired. */
 export type PooledClient = Client & { release(isLost?: boolean): void }
 
-/** Creates the pool for transactions. Connections are opened when they are needed. */
-export function makePool(options: ConnectionOptions, watch: StallWatch): pg.Pool {
-  const { poolSize: max = 10 } = options
+/** Creates a pool of at most so many connections. They are opened when they are needed. */
+export function makePool(options: ConnectionOptions, watch: StallWatch, max: number): pg.Pool {
   const pool = new pg.Pool({
     ...{ ...settingsOf(options), max, idleTimeoutMillis: 60_000 },
     // The type lists no arguments, but the class is called with those of every client.

@@ -4,12 +4,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import sql from 'sql-template-tag'
+import { FairTurns } from '../fair-turns.ts'
 import { type OnCommit, StorageFault } from '../storage.ts'
 import type { Row, Runner, Statement, Transaction } from '../transaction.ts'
 import { probeWrite, WriteProbe } from '../write-probe.ts'
+import { cancelOn, throwIfAbandoned } from './cancel.ts'
 import type { Client, Preparing } from './client.ts'
 import { acquire, destroy, makePool, type PooledClient, SharedConnection, StallWatch } from './connections.ts'
 import {
+  isCanceled,
   isDisconnected,
   isFromServer,
   isRestartable,
@@ -18,7 +21,8 @@ import {
   isUnusable,
   toStorageFault,
 } from './errors.ts'
-import { type ConnectionOptions, type Limits, limitsOf } from './settings.ts'
+import { ReadTime } from './read-time.ts'
+import { type ConnectionOptions, connectionsOf, type Limits, limitsOf } from './settings.ts'
 
 /** The isolation level of a transaction. */
 export type Isolation = 'read committed' | 'serializable'
@@ -30,6 +34,7 @@ const control = {
   // A table lock is acquired before the transaction takes its snapshot; a row lock would be too late.
   besideRules: textOf('lock table resourced_meta in row exclusive mode'),
   snapshot: textOf('begin isolation level repeatable read read only'),
+  readOnly: textOf('begin read only'),
   commit: textOf('commit'),
   rollback: textOf('rollback'),
   isThere: textOf('select 1 as one'),
@@ -54,7 +59,17 @@ export interface Reading {
   readonly abandoned?: AbortSignal | undefined
 }
 
-interface Run<T> extends Reading {
+/** How a read that may be slow runs. */
+export interface SlowReading extends Reading {
+  /** Reads of one caller wait for each other before they keep others waiting. */
+  readonly caller?: string | undefined
+  /** Left out: a time of its own. */
+  readonly time?: ReadTime | undefined
+  /** All statements have one snapshot; otherwise each has its own. */
+  readonly isSnapshot?: boolean
+}
+
+interface Run<T> extends SlowReading {
   readonly begin: readonly Statement[]
   readonly changed: (outcome: T) => boolean
   readonly isLong?: boolean
@@ -66,18 +81,26 @@ const mostRestarts = 12
 /** How many connections carry pipelined reads. */
 const pipelines = 4
 
+/** How many slow reads of all callers wait for a connection. */
+const mostWaiting = 200
+
 /** A PostgreSQL database that transactions run on. */
 export class Database implements Runner {
   readonly pool: pg.Pool
+  /** How long the database may work on a read, in milliseconds (LIM-7). */
+  readonly readLimit: number
   readonly #limits: Limits
   readonly #watch: StallWatch
+  /** For reads that may be slow, so that neither changes nor short reads wait for them. */
+  readonly #slowReads: pg.Pool
+  readonly #turns: FairTurns
   readonly #pipelines: readonly SharedConnection[]
   /** For statements that must not wait behind slow ones. */
   readonly #control: SharedConnection
   readonly #preparing: Preparing
   /** Sets the limits of a transaction, where the session does not have them. */
   readonly #limiting: readonly Statement[]
-  /** The same for background jobs. */
+  readonly #limitingReads: readonly Statement[]
   readonly #limitingLong: readonly Statement[]
   readonly #onCommit: OnCommit | undefined
   readonly #probe = new WriteProbe((bytes) => this.#tryWriting(bytes))
@@ -86,14 +109,20 @@ export class Database implements Runner {
     const limits = limitsOf(options)
     this.#onCommit = onCommit
     this.#limits = limits
-    this.#watch = new StallWatch(limits.statement + limits.grace)
-    this.pool = makePool(options, this.#watch)
-    this.#pipelines = Array.from({ length: pipelines }, () => new SharedConnection(options, this.#watch))
+    this.readLimit = limits.read
+    this.#watch = new StallWatch(Math.max(limits.statement, limits.read) + limits.grace)
+    const { transactions, slowReads } = connectionsOf(options)
+    this.pool = makePool(options, this.#watch, transactions)
+    const reading = { ...options, limits: { ...limits, statement: limits.read } }
+    this.#slowReads = makePool(reading, this.#watch, slowReads)
+    this.#turns = new FairTurns({ running: slowReads, waiting: mostWaiting, patience: limits.connect })
+    this.#pipelines = Array.from({ length: pipelines }, () => new SharedConnection(reading, this.#watch))
     this.#control = new SharedConnection(options, this.#watch)
     const hasSession = options.session !== 'off'
     this.#preparing = hasSession ? 'named' : 'unnamed'
     const all = { ...limits, jit: 'off' } as const
     this.#limiting = hasSession ? [] : [limiting(all)]
+    this.#limitingReads = hasSession ? [] : [limiting({ ...all, statement: limits.read })]
     this.#limitingLong = [limiting({ ...(hasSession ? {} : all), statement: limits.long })]
     this.read = this.read.bind(this)
     this.write = this.write.bind(this)
@@ -103,7 +132,9 @@ export class Database implements Runner {
   readPipelined<T>(start: () => Transaction<T>, { ready }: Pick<Reading, 'ready'> = {}): Promise<T> {
     const connection = this.#pipelines.reduce((least, each) => (each.pending < least.pending ? each : least))
     const run = (client: Client) => this.#runEach(client, start())
-    return reading(() => connection.use(ready === undefined ? run : (client) => ready(client).then(() => run(client))))
+    return limitedReading(() =>
+      connection.use(ready === undefined ? run : (client) => ready(client).then(() => run(client))),
+    )
   }
 
   /** As `readPipelined`, for a tiny read that must not wait behind others. */
@@ -111,13 +142,20 @@ export class Database implements Runner {
     return reading(() => this.#control.use((client) => this.#runEach(client, start())))
   }
 
-  /** As `readPipelined`, for a read that may be slow: on a connection of its own, where it can be cancelled. */
-  readDedicated<T>(start: () => Transaction<T>, how: Reading = {}): Promise<T> {
-    return reading(async () => {
+  /** As `readPipelined`, for a read that may be slow: it waits for its caller's turn, and can be cancelled. */
+  readSlow<T>(start: () => Transaction<T>, how: SlowReading = {}): Promise<T> {
+    const { caller = '', isSnapshot = false, abandoned, time = new ReadTime(this.readLimit) } = how
+    // Without a session, only a transaction can have a limit of time.
+    const isTransaction = isSnapshot || this.#limitingReads.length > 0
+    const begin = [isSnapshot ? control.snapshot : control.readOnly, ...this.#limitingReads]
+    return limitedReading(async () => {
       const transaction = start()
       const first = transaction.next([])
       if (first.done === true) return first.value
-      return this.#withPooled(how, (client) => this.#runEach(client, transaction, first, how.abandoned))
+      const run = { ...how, time, begin, changed: () => true }
+      const work = (client: PooledClient) =>
+        isTransaction ? this.#runOne(client, transaction, first, run) : this.#runEach(client, transaction, first, run)
+      return this.#turns.run(caller, () => this.#withPooled(this.#slowReads, run, work), abandoned)
     })
   }
 
@@ -173,27 +211,38 @@ export class Database implements Runner {
    * Finishes running transactions, then closes all connections, without waiting for a server that does not acknowledge.
    */
   async close(): Promise<void> {
-    await Promise.all([this.pool.end(), ...this.#pipelines.map((each) => each.close()), this.#control.close()])
+    await Promise.all([
+      this.pool.end(),
+      this.#slowReads.end(),
+      ...this.#pipelines.map((each) => each.close()),
+      this.#control.close(),
+    ])
   }
 
   async #runEach<T>(
     client: Client,
     transaction: Transaction<T>,
     first = transaction.next([]),
-    abandoned?: AbortSignal,
+    { abandoned, time }: SlowReading = {},
   ): Promise<T> {
     let step = first
     while (step.done !== true) {
-      step = transaction.next(await client.prepareAndRun(step.value, this.#preparing))
+      const { value } = step
+      const run = () => client.prepareAndRun(value, this.#preparing)
+      step = transaction.next(await (time === undefined ? run() : time.spend(run)))
       throwIfAbandoned(abandoned)
     }
     return step.value
   }
 
   /** Runs work on a connection of the pool, which is released or destroyed afterwards. */
-  async #withPooled<T>({ ready, abandoned }: Reading, work: (client: PooledClient) => Promise<T>): Promise<T> {
+  async #withPooled<T>(
+    pool: pg.Pool,
+    { ready, abandoned }: Reading,
+    work: (client: PooledClient) => Promise<T>,
+  ): Promise<T> {
     throwIfAbandoned(abandoned)
-    const client = await acquire(this.pool, this.#watch)
+    const client = await acquire(pool, this.#watch)
     // Behind a pooler the statement of another client might be cancelled.
     const canCancel = abandoned !== undefined && this.#preparing === 'named'
     const stop = canCancel ? cancelOn(abandoned, () => this.#cancel(client)) : undefined
@@ -224,15 +273,16 @@ export class Database implements Runner {
     const transaction = start()
     const first = transaction.next([])
     if (first.done === true) return first.value
-    return this.#withPooled(run, (client) => this.#runOne(client, transaction, first, run))
+    return this.#withPooled(this.pool, run, (client) => this.#runOne(client, transaction, first, run))
   }
 
   async #runOne<T>(
     client: PooledClient,
     transaction: Transaction<T>,
     first: IteratorResult<Statement, T>,
-    { begin, changed, isLong, abandoned }: Run<T>,
+    { begin, changed, isLong, abandoned, time }: Run<T>,
   ): Promise<T> {
+    time?.begin()
     if (isLong === true) this.#watch.allow(client, this.#limits.long + this.#limits.grace)
     // Sent along with the next statement, without a round trip of their own.
     let waiting = begin
@@ -255,7 +305,9 @@ export class Database implements Runner {
       if (value.commits === true) {
         return resultOf(transaction, await awaitCommit(send(client, this.#preparing, withCommit(waiting, value))))
       }
-      const rows = await send(client, this.#preparing, [...waiting, value])
+      const limits = time?.statements(setTimeLeft) ?? []
+      const run = () => send(client, this.#preparing, [...waiting, ...limits, value])
+      const rows = await (time === undefined ? run() : time.spend(run))
       waiting = []
       step = transaction.next(rows)
     }
@@ -298,6 +350,11 @@ function limiting({ statement, lock, idle, jit }: Partial<Limits> & { readonly j
   }
   const given = Object.entries(settings).filter(([, value]) => value !== undefined)
   return textOf(`select ${given.map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`)
+}
+
+/** Sets the limit of the next statements of a transaction. */
+function setTimeLeft(milliseconds: number): Statement {
+  return limiting({ statement: milliseconds })
 }
 
 /** Errors of statements before the last one that was sent: the last one did not run. */
@@ -362,6 +419,16 @@ async function restarting<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** As `reading`, where the only limit of a statement is that of reads (LIM-7). */
+function limitedReading<T>(work: () => Promise<T>): Promise<T> {
+  return reading(() =>
+    work().catch((error: unknown) => {
+      if (isCanceled(error)) throw new StorageFault('too-long', 'PostgreSQL ended the read at its limit.', error)
+      throw error
+    }),
+  )
+}
+
 /** Runs a read, and runs it again where a statement was not prepared on its connection. */
 function reading<T>(work: () => Promise<T>): Promise<T> {
   return work().catch((error: unknown) => {
@@ -375,44 +442,4 @@ function withStorageFaults<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     throw toStorageFault(error)
   })
-}
-
-/** @throws StorageFault `abandoned` where the client has gone */
-function throwIfAbandoned(abandoned: AbortSignal | undefined, cause?: unknown): void {
-  if (abandoned?.aborted === true) throw new StorageFault('abandoned', 'The client has disconnected.', cause)
-}
-
-/** The time between two cancellations, in milliseconds: the first may arrive before the statement does. */
-const pause = 100
-
-/**
- * Cancels what runs on a connection once a signal is aborted.
- *
- * @param cancel affects statements that were sent before it resolves, and no later ones
- * @returns ends it, and must be called before the connection is used again; `false`: the connection must not be used
- */
-function cancelOn(abandoned: AbortSignal, cancel: () => Promise<void>): () => Promise<boolean> {
-  const stopped = new AbortController()
-  let cancelling: Promise<boolean> | undefined
-  const begin = () => {
-    cancelling = cancelUntil(stopped.signal, cancel)
-  }
-  abandoned.addEventListener('abort', begin, { once: true })
-  return async () => {
-    abandoned.removeEventListener('abort', begin)
-    stopped.abort()
-    return (await cancelling) ?? true
-  }
-}
-
-async function cancelUntil(stopped: AbortSignal, cancel: () => Promise<void>): Promise<boolean> {
-  try {
-    while (!stopped.aborted) {
-      await cancel()
-      await sleep(pause, undefined, { signal: stopped }).catch(() => {})
-    }
-    return true
-  } catch {
-    return false
-  }
 }

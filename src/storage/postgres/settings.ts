@@ -9,6 +9,8 @@ export interface Limits {
   readonly ping: number
   /** For a statement. */
   readonly statement: number
+  /** For all statements of a read together, without the time in queues (LIM-7). */
+  readonly read: number
   /** For a statement of a background job. */
   readonly long: number
   /** For a lock. */
@@ -24,6 +26,7 @@ export const usualLimits: Limits = {
   connect: 5_000,
   ping: 2_000,
   statement: 30_000,
+  read: 10_000,
   long: 600_000,
   lock: 10_000,
   idle: 30_000,
@@ -47,6 +50,18 @@ export interface ConnectionOptions {
 /** The time limits of connections with these options. */
 export function limitsOf({ limits }: ConnectionOptions): Limits {
   return { ...usualLimits, ...limits }
+}
+
+/** The number of connections for transactions, unless options say another. */
+const usualPoolSize = 10
+
+/** How many connections a server opens at most, by what they are for. */
+export function connectionsOf({ poolSize = usualPoolSize }: Pick<ConnectionOptions, 'poolSize'>): {
+  readonly transactions: number
+  /** For reads that may be slow: at least two, so that one caller cannot use all. */
+  readonly slowReads: number
+} {
+  return { transactions: poolSize, slowReads: Math.max(2, Math.ceil(poolSize / 2)) }
 }
 
 /** The settings of every connection. */

@@ -17,9 +17,10 @@ import { readPage, readPageAtOnce } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { ruledAmong, ruledBelow } from '../transactions/rows/other-records.ts'
 import { isChange, writeTransaction } from '../transactions/run.ts'
-import { Database, type Isolation } from './database.ts'
+import { Database, type Isolation, type SlowReading } from './database.ts'
 import { postgres, postgresWithReplica } from './engine.ts'
 import { migratePostgres } from './migrate.ts'
+import { ReadTime } from './read-time.ts'
 import { Replica, type Source } from './replica.ts'
 import { checkDurability } from './requirements.ts'
 import { withConnection } from './session.ts'
@@ -48,7 +49,8 @@ const forgetful = { record: () => undefined, keep() {} }
  *
  * @throws MigrationRefused where the catalog needs a change that start-up may not make
  */
-export async function openPostgres(catalog: Catalog, options: PostgresOptions): Promise<Storage> {
+export async function openPostgres(catalog: Catalog, given: PostgresOptions): Promise<Storage> {
+  const options = { ...given, limits: { read: catalog.limits.readTime, ...given.limits } }
   await withConnection(options, async (client) => {
     if (options.unsafe !== true) await checkDurability(client)
     const isPooled = options.session === 'off'
@@ -102,7 +104,10 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
       if (plan.kind === 'read-record') {
         return reading((from) => from.database.readPipelined(() => readRecord(context, forgetful, plan), from))
       }
-      if (plan.kind === 'read-page') return reading((from) => pageFrom(from, context, plan, requester?.abandoned?.()))
+      if (plan.kind === 'read-page') {
+        const from = { caller: requester?.callerId, abandoned: requester?.abandoned?.() }
+        return reading((source) => pageFrom(source, context, plan, from))
+      }
       const outcome = await database.write(() => writeTransaction(context, plan) as Transaction<Outcome>, isChange, {
         isolation: isolationOf(context, plan),
       })
@@ -132,20 +137,19 @@ function only(source: Source): Replica['read'] {
   return (work) => work(source)
 }
 
-/** Reads a page. A page that may be slow is read on a dedicated connection, where it can be cancelled. */
+/** Reads a page. What may be slow waits for the turn of its caller. */
 async function pageFrom(
   { database, memory, ready }: Source,
   context: SqlContext,
   plan: ReadPage,
-  abandoned: AbortSignal | undefined,
+  from: Pick<SlowReading, 'caller' | 'abandoned'>,
 ): Promise<Outcome> {
-  const how = { ready, abandoned }
+  const how = { ...from, ready, time: new ReadTime(database.readLimit) }
   const read = () => readPageAtOnce(context, memory, plan)
-  const page = await (isQuick(plan) ? database.readPipelined(read, how) : database.readDedicated(read, how))
-  return (
-    page ??
-    database.read(() => readPage(context, { totals: memory.totals, lists: memory.lists, clocks: new Map() }, plan), how)
-  )
+  const page = await (isQuick(plan) ? database.readPipelined(read, how) : database.readSlow(read, how))
+  if (page !== undefined) return page
+  const known = { totals: memory.totals, lists: memory.lists, clocks: new Map() }
+  return database.readSlow(() => readPage(context, known, plan), { ...how, isSnapshot: true })
 }
 
 /** Whether a page is quick to read, so that it may share a connection with others. */
