@@ -37,15 +37,17 @@ type Server = Extract<Examined, { kind: 'postgres' }>['found']
 function ofServer(found: Server, { pool, unsafe }: DatabaseCheck): Diagnosis[] {
   const { version, refused, undurable, connections } = found
   const free = connections.most - connections.used
+  // For transactions, slow reads, short reads and health checks.
+  const needed = pool + Math.max(2, Math.ceil(pool / 2)) + 5
   const room = `${connections.used} of ${connections.most} connections are in use.`
   return [
     refused === undefined ? ok('database', `PostgreSQL ${version} can be used.`) : problem('database', refused),
     ofDurability(undurable, unsafe),
-    free >= pool + 3
+    free >= needed
       ? ok('connections', room)
       : warning(
           'connections',
-          `${room} A server uses up to ${pool}.`,
+          `${room} A server uses up to ${needed}.`,
           'Raise max_connections, or use --database-pool.',
         ),
   ]

@@ -6,13 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { StorageFault } from '../storage.ts'
 import { Client } from './client.ts'
-import { type ConnectionOptions, settingsOf } from './settings.ts'
+import { type ConnectionOptions, limitsOf, settingsOf } from './settings.ts'
 
 /** A client of a pool, while it is acquired. */
 export type PooledClient = Client & { release(isLost?: boolean): void }
 
 /** Creates a pool of at most so many connections. They are opened when they are needed. */
 export function makePool(options: ConnectionOptions, watch: StallWatch, max: number): pg.Pool {
+  const limit = patienceOf(options)
   const pool = new pg.Pool({
     ...{ ...settingsOf(options), max, idleTimeoutMillis: 60_000 },
     // The type lists no arguments, but the class is called with those of every client.
@@ -23,7 +24,7 @@ export function makePool(options: ConnectionOptions, watch: StallWatch, max: num
   pool.on('connect', (client) => {
     ;(client as unknown as Client).generation = watch.generation
   })
-  pool.on('acquire', (client) => watch.begin(client as unknown as Client))
+  pool.on('acquire', (client) => watch.begin(client as unknown as Client, limit))
   pool.on('release', (_error, client) => watch.end(client as unknown as Client))
   return pool
 }
@@ -80,7 +81,7 @@ export class SharedConnection {
         await this.discard()
         client = await this.#present()
       }
-      this.#watch.begin(client)
+      this.#watch.begin(client, patienceOf(this.#options))
       try {
         return await work(client)
       } finally {
@@ -127,6 +128,12 @@ export class SharedConnection {
   }
 }
 
+/** For how long a connection may receive nothing while a statement runs, in milliseconds. */
+function patienceOf(options: ConnectionOptions): number {
+  const { statement, grace } = limitsOf(options)
+  return statement + grace
+}
+
 interface Busy {
   /** How many uses of the connection wait for an answer. */
   count: number
@@ -142,7 +149,6 @@ interface Busy {
  * error, and PostgreSQL's own limits do not reach the client through it. The watch runs only while answers are awaited.
  */
 export class StallWatch {
-  readonly #limit: number
   readonly #interval: number
   readonly #busy = new Map<Client, Busy>()
   #timer: NodeJS.Timeout | undefined
@@ -152,20 +158,23 @@ export class StallWatch {
    */
   generation = 0
 
-  /** @param limit for how long a connection may receive nothing, in milliseconds */
-  constructor(limit: number) {
-    this.#limit = limit
-    this.#interval = Math.min(1_000, limit / 4)
+  /** @param shortest the shortest limit of a connection, in milliseconds */
+  constructor(shortest: number) {
+    this.#interval = Math.min(1_000, shortest / 4)
   }
 
-  /** A use of a connection begins. */
-  begin(client: Client): void {
+  /**
+   * A use of a connection begins.
+   *
+   * @param limit for how long the connection may receive nothing, in milliseconds
+   */
+  begin(client: Client, limit: number): void {
     const busy = this.#busy.get(client)
     if (busy !== undefined) {
       busy.count++
       return
     }
-    this.#busy.set(client, { count: 1, received: 0, stalledSince: undefined, limit: this.#limit })
+    this.#busy.set(client, { count: 1, received: 0, stalledSince: undefined, limit })
     this.#timer ??= setInterval(() => this.#look(), this.#interval).unref()
   }
 

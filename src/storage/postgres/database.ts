@@ -110,7 +110,7 @@ export class Database implements Runner {
     this.#onCommit = onCommit
     this.#limits = limits
     this.readLimit = limits.read
-    this.#watch = new StallWatch(Math.max(limits.statement, limits.read) + limits.grace)
+    this.#watch = new StallWatch(Math.min(limits.statement, limits.read) + limits.grace)
     const { transactions, slowReads } = connectionsOf(options)
     this.pool = makePool(options, this.#watch, transactions)
     const reading = { ...options, limits: { ...limits, statement: limits.read } }
