@@ -28,7 +28,7 @@ const replica = () =>
     'DATABASE_REPLICA_URL',
   )
 const pool = () =>
-  new Option('--database-pool <number>', 'Maximum number of PostgreSQL connections for transactions')
+  new Option('--database-pool <number>', 'Maximum number of PostgreSQL connections for transactions, of all workers')
     .env('DATABASE_POOL')
     .default('10')
 const unsafe = () =>
@@ -38,6 +38,11 @@ const unsafe = () =>
   )
 const host = () => new Option('--host <address>', 'Address to listen on').env('HOST').default('127.0.0.1')
 const port = () => new Option('--port <number>', 'Port to listen on; 0 selects a free port').env('PORT').default('8443')
+const workers = () =>
+  new Option(
+    '--workers <number>',
+    'Number of processes that serve, or auto: one for each core (default: auto with PostgreSQL, 1 with SQLite)',
+  ).env('WORKERS')
 const certificate = () =>
   new Option('--tls-cert <file>', 'TLS certificate, PEM (default: a certificate for localhost is created)')
 const certificateKey = () => new Option('--tls-key <file>', 'Private key of the TLS certificate, PEM')
@@ -139,6 +144,7 @@ function listenerOptions(command: Command): Command {
   return command
     .addOption(pool())
     .addOption(unsafe())
+    .addOption(workers())
     .addOption(host())
     .addOption(port())
     .addOption(certificate())

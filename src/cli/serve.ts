@@ -2,19 +2,22 @@
 import { flushCompileCache } from 'node:module'
 import { withoutCredentials } from '../model/credentials.ts'
 import { type LogLevel, logTo, outputWritten } from '../server/observe/log.ts'
-import type { Observe } from '../server/observe/observe.ts'
+import type { Observation, Observe } from '../server/observe/observe.ts'
 import { readableLog } from '../server/observe/readable-log.ts'
 import { flushTraces } from '../server/observe/tracing.ts'
 import { isElsewhere } from '../server/open-database.ts'
 import { type ServeOptions, type Serving, serve } from '../server/serve.ts'
+import { linkToSupervisor, type WorkerLink } from '../server/workers/worker-link.ts'
 import { UsageError } from '../spec/configuration-error.ts'
 import { isDeprecated, isRetired, type Version, type Versions } from '../versions/versions.ts'
 import { databaseOf, defaultDatabase, type GivenDatabase } from './command-line.ts'
 import { loadVersions } from './load-declaration.ts'
 import { say } from './terminal.ts'
+import { poolOfWorker, workersOf } from './workers.ts'
 
 /** The options as commander gives them: those of `serve`, of which numbers are texts. */
 interface Options extends GivenDatabase, Omit<ServeOptions, keyof GivenDatabase | 'catalog' | 'port' | 'metricsPort'> {
+  readonly workers?: string
   readonly port: string
   readonly metricsPort?: string
   readonly basePath?: string
@@ -24,20 +27,28 @@ interface Options extends GivenDatabase, Omit<ServeOptions, keyof GivenDatabase 
 /** Serves until a signal stops it. */
 export async function serveCommand(file: string | undefined, options: Options): Promise<void> {
   const database = databaseOf(options)
-  if (isElsewhere(database)) enlargeHeap()
+  const port = portOf(options.port)
+  const metricsPort = options.metricsPort === undefined ? undefined : portOf(options.metricsPort, '--metrics-port')
+  const worker = linkToSupervisor()
+  const workers = worker?.count ?? workersOf(options.workers, database)
+  const flags = isElsewhere(database) ? heapFlags() : undefined
+  if (worker === undefined && workers > 1) {
+    const { serveWithWorkers } = await import('./supervise.ts')
+    return serveWithWorkers(workers, { ...options, port, metricsPort }, flags ?? process.execArgv)
+  }
+  if (worker === undefined && flags !== undefined) restartWith(flags)
   const versions = await loadVersions(file, options.basePath)
   const { stored: catalog } = versions
   const observe = commandLog(options.logLevel)
   const serving = await serveUntilStopped({
     ...options,
     ...database,
-    catalog,
-    versions,
-    port: portOf(options.port),
-    metricsPort: options.metricsPort === undefined ? undefined : portOf(options.metricsPort, '--metrics-port'),
-    observe,
+    databasePool: poolOfWorker(database.databasePool, workers),
+    ...{ catalog, versions, port, metricsPort, worker },
+    observe: worker === undefined ? observe : ofWorker(observe, worker),
     development: process.env.NODE_ENV === 'development',
   })
+  if (worker !== undefined && !worker.isFirst) return
   say(`${catalog.title} is served at ${serving.url}`)
   for (const line of versionLines(versions, serving.origin, Date.now())) say(line)
   if (serving.caFile !== undefined) {
@@ -54,6 +65,20 @@ export async function serveCommand(file: string | undefined, options: Options): 
   if (!options.jwtIssuer && (await serving.app.storage.keys.list()).length === 0) {
     const database = options.database === defaultDatabase ? '' : ` --database ${withoutCredentials(options.database)}`
     say(`No API key exists yet. Make one with: npx resourced keys create --subject me --roles admin${database}`)
+  }
+}
+
+/** What concerns the whole server, and would be logged by each worker. */
+const ofServer: ReadonlySet<Observation['kind']> = new Set(['maintenance', 'certificate', 'purge'])
+/** What is logged once, at the start. */
+const ofStart: ReadonlySet<Observation['kind']> = new Set(['listening', 'metrics'])
+
+/** The log of a worker; its supervisor logs the end. */
+function ofWorker(observe: Observe, { number, isFirst }: WorkerLink): Observe {
+  return (observation) => {
+    const { kind } = observation
+    if (kind === 'stopped' || (ofStart.has(kind) && !isFirst) || (ofServer.has(kind) && number > 1)) return
+    observe(observation)
   }
 }
 
@@ -75,11 +100,16 @@ export async function serveUntilStopped(options: ServeOptions & { readonly obser
     ...options,
     observe(seen) {
       // Before it is logged: a reader of the log may stop the server at once.
-      if (seen.kind === 'listening') stopOnSignal(serving, options.observe)
+      if (seen.kind === 'listening' && options.worker === undefined) stopOnSignal(serving, options.observe)
       options.observe(seen)
     },
   })
-  await serving
+  const { close } = await serving
+  void options.worker?.ended.then(async () => {
+    await close()
+    await options.worker?.report()
+    await endProcess()
+  })
   // Now, because a process that is killed cannot write the cache.
   flushCompileCache?.()
   return serving
@@ -99,11 +129,15 @@ function stopOnSignal(serving: Promise<Serving>, observe: Observe): void {
       stopping = true
       observe({ kind: 'stopping', reason: signal })
       await (await serving).close()
-      await flushTraces(mostForTraces)
-      await outputWritten(mostForLog)
-      process.exit(0)
+      await endProcess()
     })
   }
+}
+
+async function endProcess(): Promise<never> {
+  await flushTraces(mostForTraces)
+  await outputWritten(mostForLog)
+  process.exit(0)
 }
 
 /** A port from the command line or the environment. */
@@ -118,11 +152,15 @@ export function portOf(text: string, option = '--port'): number {
 const largerHeap = ['--max-semi-space-size=16', '--min-semi-space-size=8']
 const heapFlag = /^--(?:max-semi-space-size|heap-growing-percent)=/
 
-/** Starts the program again in the same process with a larger heap, unless it has one or the system cannot do that. */
-function enlargeHeap(): void {
+/** The options of Node.js for a larger heap. */
+function heapFlags(): readonly string[] {
+  return [...process.execArgv.filter((flag) => !heapFlag.test(flag)), ...largerHeap]
+}
+
+/** Starts the program again in the same process with other options, unless it has them or the system cannot do that. */
+function restartWith(flags: readonly string[]): void {
   const { execArgv, execPath, argv, env } = process
-  if (largerHeap.every((flag) => execArgv.includes(flag)) || process.platform === 'win32') return
-  const flags = [...execArgv.filter((flag) => !heapFlag.test(flag)), ...largerHeap]
+  if (flags.every((flag) => execArgv.includes(flag)) || process.platform === 'win32') return
   process.execve?.(execPath, [execPath, ...flags, ...argv.slice(1)], env)
 }
 

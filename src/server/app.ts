@@ -19,6 +19,7 @@ import { verifyBy } from './jwt.ts'
 import { type KeyUses, noteUses } from './key-uses.ts'
 import { type MaintenanceWatch, watchMaintenance } from './maintenance.ts'
 import type { Observe } from './observe/observe.ts'
+import type { Counter } from './rates/counter.ts'
 import { openRateLimiter, type RateOptions } from './rates/rate-limiter.ts'
 import { type AppServices, earlyRefusal } from './request-context.ts'
 import { respond } from './respond.ts'
@@ -39,6 +40,10 @@ export interface AssemblyOptions extends RateOptions {
   readonly authenticateTimeout?: number | undefined
   readonly requireHttps?: boolean
   readonly development?: boolean
+  /** Counts requests where Redis does not; in the memory of this process by default. */
+  readonly counter?: Counter | undefined
+  /** Called when a key was revoked, before that is answered. */
+  readonly onRevoked?: (() => Promise<void>) | undefined
   /** Milliseconds between two polls of the maintenance switch; see `watchMaintenance`. */
   readonly maintenanceInterval?: number | undefined
 }
@@ -51,6 +56,8 @@ export interface Application {
    * Makes the response to a request that is refused before `respond`; without the request if it could not be parsed.
    */
   refuse(error: Fault, request?: Pick<HttpRequest, 'target' | 'headers' | 'secure'>): HttpResponse
+  /** Forgets cached keys: one was revoked elsewhere. */
+  forgetKeys(): void
   /** Resolves when no request is running. */
   idle(): Promise<void>
   /** From now on, new requests get 503. Running ones finish. */
@@ -75,7 +82,7 @@ export interface Application {
 export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOptions = {}): Application {
   const { now = Date.now, observe = () => {}, versions = onlyVersion(catalog) } = options
   const server = randomBytes(6).toString('base64url').replaceAll(/[-_]/g, '0')
-  const rates = openRateLimiter(catalog, options, { now, observe })
+  const rates = openRateLimiter(catalog, options, { now, observe, counter: options.counter })
   const files = exportFiles({ catalog, storage, server })
   const maintenance = watchMaintenance({ storage, now, observe, interval: options.maintenanceInterval })
   const paused = () => maintenance.current !== undefined
@@ -111,6 +118,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     }),
     authenticateOwn: options.authenticate && ownAuthenticator(options.authenticate, options.authenticateTimeout),
     revocations: new Revocations(),
+    onRevoked: options.onRevoked,
     maintenance,
     rates,
     documents: documentsOf(versions, now),
@@ -145,6 +153,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
       }
     },
     refuse: (error, request) => earlyRefusal(app, error, request),
+    forgetKeys: app.authenticate.forget,
     idle,
     stop() {
       app.state.stopping = true

@@ -39,6 +39,8 @@ export interface AppServices {
   /** `undefined`: requests are not limited. */
   readonly rates: RateLimiter | undefined
   readonly revocations: Revocations
+  /** Called when a key was revoked, before that is answered; `undefined`: no other worker has cached it. */
+  readonly onRevoked: (() => Promise<void>) | undefined
   readonly maintenance: Pick<MaintenanceWatch, 'current'>
   readonly documents: Documents
   readonly knownQueries: KnownQueries

@@ -117,7 +117,10 @@ function run(context: RequestContext, plan: Plan): Promise<Outcome> {
 function followUp({ app, requestId }: RequestContext, plan: Plan, { kind }: Outcome): Promise<void> | undefined {
   if (kind === 'accepted') app.runner.wake()
   if (kind !== 'deleted') return undefined
-  if (plan.kind === 'revoke-key') app.authenticate.forget()
+  if (plan.kind === 'revoke-key') {
+    app.authenticate.forget()
+    return app.onRevoked?.()
+  }
   if (plan.kind !== 'delete-job') return undefined
   // A file that cannot be deleted now is deleted when its retention ends.
   return app.files.drop(plan.id).catch((error: unknown) => app.observe({ kind: 'failure', requestId, error }))

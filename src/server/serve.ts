@@ -20,6 +20,7 @@ import { collectMetrics, createMetricsServer } from './observe/metrics.ts'
 import type { Observe } from './observe/observe.ts'
 import { type DatabaseOptions, openStorage, planOrApplyMigration } from './open-database.ts'
 import type { RateOptions } from './rates/rate-limiter.ts'
+import type { WorkerLink } from './workers/worker-link.ts'
 
 /** How an interface is served. */
 export interface ServeOptions extends RateOptions, DatabaseOptions {
@@ -61,6 +62,8 @@ export interface ServeOptions extends RateOptions, DatabaseOptions {
   /** The folder of the local certificate. */
   readonly folder?: string
   readonly development?: boolean
+  /** Set in a worker: its supervisor has the port and the metrics. */
+  readonly worker?: WorkerLink | undefined
 }
 
 /** An interface being served. */
@@ -103,7 +106,7 @@ export interface Replaced extends Pick<Serving, 'url'> {
  * @throws Error of the system, such as `EADDRINUSE`
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
-  const { catalog, versions = onlyVersion(options.catalog), host, port, trustProxy = false } = options
+  const { catalog, versions = onlyVersion(options.catalog), host, port, trustProxy = false, worker } = options
   const cors = readCors(options.corsOrigin, options.corsCredentials)
   const jwt = readJwt({
     issuer: options.jwtIssuer,
@@ -131,6 +134,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       jwt,
       rateLimit: options.rateLimit,
       redis: options.redis,
+      counter: worker?.counter,
+      onRevoked: worker?.announceRevocation,
       rateLimitOnFailure: options.rateLimitOnFailure,
       requireHttps: options.http !== true || trustProxy,
       development: options.development,
@@ -146,12 +151,22 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     onClientError: ({ code }) => observe({ kind: 'unreadable', code }),
     onRejected: () => observe({ kind: 'turned-away' }),
   })
-  const metricsServer = metrics === undefined ? undefined : createMetricsServer(metrics)
+  const metricsServer = metrics === undefined || worker !== undefined ? undefined : createMetricsServer(metrics)
   let origin: string
   let metricsUrl: string | undefined
   try {
     metricsUrl = await metricsServer?.listen(options.metricsHost ?? '127.0.0.1', options.metricsPort ?? 0)
-    origin = await server.listen(host, port)
+    origin =
+      worker === undefined
+        ? await server.listen(host, port)
+        : await server.adopt(host, async (take) => {
+            const joined = await worker.join(take, {
+              metrics: metrics?.report,
+              forgetKeys: () => app.current.forgetKeys(),
+            })
+            metricsUrl = joined.metricsUrl
+            return joined.port
+          })
   } catch (error) {
     await metricsServer?.close()
     await app.close()

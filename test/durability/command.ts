@@ -18,21 +18,28 @@ export interface ServerProcess {
   readonly metrics: string | undefined
   /** The messages of its log so far, requests left out. */
   readonly log: string[]
+  /** The process ids of workers that have started since it listens, by number. */
+  readonly workerIds: ReadonlyMap<number, number>
   /** What it has written on standard error so far. */
   readonly errors: string[]
   /** Resolves once it has ended, with its exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>
 }
 
-/** Starts `resourced serve` and waits until it listens; on the file of the folder, unless told otherwise. */
+/**
+ * Starts `resourced serve` and waits until it listens; on the file of the folder, unless told otherwise. TEST_WORKERS is
+ * its number of workers, unless the options say one.
+ */
 export async function startServer(
   folder: string,
   options: readonly string[] = ['--http'],
   variables: Readonly<Record<string, string>> = {},
   database = `sqlite:${databaseFile(folder)}`,
 ): Promise<ServerProcess> {
+  const workers = process.env.TEST_WORKERS
   const parameters = [
     'serve',
+    ...(workers === undefined || database.includes(':memory:') ? [] : ['--workers', workers]),
     join(folder, 'diary.json'),
     '--database',
     database,
@@ -51,19 +58,21 @@ export async function startServer(
   child.stderr.on('data', (piece) => errors.push(String(piece)))
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string)
   const log: string[] = []
+  const workerIds = new Map<number, number>()
   let metrics: string | undefined
   let server = ''
   const origin = await new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).on('line', (text) => {
       const line = JSON.parse(text)
-      if (line.msg !== 'request') log.push(line.msg)
+      if (line.msg !== 'request' && !line.msg.startsWith('worker ')) log.push(line.msg)
+      if (line.msg === 'worker started') workerIds.set(line.worker, line.pid)
       if (line.msg === 'metrics') metrics = line.url
       if (line.msg === 'listening') server = line.server
       if (line.msg === 'listening') resolve(new URL(line.url).origin)
     })
     ended.then((how) => reject(new Error(`The server ended with ${how}: ${errors.join('')}`)))
   })
-  return { child, origin, server, metrics, log, errors, ended }
+  return { child, origin, server, metrics, log, errors, ended, workerIds }
 }
 
 /** Makes an administrator's key with `resourced keys create`. */

@@ -31,9 +31,13 @@ export function trackConnections(
   const carriers = new Set<TLSSocket | Socket>()
   const connections = new Set<Socket>()
   const sessions = new Set<ServerHttp2Session>()
+  let onEmpty = () => {}
   const follow = (set: Set<Socket>) => (socket: Socket) => {
     set.add(socket)
-    socket.once('close', () => set.delete(socket))
+    socket.once('close', () => {
+      set.delete(socket)
+      if (connections.size === 0) onEmpty()
+    })
     // Errors of a connection are no failures of the server.
     socket.on('error', () => {})
   }
@@ -52,7 +56,12 @@ export function trackConnections(
     await new Promise(setImmediate)
     // Node's own close() would also interrupt responses that are being written. Bun's servers of HTTP are no NetServer.
     const stopListening = server instanceof NetServer ? NetServer.prototype.close : (server as NetServer).close
-    const closed = new Promise<void>((resolve) => stopListening.call(server, () => resolve()))
+    const stopped = new Promise<void>((resolve) => stopListening.call(server, () => resolve()))
+    // A server does not wait for connections that were handed over to it.
+    const emptied = new Promise<void>((resolve) => {
+      onEmpty = resolve
+      if (connections.size === 0) resolve()
+    })
     // Responses say `Connection: close` only now: a client that reconnects at once is refused by the system, and not
     // reset.
     state.closing = true
@@ -72,7 +81,8 @@ export function trackConnections(
       for (const socket of connections) socket.destroy()
       state.onIdle()
     }, deadline)
-    await closed
+    await stopped
+    await emptied
     if (state.running.size > 0) await idle
     clearTimeout(graceTimer)
     clearTimeout(timer)

@@ -69,6 +69,13 @@ export interface NodeServer {
    * @throws the system's error if it cannot listen there, such as EADDRINUSE
    */
   listen(host: string, port: number): Promise<string>
+  /**
+   * Serves connections that another process has accepted, instead of listening.
+   *
+   * @param join begins to take connections, and gives the port on which they arrive
+   * @returns the origin
+   */
+  adopt(host: string, join: (take: (socket: Socket) => void) => Promise<number>): Promise<string>
   /** Uses another certificate for new connections. */
   renewCertificate(pair: CertificatePair): void
   /**
@@ -111,9 +118,20 @@ export function createNodeServer(options: NodeServerOptions): NodeServer {
   ;(server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true
   const closeAll = trackConnections(server as NetServer, options.tls !== undefined, state)
   attach(server, state, { ...(options.tls && secureLimits), ...options.overloadLimits })
+  const scheme = options.tls === undefined ? 'http' : 'https'
   let closed: Promise<void> | undefined
   return {
-    listen: (host, port) => listen(server, host, port, options.tls === undefined ? 'http' : 'https'),
+    listen: async (host, port) => originOf(scheme, host, await listen(server, host, port)),
+    async adopt(host, join) {
+      // Node watches for slow clients only after this.
+      server.emit('listening')
+      const take = (socket: Socket) => {
+        socket.setNoDelay(true)
+        socket.allowHalfOpen = true
+        server.emit('connection', socket)
+      }
+      return originOf(scheme, host, await join(take))
+    },
     renewCertificate: (pair) => (server as unknown as TlsServer).setSecureContext({ ...secureOptions, ...pair }),
     close(deadline = 8_000) {
       closed ??= closeAll(deadline)
@@ -204,13 +222,16 @@ function stateOf(options: Omit<NodeServerOptions, 'tls' | 'overloadLimits'>): Se
   return { respond, problem, trustProxy, basePath, onClientError, onRejected, timeouts, unread, ...counts, ...moments }
 }
 
-function listen(server: Server, host: string, port: number, scheme: string): Promise<string> {
+function originOf(scheme: string, host: string, port: number): string {
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen({ host, port, backlog: 1024 }, () => {
       server.off('error', reject)
-      const address = server.address() as AddressInfo
-      resolve(`${scheme}://${host.includes(':') ? `[${host}]` : host}:${address.port}`)
+      resolve((server.address() as AddressInfo).port)
     })
   })
 }

@@ -4,6 +4,7 @@
  */
 
 import { fstatSync } from 'node:fs'
+import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { type DestinationStream, destination, pino } from 'pino'
@@ -121,6 +122,11 @@ function entryOf(observation: Exclude<Observation, { kind: 'request' | 'turned-a
     case 'certificate':
       if (observation.state === 'renewed') return entry('info', 'certificate renewed', { until: observation.until })
       return entry('warn', 'certificate refused', { reason: observation.reason })
+    case 'worker': {
+      const { state, worker, pid } = observation
+      if (state === 'ended') return entry('error', 'worker ended', { worker, pid, reason: observation.reason })
+      return entry(state === 'started' ? 'info' : 'warn', `worker ${state}`, { worker, pid })
+    }
     case 'listening':
       return entry('info', observation.kind, { url: observation.url, server: observation.server })
     case 'metrics':
@@ -145,6 +151,7 @@ function reasonOf({ now, last, of }: ClockDoubt): string {
 const urgent: ReadonlySet<Observation['kind']> = new Set([
   'certificate',
   'maintenance',
+  'worker',
   'listening',
   'metrics',
   'stopping',
@@ -233,6 +240,8 @@ const longestDelay = 1_000
 export interface LogBlocks extends DestinationStream {
   /** Writes the delayed lines. */
   flush(): void
+  /** Resolves when everything is written; `undefined`: it is. */
+  pending?(): Promise<void> | undefined
 }
 
 /** Resolves when standard output has written everything. */
@@ -257,7 +266,7 @@ export function standardOutput(): LogBlocks {
     output.write(block)
   })
   process.once('exit', () => blocks.flush())
-  return blocks
+  return { ...blocks, pending: () => (underWay ? written : undefined) }
 }
 
 /**
@@ -292,6 +301,34 @@ export function inBlocks(write: (block: string) => void): LogBlocks {
     },
     flush,
   }
+}
+
+/**
+ * Forwards the log of a worker in whole lines: processes that write to one pipe by themselves may tear lines apart.
+ * While the output is full, the worker waits.
+ */
+export function forwardLines(from: Readable, output: LogBlocks): void {
+  let rest = ''
+  from.setEncoding('utf8')
+  from.on('data', (piece: string) => {
+    const end = piece.lastIndexOf('\n') + 1
+    if (end === 0) {
+      rest += piece
+      return
+    }
+    output.write(rest + piece.slice(0, end))
+    rest = piece.slice(end)
+    output.flush()
+    const written = output.pending?.()
+    if (written === undefined) return
+    from.pause()
+    void written.then(() => from.resume())
+  })
+  from.on('end', () => {
+    // A worker that was killed may leave a part of a line.
+    if (rest !== '') output.write(`${rest}\n`)
+    output.flush()
+  })
 }
 
 /** Files are written synchronously. A pipe may block until its reader reads, so it is written asynchronously. */

@@ -22,6 +22,8 @@ export interface Metrics {
   readonly contentType: string
   /** Everything as it is now, as text. */
   read(): Promise<string>
+  /** The same as data, which `prom-client` adds up for several workers. */
+  report(): Promise<readonly object[]>
 }
 
 /** Changes in a commit: one, unless many arrive at once. */
@@ -95,8 +97,15 @@ export async function collectMetrics(): Promise<Metrics> {
     name: 'resourced_maintenance',
     help: '1 while maintenance is on, else 0.',
     registers,
+    aggregator: 'max',
   })
-  const build = new Gauge({ name: 'resourced_build_info', help: 'What runs.', labelNames: ['version'], registers })
+  const build = new Gauge({
+    name: 'resourced_build_info',
+    help: 'What runs.',
+    labelNames: ['version'],
+    registers,
+    aggregator: 'first',
+  })
   build.set({ version: packageVersion() }, 1)
   collectDefaultMetrics({ register: registry })
 
@@ -113,6 +122,7 @@ export async function collectMetrics(): Promise<Metrics> {
   return {
     contentType: registry.contentType,
     read: () => registry.metrics(),
+    report: () => registry.getMetricsAsJSON(),
     observe(observation) {
       switch (observation.kind) {
         case 'arrival':

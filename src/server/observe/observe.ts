@@ -62,6 +62,15 @@ export type Observation =
   /** New files of certificate and key are in use, or cannot be used and the previous ones stay. */
   | { readonly kind: 'certificate'; readonly state: 'renewed'; readonly until: string }
   | { readonly kind: 'certificate'; readonly state: 'refused'; readonly reason: string }
+  /** A worker serves, has ended by itself, or stays because the one that should replace it does not start. */
+  | { readonly kind: 'worker'; readonly state: 'started' | 'kept'; readonly worker: number; readonly pid: number }
+  | {
+      readonly kind: 'worker'
+      readonly state: 'ended'
+      readonly worker: number
+      readonly pid: number
+      readonly reason: string
+    }
   /** `server`: the name by which this server claims jobs among the servers of one database (JOB-5). */
   | { readonly kind: 'listening'; readonly url: string; readonly server: string }
   | { readonly kind: 'metrics'; readonly url: string }

@@ -35,81 +35,86 @@ export interface Counter {
   close(): void
 }
 
-/** For each quota, at most twice this many windows are kept; beyond that, the oldest are dropped. */
-export const mostYoung = 50_000
-
-interface Window {
-  used: number
-  readonly end: number
-}
-
-/** The windows of a quota. All have the same length: after that time, `young` becomes `old`, and `old` has expired. */
-interface Windows {
-  young: Map<string, Window>
-  old: Map<string, Window>
-  ageAt: number
-}
-
 /**
  * Makes a counter for one server.
  *
  * @param now milliseconds since 1970
  */
 export function memoryCounter(now: () => number): Counter {
-  const kept = new Map<string, Windows>()
-
-  /** The windows of a quota, without expired ones. */
-  function windowsOf(quota: Quota, at: number): Windows {
-    let windows = kept.get(quota.name)
-    if (windows === undefined) {
-      windows = { young: new Map(), old: new Map(), ageAt: at + lengthOf(quota) }
-      kept.set(quota.name, windows)
-    } else if (at >= windows.ageAt || windows.young.size >= mostYoung) {
-      windows.old = windows.young
-      windows.young = new Map()
-      windows.ageAt = at + lengthOf(quota)
-    }
-    return windows
-  }
-
-  function find({ quota, of }: Share, at: number): Window | undefined {
-    const { young, old } = windowsOf(quota, at)
-    const window = young.get(of) ?? old.get(of)
-    return window !== undefined && isOpen(window, quota, at) ? window : undefined
-  }
-
-  function begin({ quota, of }: Share, at: number): Window {
-    const window = { used: 0, end: at + lengthOf(quota) }
-    windowsOf(quota, at).young.set(of, window)
-    return window
-  }
-
+  const kept = new QuotaWindows<{ used: number; readonly end: number }>()
   return {
     count(shares): Counted {
       const at = now()
-      const windows = shares.map((share) => find(share, at))
+      const windows = shares.map((share) => kept.find(share, at))
       const passes = shares.every(({ quota }, index) => (windows[index]?.used ?? 0) < quota.most)
       const standings = shares.map((share, index) => {
         const { quota } = share
-        const window = windows[index] ?? (passes ? begin(share, at) : undefined)
-        if (window === undefined) return { quota, left: quota.most, until: lengthOf(quota) }
+        let window = windows[index]
+        if (window === undefined && passes) window = kept.add(share, { used: 0, end: at + lengthOf(quota) }, at)
+        if (window === undefined) return unused(quota)
         if (passes) window.used++
         return { quota, left: quota.most - window.used, until: window.end - at }
       })
       return { passes, standings }
     },
-    close() {
-      kept.clear()
-    },
+    close: () => kept.clear(),
   }
 }
 
+/** For each quota, at most twice this many windows are kept; beyond that, the oldest are dropped. */
+export const mostYoung = 50_000
+
+/** All windows of a quota have the same length: after that time, `young` becomes `old`, and `old` has expired. */
+interface Generations<W> {
+  young: Map<string, W>
+  old: Map<string, W>
+  ageAt: number
+}
+
+/** The windows of quotas that have not ended. Times are milliseconds since 1970. */
+export class QuotaWindows<W extends { readonly end: number }> {
+  readonly #kept = new Map<string, Generations<W>>()
+
+  find({ quota, of }: Share, at: number): W | undefined {
+    const { young, old } = this.#generations(quota, at)
+    const window = young.get(of) ?? old.get(of)
+    return window !== undefined && isOpen(window, quota, at) ? window : undefined
+  }
+
+  add({ quota, of }: Share, window: W, at: number): W {
+    this.#generations(quota, at).young.set(of, window)
+    return window
+  }
+
+  clear(): void {
+    this.#kept.clear()
+  }
+
+  #generations(quota: Quota, at: number): Generations<W> {
+    let generations = this.#kept.get(quota.name)
+    if (generations === undefined) {
+      generations = { young: new Map(), old: new Map(), ageAt: at + lengthOf(quota) }
+      this.#kept.set(quota.name, generations)
+    } else if (at >= generations.ageAt || generations.young.size >= mostYoung) {
+      generations.old = generations.young
+      generations.young = new Map()
+      generations.ageAt = at + lengthOf(quota)
+    }
+    return generations
+  }
+}
+
+/** The standing of a quota that has no window. */
+export function unused(quota: Quota): Standing {
+  return { quota, left: quota.most, until: lengthOf(quota) }
+}
+
 /** Milliseconds. */
-function lengthOf({ window }: Quota): number {
+export function lengthOf({ window }: Quota): number {
   return window * 1_000
 }
 
 /** Whether a window still runs. After the clock was set back, a window with more than its length left has ended. */
-function isOpen({ end }: Window, quota: Quota, at: number): boolean {
+function isOpen({ end }: { readonly end: number }, quota: Quota, at: number): boolean {
   return at < end && end - at <= lengthOf(quota)
 }

@@ -200,16 +200,20 @@ export interface RateOptions {
 /**
  * Makes the limiter for the options; `undefined` if they turn limits off.
  *
- * @param now milliseconds since 1970
+ * @param services `now`: milliseconds since 1970; `counter`: counts without Redis, and while it fails; by default, in
+ *   the memory of this process alone
  * @throws ConfigurationError if the address of Redis is not understood
  */
 export function openRateLimiter(
   catalog: Catalog,
   { rateLimit, redis, rateLimitOnFailure = 'open' }: RateOptions,
-  { now, observe }: { readonly now: () => number; readonly observe: Observe },
+  {
+    now,
+    observe,
+    counter: local = memoryCounter(now),
+  }: { readonly now: () => number; readonly observe: Observe; readonly counter?: Counter | undefined },
 ): RateLimiter | undefined {
   if (rateLimit === 'off') return undefined
-  const local = memoryCounter(now)
   if (redis === undefined) return rateLimiter(catalog, local, observe)
   const fallback = rateLimitOnFailure === 'open' ? local : undefined
   const shared = redisCounter({ url: redis, prefix: `resourced:${catalog.name}`, fallback, observe })

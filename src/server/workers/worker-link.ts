@@ -1,0 +1,103 @@
+/**
+ * A worker's link to its supervisor. A worker is a whole server except for what all of them share: the port, the counts
+ * of requests, the metrics and the signals. See docs/decisions/052-workers.md.
+ */
+import type { Socket } from 'node:net'
+import { fault } from '../../spec/faults.ts'
+import type { Counter } from '../rates/counter.ts'
+import { leasedCounter } from '../rates/leased-counter.ts'
+import { type Listening, openChannel, type SupervisorCalls, type WorkerCalls } from './channel.ts'
+
+/** The variable that makes a process a worker: its number, how many there are, and whether it is the first to start. */
+const variable = 'RESOURCED_WORKER'
+
+/** The environment of a worker. */
+export function workerEnvironment(place: WorkerPlace): NodeJS.ProcessEnv {
+  return { ...process.env, [variable]: JSON.stringify(place) }
+}
+
+/** Which of the workers this is. */
+export interface WorkerPlace {
+  /** From 1; a worker that replaces another has its number. */
+  readonly number: number
+  readonly count: number
+  /** Whether it prepares what the others use, such as the tables, and writes the messages of the start. */
+  readonly isFirst: boolean
+}
+
+/** What a worker does for its supervisor. */
+export interface WorkerDuties {
+  /** `undefined`: no metrics are collected. */
+  readonly metrics: (() => Promise<readonly object[]>) | undefined
+  forgetKeys(): void
+}
+
+/** The link. */
+export interface WorkerLink extends WorkerPlace {
+  /** Counts requests together with the other workers. */
+  readonly counter: Counter
+  /** Begins to take connections, and to answer the supervisor. */
+  join(take: (socket: Socket) => void, duties: WorkerDuties): Promise<Listening>
+  /** Resolves when no worker authenticates by a cached key any more. */
+  announceRevocation(): Promise<void>
+  /** Resolves when the worker is to end. */
+  readonly ended: Promise<void>
+  /** Reports the metrics for the last time. */
+  report(): Promise<void>
+}
+
+/** Links this process to its supervisor; `undefined` if it is no worker. */
+export function linkToSupervisor(): WorkerLink | undefined {
+  const text = process.env[variable]
+  // Processes that this one starts are no workers.
+  delete process.env[variable]
+  if (text === undefined || process.send === undefined) return undefined
+  const place = JSON.parse(text) as WorkerPlace
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  let duties: WorkerDuties | undefined
+  const own: WorkerCalls = {
+    drain: end,
+    recall: ({ share, end }) => counter.giveBack(share, end),
+    update: ({ share, end, free }) => counter.note(share, end, free),
+    async forget() {
+      duties?.forgetKeys()
+      // A request of this turn may still read the database as it was, and cache what it finds.
+      await new Promise(setImmediate)
+      duties?.forgetKeys()
+    },
+    metrics: async () => (await duties?.metrics?.()) ?? [],
+  }
+  const supervisor = openChannel<SupervisorCalls>(process as never, own)
+  const counter = leasedCounter(
+    (shares) =>
+      supervisor.call('count', shares).catch((error: unknown) => {
+        throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } }, error)
+      }),
+    Date.now,
+  )
+  // Without a supervisor there are no more connections.
+  process.once('disconnect', end)
+  // Signals often go to a whole group of processes: the supervisor decides.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => supervisor.tell('leaving'))
+  process.on('SIGHUP', () => {})
+  return {
+    ...place,
+    counter,
+    ended,
+    async join(take, given) {
+      duties = given
+      process.on('message', (message, socket) => {
+        if (message !== 'connection') return
+        // The client may have gone.
+        if (socket !== undefined) take(socket as Socket)
+        supervisor.tell('taken')
+      })
+      // Without a supervisor there is nothing to serve, and nothing was served yet.
+      return supervisor.call('ready').catch(() => process.exit(1))
+    },
+    announceRevocation: () => supervisor.call('revoked').catch(() => {}),
+    async report() {
+      if (duties?.metrics !== undefined) await supervisor.call('report', await duties.metrics()).catch(() => {})
+    },
+  }
+}
