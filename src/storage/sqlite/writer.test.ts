@@ -78,6 +78,65 @@ test('more than 256 changes make several commits, in their order', async (contex
   )
 })
 
+test('a client that writes alone waits for no second turn of the event loop; more of them share a commit', async (context) => {
+  const { writer, commits, words } = writerFor(context)
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  void writer.write(() => add('a'), always)
+  await turn()
+  assert.deepEqual(words(), ['a'])
+  const before = commits()
+  const pair = [writer.write(() => add('b'), always)]
+  pair.push(writer.write(() => add('c'), always))
+  // The next turn brings one more.
+  setImmediate(() => pair.push(writer.write(() => add('d'), always)))
+  await turn()
+  await Promise.all(pair)
+  assert.equal(commits() - before, 1)
+})
+
+test('a group whose statements take long is cut, and the others commit in their order', async (context) => {
+  const { writer, commits, told } = writerFor(context)
+  let time = 0
+  context.mock.method(performance, 'now', () => time)
+  const order: number[] = []
+  function* slow(index: number): Transaction<void> {
+    yield* add(String(index))
+    time += 6
+  }
+  const write = (index: number, made = true) =>
+    writer.write(() => slow(index), () => made).then(() => order.push(index)) // biome-ignore format: a line
+  await Promise.all(Array.from({ length: 10 }, (_, index) => write(index)))
+  assert.equal(commits(), 3)
+  assert.deepEqual(
+    told.map(({ changes }) => changes),
+    [4, 4, 2],
+  )
+  // The same for a group in which one change is undone.
+  told.length = 0
+  await Promise.all([10, 11, 12, 13, 14, 15].map((index) => write(index, index !== 11)))
+  assert.deepEqual(
+    told.map(({ changes }) => changes),
+    [4, 2],
+  )
+  assert.deepEqual(
+    order,
+    Array.from({ length: 16 }, (_, index) => index),
+  )
+})
+
+test('a group that must run again waits if another process takes the lock meanwhile', async (context) => {
+  const { writer, connection, other, words } = writerFor(context)
+  const execute = connection.execute.bind(connection)
+  context.mock.method(connection, 'execute', (text: string) => {
+    execute(text)
+    if (text !== 'rollback') return
+    other.exec('begin immediate')
+    setTimeout(() => other.exec('commit'), 20)
+  })
+  await Promise.all([writer.write(() => add('a'), always), writer.write(() => add('b'), () => false)]) // biome-ignore format: a line
+  assert.deepEqual(words(), ['a'])
+})
+
 test('no change gets its result before the commit', async (context) => {
   const { writer, connection, words } = writerFor(context)
   const seen: unknown[][] = []

@@ -11,6 +11,12 @@ import { type Connection, isBusy, toStorageFault, withStorageFaults } from './co
 /** The most changes of one commit: reads wait while a group runs. */
 const groupSize = 256
 
+/**
+ * How long the statements of a group may run, in milliseconds; the commit takes about as long again. Changes that have
+ * not begun by then go into the next group.
+ */
+const groupTime = 20
+
 interface Waiting {
   readonly start: () => Transaction<unknown>
   readonly changed: (outcome: never) => boolean
@@ -37,7 +43,11 @@ export class Writer {
   readonly #outcomes: WriterOptions['outcomes']
   /** Whether the group changes anything. */
   #changes = false
+  /** Whether the changes at the head of the queue run apart, because one of them has to be undone. */
+  #apart = false
   #queue: Waiting[] = []
+  /** How many changes the last group had. */
+  #lastGroup = 1
   #scheduled = false
   #waitingSince: number | undefined
 
@@ -78,76 +88,103 @@ export class Writer {
   }
 
   // Waits for further turns of the event loop as long as each brings more changes, and makes them one group: a turn
-  // takes microseconds, a commit milliseconds.
+  // takes microseconds, a commit milliseconds. A client that writes alone would only wait for itself.
   #gather(before: number): void {
     const { length } = this.#queue
-    if (length > before && length < groupSize) setImmediate(() => this.#gather(length))
+    const mayGrow = length > before && length < groupSize
+    if (mayGrow && Math.max(length, this.#lastGroup) > 1) setImmediate(() => this.#gather(length))
     else this.#flush()
   }
 
   #flush(): void {
     this.#scheduled = false
     if (this.#queue.length === 0) return
-    try {
-      this.#connection.execute('begin immediate')
-    } catch (error) {
-      this.#postpone(error)
-      return
-    }
-    this.#waitingSince = undefined
-    const began = this.#onCommit === undefined ? 0 : performance.now()
+    if (!this.#begin()) return
+    const began = performance.now()
     this.#beforehand()
     const group = this.#queue.splice(0, groupSize)
-    if (this.#queue.length > 0) this.#schedule()
-    let answers: readonly (() => void)[]
+    let answers: readonly (() => void)[] | undefined
     let duration: number
     this.#changes = false
     try {
-      answers = this.#runTogether(group) ?? group.map((waiting) => this.#runOne(waiting))
+      if (!this.#apart) answers = this.#runTogether(group, began + groupTime)
+      if (answers === undefined) {
+        if (!this.#apart) {
+          this.#apart = true
+          this.#connection.execute('rollback')
+          if (!this.#begin(group)) return
+        }
+        answers = this.#runApart(group, performance.now() + groupTime)
+        this.#apart = false
+      }
       this.#connection.execute('commit')
-      duration = this.#onCommit === undefined ? 0 : performance.now() - began
+      duration = performance.now() - began
     } catch (error) {
       this.#rollback()
       const fault = toStorageFault(error)
       this.#outcomes?.failed(fault)
       for (const waiting of group) waiting.reject(fault)
       return
+    } finally {
+      this.#lastGroup = group.length
+      if (this.#queue.length > 0) this.#schedule()
     }
     if (this.#changes) this.#outcomes?.succeeded()
     for (const answer of answers) answer()
     this.#onCommit?.({ changes: group.length, duration })
   }
 
+  /** Begins a transaction; `false`: the changes that wait, and `group` before them, are postponed or rejected. */
+  #begin(group: readonly Waiting[] = []): boolean {
+    try {
+      this.#connection.execute('begin immediate')
+      this.#waitingSince = undefined
+      return true
+    } catch (error) {
+      this.#queue.unshift(...group)
+      this.#postpone(error)
+      return false
+    }
+  }
+
+  /** Puts the changes of a group that begin too late back into the queue. */
+  #cut(group: Waiting[], done: number, until: number): void {
+    if (done < group.length && performance.now() >= until) this.#queue.unshift(...group.splice(done))
+  }
+
   /**
    * Runs a group without savepoints between its changes, because full-text indexes flush at every savepoint.
-   * `undefined` where one of the changes has to be rolled back: then none was made.
+   * `undefined` where one of the changes has to be undone: then the transaction has to be rolled back.
    */
-  #runTogether(group: readonly Waiting[]): (() => void)[] | undefined {
-    this.#connection.execute('savepoint changes')
+  #runTogether(group: Waiting[], until: number): (() => void)[] | undefined {
     const answers: (() => void)[] = []
     const before = this.#connection.writes
     try {
       for (const { start, changed, resolve } of group) {
         const { writes } = this.#connection
         const outcome = this.#connection.run(start()) as never
-        if (this.#connection.writes > writes && !changed(outcome)) return this.#undoChanges()
+        if (this.#connection.writes > writes && !changed(outcome)) return undefined
         answers.push(() => resolve(outcome))
+        this.#cut(group, answers.length, until)
       }
     } catch (error) {
       if (!this.#connection.database.isTransaction) throw error
-      return this.#undoChanges()
+      return undefined
     }
-    this.#connection.execute('release changes')
     this.#changes = this.#connection.writes > before
     return answers
   }
 
-  #undoChanges(): undefined {
-    this.#connection.execute('rollback to changes')
-    this.#connection.execute('release changes')
+  /** Runs a group with a savepoint for each change. */
+  #runApart(group: Waiting[], until: number): (() => void)[] {
+    const answers: (() => void)[] = []
+    for (const waiting of group) {
+      answers.push(this.#runOne(waiting))
+      this.#cut(group, answers.length, until)
+    }
+    return answers
   }
 
-  /** Runs a change with a savepoint of its own. */
   #runOne(waiting: Waiting): () => void {
     this.#connection.execute('savepoint change')
     try {
