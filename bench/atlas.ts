@@ -28,30 +28,48 @@ export function recordsOf(file: string, catalog: Catalog): Records {
   return records
 }
 
-/** How many countries of made-up data are asked for, and how many cities each of them has: one page. */
-const asked = 20
-const page = 50
+/** How many countries of made-up data are asked for, and how many cities each of them has. */
+const [asked, citiesEach] = [10, 800]
 
 /**
- * Makes a database of made-up cities. However many there are, twenty countries have fifty each, spread over the whole
- * table: their pages are alike in a small table and in a large one. All other cities are in other countries.
+ * Makes a database of made-up cities. However many there are, ten countries have 800 each, spread over the whole table,
+ * with names of their own: what is asked of these is alike in a small table and in a large one. All other cities are in
+ * other countries.
  *
- * @param count cities in all, at least 1,000
- * @returns the ids of the twenty countries
+ * @param count cities in all, at least 8,000; or none
+ * @returns the countries that can be asked for, and their cities
  */
-export async function makeCities(file: string, catalog: Catalog, count: number): Promise<string[]> {
+export async function makeCities(file: string, catalog: Catalog, count: number): Promise<Records> {
   const countries = Array.from({ length: 250 }, (_, number) => countryOf(number))
-  const ids = countries.map((country) => String(country['id']))
-  await loadDirectly(file, catalog, { countries, cities: cities(ids, count) })
-  return ids.slice(0, asked)
+  const known: RecordValues[] = []
+  await loadDirectly(file, catalog, { countries, cities: citiesOf(countries, count, known) })
+  return { countries: countries.slice(0, asked), cities: known }
 }
 
-function* cities(ids: readonly string[], count: number): Iterable<RecordValues> {
-  const stride = count / (asked * page)
+function* citiesOf(countries: readonly RecordValues[], count: number, known: RecordValues[]): Iterable<RecordValues> {
+  const stride = count / (asked * citiesEach)
   for (let number = 0; number < count; number++) {
     const turn = Math.floor(number / stride)
     const isAsked = Math.ceil(turn * stride) === number
-    yield cityOf(number, ids[isAsked ? turn % asked : asked + (number % (ids.length - asked))] as string)
+    const country = countries[isAsked ? turn % asked : asked + (number % (countries.length - asked))]
+    const city = cityOf(number, country?.['id'] as string, isAsked ? nameOf(turn) : `City number ${number}`)
+    if (isAsked) known.push(city)
+    yield city
+  }
+}
+
+/** Two words, the second of fifty that go with the first. */
+function nameOf(turn: number): string {
+  const letters = (number: number) => String.fromCharCode(97 + Math.floor(number / 26), 97 + (number % 26))
+  return `Ask${letters(turn % 40)} Tow${letters(Math.floor(turn / 40) % 50)}`
+}
+
+/** Cities as lines of NDJSON that can be imported into a made-up database. */
+export function* linesOf({ countries }: Records, count: number): Iterable<string> {
+  for (let number = 0; number < count; number++) {
+    const country = String(countries[number % countries.length]?.['id'])
+    const { id: _id, created_at: _created, updated_at: _updated, ...body } = cityOf(number, country, `City ${number}`)
+    yield `${JSON.stringify(body)}\n`
   }
 }
 
@@ -76,10 +94,10 @@ function countryOf(number: number): RecordValues {
   }
 }
 
-function cityOf(number: number, country_id: string): RecordValues {
+function cityOf(number: number, country_id: string, name: string): RecordValues {
   return {
     id: uuidv7(),
-    name: `City number ${number}`,
+    name,
     country_id,
     population: 1000 + ((number * 7919) % 1_000_000),
     feature: 'PPL',

@@ -3,51 +3,52 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { ask, type Request } from './ask.ts'
-import { findingOf, type Measurement } from './measurement.ts'
+import { type Finding, findingOf, type Measurement } from './measurement.ts'
 import type { Server } from './processes.ts'
 import { recordAnswers } from './recording.ts'
 import { type Contestant, runRounds } from './rounds.ts'
 import { postsOf, type Row } from './rows.ts'
-import { type Setup, startBare } from './setup.ts'
+import { type Data, type Setup, startBare } from './setup.ts'
 
 /** What measures a row of the table. */
 export function comparison(row: Row): Measurement {
   return { name: row.name, measure: async (setup) => [await compareRow(setup, row)] }
 }
 
-async function compareRow(setup: Setup, row: Row): Promise<ReturnType<typeof findingOf>> {
-  const { connections = 64, status = 200, secure = false, once, script, posts, targets } = row
-  const { folder, data, pace } = setup
+/** What a server is asked in a row. The server is let run to be asked for tags and cursors. */
+export async function contestantOf(row: Row, name: string, server: Server, data: Data): Promise<Contestant> {
+  const { connections = 64, status = 200, once, script, posts } = row
+  server.hold(false)
+  const requests = await row.requests({ data, origin: server.origin })
+  server.hold(true)
   const beside = posts === undefined ? undefined : { requests: postsOf(data), rate: posts }
-  const contestant = (name: string, server: Server, requests: readonly Request[]): Contestant => ({
-    ...{ name, server, requests, connections, status, once, script, beside },
-  })
-  const requestsFor = async (server: Server) => {
-    server.hold(false)
-    return row.requests({ data, origin: server.origin })
-  }
-  const ours = await setup.ours(secure)
-  const requests = await requestsFor(ours)
-  const contestants = [contestant('ours', ours, requests)]
+  return { name, server, requests, connections, status, once, script, beside }
+}
+
+async function compareRow(setup: Setup, row: Row): Promise<Finding> {
+  const { secure = false, targets } = row
+  const { folder, data, pace } = setup
+  const ours = await contestantOf(row, 'ours', await setup.ours(secure), data)
+  const contestants = [ours]
   const ends: Server[] = []
   if ('by hand' in targets) {
-    const server = await setup.byHand()
-    const asked = await requestsFor(server)
-    await checkSame([ours, server], [requests, asked])
-    contestants.push(contestant('by hand', server, asked))
+    const byHand = await contestantOf(row, 'by hand', await setup.byHand(), data)
+    await checkSame([ours, byHand])
+    contestants.push(byHand)
   }
   if ('bare' in targets) {
     const file = join(folder, `${row.name}.json`)
-    await recordAnswers(file, ours.origin, requests)
+    ours.server.hold(false)
+    await recordAnswers(file, ours.server.origin, ours.requests)
     const server = await startBare(folder, file, secure)
-    contestants.push(contestant('bare', server, requests))
+    contestants.push({ ...ours, name: 'bare', server })
     ends.push(server)
   }
   for (const { name, server, requests: known } of setup.peers) {
-    const asked = known[row.name]
+    const requests = known[row.name]
     // What they answer a change with is their own affair.
-    if (server !== undefined && asked !== undefined) {
-      contestants.push({ ...contestant(name, server, asked), status: undefined })
+    if (server !== undefined && requests !== undefined) {
+      contestants.push({ ...ours, name, server, requests, status: undefined })
     }
   }
   for (const { server } of contestants) server.hold(true)
@@ -63,20 +64,21 @@ async function compareRow(setup: Setup, row: Row): Promise<ReturnType<typeof fin
  *
  * @throws Error if the records or their number differ
  */
-async function checkSame(servers: readonly [Server, Server], requests: readonly (readonly Request[])[]): Promise<void> {
+async function checkSame(contestants: readonly Contestant[]): Promise<void> {
+  for (const { server } of contestants) server.hold(false)
   for (const at of [0, -1]) {
-    const answers = await Promise.all(
-      servers.map(async ({ origin }, index) => {
-        const request = requests[index]?.at(at) as Request
-        if (request.method !== 'GET') return undefined
-        const { 'If-None-Match': _, ...headers } = request.headers
-        const { body } = await ask(origin + request.path, { ...request, headers })
-        const { data, pagination, ...record } = JSON.parse(body)
-        return { record, data, total: pagination?.total_count }
-      }),
-    )
+    const asked = contestants.map(({ requests }) => requests.at(at) as Request)
+    if (asked[0]?.method !== 'GET') return
+    const answers = await Promise.all(asked.map((request, index) => read(contestants[index] as Contestant, request)))
     if (isDeepStrictEqual(answers[0], answers[1])) continue
     const shown = answers.map((answer) => JSON.stringify(answer).slice(-200)).join('\n')
-    throw new Error(`${requests[0]?.at(at)?.path}: the servers show different records, which end with\n${shown}`)
+    throw new Error(`${asked[0]?.path}: the servers show different records, which end with\n${shown}`)
   }
+}
+
+async function read({ server: { origin } }: Contestant, request: Request): Promise<unknown> {
+  const { 'If-None-Match': _, ...headers } = request.headers
+  const { body } = await ask(origin + request.path, { ...request, headers })
+  const { data, pagination, ...record } = JSON.parse(body)
+  return { record, data, total: pagination?.total_count }
 }

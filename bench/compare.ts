@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { contestantOf } from './compare-row.ts'
 import { loadResource as loadOwn } from './declared.ts'
 import { keepAwake, loadAverage, missingHere } from './machine.ts'
 import { declaration as ownDeclaration } from './ours.ts'
@@ -33,16 +34,13 @@ const setups = [
 ]
 process.stdout.write(`${pace.rounds} rounds of ${pace.seconds} s; load average ${loadAverage()}\n`)
 const chosen = names.length > 0 ? names : ['get', 'page']
-for (const { name, title, connections = 64, status = 200, once, script, ...row } of rows) {
-  if (!chosen.includes(name)) continue
+for (const row of rows) {
+  if (!chosen.includes(row.name)) continue
   const contestants: Contestant[] = []
-  for (const { name, data, server } of setups) {
-    const requests = await row.requests({ data, origin: server.origin })
-    contestants.push({ name, server, requests, connections, status, once, script })
-  }
+  for (const { name, data, server } of setups) contestants.push(await contestantOf(row, name, server, data))
   const results = await runRounds(contestants, pace, folder)
   const [clock, work] = (['rates', 'thrift'] as const).map((by) => ratiosOf(results, 'this', 'other', by))
-  process.stdout.write(`${name}: ${words(clock)} by the clock, ${words(work)} by processor time (${title})\n`)
+  process.stdout.write(`${row.name}: ${words(clock)} by the clock, ${words(work)} by processor time (${row.title})\n`)
 }
 for (const { server } of setups) await server.stop()
 

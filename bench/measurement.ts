@@ -1,5 +1,5 @@
 /** What is measured, and what came of it, as data. */
-import { type Results, ratiosOf, type Spread, spreadOf } from './rounds.ts'
+import { type Result, type Results, type Spread, spreadOf } from './rounds.ts'
 import type { Setup } from './setup.ts'
 
 /** Something that a run measures. */
@@ -38,28 +38,40 @@ export interface Comparison {
   readonly target?: { readonly atLeast: number } | { readonly atMost: number }
 }
 
-/** A line of rates. */
+type Target = NonNullable<Comparison['target']>
+
+/** Compares numbers that were measured side by side. */
+export function comparisonOf(
+  yardstick: string,
+  own: readonly number[],
+  other: readonly number[],
+  target: Target | undefined,
+): Comparison {
+  const best = target !== undefined && 'atMost' in target ? Math.min : Math.max
+  return {
+    yardstick,
+    found: spreadOf(other),
+    ratio: spreadOf(own.map((each, round) => each / (other[round] as number))),
+    best: best(...own) / best(...other),
+    ...(target === undefined ? {} : { target }),
+  }
+}
+
+/** A line of rates, with the least ratios to aim at. */
 export function findingOf(
   title: string,
   results: Results,
   own: string,
   yardsticks: Readonly<Record<string, number | undefined>>,
 ): Finding {
-  const rates = (name: string) => spreadOf(results.get(name)?.rates ?? [])
-  return {
-    title,
-    unit: 'a second',
-    own: rates(own),
-    slow: results.get(own)?.slow ?? Number.NaN,
-    comparisons: Object.entries(yardsticks).map(([yardstick, target]) => ({
-      yardstick,
-      found: rates(yardstick),
-      ratio: ratiosOf(results, own, yardstick),
-      best: rates(own).max / rates(yardstick).max,
-      thrift: ratiosOf(results, own, yardstick, 'thrift').median,
-      ...(target === undefined ? {} : { target: { atLeast: target } }),
-    })),
-  }
+  const { rates, thrift, slow } = results.get(own) as Result
+  const comparisons = Object.entries(yardsticks).map(([yardstick, least]) => {
+    const other = results.get(yardstick) as Result
+    const target = least === undefined ? undefined : { atLeast: least }
+    const { ratio } = comparisonOf(yardstick, thrift, other.thrift, undefined)
+    return { ...comparisonOf(yardstick, rates, other.rates, target), thrift: ratio.median }
+  })
+  return { title, unit: 'a second', own: spreadOf(rates), slow, comparisons }
 }
 
 /** Whether a target is reached; `undefined`: there is none. */

@@ -3,10 +3,14 @@
  * as that takes, up to a bound. Run as a process of its own it reads what to send from standard input, and prints what
  * it saw, both as JSON.
  */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectSecurely } from 'node:tls'
+import type { Request } from './ask.ts'
+import { loadCore } from './machine.ts'
 
 /** What is sent. */
 export interface OpenLoad {
@@ -49,6 +53,24 @@ interface Line {
   status: number
   head: string
   busy: boolean
+}
+
+/** A request as the message that is sent. */
+export function messageOf({ method, path, headers, body }: Request, host = 'a'): string {
+  const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) }
+  const lines = Object.entries({ Host: host, ...headers, ...length }).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`
+}
+
+/** Sends a load from a process of its own, on the core of the load. */
+export async function runOpenLoad(load: OpenLoad): Promise<Seen> {
+  const args = ['--cpu-list', String(loadCore), process.execPath, import.meta.filename]
+  const child = spawn('taskset', args, { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end(JSON.stringify(load))
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk))
+  await once(child, 'close')
+  return JSON.parse(output) as Seen
 }
 
 /** Sends a load, and tells what came of it. */

@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Start } from './processes.ts'
 
-const program = fileURLToPath(new URL('../src/cli/main.js', import.meta.url))
-// The program sets the flags of its process itself.
-const command = [program]
+/** The command. It sets the flags of its process itself. */
+export const program = fileURLToPath(new URL('../src/cli/main.js', import.meta.url))
 
 /** The declaration that is served. */
 export const declaration = fileURLToPath(new URL('../examples/atlas/resources.yaml', import.meta.url))
@@ -26,11 +25,10 @@ export function ours(
   port: number,
   secure: boolean,
   served = atlasIn(folder),
-  more: readonly string[] = [],
 ): Start {
-  const options = ['--database', database, '--port', String(port), ...(secure ? [] : ['--http']), ...more]
+  const options = ['--database', database, '--port', String(port), ...(secure ? [] : ['--http'])]
   return {
-    args: [...command, 'serve', served, ...options],
+    args: [program, 'serve', served, ...options],
     origin: `${secure ? 'https' : 'http'}://127.0.0.1:${port}`,
     probe: '/health/live',
     folder,
@@ -45,10 +43,22 @@ export function atlasIn(folder: string): string {
   return file
 }
 
-/** Makes a key that may do everything, in the database of an address. */
-export function createKey(database: string): string {
-  const options = ['--subject', 'bench', '--roles', 'admin', '--database', database]
-  const args = [...command, 'keys', 'create', ...options]
+/** The same, where cities can also be filtered by their names, without an index, and deleted by filter. */
+export function openAtlasIn(folder: string): string {
+  const file = join(folder, 'open-atlas.yaml')
+  const text = readFileSync(atlasIn(folder), 'utf8')
+  const name = /(?<=maxLength: 200, search: true, sort: true)(?= })/
+  writeFileSync(
+    file,
+    text.replace(name, ', filter: true').replace(/(?= within: )/, ' deletion: { byFilter: true }\n   '),
+  )
+  return file
+}
+
+/** Makes a key of a caller who may do everything, in the database of an address. */
+export function createKey(database: string, subject = 'bench'): string {
+  const options = ['--subject', subject, '--roles', 'admin', '--database', database]
+  const args = [program, 'keys', 'create', ...options]
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   if (status !== 0) throw new Error(`No key could be made: ${stderr}`)
   return stdout.trim()

@@ -4,8 +4,6 @@
  * their answers; then three times as much, and ten times, from clients that do not wait; ratios are taken within a
  * round. See docs/explanation/overload.md.
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,8 +13,8 @@ import { loadAtlas } from '../examples/atlas/load.ts'
 import { ask } from './ask.ts'
 import { recordsOf } from './atlas.ts'
 import { loadResource } from './declared.ts'
-import { describeMachine, keepAwake, loadAverage, loadCore, missingHere } from './machine.ts'
-import type { OpenLoad, Seen } from './open-load.ts'
+import { describeMachine, keepAwake, loadAverage, missingHere } from './machine.ts'
+import { messageOf, runOpenLoad, type Seen } from './open-load.ts'
 import { createKey, declaration } from './ours.ts'
 import type { Server } from './processes.ts'
 import { type Spread, spreadOf } from './rounds.ts'
@@ -82,11 +80,11 @@ async function run(): Promise<void> {
 }
 
 function workloadsOf({ cities }: ReturnType<typeof recordsOf>, authorization: string): Workload[] {
-  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`
+  const headers = { Authorization: authorization }
+  const get = (path: string) => messageOf({ method: 'GET', path, headers })
   const post = (record: object) => {
-    const body = JSON.stringify(record)
-    const fields = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}`
-    return `POST /v1/cities HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n${fields}\r\n\r\n${body}`
+    const fields = { ...headers, 'Content-Type': 'application/json' }
+    return messageOf({ method: 'POST', path: '/v1/cities', headers: fields, body: JSON.stringify(record) })
   }
   const words = ['san', 'new', 'port', 'saint', 'villa', 'el', 'la', 'bad', 'north', 'mount']
   const some = cities.filter((_, index) => index % 997 === 0)
@@ -111,16 +109,16 @@ async function measure(server: Server, { title, messages }: Workload): Promise<R
   for (const times of [3, 10]) {
     seen.set(times, { sent: [], ratio: [], thrift: [], middle: [], slow: [], recovery: [] })
   }
-  await send({ ...base, rate: 0, seconds: 2, connections: 64 })
+  await runOpenLoad({ ...base, rate: 0, seconds: 2, connections: 64 })
   for (let round = 0; round < rounds; round++) {
     const start = server.work()
-    const peak = await send({ ...base, rate: 0, seconds, connections: 64 })
+    const peak = await runOpenLoad({ ...base, rate: 0, seconds, connections: 64 })
     const usual = answersOf(peak) / (server.work() - start)
     peaks.push(peak.goodput)
     for (const [times, { sent, ratio, thrift, middle, slow, recovery }] of seen) {
       const before = server.work()
       const watch = setInterval(() => (memory = Math.max(memory, server.memory())), 50)
-      const came = await send({ ...base, rate: Math.round(peak.goodput * times), seconds, connections })
+      const came = await runOpenLoad({ ...base, rate: Math.round(peak.goodput * times), seconds, connections })
       clearInterval(watch)
       thrift.push(answersOf(came) / (server.work() - before) / usual)
       if (came.mute > 0 || came.lost > 0) throw new Error(`Not as it should be: ${JSON.stringify(came)}`)
@@ -160,17 +158,6 @@ interface Rounds {
 
 function answersOf({ goodput }: Seen): number {
   return goodput * seconds
-}
-
-async function send(load: OpenLoad): Promise<Seen> {
-  const script = join(import.meta.dirname, 'open-load.ts')
-  const args = ['--cpu-list', String(loadCore), process.execPath, script]
-  const child = spawn('taskset', args, { stdio: ['pipe', 'pipe', 'inherit'] })
-  child.stdin.end(JSON.stringify(load))
-  let output = ''
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk))
-  await once(child, 'close')
-  return JSON.parse(output) as Seen
 }
 
 /** Milliseconds until ten requests in turn are answered within 50 ms each. */

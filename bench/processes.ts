@@ -1,7 +1,7 @@
 /** Servers as processes of their own, on their core. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask } from './ask.ts'
@@ -31,8 +31,8 @@ export interface Start {
   readonly env?: NodeJS.ProcessEnv
   /** Where what it prints on standard output goes: a file; standard error goes beside it. */
   readonly output: string
-  /** Its core; that of the servers, where left out. */
-  readonly core?: number | undefined
+  /** Its cores, as taskset lists them; that of the servers, where left out. */
+  readonly cores?: string | undefined
   /** Milliseconds that it may take to answer. */
   readonly patience?: number
 }
@@ -48,11 +48,11 @@ export function launch({
   folder,
   env,
   output,
-  core = serverCore,
+  cores = String(serverCore),
 }: Omit<Start, 'origin' | 'probe'>): ChildProcess {
   const out = openSync(output, 'w')
   const errors = openSync(`${output}.errors`, 'w')
-  const child = spawn('taskset', ['--cpu-list', String(core), process.execPath, ...args], {
+  const child = spawn('taskset', ['--cpu-list', cores, process.execPath, ...args], {
     cwd: folder,
     env: { ...process.env, ...env },
     stdio: ['ignore', out, errors],
@@ -83,7 +83,9 @@ export async function startServer(start: Start): Promise<Server> {
     origin: start.origin,
     memory: () => memoryOf(child),
     work: () => workOf(child),
-    hold: (held) => child.kill(held ? 'SIGSTOP' : 'SIGCONT'),
+    hold(held) {
+      for (const pid of treeOf(child)) process.kill(pid, held ? 'SIGSTOP' : 'SIGCONT')
+    },
     stop: () => stop(child),
   }
 }
@@ -101,24 +103,41 @@ async function answers(url: string): Promise<boolean> {
 export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = once(child, 'exit')
-  child.kill('SIGCONT')
+  for (const pid of treeOf(child)) process.kill(pid, 'SIGCONT')
   child.kill('SIGTERM')
   const timer = setTimeout(() => child.kill('SIGKILL'), 5000)
   await gone
   clearTimeout(timer)
 }
 
-// taskset becomes the command that it starts: the process is the server's own.
-function memoryOf({ pid }: ChildProcess): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
+/** A process and those that it has started, by their ids. */
+function treeOf({ pid }: Pick<ChildProcess, 'pid'>): number[] {
+  if (pid === undefined || !existsSync(`/proc/${pid}`)) return []
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  return [pid, ...children.flatMap((child) => (child === '' ? [] : treeOf({ pid: Number(child) })))]
 }
 
-// The 14th and 15th field, in hundredths: its own time and the system's for it (proc_pid_stat(5)). The 2nd may hold
-// blanks.
-function workOf({ pid }: ChildProcess): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) / 100
+// taskset becomes the command that it starts: the process is the server's own.
+function memoryOf(child: ChildProcess): number {
+  return sumOf(treeOf(child), (pid) => {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
+  })
+}
+
+/**
+ * Seconds of processor time that a process and those that it has started have used. The 14th and 15th field, in
+ * hundredths: its own time and the system's for it (proc_pid_stat(5)). The 2nd may hold blanks.
+ */
+export function workOf(child: ChildProcess): number {
+  return sumOf(treeOf(child), (pid) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+    return (Number(fields[11]) + Number(fields[12])) / 100
+  })
+}
+
+function sumOf(pids: readonly number[], figure: (pid: number) => number): number {
+  return pids.reduce((sum, pid) => sum + figure(pid), 0)
 }
 
 /** A port that nobody listens on. */

@@ -134,10 +134,7 @@ export const rows: readonly Row[] = [
     connections,
     status: 204,
     once: [3_000, 10_000][index] as number,
-    requests: ({ data }: Asked) =>
-      citiesOf(data, [50_000, 75_000][index] as number, [25_000, 60_000][index]).map((id) =>
-        send(data, 'DELETE', `/v1/cities/${id}`),
-      ),
+    requests: ({ data }: Asked) => deletionsOf(data, [50_000, 75_000][index] as number, [25_000, 60_000][index]),
   })),
 ]
 
@@ -148,6 +145,11 @@ function many(connections: number): string {
 /** What is sent beside others: cities that are added. */
 export function postsOf(data: Data): Request[] {
   return bodiesOf(data).map((body) => send(data, 'POST', '/v1/cities', body))
+}
+
+/** Deletions of cities that no other row asks for. */
+export function deletionsOf(data: Data, start: number, count?: number): Request[] {
+  return citiesOf(data, start, count).map((id) => send(data, 'DELETE', `/v1/cities/${id}`))
 }
 
 /** Each request with the entity tag of its answer. */
@@ -207,7 +209,7 @@ function bodiesOf({ records: { cities } }: Data): Record<string, unknown>[] {
 
 /** Changes of a few records that are far more than there are connections: no two change one at the same time. */
 function changesOf(data: Data, headers: Readonly<Record<string, string>>, connections: number): Request[] {
-  const ids = citiesOf(data, 20_000, connections === 1 ? 20 : 1_000)
+  const ids = citiesOf(data, 2_000, connections === 1 ? 20 : 1_000)
   return ids.map((id) => {
     const request = send(data, 'PATCH', `/v1/cities/${id}`, { population: 1_000_000 })
     return { ...request, headers: { ...request.headers, ...headers } }

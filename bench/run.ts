@@ -8,14 +8,20 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { bulkImport } from './bulk-import.ts'
 import { comparison } from './compare-row.ts'
+import { growth } from './growth.ts'
+import { halfLoad } from './half-load.ts'
 import { describeMachine, keepAwake, loadAverage, loadCore, missingHere } from './machine.ts'
 import { type Finding, isReached, type Measurement } from './measurement.ts'
 import { format, writeInto } from './report.ts'
 import type { Pace } from './rounds.ts'
 import { rows } from './rows.ts'
 import { loadData, setUp, startOurs } from './setup.ts'
+import { slowRead } from './slow-read.ts'
+import { memory, startUp } from './start-up.ts'
 import { converted, renamed, renamedCity } from './versions.ts'
+import { workerProcesses } from './worker-processes.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -26,7 +32,17 @@ const { values: options } = parseArgs({
   },
 })
 const pace: Pace = options.quick ? { rounds: 3, seconds: 1, warmUp: 1 } : { rounds: 5, seconds: 2, warmUp: 2 }
-const measurements: readonly Measurement[] = [...rows.map(comparison), renamedCity, renamed, converted]
+const measurements: readonly Measurement[] = [
+  ...rows.map(comparison),
+  halfLoad,
+  memory,
+  startUp,
+  workerProcesses,
+  bulkImport,
+  growth,
+  slowRead,
+  ...[renamedCity, renamed, converted],
+]
 
 const missing = missingHere()
 const names = measurements.map((each) => each.name)
@@ -56,7 +72,9 @@ async function run(): Promise<void> {
   // The first start compiles what later ones find compiled.
   await (await startOurs(folder, data.file, false)).stop()
   const many = options.quick ? 100_000 : 1_000_000
-  const setup = setUp({ folder, pace, many, data, peers: [], say })
+  const notes: string[] = []
+  const note = (sentence: string) => notes.push(sentence)
+  const setup = setUp({ folder, pace, many, data, peers: [], say, note })
   const findings: Finding[] = []
   for (const measurement of measurements) {
     if (options.only.length === 0 ? measurement.extra : !options.only.includes(measurement.name)) continue
@@ -66,7 +84,7 @@ async function run(): Promise<void> {
       say(`  ${inShort(finding)}`)
     }
   }
-  const found = format(findings, circumstances(busy, awake))
+  const found = format(findings, [...circumstances(busy, awake), ...notes])
   process.stdout.write(`\n${found}\n`)
   // A part of the measurements must not replace the whole.
   if (options.only.length === 0 && !options['no-write'])

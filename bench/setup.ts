@@ -5,11 +5,11 @@ import { loadAtlas } from '../examples/atlas/load.ts'
 import type { Catalog } from '../src/model/resource.ts'
 import { localCertificate } from '../src/server/node/certificates.ts'
 import type { Request } from './ask.ts'
-import { recordsOf } from './atlas.ts'
+import { makeCities, recordsOf } from './atlas.ts'
 import { byHand } from './by-hand.ts'
 import type { Records } from './competitors.ts'
 import { loadResource } from './declared.ts'
-import { createKey, declaration, ours } from './ours.ts'
+import { createKey, declaration, openAtlasIn, ours } from './ours.ts'
 import { freePort, type Server, type Start, startServer } from './processes.ts'
 import type { Pace } from './rounds.ts'
 
@@ -45,16 +45,21 @@ export interface Setup {
   ours(secure: boolean): Promise<Server>
   /** The server that was made by hand, on the same records. */
   byHand(): Promise<Server>
+  /** A database of so many made-up cities (`makeCities`), for `openAtlasIn`; its records are those to ask for. */
+  made(count: number): Promise<Data>
+  /** Adds a sentence to the tables. */
+  note(sentence: string): void
   say(line: string): void
 }
 
 /** What a run begins with. */
-export type Beginning = Omit<Setup, 'ours' | 'byHand'>
+export type Beginning = Omit<Setup, 'ours' | 'byHand' | 'made'>
 
 /** Starts servers when they are first needed. All but the one that is measured are held. */
 export function setUp(beginning: Beginning): Setup {
   const { folder, data } = beginning
   const servers = new Map<string, Promise<Server>>()
+  const made = new Map<number, Promise<Data>>()
   const once = (name: string, start: () => Promise<Server>) =>
     servers.getOrInsertComputed(name, async () => {
       const server = await start()
@@ -68,6 +73,7 @@ export function setUp(beginning: Beginning): Setup {
       once('by hand', async () =>
         startServer({ ...byHand(folder, data.file, data.authorization, await freePort()), patience: 60_000 }),
       ),
+    made: (count) => made.getOrInsertComputed(count, () => make(folder, count)),
   }
 }
 
@@ -80,6 +86,13 @@ export async function loadData(folder: string): Promise<Data> {
   return { catalog, file, records: recordsOf(file, catalog), authorization }
 }
 
+async function make(folder: string, count: number): Promise<Data> {
+  const file = join(folder, `made-${count}.db`)
+  const { catalog } = await loadResource(openAtlasIn(folder), 'cities')
+  const records = await makeCities(file, catalog, count)
+  return { catalog, file, records, authorization: `Bearer ${createKey(`sqlite:${file}`)}` }
+}
+
 let copies = 0
 
 /** A fresh copy of a database, of which no process knows yet. */
@@ -89,15 +102,16 @@ export function copyOf(file: string, folder: string): string {
   return copy
 }
 
-/** Starts our server on a fresh copy of a database. */
+/** Starts our server on a fresh copy of a database, with more options and on other cores if need be. */
 export async function startOurs(
   folder: string,
   file: string,
   secure: boolean,
-  more: readonly string[] = [],
+  { more = [], cores }: { readonly more?: readonly string[]; readonly cores?: string } = {},
 ): Promise<Server> {
   const database = `sqlite:${copyOf(file, folder)}`
-  return startServer(ours(folder, `ours-${copies}`, database, await freePort(), secure, undefined, more))
+  const start = ours(folder, `ours-${copies}`, database, await freePort(), secure)
+  return startServer({ ...start, args: [...start.args, ...more], cores })
 }
 
 /** Starts the bare server with recorded answers; under HTTPS it has the certificate that ours has. */

@@ -1,10 +1,42 @@
-/** How long it takes from starting the command, with data present, to the first answer. */
+/** What it takes to start with data present, and what the server keeps in memory after everything else. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, type Request } from './ask.ts'
-import { launch, type Start, stop } from './processes.ts'
+import type { Measurement } from './measurement.ts'
+import { ours } from './ours.ts'
+import { freePort, launch, type Start, stop } from './processes.ts'
+import { spreadOf } from './rounds.ts'
+import { copyOf, get } from './setup.ts'
+
+export const memory: Measurement = {
+  name: 'memory',
+  async measure(setup) {
+    const title = 'Memory of the server after all comparisons, '
+    const memoryOf = async (secure: boolean) => spreadOf([(await setup.ours(secure)).memory() / 1_000_000])
+    return [
+      { title: `${title}HTTP`, unit: 'MB', own: await memoryOf(false), comparisons: [], atMost: 150 },
+      { title: `${title}HTTPS`, unit: 'MB', own: await memoryOf(true), comparisons: [], atMost: 150 },
+    ]
+  },
+}
+
+export const startUp: Measurement = {
+  name: 'start-up',
+  async measure({ folder, pace, data }) {
+    const database = `sqlite:${copyOf(data.file, folder)}`
+    const request = get(data, `/v1/cities/${data.records.cities[0]?.['id']}`)
+    const times: number[] = []
+    // The first start makes the certificate: it does not count.
+    for (let turn = 0; turn <= pace.rounds; turn++) {
+      const time = await timeStartUp(ours(folder, 'start-up', database, await freePort(), true), request)
+      if (turn > 0) times.push(time)
+    }
+    const title = 'Start-up with data present, to the first answer, HTTPS'
+    return [{ title, unit: 'ms', own: spreadOf(times), comparisons: [], atMost: 400 }]
+  },
+}
 
 /** Milliseconds from starting the process to the end of its first 200. */
-export async function timeStartUp(start: Start, request: Request): Promise<number> {
+async function timeStartUp(start: Start, request: Request): Promise<number> {
   const began = performance.now()
   const child = launch(start)
   try {

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import type { Request } from './ask.ts'
 import { loadCore } from './machine.ts'
+import { messageOf } from './open-load.ts'
 
 /** What is asked of one server. */
 export interface Load {
@@ -101,16 +102,6 @@ done = function(summary, latency)
     e.connect, e.read, e.write, e.timeout, e.status, latency:percentile(99)))
 end
 `
-
-function messageOf({ method, path, headers, body }: Request, host: string): string {
-  const fields = {
-    Host: host,
-    ...headers,
-    ...(body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) }),
-  }
-  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`
-}
 
 /** A text as a Lua string, byte by byte where it is not plain. */
 function quoted(text: string): string {

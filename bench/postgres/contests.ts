@@ -189,7 +189,7 @@ function contest(
 }
 
 async function startOurs(folder: string, name: string, url: string, core?: number): Promise<Server> {
-  return startServer({ ...ours(folder, `ours-${name}`, url, await freePort(), false), core })
+  return startServer({ ...ours(folder, `ours-${name}`, url, await freePort(), false), cores: core?.toString() })
 }
 
 async function startBare(folder: string, script: string, args: readonly string[]): Promise<Server> {

@@ -1,0 +1,63 @@
+/** One worker process beside two, and what follows for more cores. */
+import { spawnSync } from 'node:child_process'
+import { contestantOf } from './compare-row.ts'
+import { comparisonOf, type Finding, type Measurement } from './measurement.ts'
+import { program } from './ours.ts'
+import { type Result, runRounds, spreadOf } from './rounds.ts'
+import { rows } from './rows.ts'
+import { startOurs } from './setup.ts'
+
+/** The least ratios, by the rows that are measured. */
+const targets: Readonly<Record<string, number>> = { get: 1.8, page: 1.5, 'post-64': 1 }
+
+export const workerProcesses: Measurement = {
+  name: 'workers',
+  async measure({ folder, data, pace, note }) {
+    const { stdout } = spawnSync(process.execPath, [program, 'serve', '--help'], { encoding: 'utf8' })
+    if (!stdout.includes('--workers')) {
+      note('Two worker processes were not measured: this program has no `serve --workers` yet.')
+      return []
+    }
+    const start = (more: readonly string[]) => startOurs(folder, data.file, false, { more, cores: '0,1' })
+    const [two, one] = [await start(['--workers', '2']), await start([])]
+    for (const server of [two, one]) server.hold(true)
+    const findings: Finding[] = []
+    for (const row of rows) {
+      const least = targets[row.name]
+      if (least === undefined) continue
+      const contestants = [await contestantOf(row, 'two', two, data), await contestantOf(row, 'one', one, data)]
+      const results = await runRounds(contestants, pace, folder)
+      const [own, other] = ['two', 'one'].map((name) => results.get(name)) as [Result, Result]
+      const doubled = own.thrift.map((thrift) => thrift * 2)
+      const target = { atLeast: least }
+      const byWork = 'one worker, by twice the answers for a second of processor time'
+      findings.push({
+        title: `${row.title}, two workers`,
+        unit: 'a second',
+        own: spreadOf(own.rates),
+        slow: own.slow,
+        comparisons:
+          row.status === 201
+            ? [comparisonOf('one worker', own.rates, other.rates, target)]
+            : [
+                comparisonOf('one worker', own.rates, other.rates, undefined),
+                comparisonOf(byWork, doubled, other.thrift, target),
+              ],
+      })
+      if (row.status !== 201) note(calculated(row.title, spreadOf(other.rates).median, own, other))
+    }
+    for (const server of [two, one]) await server.stop()
+    return findings
+  },
+}
+
+/** What more cores would give, if all of them lose as much by sharing as two do (the law of Amdahl). */
+function calculated(title: string, rate: number, own: Result, other: Result): string {
+  const twice = 2 * (spreadOf(own.thrift).median / spreadOf(other.thrift).median)
+  const shared = Math.max(0, 2 / twice - 1)
+  const [eight, many] = [8, 64].map((cores) => {
+    const times = cores / (1 + shared * (cores - 1))
+    return `${cores} workers ${Math.round(rate * times).toLocaleString('en')} (${times.toFixed(1)} times one)`
+  })
+  return `${title}: one worker ${Math.round(rate).toLocaleString('en')} a second, measured; ${eight} and ${many}, calculated`
+}
