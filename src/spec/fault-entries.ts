@@ -421,9 +421,7 @@ export const faults = {
     title: 'The read took too long',
     rule: 'LIM-7',
     meaning: 'The database worked on the read for as long as limits.readTime allows (10 seconds by default).',
-    remedy:
-      'Add a filter on a field that is declared filter, replace contains by starts_with or q, or replace a high page ' +
-      'number by a cursor. The same request takes as long again.',
+    remedy: 'Filter by an indexed field, replace contains by starts_with or q, or a high page number by a cursor.',
   },
   MAINTENANCE: {
     status: 503,
