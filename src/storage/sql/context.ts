@@ -27,7 +27,7 @@ export function* readEpochs(): Transaction<Epochs> {
 }
 
 /** The properties of an open database. */
-interface Opened {
+export interface Opened {
   readonly catalog: Catalog
   readonly engine: Engine
   /** The epochs that collections had when the storage was opened, of collections that have more than the first. */

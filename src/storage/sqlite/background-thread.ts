@@ -1,17 +1,63 @@
-/** The thread of background jobs: it runs one transaction after the other. */
+/** A thread with a connection of its own: it runs one transaction after the other, of background jobs or of slow reads. */
+import { readlinkSync } from 'node:fs'
+import { setPriority } from 'node:os'
+import { basename } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Catalog } from '../../model/resource.ts'
 import { readEpochs, sqlContext } from '../sql/context.ts'
 import { type ExportPiece, StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import { isWriting, longWork } from '../transactions/long-work.ts'
-import type { Reply, Request } from './background.ts'
+import { pageReader } from '../transactions/slow-reads.ts'
 import { Connection, toStorageFault } from './connection.ts'
 import { sqlite } from './engine.ts'
+import { makeStoppable, Stopped, stoppableSqlite } from './stoppable-reads.ts'
+import type { Reply, Request, ThreadData } from './thread.ts'
 
-const { path, catalog } = workerData as { readonly path: string; readonly catalog: Catalog }
-const connection = new Connection(path)
-const context = sqlContext({ catalog, engine: sqlite, epochs: connection.run(readEpochs()) })
+const { path, catalog, reading } = workerData as ThreadData
+const connection = new Connection(path, { readOnly: reading !== undefined })
+const epochs = connection.run(readEpochs())
+const run = reading === undefined ? jobs() : reads(reading)
+
+/** Runs the transactions of background jobs. */
+function jobs(): (request: Request) => unknown {
+  const context = sqlContext({ catalog, engine: sqlite, epochs })
+  return ({ name, asked }) => {
+    const work = name as keyof typeof longWork
+    return transaction(isWriting(work), longWork[work](context, asked as never) as Transaction<unknown>)
+  }
+}
+
+/** Runs reads, each until it is stopped. */
+function reads({ tagSecret, stopped }: NonNullable<ThreadData['reading']>): (request: Request) => unknown {
+  const context = sqlContext({ catalog, engine: stoppableSqlite, epochs, tagSecret })
+  const last = new Int32Array(stopped)
+  let current = 0
+  makeStoppable(connection.database, catalog, () => {
+    if (Atomics.load(last, 0) === current) throw new Stopped()
+  })
+  const page = pageReader(context)
+  giveWay()
+  return ({ name, number, asked }) => {
+    current = number
+    return name === 'ready' ? undefined : transaction(false, page(asked as never))
+  }
+}
+
+/** Lowers the priority of this thread where the system can: the thread of requests goes first. */
+function giveWay(): void {
+  try {
+    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), 10)
+  } catch {
+    // Only Linux has priorities of threads.
+  }
+}
+
+function transaction(writes: boolean, work: Transaction<unknown>): unknown {
+  connection.execute(writes ? 'begin immediate' : 'begin')
+  const given = connection.run(work)
+  connection.execute('commit')
+  return given
+}
 
 parentPort?.on('message', (request: Request | 'close') => {
   if (request !== 'close') {
@@ -25,12 +71,10 @@ parentPort?.on('message', (request: Request | 'close') => {
   process.exit()
 })
 
-function answer({ number, name, asked }: Request): Reply {
+function answer(request: Request): Reply {
+  const { number } = request
   try {
-    connection.execute(isWriting(name) ? 'begin immediate' : 'begin')
-    const given = connection.run(longWork[name](context, asked as never) as Transaction<unknown>)
-    connection.execute('commit')
-    return { number, given }
+    return { number, given: run(request) }
   } catch (error) {
     if (connection.database.isTransaction) connection.execute('rollback')
     const known = toStorageFault(error)

@@ -98,6 +98,19 @@ function bind(value: Scalar): string | number {
   return typeof value === 'boolean' ? Number(value) : value
 }
 
+/**
+ * The condition that a row has words (QRY-5).
+ *
+ * @param goesOn a condition on the rows that the index gives, which ends with `and`
+ */
+export function searchSql(collection: string, alias: string, words: readonly string[], goesOn = empty): Sql {
+  // Words contain letters and digits only, so quotes are enough to keep operators out.
+  const match = words.map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`).join(' ')
+  const parts = partNames(searchTable(collection)).map((name) => raw(`"${name}"`))
+  const found = parts.map((part) => sql`select rowid from ${part} where ${goesOn}${part} match ${match}`)
+  return sql`${raw(alias)}._row in (${join(found, ' union all ')})`
+}
+
 function partSql(collection: string, part: number): Sql {
   return raw(`"${partName(searchTable(collection), part)}"`)
 }
@@ -120,13 +133,7 @@ export const sqlite: Engine = {
   unindexed: (expression) => sql`+(${expression})`,
   contains: (text, part) => sql`instr(${text}, ${part}) > 0`,
   startsWith: (text, part) => sql`substr(${text}, 1, ${[...part].length}) = ${part}`,
-  matchesSearch(collection, alias, words) {
-    // Words contain letters and digits only, so quotes are enough to keep operators out.
-    const match = words.map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`).join(' ')
-    const parts = partNames(searchTable(collection)).map((name) => raw(`"${name}"`))
-    const found = parts.map((part) => sql`select rowid from ${part} where ${part} match ${match}`)
-    return sql`${raw(alias)}._row in (${join(found, ' union all ')})`
-  },
+  matchesSearch: (collection, alias, words) => searchSql(collection, alias, words),
   haveWords: (texts, words) => sql`${raw(wordsFunction)}(${JSON.stringify(words)}, ${join(texts, ', ')})`,
   *indexWords(collection, id, words, replaces) {
     const found = yield* firstRow(sql`select _row from ${raw(`"${collection}"`)} where id = ${id}`)

@@ -4,13 +4,12 @@ import type { Outcome, Plan, Write } from '../../plan/plan.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { identifier } from '../sql/columns.ts'
 import { sqlContext } from '../sql/context.ts'
-import { type OnCommit, type Storage, StorageFault } from '../storage.ts'
+import { type OnCommit, type Requester, type Storage, StorageFault } from '../storage.ts'
 import { createRecords } from '../transactions/create.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { type Background, backgroundOf, jobStore, takeMatching } from '../transactions/long-work.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
-import { readPage } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { isChange, writeTransaction } from '../transactions/run.ts'
 import { probeWrite, WriteProbe } from '../write-probe.ts'
@@ -19,6 +18,7 @@ import { Connection, Reader, type Synchronous, withStorageFaults } from './conne
 import { sqlite } from './engine.ts'
 import { exportsFolderOf, fileWatch, makeFile } from './file.ts'
 import { migrate } from './migrate.ts'
+import { pagesInMemory, pagesOfFile } from './page-reads.ts'
 import { runnerOf, Writer } from './writer.ts'
 
 /** How a SQLite database is opened. */
@@ -52,7 +52,8 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const { cursorSecret, epochs, maintenanceFound } = writing.run(readOpening())
   writing.stopWaiting()
   // A database in memory belongs to a single connection.
-  const reader = new Reader(inMemory ? writing : new Connection(options.path, { readOnly: true }), inMemory)
+  const reading = inMemory ? writing : new Connection(options.path, { readOnly: true })
+  const reader = new Reader(reading, inMemory)
   const opened = { catalog, engine: sqlite, epochs, tagSecret: cursorSecret }
   const context = sqlContext({ ...opened, offloadsLargeWork: !inMemory })
   const probe = new WriteProbe((bytes) =>
@@ -73,14 +74,17 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     ? backgroundOf(context, runner)
     : threadedBackground(options.path, catalog, () => reader.endTurn())
   const keys = keyStore(context, runner)
+  const pages = inMemory
+    ? pagesInMemory(context, reader)
+    : pagesOfFile(opened, { path: options.path, connection: reading, reader })
   return {
     cursorSecret,
     exportsFolder: inMemory ? undefined : exportsFolderOf(options.path),
     pieces: undefined,
-    async run(plan: Plan): Promise<Outcome> {
+    async run(plan: Plan, requester?: Requester): Promise<Outcome> {
       const { memory } = reader
       if (plan.kind === 'read-record') return withStorageFaults(() => reader.run(readRecord(context, memory, plan)))
-      if (plan.kind === 'read-page') return withStorageFaults(() => reader.run(readPage(context, memory, plan)))
+      if (plan.kind === 'read-page') return pages.read(plan, requester)
       const written = await writer.write(() => writeTransaction(context, plan), isChange)
       const outcome = written.kind === 'too-large' ? await runInBackground(background, plan) : written
       if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') await takeMatching(background, plan)
@@ -104,6 +108,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     },
     async close() {
       closing = true
+      await pages.close()
       await background.close()
       await writer.drain()
       reader.close()

@@ -14,14 +14,27 @@ import { firstPageOf, firstPageSql, type Keys, readBeside, readNumbered, rowsSql
 import { type Clock, clockOf, clockSql, readClock } from './rows/clock.ts'
 import { holdsSql } from './rows/record-row.ts'
 
+type PageMemory = Pick<Memory, 'clocks' | 'totals' | 'lists'>
 type Part = Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'>
 
+/** Whether a page should be read elsewhere, because it may take long. */
+export type IsLong = (list: List, clock: Clock) => boolean
+
 /** Runs a ReadPage on one snapshot: the page, or 304, 403, 404, 412 as a value. */
+export function readPage(context: SqlContext, memory: PageMemory, plan: ReadPage): Transaction<Outcome>
+/** @returns `undefined` where the page should be read elsewhere */
+export function readPage(
+  context: SqlContext,
+  memory: PageMemory,
+  plan: ReadPage,
+  isLong: IsLong,
+): Transaction<Outcome | undefined>
 export function* readPage(
   context: SqlContext,
-  memory: Pick<Memory, 'clocks' | 'totals' | 'lists'>,
+  memory: PageMemory,
   plan: ReadPage,
-): Transaction<Outcome> {
+  isLong?: IsLong,
+): Transaction<Outcome | undefined> {
   const refused = plan.parent === undefined ? undefined : yield* checkParent(context, plan.parent)
   if (refused !== undefined) return refused
   const clock = yield* readClock(context, memory, plan.resource.name, otherCollections(plan))
@@ -29,6 +42,7 @@ export function* readPage(
   const known = knownTag(context, list, clock)
   const ended = known === undefined ? undefined : checkPage(plan, known)
   if (ended !== undefined) return ended
+  if (isLong?.(list, clock) === true) return undefined
   const total = yield* totalOf(plan, list, clock, memory.totals)
   const part = yield* readPart(context, plan, list, total)
   if ('fits' in part) return { kind: 'page-too-large', fits: part.fits }
@@ -100,7 +114,7 @@ export function* checkParent(context: PredicateContext, parent: Parent): Transac
 }
 
 /** Whether a list has all live records of its collection. */
-function isUnfiltered({ filter, permitted, parent, search, deleted }: ReadPage): boolean {
+export function isUnfiltered({ filter, permitted, parent, search, deleted }: ReadPage): boolean {
   return (
     filter.kind === 'always' &&
     permitted.kind === 'always' &&

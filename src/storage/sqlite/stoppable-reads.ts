@@ -1,0 +1,45 @@
+/**
+ * Reads that can be stopped. SQLite has `sqlite3_interrupt` for this, which node:sqlite does not offer. Instead, a
+ * temporary view of the same name hides each table of records, and calls a function for about every 64th row that a
+ * statement visits. The function throws to end the statement. SQLite flattens the view into the statement, so that
+ * access paths and results stay the same. Statements that write must not run on such a connection.
+ */
+import type { DatabaseSync } from 'node:sqlite'
+import { raw } from 'sql-template-tag'
+import type { Catalog } from '../../model/resource.ts'
+import { identifier } from '../sql/columns.ts'
+import type { Engine } from '../sql/engine.ts'
+import { searchSql, sqlite } from './engine.ts'
+
+const checkFunction = 'resourced_continue'
+
+/** SQLite on such a connection. A full-text index is no table that a view could hide: its rows are checked too. */
+export const stoppableSqlite: Engine = {
+  ...sqlite,
+  matchesSearch: (collection, alias, words) =>
+    searchSql(collection, alias, words, raw(`(rowid & 63 or ${checkFunction}()) and `)),
+}
+
+/** What a check throws to end the statement. */
+export class Stopped extends Error {
+  override readonly name = 'Stopped'
+}
+
+/**
+ * Makes all reads of records on a connection stoppable.
+ *
+ * @param check called while statements run; throws `Stopped` to end the statement
+ */
+export function makeStoppable(database: DatabaseSync, { resources, system }: Catalog, check: () => void): void {
+  database.function(checkFunction, () => {
+    check()
+    return 1
+  })
+  // The likelihood keeps the planner's estimates as they are without the condition.
+  const goesOn = `likelihood(_row & 63 or ${checkFunction}(), 1.0)`
+  const views = [...resources.keys(), ...system.keys()].map((name) => {
+    const table = identifier(name)
+    return `create temp view ${table} as select * from main.${table} where ${goesOn}`
+  })
+  database.exec(views.join('; '))
+}

@@ -1,0 +1,142 @@
+/** A thread with a connection of its own to a SQLite file: its messages, and the data that it starts with. */
+import { Worker } from 'node:worker_threads'
+import {
+  type Catalog,
+  type Conversion,
+  type Resource,
+  storedResource,
+  type VersionMapping,
+} from '../../model/resource.ts'
+import { StorageFault } from '../storage.ts'
+
+/** What a thread starts with. */
+export interface ThreadData {
+  readonly path: string
+  readonly catalog: Catalog
+  /** Of threads that only read. */
+  readonly reading?: {
+    /** The secret of the entity tags of lists. */
+    readonly tagSecret: Uint8Array
+    /** One 32-bit integer: the number of the request whose statement ends as soon as it can. */
+    readonly stopped: SharedArrayBuffer
+  }
+}
+
+/** The messages to the thread and from it. */
+export interface Request {
+  readonly number: number
+  readonly name: string
+  readonly asked: unknown
+}
+export type Reply =
+  | { readonly number: number; readonly given: unknown }
+  | { readonly number: number; readonly fault: Pick<StorageFault, 'kind' | 'message' | 'stack'> }
+
+interface Asker {
+  resolve(given: unknown): void
+  reject(error: unknown): void
+}
+
+/** Asks a thread for transactions, which the thread runs one after the other. */
+export class Thread {
+  /** Resolves when the thread has ended. */
+  readonly ended: Promise<void>
+  readonly #worker: Worker
+  readonly #waiting = new Map<number, Asker>()
+  #number = 0
+  #isEnded = false
+
+  /** @param heap the most megabytes of the thread's JavaScript objects */
+  constructor({ catalog, ...data }: ThreadData, heap: number) {
+    this.#worker = new Worker(new URL(import.meta.resolve('#background-thread')), {
+      workerData: { ...data, catalog: withoutFunctions(catalog) },
+      // Its objects are short-lived: a larger young generation would only take memory.
+      resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: heap },
+    })
+    this.#worker.unref()
+    this.#worker.on('message', (reply: Reply) => this.#receive(reply))
+    const failed = 'The thread of long work failed.'
+    this.#worker.on('error', (error) => this.#end(new StorageFault('failed', failed, error)))
+    this.ended = new Promise((resolve) => {
+      this.#worker.on('exit', () => {
+        this.#end(new StorageFault('failed', 'The thread of long work ended.'))
+        resolve()
+      })
+    })
+  }
+
+  /** The number of the last request. */
+  get number(): number {
+    return this.#number
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded
+  }
+
+  /** Runs a transaction by its name. */
+  ask(name: string, asked: unknown): Promise<unknown> {
+    const request: Request = { number: ++this.#number, name, asked }
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(request.number, { resolve, reject })
+      this.#worker.ref()
+      this.#worker.postMessage(request)
+    })
+  }
+
+  /** Finishes running and waiting transactions, and ends the thread. */
+  async close(): Promise<void> {
+    if (this.#isEnded) return
+    this.#worker.ref()
+    this.#worker.postMessage('close')
+    await this.ended
+  }
+
+  /** Ends the thread as soon as its statement ends. */
+  async terminate(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  #receive(reply: Reply): void {
+    const asker = this.#waiting.get(reply.number)
+    this.#waiting.delete(reply.number)
+    if (this.#waiting.size === 0) this.#worker.unref()
+    if ('given' in reply) asker?.resolve(reply.given)
+    else asker?.reject(new StorageFault(reply.fault.kind, reply.fault.message, reply.fault.stack))
+  }
+
+  #end(fault: StorageFault): void {
+    this.#isEnded = true
+    for (const { reject } of this.#waiting.values()) reject(fault)
+    this.#waiting.clear()
+  }
+}
+
+/** The catalog without functions, which a thread cannot receive, and access rules, which it does not need. */
+function withoutFunctions(catalog: Catalog): Catalog {
+  const all = (resources: Catalog['resources']) =>
+    new Map([...resources].map(([name, each]) => [name, plainResource(each)]))
+  const resources = all(catalog.resources)
+  const versions = [...catalog.versions].map(([name, version]): [string, Catalog] => {
+    const own = [...version.resources.values()].map((resource) => {
+      const stored = resources.get(storedResource(resource).name) as Resource
+      const { mapping } = resource
+      return mapping === undefined ? stored : { ...plainResource(resource), mapping: plainMapping(mapping, stored) }
+    })
+    return [name, { ...version, resources: new Map(own.map((each) => [each.name, each])), system: new Map() }]
+  })
+  return { ...catalog, resources, system: all(catalog.system), versions: new Map(versions) }
+}
+
+function plainResource(resource: Resource): Resource {
+  const fields = resource.fields.map((field) => ({ ...field, validate: undefined as never }))
+  const field = new Map(fields.map((each) => [each.name, each]))
+  const rules = resource.rules.filter((rule) => 'unless' in rule)
+  return { ...resource, fields, field, rules, access: {} as never, filterables: [] }
+}
+
+/** A mapping that still says which fields are converted; the thread that has the functions converts them. */
+function plainMapping(mapping: VersionMapping, stored: Resource): VersionMapping {
+  const conversions = new Map([...mapping.conversions.keys()].map((name) => [name, {} as Conversion]))
+  return { ...mapping, stored, conversions }
+}
