@@ -1,4 +1,4 @@
-/** A thread with a connection of its own: it runs one transaction after the other, of background jobs or of slow reads. */
+/** A thread with a connection of its own: it runs transactions one after the other, background jobs or slow reads. */
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { basename } from 'node:path'

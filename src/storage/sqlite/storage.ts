@@ -13,12 +13,12 @@ import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { isChange, writeTransaction } from '../transactions/run.ts'
 import { probeWrite, WriteProbe } from '../write-probe.ts'
-import { threadedBackground } from './background.ts'
 import { Connection, Reader, type Synchronous, withStorageFaults } from './connection.ts'
 import { sqlite } from './engine.ts'
 import { exportsFolderOf, fileWatch, makeFile } from './file.ts'
 import { migrate } from './migrate.ts'
 import { pagesInMemory, pagesOfFile } from './page-reads.ts'
+import { threadedBackground } from './thread.ts'
 import { runnerOf, Writer } from './writer.ts'
 
 /** How a SQLite database is opened. */

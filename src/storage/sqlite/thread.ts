@@ -1,4 +1,7 @@
-/** A thread with a connection of its own to a SQLite file: its messages, and the data that it starts with. */
+/**
+ * Threads with a connection of their own to a SQLite file: their messages, the data that they start with, and the
+ * thread of background jobs.
+ */
 import { Worker } from 'node:worker_threads'
 import {
   type Catalog,
@@ -8,6 +11,7 @@ import {
   type VersionMapping,
 } from '../../model/resource.ts'
 import { StorageFault } from '../storage.ts'
+import { type Background, isWriting } from '../transactions/long-work.ts'
 
 /** What a thread starts with. */
 export interface ThreadData {
@@ -109,6 +113,32 @@ export class Thread {
     this.#isEnded = true
     for (const { reject } of this.#waiting.values()) reject(fault)
     this.#waiting.clear()
+  }
+}
+
+/** The most megabytes of the thread's objects: it decides about large deletions record by record. */
+const backgroundHeap = 1_024
+
+/**
+ * Runs the transactions of background jobs on a thread, which starts with the first of them, so that the event loop
+ * stays free for requests. A database in memory has one connection only: its jobs run between requests (`backgroundOf`).
+ *
+ * @param changed called after a transaction that may have changed something, before its caller gets the result
+ */
+export function threadedBackground(path: string, catalog: Catalog, changed: () => void): Background {
+  let thread: Thread | undefined
+  return {
+    async run(name, asked) {
+      if (thread === undefined || thread.isEnded) thread = new Thread({ path, catalog }, backgroundHeap)
+      try {
+        return (await thread.ask(name, asked)) as never
+      } finally {
+        if (isWriting(name)) changed()
+      }
+    },
+    async close() {
+      await thread?.close()
+    },
   }
 }
 
