@@ -133,6 +133,7 @@ export interface EntityTag {
 }
 
 // etagc: visible characters without the double quote, and obs-text. Quotes may contain commas.
+const oneStrong = /^"[\x21\x23-\x7e\x80-\xff]*"$/
 const entityTag = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/y
 // A recipient accepts empty list elements (section 5.6.1.2).
 const separators = /[ \t,]*/y
@@ -144,6 +145,8 @@ const end = /[ \t]*(?:,|$)/y
  * @returns `any` for `*`, the tags in their order, or `undefined`: the value is empty or malformed
  */
 export function parseEntityTags(text: string): 'any' | EntityTag[] | undefined {
+  // Most clients send one tag.
+  if (oneStrong.test(text)) return [{ opaque: text.slice(1, -1), weak: false }]
   if (text.trim() === '*') return 'any'
   const tags: EntityTag[] = []
   let index = skip(separators, text, 0)

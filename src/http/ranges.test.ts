@@ -132,7 +132,7 @@ const ok: HttpResponse = {
   body: text,
 }
 const get = (headers: Record<string, string>, response = ok, method = 'GET') =>
-  applyRange({ method, headers }, response, now)
+  applyRange({ method, headers }, response, () => now)
 /** The response, or the header fields of the refusal. */
 const answerTo = (...request: Parameters<typeof get>) => {
   try {

@@ -37,7 +37,7 @@ export type RangeVerdict = 'whole' | 'unsatisfiable' | ByteRange
  * Decides `Range` and `If-Range` by their lower-case header names. If more than one range is satisfiable, the whole
  * representation is sent, as RFC 9110 allows.
  *
- * @param now the moment of the response's `Date`, in milliseconds since 1970
+ * @param now the clock: milliseconds since 1970
  */
 export function decideRange(headers: HttpRequest['headers'], current: Representation, now: number): RangeVerdict {
   const range = headers['range']
@@ -74,8 +74,6 @@ function toByteRange(range: IntRange | SuffixRange, length: number): ByteRange {
   return { start: range.first, end: Math.min(range.last ?? length - 1, length - 1) }
 }
 
-const acceptRanges = { 'Accept-Ranges': 'bytes' }
-
 /**
  * Applies `Range` to a 200 to GET or HEAD, by its `ETag` and `Last-Modified`; any other response stays as it is. HEAD
  * is treated as GET (HED-3), although RFC 9110 section 14.2 defines ranges for GET only.
@@ -86,19 +84,19 @@ const acceptRanges = { 'Accept-Ranges': 'bytes' }
 export function applyRange(
   { method, headers }: Pick<HttpRequest, 'method' | 'headers'>,
   response: HttpResponse,
-  now: number,
+  now: () => number,
 ): HttpResponse {
   const { status, body } = response
   const hasRanges = (method === 'GET' || method === 'HEAD') && status === 200 && body !== undefined
   if (!hasRanges) return response
-  Object.assign(response.headers, acceptRanges)
+  response.headers['Accept-Ranges'] = 'bytes'
   if (headers['range'] === undefined) return response
   const length = lengthOfBody(body)
-  const verdict = decideRange(headers, { length, ...validatorsIn(response.headers) }, now)
+  const verdict = decideRange(headers, { length, ...validatorsIn(response.headers) }, now())
   if (verdict === 'whole') return response
   if (verdict === 'unsatisfiable') {
     const detail = 'The representation ends before the range begins. Content-Range says how long it is.'
-    const headers = { 'Content-Range': `bytes */${length}`, ...acceptRanges }
+    const headers = { 'Content-Range': `bytes */${length}`, 'Accept-Ranges': 'bytes' }
     throw fault('RANGE_NOT_SATISFIABLE', { detail, headers })
   }
   const { start, end } = verdict

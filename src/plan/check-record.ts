@@ -2,7 +2,7 @@
  * The first decision about a record (CON-6): is there one, may the caller use it, and do the preconditions of the
  * request hold? Here are also the validators that preconditions compare.
  */
-import { decidePreconditions, type EntityTag } from '../http/preconditions.ts'
+import { type CurrentState, decidePreconditions } from '../http/preconditions.ts'
 import { allOf, collectionsOf, fieldsOf, type Predicate } from '../model/predicate.ts'
 import type { RecordValues, Resource } from '../model/resource.ts'
 import { timestamp } from '../model/time.ts'
@@ -46,7 +46,8 @@ export function checkRecord(
   const isConditioned = conditions.ifMatch !== undefined || conditions.ifUnmodifiedSince !== undefined
   const mustBeConditioned = resource.preconditions === 'required' && kind !== 'restore' && !isRead
   if (mustBeConditioned && !isConditioned) return { kind: 'precondition-required' }
-  const current = validatorsOf(versionResource ?? resource, found)
+  if (!isConditional(conditions)) return undefined
+  const current = validatorsOf(versionResource ?? resource, found, conditions)
   const verdict = decidePreconditions({ method: isRead ? 'GET' : 'PUT', conditions, current })
   if (verdict === 'proceed') return undefined
   if (verdict !== 'not-modified') return { kind: 'stale', header: verdict.failed }
@@ -70,8 +71,12 @@ export function checkFilterConditions({ conditions }: Pick<DeleteMatching, 'cond
 
 /** Whether a request has any precondition. */
 export function isConditional(conditions: Conditions): boolean {
-  for (const condition of Object.values(conditions)) if (condition !== undefined) return true
-  return false
+  const { ifMatch, ifNoneMatch } = conditions
+  return ifMatch !== undefined || ifNoneMatch !== undefined || hasDate(conditions)
+}
+
+function hasDate({ ifModifiedSince, ifUnmodifiedSince }: Conditions): boolean {
+  return ifModifiedSince !== undefined || ifUnmodifiedSince !== undefined
 }
 
 /**
@@ -82,10 +87,10 @@ export function tagOf(resource: Resource, { revision }: Validators): string {
   return `${revision}-${resource.shape}`
 }
 
-/** What preconditions compare: the strong tag, and the date in seconds since 1970. */
-function validatorsOf(resource: Resource, validators: Validators): { tag: EntityTag; lastModified: number } {
-  const lastModified = Math.floor(Date.parse(validators.updatedAt) / 1000)
-  return { tag: { opaque: tagOf(resource, validators), weak: false }, lastModified }
+/** What the conditions compare: the strong tag, and the date in seconds since 1970 where one of them is a date. */
+function validatorsOf(resource: Resource, validators: Validators, conditions: Conditions): CurrentState {
+  const tag = { opaque: tagOf(resource, validators), weak: false }
+  return hasDate(conditions) ? { tag, lastModified: Math.floor(Date.parse(validators.updatedAt) / 1000) } : { tag }
 }
 
 /**

@@ -45,6 +45,8 @@ const most = 10_000
 /** Finds the caller of a request by its Authorization field. */
 export interface Authenticate {
   (authorization: string | undefined): Promise<Caller>
+  /** The caller of a credential that was accepted a moment ago; `undefined`: the credential must be verified. */
+  remembered(authorization: string | undefined): Caller | undefined
   /** Empties the cache, because a key was revoked. */
   forget(): void
 }
@@ -58,16 +60,21 @@ export function authenticator(credentials: Credentials): Authenticate {
   // By the whole field value. The cache is emptied as a whole, so that no key stays in memory after its last use.
   let known = new Map<string, { readonly caller: Caller; readonly until: number }>()
   let forgetAt = 0
-  const authenticate = async (authorization: string | undefined) => {
+  const remembered = (authorization: string | undefined) => {
     const now = credentials.now()
     if (now >= forgetAt || known.size >= most) {
       known = new Map()
       forgetAt = now + trust
     }
+    const entry = authorization === undefined ? undefined : known.get(authorization)
+    return entry !== undefined && now < entry.until ? entry.caller : undefined
+  }
+  const authenticate = async (authorization: string | undefined) => {
+    const cached = remembered(authorization)
+    if (cached !== undefined) return cached
+    const now = credentials.now()
     // A caller that is found while the cache is emptied was found too early to be cached.
     const remembering = known
-    const remembered = authorization === undefined ? undefined : known.get(authorization)
-    if (remembered !== undefined && now < remembered.until) return remembered.caller
     const read = readBearerToken(authorization)
     if (read === 'absent') {
       const what = credentials.verifyToken === undefined ? 'an API key' : 'an API key or a token'
@@ -101,7 +108,7 @@ export function authenticator(credentials: Credentials): Authenticate {
   const forget = () => {
     known = new Map()
   }
-  return Object.assign(authenticate, { forget })
+  return Object.assign(authenticate, { remembered, forget })
 }
 
 /** The token, or why there is none: no field, or one without a bearer token. */

@@ -14,21 +14,20 @@ export function isAdministrator(caller: CallerView): boolean {
   return caller.roles.includes(administrator)
 }
 
-const grants = new WeakMap<CallerView, Map<string, Predicate>>()
+type Grants = Map<Resource, Map<Action, Predicate>>
+const grants = new WeakMap<CallerView, Grants>()
 
 /**
  * The records of a resource on which the caller may perform the action: `never` is a 403, `always` means all records.
  * The same predicate decides about one record and filters a list (AUT-6). It is cached with the caller.
  */
 export function permit(catalog: Catalog, caller: CallerView, action: Action, resource: Resource): Predicate {
-  const known = grants.get(caller) ?? new Map<string, Predicate>()
-  grants.set(caller, known)
-  const key = `${action} ${resource.name}`
-  let grant = known.get(key)
-  if (grant === undefined) {
-    grant = anyOf(resource.access[action].map((rule) => allowed(catalog, caller, rule, action, resource)))
-    known.set(key, grant)
-  }
+  const known = grants.get(caller)?.get(resource)?.get(action)
+  if (known !== undefined) return known
+  const grant = anyOf(resource.access[action].map((rule) => allowed(catalog, caller, rule, action, resource)))
+  const ofCaller: Grants = grants.get(caller) ?? new Map()
+  const ofResource = ofCaller.get(resource) ?? new Map<Action, Predicate>()
+  grants.set(caller, ofCaller.set(resource, ofResource.set(action, grant)))
   return grant
 }
 

@@ -1,5 +1,5 @@
 /** An application without a socket: a catalog on a storage that answers requests. */
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import type { Cors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
@@ -22,6 +22,7 @@ import type { Observe } from './observe/observe.ts'
 import type { Counter } from './rates/counter.ts'
 import { openRateLimiter, type RateOptions } from './rates/rate-limiter.ts'
 import { type AppServices, earlyRefusal } from './request-context.ts'
+import { requestIds } from './request-ids.ts'
 import { respond } from './respond.ts'
 
 /** Options of an application. */
@@ -103,6 +104,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
   })
   const failed = (error: unknown) => observe({ kind: 'failure', requestId: 'keys', error })
   const keyUses = noteUses(storage.keys, now, failed, paused)
+  const running = new RunningRequests()
   const app: AppServices = {
     catalog,
     versions,
@@ -125,16 +127,13 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     knownQueries: new KnownQueries(),
     observe,
     now,
-    // A counter would show each caller how many requests the others send.
-    newRequestId: randomUUID,
+    newRequestId: requestIds(),
     cors: options.cors,
     requireHttps: options.requireHttps ?? false,
     development: options.development ?? false,
     state: { stopping: false },
+    running,
   }
-  let running = 0
-  const waiting: (() => void)[] = []
-  const idle = () => (running === 0 ? Promise.resolve() : new Promise<void>((resolve) => waiting.push(resolve)))
   return {
     catalog,
     server,
@@ -143,29 +142,44 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     files,
     keyUses,
     maintenance,
-    async respond(request, caller) {
-      running++
-      // An observer may throw: `close` must not wait for that request forever.
-      try {
-        return await respond(app, request, caller)
-      } finally {
-        if (--running === 0) for (const resolve of waiting.splice(0)) resolve()
-      }
-    },
+    respond: (request, caller) => respond(app, request, caller),
     refuse: (error, request) => earlyRefusal(app, error, request),
     forgetKeys: app.authenticate.forget,
-    idle,
+    idle: () => running.idle(),
     stop() {
       app.state.stopping = true
     },
     async close() {
       app.state.stopping = true
-      await idle()
+      await running.idle()
       await maintenance.close()
       await runner.close()
       await keyUses.close()
       await storage.close()
       rates?.close()
     },
+  }
+}
+
+/** Counts running requests, so that an application is closed after the last of them. */
+class RunningRequests {
+  #count = 0
+  #waiting: (() => void)[] = []
+
+  began(): void {
+    this.#count++
+  }
+
+  ended(): void {
+    this.#count--
+    if (this.#count > 0 || this.#waiting.length === 0) return
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
+  }
+
+  /** Resolves when no request is running. */
+  idle(): Promise<void> {
+    return this.#count === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve))
   }
 }

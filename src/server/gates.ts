@@ -8,7 +8,7 @@ import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
 import { accepts } from '../http/preferences.ts'
 import { actions, type CallerView } from '../model/declaration.ts'
 import { type Catalog, type Resource, storedResource } from '../model/resource.ts'
-import { refusalIn } from '../policy/caller.ts'
+import { type Caller, refusalIn } from '../policy/caller.ts'
 import { permit } from '../policy/permit.ts'
 import { acceptedTypes } from '../request/input.ts'
 import { refuseSecrets } from '../request/parameters.ts'
@@ -26,7 +26,7 @@ import { headLimits } from '../spec/limits.ts'
 import { StorageFault } from '../storage/storage.ts'
 import { chooseVersion } from '../versions/choose-version.ts'
 import { isLeaving, isRetired, noticeOf, retiredResponse } from '../versions/versions.ts'
-import type { RateLimiter } from './rates/rate-limiter.ts'
+import type { RateDecision } from './rates/rate-limiter.ts'
 import { type RequestContext, toFault } from './request-context.ts'
 
 /** One check. A promise only where something must be awaited: each costs time on every request. */
@@ -140,21 +140,36 @@ export const noteRevocation: Gate = (context) => {
 }
 
 /** 401; 429 if the address has failed too often. A valid credential passes even then. */
-export const authenticate: Gate = async (context) => {
-  const { app, request, choice, instance, earlierRevocations } = context
+export const authenticate: Gate = (context) => {
+  const { app, request, givenCaller, earlierRevocations } = context
+  const isOwn = givenCaller !== undefined || app.authenticateOwn !== undefined
+  if (isOwn || earlierRevocations !== undefined) return verify(context)
+  const caller = app.authenticate.remembered(request.headers['authorization'])
+  return caller === undefined ? verify(context) : welcome(context, caller)
+}
+
+async function verify(context: RequestContext): Promise<undefined> {
+  const { app, request, givenCaller, earlierRevocations } = context
   const credential = request.headers['authorization']
+  let caller: Caller
   try {
-    const own = context.givenCaller ?? (await app.authenticateOwn?.(request))
-    context.caller = own ?? (await app.authenticate(credential))
-    if (earlierRevocations !== undefined && (await earlierRevocations(context.caller.credential)))
-      context.caller = await app.authenticate(credential)
+    const own = givenCaller ?? (await app.authenticateOwn?.(request))
+    caller = own ?? (await app.authenticate(credential))
+    if (earlierRevocations !== undefined && (await earlierRevocations(caller.credential)))
+      caller = await app.authenticate(credential)
   } catch (error) {
     throw await countFailure(context, error)
   }
-  context.callerId = context.caller.id
+  return welcome(context, caller)
+}
+
+/** Notes the caller, and what authenticated callers are told about the version. */
+function welcome(context: RequestContext, caller: Caller): undefined {
+  const { app, choice, instance } = context
+  context.caller = caller
+  context.callerId = caller.id
   if (isLeaving(choice.version)) context.versionMoment = app.now()
   if (choice.known) context.versionNotice = noticeOf(app.versions, choice, instance, context.versionMoment)
-  return undefined
 }
 
 /** Reports and counts a failed authentication, and gives what to throw for it. */
@@ -166,14 +181,17 @@ async function countFailure({ app, request, requestId }: RequestContext, error: 
 }
 
 /** 429 (LIM-1). Calls in process are the program's own, and are not counted. */
-export const countRequest: Gate = (context) =>
-  context.app.rates === undefined || context.givenCaller !== undefined ? undefined : counted(context, context.app.rates)
+export const countRequest: Gate = (context) => {
+  const { app, caller, found, givenCaller, request } = context
+  if (app.rates === undefined || givenCaller !== undefined) return undefined
+  const decided = app.rates.admit(caller.id, found, request.method)
+  return decided instanceof Promise ? decided.then((made) => obey(context, made)) : obey(context, decided)
+}
 
-async function counted(context: RequestContext, rates: RateLimiter): Promise<undefined> {
-  const { caller, found, request } = context
-  const { headers, refusal } = await rates.admit(caller.id, found, request.method)
-  context.rateHeaders = headers
-  if (refusal !== undefined) throw refusal
+/** @throws Fault RATE_LIMITED */
+function obey(context: RequestContext, decision: RateDecision): undefined {
+  context.rate = decision
+  if (decision.refusal !== undefined) throw decision.refusal
 }
 
 /** 429 and 503 while the caller has too many responses to read (LIM-6). */

@@ -1,6 +1,6 @@
 /** One request while it is processed: its properties, and the data for its response, the log, metrics and traces. */
 import { type Cors, withCors } from '../http/cors.ts'
-import type { HttpRequest, HttpResponse, ResponseHeaders } from '../http/message.ts'
+import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import type { Preferred } from '../http/preferences.ts'
 import type { ExportFiles } from '../jobs/export-files.ts'
 import type { Runner } from '../jobs/runner.ts'
@@ -22,7 +22,7 @@ import type { Documents } from './documents.ts'
 import type { MaintenanceWatch } from './maintenance.ts'
 import { type Observe, Timing } from './observe/observe.ts'
 import type { RequestSpan } from './observe/request-span.ts'
-import type { RateLimiter } from './rates/rate-limiter.ts'
+import type { RateDecision, RateLimiter } from './rates/rate-limiter.ts'
 
 /** What all requests of an application share. */
 export interface AppServices {
@@ -55,6 +55,8 @@ export interface AppServices {
   /** Adds `Server-Timing` to responses (OPS-1). */
   readonly development: boolean
   readonly state: { stopping: boolean }
+  /** Counts running requests. */
+  readonly running: { began(): void; ended(): void }
 }
 
 /** One request and everything that the pipeline found out about it. */
@@ -109,7 +111,8 @@ export class RequestContext implements Planning, ReplyContext, Requester {
   route: string | undefined
   version: Version | undefined
   versionNotice: VersionNotice | undefined
-  rateHeaders: ResponseHeaders | undefined
+  /** Set by the gate `countRequest`. */
+  rate: RateDecision | undefined
   /** The error code of the response. */
   code: string | undefined
 
@@ -145,10 +148,13 @@ export class RequestContext implements Planning, ReplyContext, Requester {
 
   /** Adds the header fields that every response has, and reports the request as answered. */
   finish(made: HttpResponse, span: RequestSpan | undefined): HttpResponse {
-    const { app, request, requestId, timing, versionNotice, version, route, code, callerId: caller } = this
+    const { app, request, requestId, timing, versionNotice, version, route, rate, code, callerId: caller } = this
     if (versionNotice !== undefined) addNotice(made, versionNotice)
     const response = withCommonHeaders(app.cors, request, requestId, made)
-    if (this.rateHeaders !== undefined) Object.assign(response.headers, this.rateHeaders)
+    if (rate !== undefined) {
+      response.headers['RateLimit-Policy'] = rate.policy
+      response.headers['RateLimit'] = rate.limits
+    }
     if (timing !== undefined && app.development) response.headers['Server-Timing'] = timing.format()
     const { method } = request
     const { status } = response

@@ -47,24 +47,29 @@ const gates: readonly gate.Gate[] = [
  * @param caller the caller of a call in process, whom the program vouches for; `undefined`: the request says it
  */
 export async function respond(app: AppServices, request: HttpRequest, caller?: Caller): Promise<HttpResponse> {
-  const context = new RequestContext(app, request)
-  context.givenCaller = caller
-  app.observe(arrival)
-  const tracing = beginTrace(request, context.requestId, context.started)
-  const span = tracing === undefined ? undefined : await tracing
-  if (span !== undefined) context.timing ??= new Timing(context.started)
-  let response: HttpResponse
+  app.running.began()
+  // An observer may throw: closing must not wait for that request forever.
   try {
-    response = await (span === undefined ? answer(context) : span.run(() => answer(context)))
-    const isRead = request.method === 'GET' || request.method === 'HEAD'
-    if (isRead && response.status === 200) response = applyRange(request, response, app.now())
-    reserveBytes(context, response)
-  } catch (error) {
-    response = context.problemOf(error)
+    const context = new RequestContext(app, request)
+    context.givenCaller = caller
+    app.observe(arrival)
+    const tracing = beginTrace(request, context.requestId, context.started)
+    const span = tracing === undefined ? undefined : await tracing
+    if (span !== undefined) context.timing ??= new Timing(context.started)
+    let response: HttpResponse
+    try {
+      response = await (span === undefined ? answer(context) : span.run(() => answer(context)))
+      response = applyRange(request, response, app.now)
+      reserveBytes(context, response)
+    } catch (error) {
+      response = context.problemOf(error)
+    } finally {
+      context.endRevocation?.()
+    }
+    return context.finish(response, span)
   } finally {
-    context.endRevocation?.()
+    app.running.ended()
   }
-  return context.finish(response, span)
 }
 
 const arrival = { kind: 'arrival' } as const

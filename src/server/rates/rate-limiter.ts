@@ -1,7 +1,6 @@
 /** Rate limits: which requests pass (LIM-1), and the header fields that report it (LIM-2). */
 
 import { isIPv6 } from 'node:net'
-import type { ResponseHeaders } from '../../http/message.ts'
 import { type CountedAction, countedActions } from '../../model/limits.ts'
 import { type Catalog, storedResource } from '../../model/resource.ts'
 import type { Found, Target } from '../../request/target.ts'
@@ -12,16 +11,18 @@ import { redisCounter } from './redis-counter.ts'
 
 /** The result of counting a request. */
 export interface RateDecision {
-  /** For the response, of any status. */
-  readonly headers: ResponseHeaders
+  /** `RateLimit-Policy` of the response, whatever its status. */
+  readonly policy: string
+  /** `RateLimit`. */
+  readonly limits: string
   /** Set if the request exceeds a quota. */
   readonly refusal: Fault | undefined
 }
 
 /** Counts requests and failed authentications. Both throw if the counter fails. */
 export interface RateLimiter {
-  /** Counts a request of a caller. */
-  admit(caller: string, found: Found, method: string): Promise<RateDecision>
+  /** Counts a request of a caller. Returns a promise only if the counter is on another machine. */
+  admit(caller: string, found: Found, method: string): RateDecision | Promise<RateDecision>
   /**
    * Counts a failed authentication. Returns a refusal once there were too many.
    *
@@ -60,12 +61,15 @@ function rateLimiter(catalog: Catalog, counter: Counter, observe: Observe): Rate
     return refusalFor(spent)
   }
 
+  function decide(policy: string, counted: Counted): RateDecision {
+    return { policy, limits: formatLimits(counted.standings), refusal: refusalOf(counted) }
+  }
+
   return {
-    async admit(id, found, method) {
+    admit(id, found, method) {
       const { quotas, policy } = termsFor(found, method)
-      const counted = await counter.count(quotas.map((quota) => ({ quota, of: id })))
-      const headers = { 'RateLimit-Policy': policy, RateLimit: formatLimits(counted.standings) }
-      return { headers, refusal: refusalOf(counted) }
+      const counted = counter.count(quotas.map((quota) => ({ quota, of: id })))
+      return counted instanceof Promise ? counted.then((made) => decide(policy, made)) : decide(policy, counted)
     },
     async fail(from) {
       // Clients without a known address share one limit; without any limit, they could guess credentials forever.
