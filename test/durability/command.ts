@@ -27,8 +27,8 @@ export interface ServerProcess {
 }
 
 /**
- * Starts `resourced serve` and waits until it listens; on the file of the folder, unless told otherwise. TEST_WORKERS is
- * its number of workers, unless the options say one.
+ * Starts `resourced serve` and waits until it listens; on the file of the folder, unless told otherwise. It has as many
+ * workers as TEST_WORKERS says, by default one, unless the options say how many.
  */
 export async function startServer(
   folder: string,
@@ -36,10 +36,10 @@ export async function startServer(
   variables: Readonly<Record<string, string>> = {},
   database = `sqlite:${databaseFile(folder)}`,
 ): Promise<ServerProcess> {
-  const workers = process.env.TEST_WORKERS
+  const workers = process.env.TEST_WORKERS ?? '1'
   const parameters = [
     'serve',
-    ...(workers === undefined || database.includes(':memory:') ? [] : ['--workers', workers]),
+    ...(database.includes(':memory:') ? [] : ['--workers', workers]),
     join(folder, 'diary.json'),
     '--database',
     database,
@@ -53,7 +53,10 @@ export async function startServer(
     cwd: folder,
     env: { ...environmentOf(folder), ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own, so that all of its processes can be killed at the same moment.
+    detached: workers !== '1',
   })
+  if (workers !== '1') killTogether(child)
   const errors: string[] = []
   child.stderr.on('data', (piece) => errors.push(String(piece)))
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string)
@@ -73,6 +76,12 @@ export async function startServer(
     ended.then((how) => reject(new Error(`The server ended with ${how}: ${errors.join('')}`)))
   })
   return { child, origin, server, metrics, log, errors, ended, workerIds }
+}
+
+/** Has SIGKILL end a server and its workers at the same moment, as the end of their machine would. */
+function killTogether(child: ChildProcess): void {
+  const kill = child.kill.bind(child)
+  child.kill = (signal) => (signal === 'SIGKILL' ? process.kill(-(child.pid as number), signal) : kill(signal))
 }
 
 /** Makes an administrator's key with `resourced keys create`. */

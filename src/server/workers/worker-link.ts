@@ -75,6 +75,8 @@ export function linkToSupervisor(): WorkerLink | undefined {
       }),
     Date.now,
   )
+  // A worker that cannot start ends as a server does.
+  process.channel?.unref()
   // Without a supervisor there are no more connections.
   process.once('disconnect', end)
   // Signals often go to a whole group of processes: the supervisor decides.
@@ -86,6 +88,7 @@ export function linkToSupervisor(): WorkerLink | undefined {
     ended,
     async join(take, given) {
       duties = given
+      process.channel?.ref()
       process.on('message', (message, socket) => {
         if (message !== 'connection') return
         // The client may have gone.

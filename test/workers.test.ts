@@ -1,0 +1,296 @@
+/** Several workers are one server: no request is lost, and nothing is counted twice (`serve --workers`). */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Answer, clientOf, isConnectionLost, type Send } from './durability/client.ts'
+import { createKey, type ServerProcess, startServer } from './durability/command.ts'
+import { newDatabase } from './engine.ts'
+import { statuses, until } from './races/servers.ts'
+import { sendRaw } from './raw-client.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'resourced-workers-'))
+const declaration = {
+  name: 'workers',
+  resources: { notes: { fields: { name: { type: 'string' } } } },
+  limits: { rate: { caller: '200/hour', address: '50/hour' } },
+}
+const started: ServerProcess[] = []
+const ends: (() => void)[] = []
+const { address } = await newDatabase()
+let key: string
+before(() => {
+  writeFileSync(join(folder, 'diary.json'), JSON.stringify(declaration))
+  key = createKey(folder, address)
+})
+after(async () => {
+  for (const end of ends) end()
+  for (const { child, workerIds } of started) {
+    for (const id of [child.pid as number, ...workerIds.values()]) if (isRunning(id)) process.kill(id, 'SIGKILL')
+  }
+  await Promise.all(started.map(({ ended }) => ended))
+  rmSync(folder, { recursive: true })
+})
+
+async function start(workers: string, options: readonly string[] = [], variables = {}): Promise<ServerProcess> {
+  const server = await startServer(folder, ['--http', '--workers', workers, ...options], variables, address)
+  started.push(server)
+  const others = Number(workers) - 1
+  if (others > 0) await until(async () => server.workerIds.size >= others)
+  return server
+}
+
+/** Clients with a connection each. Workers get connections in turn, so there are several to each of them. */
+function clients({ origin }: ServerProcess, number: number, credential = key): Send[] {
+  return Array.from({ length: number }, () => {
+    const { send, close } = clientOf(origin, credential)
+    ends.push(close)
+    return send
+  })
+}
+
+async function stop(server: ServerProcess): Promise<void> {
+  server.child.kill('SIGTERM')
+  assert.equal(await server.ended, 0, server.errors.join(''))
+  assert.deepEqual(server.log.slice(-2), ['stopping', 'stopped'])
+}
+
+function isRunning(id: number): boolean {
+  try {
+    return process.kill(id, 0)
+  } catch {
+    return false
+  }
+}
+
+/** A request of each client. */
+const each = (senders: readonly Send[], ...given: Parameters<Send>): Promise<Answer[]> =>
+  Promise.all(senders.map((send) => send(...given)))
+
+/** The value of a metric without labels. */
+async function metric({ metrics }: ServerProcess, name: string): Promise<number> {
+  const text = await (await fetch(metrics as string)).text()
+  return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1])
+}
+
+test('LIM-1: of many requests to four workers exactly as many succeed as the rate allows', async () => {
+  const server = await start('4', ['--rate-limit', 'declared'])
+  const senders = clients(server, 16)
+  const answers: Answer[] = []
+  for (let round = 0; round < 25; round++) answers.push(...(await each(senders, 'GET', '/v1/notes?limit=1')))
+  assert.deepEqual(statuses(answers), { 200: 200, 429: 200 })
+  for (const { status, headers } of answers) {
+    const [, left, until] = /^"caller";r=(\d+);t=(\d+)$/.exec(String(headers.ratelimit)) ?? []
+    assert.ok(Number(left) < 200 && Number(until) <= 3_600, String(headers.ratelimit))
+    if (status === 429) assert.deepEqual([left, headers['retry-after']], ['0', until])
+  }
+  // Failed authentications count by address, whichever worker gets them.
+  const strangers = clients(server, 16, 'none')
+  const failed: Answer[] = []
+  for (let round = 0; round < 8; round++) failed.push(...(await each(strangers, 'GET', '/v1/notes')))
+  assert.deepEqual(statuses(failed), { 401: 50, 429: 78 })
+  await stop(server)
+})
+
+test('AUT-2: a key that is revoked on one worker is refused by every worker at once', async () => {
+  const server = await start('4')
+  const [admin] = clients(server, 1)
+  for (let round = 0; round < 10; round++) {
+    const made = await admin!('POST', '/v1/api-keys', { body: { subject: 'guest', roles: ['admin'] } })
+    const senders = clients(server, 8, made.json.key)
+    assert.deepEqual(statuses(await each(senders, 'GET', '/v1/notes')), { 200: 8 })
+    assert.equal((await admin!('DELETE', `/v1/api-keys/${made.json.id}`)).status, 204)
+    assert.deepEqual(statuses(await each(senders, 'GET', '/v1/notes')), { 401: 8 })
+  }
+  await stop(server)
+})
+
+test('a client reads its own writes, whichever workers it uses, and a repeated POST is made once', async () => {
+  const server = await start('4')
+  const senders = clients(server, 8)
+  for (let round = 0; round < 50; round++) {
+    const made = await senders[round % 8]!('POST', '/v1/notes', { body: { name: `note ${round}` } })
+    const [first, ...others] = await each(senders, 'GET', `/v1/notes/${made.json.id}`)
+    assert.equal(first?.status, 200)
+    for (const other of others) assert.deepEqual(other.json, first?.json)
+    const totals = (await each(senders, 'GET', '/v1/notes?limit=1')).map(({ json }) => json.pagination.total_count)
+    assert.deepEqual(new Set(totals), new Set([round + 1]))
+  }
+  const headers = { 'idempotency-key': '"once"' }
+  const answers = await each(senders, 'POST', '/v1/notes', { body: { name: 'once' }, headers })
+  const found = await senders[0]!('GET', '/v1/notes?limit=1')
+  assert.equal(found.json.pagination.total_count, 51)
+  for (const { status, json } of answers)
+    assert.ok(status === 201 || json.code === 'IDEMPOTENCY_KEY_IN_USE', status + json.code)
+  await stop(server)
+})
+
+/** Clients that ask again and again until they are told to stop, and what came of their requests. */
+function traffic(server: ServerProcess, number: number) {
+  const counts = { answered: 0, written: 0 }
+  const failures: unknown[] = []
+  let isOver = false
+  const work = Promise.all(
+    clients(server, number).map(async (send, client) => {
+      for (let turn = 0; !isOver; turn++) {
+        // Some ask at once again, others after a pause.
+        await sleep((client % 4) * 15)
+        const isWrite = turn % 3 === 0
+        try {
+          const { status } = await (isWrite
+            ? send('POST', '/v1/notes', { body: { name: `traffic ${client} ${turn}` } })
+            : send('GET', '/v1/notes?limit=1'))
+          assert.equal(status, isWrite ? 201 : 200)
+          counts.answered++
+          if (isWrite) counts.written++
+        } catch (error) {
+          failures.push(error)
+        }
+      }
+    }),
+  )
+  return {
+    counts,
+    failures,
+    async end() {
+      isOver = true
+      await work
+    },
+  }
+}
+
+const more = (counts: { answered: number }, number: number) => {
+  const enough = counts.answered + number
+  return until(async () => counts.answered >= enough)
+}
+
+test('OPS-2: no request is lost while workers are replaced under load', async (context) => {
+  const server = await start('2')
+  const before = (await clients(server, 1)[0]!('GET', '/v1/notes?limit=1')).json.pagination.total_count
+  const { counts, failures, end } = traffic(server, 12)
+  await more(counts, 100)
+  for (let round = 0; round < 2; round++) {
+    const ids = [...server.workerIds.values()]
+    // Every worker is replaced, one after the other.
+    server.child.kill('SIGHUP')
+    await until(
+      async () => server.workerIds.size === 2 && [...server.workerIds.values()].every((id) => !ids.includes(id)),
+    )
+    await more(counts, 100)
+    // A worker that is asked to end is replaced too.
+    const id = server.workerIds.get(2) as number
+    process.kill(id, 'SIGTERM')
+    await until(async () => server.workerIds.get(2) !== id && !isRunning(id))
+  }
+  await more(counts, 100)
+  await end()
+  assert.deepEqual(failures, [])
+  const found = await clients(server, 1)[0]!('GET', '/v1/notes?limit=1')
+  assert.equal(found.json.pagination.total_count, before + counts.written)
+  context.diagnostic(`${counts.answered} requests were answered`)
+  await stop(server)
+})
+
+test('a worker that is killed loses the requests that it has, and no other; another takes its place', async (context) => {
+  const server = await start('3', ['--metrics-port', '0'])
+  const { counts, failures, end } = traffic(server, 12)
+  let last = 0
+  for (let round = 0; round < 3; round++) {
+    await more(counts, 100)
+    const seen = await metric(server, 'resourced_commits_total')
+    assert.ok(seen >= last, 'a counter never falls')
+    last = seen
+    const id = server.workerIds.get(2 + (round % 2)) as number
+    process.kill(id, 'SIGKILL')
+    await until(async () => server.workerIds.get(2 + (round % 2)) !== id)
+  }
+  await more(counts, 100)
+  assert.ok((await metric(server, 'resourced_commits_total')) >= last)
+  assert.equal(await metric(server, 'resourced_workers'), 3)
+  await end()
+  // Every worker has at most as many requests as there are clients.
+  assert.ok(failures.length <= 36, `${failures.length} failed`)
+  for (const failure of failures) assert.ok(isConnectionLost(failure), String(failure))
+  context.diagnostic(`${counts.answered} requests were answered, ${failures.length} lost`)
+  await stop(server)
+})
+
+test('if the supervisor is killed, workers answer what they have and end, and leave the port', async () => {
+  const server = await start('3')
+  const ids = [...server.workerIds.values()]
+  assert.equal(ids.length, 2)
+  const { port } = new URL(server.origin)
+  const body = JSON.stringify({ name: 'in two halves' })
+  const head = `POST /v1/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
+  const halves = await Promise.all(
+    [1, 2, 3].map(() =>
+      sendRaw(server.origin, head + body.slice(0, 5), {
+        async afterwards(socket) {
+          await sleep(200)
+          const id = server.child.pid as number
+          if (isRunning(id)) process.kill(id, 'SIGKILL')
+          await until(async () => !isRunning(id))
+          socket.write(body.slice(5))
+        },
+      }),
+    ),
+  )
+  for (const { answers, closed } of halves) assert.deepEqual([answers[0]?.status, closed], [201, true])
+  await until(async () => !ids.some(isRunning))
+  await stop(await start('2', ['--port', port]))
+})
+
+test('the log is one stream of whole lines, however long they are', async () => {
+  const server = await start('4')
+  const senders = clients(server, 8)
+  let lines = 0
+  server.child.stdout?.on('data', (piece) => {
+    lines += String(piece).split('x'.repeat(6_000)).length - 1
+  })
+  // `startServer` parses every line.
+  for (let round = 0; round < 40; round++) await each(senders, 'GET', `/v1/${'x'.repeat(6_000)}/${round}`)
+  await stop(server)
+  assert.ok(lines > 0)
+  assert.deepEqual(server.log, ['listening', 'stopping', 'stopped'])
+  assert.equal(server.errors.join('').match(/is served at/g)?.length, 1)
+})
+
+test('if workers end again and again, the server ends too, and says so', async () => {
+  const preload = join(folder, 'failing.mjs')
+  writeFileSync(preload, 'if (process.env.RESOURCED_WORKER) setTimeout(() => process.exit(7), 2_000)')
+  const server = await startServer(
+    folder,
+    ['--http', '--workers', '2'],
+    { NODE_OPTIONS: `--import ${preload}` },
+    address,
+  )
+  started.push(server)
+  assert.equal(await server.ended, 1)
+  assert.match(server.errors.join(''), /5 workers ended shortly after their start\. .*--workers 1/)
+})
+
+test('a first worker that cannot start explains why, and its exit code is that of the server', async () => {
+  const failing = async (options: readonly string[]) => {
+    const server = await startServer(folder, ['--http', '--workers', '2', ...options], {}, address).catch(String)
+    assert.ok(typeof server === 'string', 'it has started')
+    return server
+  }
+  assert.match(await failing(['--cors-origin', '*', '--cors-credentials']), /ended with [12]: .*\*/)
+  const taken = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => taken.once('listening', resolve))
+  const { port } = taken.address() as { port: number }
+  assert.match(await failing(['--port', String(port)]), new RegExp(`ended with 1: Port ${port} is in use`))
+  assert.match(await failing(['--metrics-port', String(port)]), /ended with 1: Metrics cannot be served/)
+  taken.close()
+})
+
+test('a number of workers that cannot be is refused', async () => {
+  for (const number of ['0', '-1', '2.5', 'many', '', '5000']) {
+    await assert.rejects(start(number), /ended with 2: --workers takes a number from 1 to 1024, or auto, not/)
+  }
+  const inMemory = startServer(folder, ['--http', '--workers', '2'], {}, 'sqlite::memory:')
+  await assert.rejects(inMemory, /ended with 2: A database in memory belongs to one process/)
+})
