@@ -5,7 +5,7 @@ import type { Row } from '../transaction.ts'
 import { type Column, columnSql, columnsOf, subject } from './columns.ts'
 import type { Epochs, SqlContext } from './context.ts'
 import type { Bound } from './engine.ts'
-import { derived, jsonText, searchText } from './values.ts'
+import { derived, jsonText, numberText, searchText } from './values.ts'
 
 /** The value of a column for a record. */
 export function boundOf(column: Column, record: RecordValues): Bound {
@@ -26,6 +26,11 @@ export function searchWords(resource: Resource, record: RecordValues): string {
 export function revisionSql({ epochs }: { readonly epochs?: Epochs }, collection: string): Sql {
   const epoch = epochs?.get(collection)
   return raw(epoch === undefined ? '_revision' : `(_revision + ${epoch})`)
+}
+
+/** The revision of a new record as clients see it. */
+export function firstRevision({ epochs }: { readonly epochs?: Epochs }, collection: string): number {
+  return 1 + (epochs?.get(collection) ?? 0)
 }
 
 /** The column of a select that gives the revision as `_revision`. */
@@ -87,6 +92,50 @@ export function representationSql(
     if (withDeleted) members.push(unescaped('deleted_at'))
     return engine.jsonObject(members)
   })
+}
+
+type Write = (record: RecordValues) => string
+
+const writers = new WeakMap<Resource, readonly Write[]>()
+
+/**
+ * The JSON of a live record: the same text as `representationSql` gives for its row. Who has the values of a row needs
+ * no database to represent it.
+ */
+export function representationText(resource: Resource, record: RecordValues): string {
+  let parts = writers.get(resource)
+  if (parts === undefined) {
+    parts = writersOf(resource)
+    writers.set(resource, parts)
+  }
+  let text = '{'
+  for (const part of parts) text += part(record)
+  return `${text}}`
+}
+
+function writersOf(resource: Resource): Write[] {
+  const unescaped = (text: string) => `"${text}"`
+  const member = (name: string, source: string, write: (value: never) => string): Write => {
+    return (record) => `,"${name}":${record[source] == null ? 'null' : write(record[source] as never)}`
+  }
+  const declared = membersOf(resource).map(({ name, column, value }) => {
+    if (column === undefined) return () => `,"${name}":${JSON.stringify(value)}`
+    const write = column.field.reference === undefined ? textsOf[column.type] : unescaped
+    return member(name, column.field.name, write)
+  })
+  return [
+    ({ id }) => `"id":"${id}"`,
+    ...declared,
+    ...['created_at', 'updated_at'].map((name) => member(name, name, unescaped)),
+  ]
+}
+
+const textsOf: Readonly<Record<Column['type'], (value: never) => string>> = {
+  text: (value: string) => JSON.stringify(value),
+  integer: numberText,
+  real: numberText,
+  boolean: String,
+  json: jsonText,
 }
 
 /** The name of a resource, qualified by its version if that is an older one, as a part of cache keys. */

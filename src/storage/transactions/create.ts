@@ -1,14 +1,13 @@
 /** Creating records: one for a request, or many that are imported (CON-5). */
-import sql, { type Sql } from 'sql-template-tag'
-import { always } from '../../model/predicate.ts'
+import sql, { raw, type Sql } from 'sql-template-tag'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { type Proposal, proposeCreate, type Question } from '../../plan/decide.ts'
 import type { Create, Outcome } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Engine } from '../sql/engine.ts'
 import { filled, slot, slotted } from '../sql/prepared.ts'
-import { boundOf, searchWords, versionedName } from '../sql/records.ts'
-import { prebuilt, type Statement, type Transaction } from '../transaction.ts'
+import { boundOf, firstRevision, representationText, searchWords, versionedName } from '../sql/records.ts'
+import { ignoringRows, prebuilt, type Statement, type Transaction } from '../transaction.ts'
 import { checkParent } from './read-page.ts'
 import { type Moves, noteMove, tick, tickAll } from './rows/clock.ts'
 import {
@@ -21,21 +20,10 @@ import {
   permittedSql,
   ruledAmong,
 } from './rows/other-records.ts'
-import {
-  type Answered,
-  answerSql,
-  insertionSql,
-  insertRecord,
-  type RowSource,
-  rowInsertion,
-  sourceOf,
-  writeAndRepresent,
-  writeInOneStatement,
-} from './rows/record-row.ts'
+import { insertionSql, insertRecord, type RowSource, sourceOf, writeInOneStatement } from './rows/record-row.ts'
 
 /** Runs a Create: in one statement if the engine can and everything holds, otherwise step by step. */
 export function* createRecord(context: SqlContext, plan: Create): Transaction<Outcome> {
-  const { id, resource } = plan
   // The first answer to an idempotency key is kept in the same transaction.
   const isLast = plan.idempotency === undefined
   const { writeReturning } = context.engine
@@ -43,16 +31,24 @@ export function* createRecord(context: SqlContext, plan: Create): Transaction<Ou
     const proposal = proposeCreate(context.catalog, plan)
     const statement = () => creationStatement(context, plan, writeReturning, proposal)
     const created = yield* writeInOneStatement(plan, proposal, statement)
-    if (created !== undefined) return outcomeOf(id, created)
+    if (created !== undefined) return outcomeOf(context, plan, proposal)
   }
   const decided = yield* decideCreate(context, plan)
   if (decided.kind !== 'proposal') return decided
-  const insertion = rowInsertion(context, resource, decided.draft.values)
-  return outcomeOf(id, yield* writeAndRepresent(context, plan, insertion, { live: 1, isLast }))
+  yield* insertRecord(context, plan.resource, decided.draft.values)
+  yield ignoringRows(tick(context, plan.resource.name, 1, 0))
+  return outcomeOf(context, plan, decided)
 }
 
-function outcomeOf(id: string, { json, revision, updatedAt }: Answered): Outcome {
-  return { kind: 'created', id, json, revision, updatedAt }
+/** The new record. The database is not asked for what was just sent to it. */
+function outcomeOf(
+  context: SqlContext,
+  { id, resource, versionResource }: Create,
+  { draft: { values } }: Proposal,
+): Outcome {
+  const json = representationText(versionResource ?? resource, values)
+  const revision = firstRevision(context, resource.name)
+  return { kind: 'created', id, json, revision, updatedAt: String(values['updated_at']) }
 }
 
 /** Runs many Creates of any resources, in order (see `Storage.load`). Their representations are not built. */
@@ -113,7 +109,7 @@ function creationStatement(
     writeReturning(
       insertionSql(context, resource, source, conditions),
       tick(context, resource.name, 1, 0),
-      answerSql(context, plan, always),
+      raw('1 as created'),
     )
   if (parent !== undefined || permitted.kind !== 'always') {
     const permission = permittedSql(context, resource, permitted, record)

@@ -6,11 +6,12 @@ import { type Proposal, proposeUpdate } from '../../plan/decide.ts'
 import type { Outcome, Update } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { revisionSql } from '../sql/records.ts'
-import type { Transaction } from '../transaction.ts'
+import type { Row, Transaction } from '../transaction.ts'
 import { tick } from './rows/clock.ts'
 import { conditionsOf, decide, hasCascadeParents, permittedRecordSql, permittedSql } from './rows/other-records.ts'
 import {
   type Answered,
+  answeredOf,
   answerSql,
   lockRecord,
   peekRecord,
@@ -33,7 +34,7 @@ export function* updateRecord(context: SqlContext, plan: Update): Transaction<Ou
     const proposal = proposeUpdate(catalog, plan, current)
     if (proposal.kind !== 'proposal') return proposal
     const updated = yield* updateOnCondition(context, addressed, current.found as Found, proposal)
-    if (updated !== undefined) return outcomeOf(updated)
+    if (updated !== undefined) return outcomeOf(answeredOf(updated))
   }
   const proposal = proposeUpdate(catalog, plan, yield* lockRecord(context, addressed))
   if (proposal.kind !== 'proposal') return proposal
@@ -43,7 +44,7 @@ export function* updateRecord(context: SqlContext, plan: Update): Transaction<Ou
   const { draft } = proposal
   if (draft.changed.length === 0) return outcomeOf(yield* represent(context, plan, id, mayRead))
   const change = rowUpdate(context, resource, draft)
-  return outcomeOf(yield* writeAndRepresent(context, plan, change, { isLast: true, mayRead }))
+  return outcomeOf(yield* writeAndRepresent(context, plan, change))
 }
 
 /** @param plan its `permitted` has to hold for the record as it was found */
@@ -52,7 +53,7 @@ function* updateOnCondition(
   plan: Update,
   { revision }: Found,
   proposal: Proposal,
-): Transaction<Answered | undefined> {
+): Transaction<Row | undefined> {
   const { resource, id, permitted, mayRead } = plan
   const { draft, questions, permissions } = proposal
   const { writeReturning } = context.engine

@@ -80,7 +80,7 @@ export function answerSql(
 }
 
 /** The record in a row of such a select. */
-function answeredOf(row: Row | undefined): Answered {
+export function answeredOf(row: Row | undefined): Answered {
   const { revision, updatedAt, permitted } = foundOf(row) as Found
   return { json: String(row?.['json']), revision, updatedAt, readable: permitted }
 }
@@ -209,24 +209,10 @@ export function* changeRecord(
   yield ignoringRows(tick(context, resource.name, 0, 0))
 }
 
-interface WriteOptions {
-  /** By how much the number of live records changes. */
-  readonly live?: number
-  /** Whether the transaction ends with the statement that returns the record. */
-  readonly isLast: boolean
-  /** The records that the caller may read. */
-  readonly mayRead?: Predicate
-}
-
-/** Writes a record, moves the clock, and returns the record for the response. */
-export function* writeAndRepresent(
-  context: SqlContext,
-  plan: Create | Update,
-  change: RowChange,
-  { live = 0, isLast, mayRead = always }: WriteOptions,
-): Transaction<Answered> {
-  const { resource } = plan
-  const ticked = tick(context, resource.name, live, 0)
+/** Updates a record, moves the clock, ends the transaction, and returns the record for the response. */
+export function* writeAndRepresent(context: SqlContext, plan: Update, change: RowChange): Transaction<Answered> {
+  const { resource, mayRead } = plan
+  const ticked = tick(context, resource.name, 0, 0)
   const { writeReturning } = context.engine
   if (writeReturning === undefined) {
     yield* writeRow(context, resource, change)
@@ -234,24 +220,23 @@ export function* writeAndRepresent(
     return yield* represent(context, plan, change.id, mayRead)
   }
   const statement = writeReturning(change.statement, ticked, answerSql(context, plan, mayRead))
-  return answeredOf(yield* firstRow(isLast ? committing(statement) : statement))
+  return answeredOf(yield* firstRow(committing(statement)))
 }
 
 /**
  * Writes a proposal in one statement, whose conditions are everything that must hold. Over a network, each statement
  * less saves a round trip.
  *
- * @param statement the statement, which returns the record
- * @returns `undefined` if nothing was written: then the proposal must be decided step by step, which also finds the
+ * @param statement the statement, which returns a row if it writes one
+ * @returns that row; `undefined` if nothing was written: then the proposal must be decided step by step, which also finds the
  *   reason
  */
 export function* writeInOneStatement(
   plan: Create | Update,
   proposal: Proposal,
   statement: () => Parameters<typeof standalone>[0],
-): Transaction<Answered | undefined> {
+): Transaction<Row | undefined> {
   const answers = optimisticAnswers(proposal.questions)
   if (answers === undefined || judge(plan, proposal, answers) !== undefined) return undefined
-  const row = yield* firstRow(standalone(statement(), 'changing'))
-  return row === undefined ? undefined : answeredOf(row)
+  return yield* firstRow(standalone(statement(), 'changing'))
 }
