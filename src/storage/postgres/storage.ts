@@ -4,13 +4,13 @@ import type { Outcome, Plan, ReadPage, Write } from '../../plan/plan.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { type Epochs, type SqlContext, sqlContext } from '../sql/context.ts'
 import type { OnCommit, OnReplica, Requester, Storage } from '../storage.ts'
-import type { Transaction } from '../transaction.ts'
 import { createRecords } from '../transactions/create.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { readChunk } from '../transactions/exports.ts'
 import { keyStore } from '../transactions/keys.ts'
+import { finishLarge } from '../transactions/large-changes.ts'
 import { isIndexRange } from '../transactions/list.ts'
-import { backgroundOf, jobStore, takeMatching } from '../transactions/long-work.ts'
+import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { Memory } from '../transactions/memory.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { readPage, readPageAtOnce } from '../transactions/read-page.ts'
@@ -108,11 +108,9 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
         const from = { caller: requester?.callerId, abandoned: requester?.abandoned?.() }
         return reading((source) => pageFrom(source, context, plan, from))
       }
-      const outcome = await database.write(() => writeTransaction(context, plan) as Transaction<Outcome>, isChange, {
-        isolation: isolationOf(context, plan),
-      })
-      if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') await takeMatching(background, plan)
-      return outcome
+      const isolation = isolationOf(context, plan)
+      const written = await database.write(() => writeTransaction(context, plan), isChange, { isolation })
+      return finishLarge({ context, runner: database, background }, plan, written)
     },
     load(plans, whenRefused) {
       return database.write(

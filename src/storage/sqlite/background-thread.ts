@@ -6,7 +6,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { readEpochs, sqlContext } from '../sql/context.ts'
 import { type ExportPiece, StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
-import { isWriting, longWork } from '../transactions/long-work.ts'
+import { type Asked, isWriting, longWork } from '../transactions/long-work.ts'
+import { Pace } from '../transactions/pace.ts'
 import { pageReader } from '../transactions/slow-reads.ts'
 import { Connection, toStorageFault } from './connection.ts'
 import { sqlite } from './engine.ts'
@@ -21,8 +22,20 @@ const run = reading === undefined ? jobs() : reads(reading)
 /** Runs the transactions of background jobs. */
 function jobs(): (request: Request) => unknown {
   const context = sqlContext({ catalog, engine: sqlite, epochs })
+  const pace = new Pace()
+  const step = (asked: Asked<'step'>) => {
+    const { task } = asked.job
+    connection.execute('begin immediate')
+    const began = performance.now()
+    const given = connection.run(longWork.step(context, asked, pace.sizeFor(task)))
+    const ended = performance.now()
+    connection.execute('commit')
+    pace.note(task, ended - began, performance.now() - ended)
+    return given
+  }
   return ({ name, asked }) => {
     const work = name as keyof typeof longWork
+    if (work === 'step') return step(asked as Asked<'step'>)
     return transaction(isWriting(work), longWork[work](context, asked as never) as Transaction<unknown>)
   }
 }

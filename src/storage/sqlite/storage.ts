@@ -1,6 +1,6 @@
 /** A SQLite file as a storage: one connection that writes, and others that read. */
 import type { Catalog } from '../../model/resource.ts'
-import type { Outcome, Plan, Write } from '../../plan/plan.ts'
+import type { Outcome, Plan } from '../../plan/plan.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { identifier } from '../sql/columns.ts'
 import { sqlContext } from '../sql/context.ts'
@@ -8,7 +8,8 @@ import { type OnCommit, type Requester, type Storage, StorageFault } from '../st
 import { createRecords } from '../transactions/create.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { keyStore } from '../transactions/keys.ts'
-import { type Background, backgroundOf, jobStore, takeMatching } from '../transactions/long-work.ts'
+import { finishLarge } from '../transactions/large-changes.ts'
+import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { isChange, writeTransaction } from '../transactions/run.ts'
@@ -86,9 +87,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       if (plan.kind === 'read-record') return withStorageFaults(() => reader.run(readRecord(context, memory, plan)))
       if (plan.kind === 'read-page') return pages.read(plan, requester)
       const written = await writer.write(() => writeTransaction(context, plan), isChange)
-      const outcome = written.kind === 'too-large' ? await runInBackground(background, plan) : written
-      if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') await takeMatching(background, plan)
-      return outcome
+      return finishLarge({ context, runner, background }, plan, written)
     },
     load(plans, whenRefused) {
       return writer.write(
@@ -120,11 +119,6 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
 function replacedFile(): StorageFault {
   const found = 'The file of the database was removed or replaced, so changes would be lost.'
   return new StorageFault('unwritable', `${found} Put the file back, or restart the server on the new one.`)
-}
-
-/** Runs a large change in the background, so that only its caller waits for it. */
-function runInBackground(background: Background, { resource, versionResource, ...plan }: Write): Promise<Outcome> {
-  return background.run('write', { plan, collection: resource.name, version: versionResource?.mapping.version })
 }
 
 /** Drops all indexes that are not unique. The next start creates them. */

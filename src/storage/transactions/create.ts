@@ -10,16 +10,8 @@ import { boundOf, firstRevision, representationText, searchWords, versionedName 
 import { ignoringRows, prebuilt, type Statement, type Transaction } from '../transaction.ts'
 import { checkParent } from './read-page.ts'
 import { type Moves, noteMove, tick, tickAll } from './rows/clock.ts'
-import {
-  beingDeletedIssue,
-  conditionsOf,
-  decide,
-  isBeingDeleted,
-  lockRules,
-  permittedRecordSql,
-  permittedSql,
-  ruledAmong,
-} from './rows/other-records.ts'
+import { conditionsOf, decide, lockRules, permittedRecordSql, permittedSql, ruledAmong } from './rows/other-records.ts'
+import { beingDeletedIssue, isBeingDeleted } from './rows/pending-deletions.ts'
 import { insertionSql, insertRecord, type RowSource, sourceOf, writeInOneStatement } from './rows/record-row.ts'
 
 /** Runs a Create: in one statement if the engine can and everything holds, otherwise step by step. */

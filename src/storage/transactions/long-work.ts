@@ -2,14 +2,15 @@
  * The transactions of background jobs, by name, and the port's `JobStore` that calls them. On SQLite they run on
  * another thread: their arguments and results are plain data.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
-
 import { resourceInVersion } from '../../model/resource.ts'
-import type { DeleteMatching, Outcome, Write } from '../../plan/plan.ts'
+import type { Outcome, Write } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { JobError, JobStep, JobStore, OpenJob } from '../storage.ts'
 import type { Runner, Transaction } from '../transaction.ts'
-import { countDeletion, lockedState, stepDeletion, undoDeletion } from './delete/deletion-job.ts'
+import { type Announced, inspectAnnounced, type Removed } from './delete/begin-deletion.ts'
+import { mostInspected } from './delete/cascade.ts'
+import { countDeletion, stepDeletion, undoDeletion } from './delete/deletion-job.ts'
+import { lockedState } from './delete/deletion-state.ts'
 import { beginPurge, checkClock, hasExpired, stepPurge } from './delete/purge.ts'
 import {
   claimExport,
@@ -22,8 +23,9 @@ import {
 } from './exports.ts'
 import { deleteExpiredKeys } from './idempotency.ts'
 import { deleteExpiredJobs } from './jobs.ts'
+import { Pace } from './pace.ts'
 import { finishJob, keepTotal, openJobs, stateOf } from './rows/job-rows.ts'
-import { resourceOf } from './rows/other-records.ts'
+import { resourceOf } from './rows/pending-deletions.ts'
 import { writeTransaction } from './run.ts'
 
 interface Step {
@@ -39,24 +41,41 @@ interface PlainWrite {
   readonly version: string | undefined
 }
 
+/** A plan as plain data. */
+export function plainPlan({ resource, versionResource, ...plan }: Write): PlainWrite {
+  return { plan, collection: resource.name, version: versionResource?.mapping.version }
+}
+
+function planOf({ catalog }: SqlContext, { plan, collection, version }: PlainWrite): Write {
+  return {
+    ...plan,
+    resource: resourceOf(catalog, collection),
+    versionResource: version === undefined ? undefined : resourceInVersion(catalog, version, collection),
+  } as Write
+}
+
 /** Transactions that change something. */
 const writing = {
-  write: (context: SqlContext, { plan, collection, version }: PlainWrite) =>
-    writeTransaction(context, {
-      ...plan,
-      resource: resourceOf(context.catalog, collection),
-      versionResource: version === undefined ? undefined : resourceInVersion(context.catalog, version, collection),
-    } as Write) as Transaction<Outcome>,
-  step: (context: SqlContext, { job, now }: Step): Transaction<JobStep> =>
-    job.task === 'deletion' ? stepDeletion(context, job.id, now) : stepPurge(context, job.id, now),
-  /** Deletes the next records of a deletion by filter. Returns whether all of them are deleted. */
-  take: function* (
+  write: (context: SqlContext, plan: PlainWrite) =>
+    writeTransaction(context, planOf(context, plan)) as Transaction<Outcome>,
+  /** The next batch of a job; `isRequest`: for a request that waits for the end of its deletion. */
+  step: (
+    context: SqlContext,
+    { job, now, isRequest }: Step & { readonly isRequest?: boolean },
+    size?: number,
+  ): Transaction<JobStep> =>
+    job.task === 'deletion'
+      ? stepDeletion(context, job.id, now, { size, isRequest })
+      : stepPurge(context, job.id, now, size),
+  /** Deletes the records of a deletion by filter if they are few, before its request is answered. */
+  takeFew: function* (
     context: SqlContext,
     { job, now }: { readonly job: string; readonly now: number },
-  ): Transaction<boolean> {
-    if ((yield* lockedState(context, job))?.phase !== 'take') return true
-    yield* stepDeletion(context, job, now)
-    return false
+  ): Transaction<void> {
+    const state = yield* lockedState(context, job)
+    if (state?.phase === 'match' && state.selection?.last === 0) {
+      yield* stepDeletion(context, job, now, { size: mostInspected })
+    }
   },
   fail: (context: SqlContext, { job, error, now }: Step & { readonly error: JobError }): Transaction<boolean> =>
     job.task === 'deletion' ? undoDeletion(context, job.id, error, now) : failJob(context, job.id, error, now),
@@ -73,6 +92,8 @@ const reading = {
   count: (context: SqlContext, { job }: { readonly job: OpenJob }): Transaction<number | undefined> =>
     job.task === 'deletion' ? countDeletion(context, job.id) : countExport(context, job.id),
   readExport: (context: SqlContext, { job }: { readonly job: string }) => readExport(context, job),
+  inspect: (context: SqlContext, { announced, ...plan }: PlainWrite & { readonly announced: Announced }) =>
+    inspectAnnounced(context, planOf(context, plan) as Removed, announced),
 }
 
 /** The transactions of background jobs. */
@@ -106,10 +127,21 @@ export interface Background {
 
 /** Runs the transactions of background jobs with a runner of this thread. */
 export function backgroundOf(context: SqlContext, { read, write }: Runner): Background {
+  const pace = new Pace()
   return {
-    run(name, asked) {
-      const start = () => longWork[name](context, asked as never) as Transaction<unknown>
-      return (isWriting(name) ? write(start) : read(start)) as never
+    async run(name, asked) {
+      if (name !== 'step') {
+        const start = () => longWork[name](context, asked as never) as Transaction<unknown>
+        return (await (isWriting(name) ? write(start) : read(start))) as never
+      }
+      const { task } = (asked as Asked<'step'>).job
+      let began = 0
+      const stepped = await write(() => {
+        began = performance.now()
+        return longWork.step(context, asked as Asked<'step'>, pace.sizeFor(task))
+      })
+      pace.note(task, performance.now() - began)
+      return stepped as never
     },
     async close() {},
   }
@@ -161,16 +193,5 @@ export function jobStore(
       }
       return total
     },
-  }
-}
-
-/** Deletes the records of a deletion by filter. Resolves when no matching record is left. */
-export async function takeMatching(
-  background: Pick<Background, 'run'>,
-  { deletion: job, now }: DeleteMatching,
-): Promise<void> {
-  // Pauses as long as each batch took, so that other changes get their turn.
-  for (let started = performance.now(); !(await background.run('take', { job, now })); started = performance.now()) {
-    await sleep(performance.now() - started)
   }
 }

@@ -25,16 +25,15 @@ import { type Closure, descend, mostInspected, runsInBackground, type TooLarge, 
 import { purgeBegan } from './delete/purge.ts'
 import { onceForKey } from './idempotency.ts'
 import { type Moves, noteMove, tickAll } from './rows/clock.ts'
+import { ask, holdsFor, lockAllRulesBelow } from './rows/other-records.ts'
 import {
-  ask,
   beingDeletedIssue,
-  holdsFor,
   isBeingDeleted,
   isDeletionRunning,
   isJobRunning,
-  lockAllRulesBelow,
   resourceOf,
-} from './rows/other-records.ts'
+  settleSelections,
+} from './rows/pending-deletions.ts'
 import { foundOf, holdsSql, lockRecord, represent } from './rows/record-row.ts'
 
 /** The most blocked records that each check names. */
@@ -93,6 +92,7 @@ function* restore(context: SqlContext, plan: Restore): Transaction<Outcome | Too
   const moves: Moves = new Map()
   for (const [collection, ids] of returning) {
     if (ids.size === 0) continue
+    yield* settleSelections(context, collection, [...ids])
     const { updated_at } = restored
     const live = sql`deleted_at = null, _deletion = null, updated_at = ${updated_at}, _revision = _revision + 1`
     yield sql`update ${tableSql(collection)} set ${live} where ${context.engine.isAnyOf(raw('id'), [...ids])}`

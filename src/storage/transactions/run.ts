@@ -3,6 +3,7 @@ import type { Outcome, Write } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
 import { createRecord } from './create.ts'
+import type { Announced } from './delete/begin-deletion.ts'
 import type { TooLarge } from './delete/cascade.ts'
 import { bulkDelete, deleteMatching, deleteRecord } from './delete/delete.ts'
 import { beginExport } from './exports.ts'
@@ -12,8 +13,11 @@ import { createKey, revokeKey } from './keys.ts'
 import { restoreRecord } from './restore.ts'
 import { updateRecord } from './update.ts'
 
+/** The result of such a transaction: the outcome for the caller, or how it is carried out. */
+export type Written = Outcome | TooLarge | Announced
+
 /** The transaction of a change. If its outcome is a refusal, it is rolled back. */
-export function writeTransaction(context: SqlContext, plan: Write): Transaction<Outcome | TooLarge> {
+export function writeTransaction(context: SqlContext, plan: Write): Transaction<Written> {
   switch (plan.kind) {
     case 'create':
       return onceForKey(context, plan, createRecord(context, plan))
@@ -46,6 +50,6 @@ const refusals: ReadonlySet<string> = new Set<Outcome['kind']>([
 ]) // biome-ignore format: one row reads best
 
 /** Whether an outcome is a change; otherwise the transaction is rolled back. */
-export function isChange({ kind }: Outcome | TooLarge): boolean {
+export function isChange({ kind }: Written): boolean {
   return kind !== 'too-large' && !refusals.has(kind)
 }

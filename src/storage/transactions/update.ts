@@ -8,7 +8,8 @@ import type { SqlContext } from '../sql/context.ts'
 import { revisionSql } from '../sql/records.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { tick } from './rows/clock.ts'
-import { conditionsOf, decide, hasCascadeParents, permittedRecordSql, permittedSql } from './rows/other-records.ts'
+import { conditionsOf, decide, permittedRecordSql, permittedSql } from './rows/other-records.ts'
+import { canBePending } from './rows/pending-deletions.ts'
 import {
   type Answered,
   answeredOf,
@@ -67,7 +68,7 @@ function* updateOnCondition(
       ...permissions.map((each) => sql`exists (${permittedSql(context, resource, each, draft.values)})`),
       sql`deleted_at is null`,
       sql`${revisionSql(context, resource.name)} = ${revision}`,
-      ...conditionsOf(context, resource, questions, hasCascadeParents(resource)),
+      ...conditionsOf(context, resource, questions, canBePending(context, resource)),
     ]
     const { statement } = rowUpdate(context, resource, draft, conditions)
     return writeReturning(statement, tick(context, resource.name, 0, 0), answerSql(context, plan, mayRead))

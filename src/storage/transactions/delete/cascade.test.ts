@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { completeCatalog } from '../../../model/catalog.ts'
 import { sqlContext } from '../../sql/context.ts'
 import { sqlite } from '../../sqlite/engine.ts'
-import { resourceOf } from '../rows/other-records.ts'
+import { resourceOf } from '../rows/pending-deletions.ts'
 import { closureWithin } from './cascade.ts'
 
 const catalog = completeCatalog({

@@ -16,7 +16,8 @@ import { predicateSql } from '../../sql/predicate.ts'
 import { recordOf, storedSql } from '../../sql/records.ts'
 import { ignoringRows, type Transaction } from '../../transaction.ts'
 import { type Moves, noteMove, tickAll } from '../rows/clock.ts'
-import { ask, cascadeReach, cascadesOf, resourceOf } from '../rows/other-records.ts'
+import { ask } from '../rows/other-records.ts'
+import { cascadeReach, cascadesOf, resourceOf, settleSelections } from '../rows/pending-deletions.ts'
 
 /** The ids that are deleted together, by collection. */
 export type Closure = ReadonlyMap<string, ReadonlySet<string>>
@@ -33,11 +34,14 @@ export const tooLarge: TooLarge = { kind: 'too-large' }
 /** The most records that are inspected where requests are answered. */
 export const mostInspected = 1_000
 
-/** Whether large changes run in the background. Rules that are functions run only where requests are answered. */
+/** Whether large changes run in the background. */
 export function runsInBackground({ catalog, offloadsLargeWork = false }: SqlContext, resource: Resource): boolean {
-  return (
-    offloadsLargeWork && !cascadeReach(catalog, resource).some(({ rules }) => rules.some((rule) => 'check' in rule))
-  )
+  return offloadsLargeWork && !hasFunctionRules(catalog, resource)
+}
+
+/** Whether rules about a deletion or its undoing are functions, which run only where requests are answered. */
+export function hasFunctionRules(catalog: Catalog, resource: Resource): boolean {
+  return cascadeReach(catalog, resource).some(({ rules }) => rules.some((rule) => 'check' in rule))
 }
 
 /**
@@ -177,6 +181,7 @@ export function* clearReferences(
 ): Transaction<number> {
   const ids = yield* lockedIds(context, rows, most)
   if (ids.length > 0) {
+    yield* settleSelections(context, collection, ids)
     const cleared = sql`${raw(`"${field}"`)} = null, updated_at = ${at}, _revision = _revision + 1`
     yield sql`update ${tableSql(collection)} set ${cleared} where ${context.engine.isAnyOf(raw('id'), ids)}`
   }
@@ -286,7 +291,7 @@ function blockedBy(from: string, collection: string, field: string, count: numbe
 }
 
 /** The objections of the business rules of the deleted records. */
-function* blockingRules(
+export function* blockingRules(
   context: SqlContext,
   plan: Pick<Removal, 'caller' | 'now'>,
   closure: Closure,

@@ -5,7 +5,7 @@
  */
 
 import sql, { type Sql } from 'sql-template-tag'
-import { allOf, never } from '../../../model/predicate.ts'
+import { allOf, never, type Predicate } from '../../../model/predicate.ts'
 import type { Resource } from '../../../model/resource.ts'
 import { timestamp } from '../../../model/time.ts'
 import { checkFilterConditions, checkRecord, decidableRecords } from '../../../plan/check-record.ts'
@@ -16,8 +16,22 @@ import type { SqlContext } from '../../sql/context.ts'
 import { liveSql, type PredicateContext } from '../../sql/predicate.ts'
 import { storedSql } from '../../sql/records.ts'
 import { firstRow, type Row, type Transaction } from '../../transaction.ts'
-import { beingDeletedIssue, isPendingDeletion, lockRules, ruledBelow } from '../rows/other-records.ts'
+import { clockOf, clockSql } from '../rows/clock.ts'
+import { lockRules, ruledBelow } from '../rows/other-records.ts'
+import { beingDeletedIssue, isPendingDeletion } from '../rows/pending-deletions.ts'
 import { holdsSql, lockRecord } from '../rows/record-row.ts'
+import {
+  type Announced,
+  acceptMatching,
+  announce,
+  announceListed,
+  beginDeletion,
+  beginFilteredDeletion,
+  blockersById,
+  isAnnouncedWith,
+  selectMatching,
+  tooMany,
+} from './begin-deletion.ts'
 import {
   type Closure,
   canBeBlocked,
@@ -28,15 +42,11 @@ import {
   liveRows,
   lockRows,
   mostInspected,
-  runsInBackground,
   sizeOf,
-  type TooLarge,
-  tooLarge,
 } from './cascade.ts'
-import { beginDeletion, beginFilteredDeletion } from './deletion-job.ts'
 
 /** Runs a Delete. */
-export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Outcome | TooLarge> {
+export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Outcome | Announced> {
   const { resource, id } = plan
   yield* lockRulesBelow(context, resource)
   yield* lockRows(context, resource, [id])
@@ -46,7 +56,7 @@ export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Ou
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
   if (yield* isPendingDeletion(context, resource, record)) return { kind: 'conflict', issues: [beingDeletedIssue] }
   const inspected = yield* inspect(context, plan, [id], (closure) => findBlockers(context, plan, closure))
-  if ('kind' in inspected) return inspected
+  if (inspected === undefined) return yield* announce(plan, { ids: [id] })
   const { closure, isJob, issues } = inspected
   if (issues.length > 0) return { kind: 'conflict', issues }
   if (isJob || closure === undefined) return yield* beginDeletion(context, plan, [id], closure)
@@ -55,9 +65,10 @@ export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Ou
 }
 
 /** Runs a BulkDelete: all of the records, or none and the reason for each that cannot be deleted. */
-export function* bulkDelete(context: SqlContext, plan: BulkDelete): Transaction<Outcome | TooLarge> {
+export function* bulkDelete(context: SqlContext, plan: BulkDelete): Transaction<Outcome | Announced> {
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
-  const { resource, ids } = plan
+  const { resource, ids, idempotency } = plan
+  if (idempotency !== undefined && (yield* isAnnouncedWith(idempotency.scope))) return { kind: 'key-in-use' }
   yield* lockRulesBelow(context, resource)
   yield* lockRows(context, resource, ids)
   const { isAnyOf, lock } = context.engine
@@ -69,7 +80,7 @@ export function* bulkDelete(context: SqlContext, plan: BulkDelete): Transaction<
   const refused = yield* refusalsOf(context, plan, found)
   const allowed = ids.filter((id) => found.get(id)?.['_permitted'] === 1)
   const inspected = yield* inspect(context, plan, allowed, (all) => blockersById(context, plan, allowed, all))
-  if ('kind' in inspected) return inspected
+  if (inspected === undefined) return yield* announce(plan, { ids: allowed, refused })
   const { closure, isJob } = inspected
   const issues = [...refused, ...inspected.issues]
   if (issues.length > 0) return { kind: 'bulk-refused', issues }
@@ -96,44 +107,26 @@ function* refusalsOf(
   return issues
 }
 
-/** What blocks each record by itself. The other records of the request do not block it: they are deleted too. */
-function* blockersById(
-  context: SqlContext,
-  plan: BulkDelete,
-  ids: readonly string[],
-  deleted: Closure,
-): Transaction<Issue[]> {
-  if ((yield* findBlockers(context, plan, deleted)).length === 0) return []
-  const issues: Issue[] = []
-  for (const id of ids) {
-    const own = yield* closureOf(context, plan.resource, [id])
-    const pointer = `/ids/${plan.ids.indexOf(id)}`
-    // The pointer of a business rule leads into a record that the body does not show.
-    issues.push(...(yield* findBlockers(context, plan, own, deleted)).map((each) => ({ ...each, pointer })))
-  }
-  return issues
-}
-
 /** Runs a DeleteMatching: the records that match a filter and that the caller may delete. */
-export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Transaction<Outcome | TooLarge> {
+export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Transaction<Outcome | Announced> {
   const { resource, above, most } = plan
   const stale = checkFilterConditions(plan)
   if (stale !== undefined) return stale
   yield* lockRulesBelow(context, resource)
-  const row = yield* firstRow(sql`select count(*) as count ${matchingSql(context, plan)}`)
-  const count = Number(row?.['count'])
-  if (most !== undefined && count > most) return tooMany(count, most)
-  if (count === 0) return { kind: 'deleted-matching', count }
-  if (count > Math.max(above, mostInspected) && runsInBackground(context, resource)) return tooLarge
+  if (!(yield* areFew(context, plan))) {
+    const selection = yield* selectMatching(plan)
+    const isChecked = most !== undefined || above > mostInspected || canBeBlocked(context.catalog, resource)
+    return yield* isChecked ? announce(plan, { selection }) : acceptMatching(context, plan, selection)
+  }
   const { orderById, update } = context.engine.lock
   const locked = sql`${matchingSql({ ...context, locksReferenced: true }, plan)}${orderById}${update}`
   const rows = yield sql`select ${storedSql(context, resource)} ${locked}`
-  // More records may match by now.
-  if (most !== undefined && rows.length > most) return tooMany(rows.length, most)
+  if (rows.length === 0) return { kind: 'deleted-matching', count: 0 }
+  if (most !== undefined && rows.length > most) return { kind: 'conflict', issues: [tooMany(rows.length, most)] }
   const ids: string[] = []
   for (const found of rows) if (!(yield* isPendingDeletion(context, resource, found))) ids.push(String(found['id']))
   const inspected = yield* inspect(context, plan, ids, (closure) => findBlockers(context, plan, closure))
-  if ('kind' in inspected) return inspected
+  if (inspected === undefined) return yield* announceListed(context, plan, ids)
   const { closure, isJob, issues } = inspected
   if (issues.length > 0) return { kind: 'conflict', issues }
   if (isJob || closure === undefined) return yield* beginFilteredDeletion(context, plan, ids, closure)
@@ -141,9 +134,24 @@ export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Tran
   return { kind: 'deleted-matching', count: ids.length }
 }
 
-function tooMany(count: number, most: number): Outcome {
-  const message = `${count} records match, which is more than max-affected allows (${most}); none was deleted.`
-  return { kind: 'conflict', issues: [{ code: 'TOO_MANY_AFFECTED', message, count, header: 'Prefer' }] }
+/** A collection of at most so many records is searched where requests are answered, whether or not an index helps. */
+const mostSearched = 10_000
+
+/** Whether few records match, which takes a short time to find out; `false`: perhaps they do not. */
+function* areFew(context: SqlContext, plan: DeleteMatching): Transaction<boolean> {
+  const { resource, filter, permitted } = plan
+  if (!isIndexRange(allOf([filter, permitted]))) {
+    const clock = yield* firstRow(clockSql(context, resource.name))
+    if (clockOf(clock).live > mostSearched) return false
+  }
+  const some = sql`select 1 as one ${matchingSql(context, plan)} limit ${mostInspected + 1}`
+  const row = yield* firstRow(sql`select count(*) as count from (${some}) matching`)
+  return Number(row?.['count']) <= mostInspected
+}
+
+/** Whether a predicate is one comparison that an index answers. Every field that filters use has an index (QRY-7). */
+function isIndexRange(predicate: Predicate): boolean {
+  return predicate.kind === 'in' || (predicate.kind === 'compare' && predicate.operator !== 'contains')
 }
 
 function matchingSql(context: PredicateContext, { resource, filter, permitted }: DeleteMatching): Sql {
@@ -159,19 +167,26 @@ interface Inspected {
   readonly issues: readonly Issue[]
 }
 
-/** Finds the records that are deleted together with others, and the blockers. */
+/**
+ * Finds the records that are deleted together with others, and the blockers. `undefined`: so many records that the
+ * deletion has to be announced.
+ */
 function* inspect(
   context: SqlContext,
   { resource, above }: Removal,
   ids: readonly string[],
   blockersOf: (closure: Closure) => Transaction<Issue[]>,
-): Transaction<Inspected | TooLarge> {
-  const few = yield* closureWithin(context, resource, ids, Math.max(above, mostInspected))
-  const needsAll = few !== undefined || canBeBlocked(context.catalog, resource)
-  if (few === undefined && needsAll && runsInBackground(context, resource)) return tooLarge
-  const closure = few ?? (needsAll ? yield* closureOf(context, resource, ids) : undefined)
+): Transaction<Inspected | undefined> {
+  const few = yield* closureWithin(context, resource, ids, mostInspected)
+  if (few !== undefined) return { closure: few, isJob: sizeOf(few) > above, issues: yield* blockersOf(few) }
+  const isBlockable = canBeBlocked(context.catalog, resource)
+  if (!isBlockable && above <= mostInspected) return { closure: undefined, isJob: true, issues: [] }
+  // Other writers do not wait for the check where rows are locked, and not the whole database.
+  if (!context.engine.lock.hasOtherWriters) return undefined
+  const all = isBlockable ? undefined : yield* closureWithin(context, resource, ids, above)
+  const closure = all ?? (isBlockable ? yield* closureOf(context, resource, ids) : undefined)
   const issues = closure === undefined ? [] : yield* blockersOf(closure)
-  return { closure, isJob: few === undefined || sizeOf(few) > above, issues }
+  return { closure, isJob: closure === undefined || sizeOf(closure) > above, issues }
 }
 
 /** Keeps serializable changes away from a deletion that is not serializable, if rules cover some of its collections. */

@@ -14,7 +14,7 @@ import { countRemoved } from '../rows/clock.ts'
 import { addJob, advanceJob, finishJob, stateOf } from '../rows/job-rows.ts'
 import { removeRows } from './cascade.ts'
 
-/** The most records that one batch removes: other writers wait for it. */
+/** How many records a batch removes unless it is told: other writers wait for it. */
 export const mostPurged = 50
 
 /** The state that the job of a purge keeps between its batches. */
@@ -70,12 +70,12 @@ export function* beginPurge(
 }
 
 /** Runs one batch, of the records that were deleted first. */
-export function* stepPurge(context: SqlContext, job: string, now: number): Transaction<JobStep> {
+export function* stepPurge(context: SqlContext, job: string, now: number, size?: number): Transaction<JobStep> {
   const state = yield* stateOf<PurgeState>(job, context.engine.lock.update)
   if (state === undefined) return 'elsewhere'
   let count = 0
   for (const resource of keptFor(context.catalog)) {
-    count = yield* purgeRecords(context, resource, state.due)
+    count = yield* purgeRecords(context, resource, state.due, size)
     if (count > 0) break
   }
   const done = state.done + count
@@ -90,12 +90,17 @@ export function* stepPurge(context: SqlContext, job: string, now: number): Trans
 }
 
 /**
- * Removes records of a resource, at most `mostPurged`, and returns their number. The transaction that removes them also
+ * Removes records of a resource, at most a number of them, and returns how many. The transaction that removes them also
  * chooses them, so it leaves out a record that was restored meanwhile.
  */
-export function* purgeRecords(context: SqlContext, resource: Resource, due: number): Transaction<number> {
+export function* purgeRecords(
+  context: SqlContext,
+  resource: Resource,
+  due: number,
+  size = mostPurged,
+): Transaction<number> {
   const { skipLocked } = context.engine.lock
-  const rows = yield sql`select id ${expiredRows(resource, due)} order by deleted_at limit ${mostPurged}${skipLocked}`
+  const rows = yield sql`select id ${expiredRows(resource, due)} order by deleted_at limit ${size}${skipLocked}`
   if (rows.length === 0) return 0
   yield* removeRows(
     context,

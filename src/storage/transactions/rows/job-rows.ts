@@ -43,7 +43,15 @@ interface JobChanges {
 
 /** Adds a job that has yet to run. */
 export function* addJob(context: SqlContext, job: NewJob): Transaction<void> {
-  const { id, kind, task, statusUrl, startedBy, progress, state, now } = job
+  yield* addJobRecord(context, job)
+  yield* addWork(job)
+}
+
+/** Adds the record of a job, which callers see. */
+export function* addJobRecord(
+  context: SqlContext,
+  { id, kind, statusUrl, startedBy, progress, now }: Omit<NewJob, 'task' | 'state'>,
+): Transaction<void> {
   const at = timestamp(now)
   const shown: RecordValues = {
     ...{ id, job_id: id, status: 'pending', status_url: statusUrl, kind, progress, started_by: startedBy },
@@ -51,9 +59,21 @@ export function* addJob(context: SqlContext, job: NewJob): Transaction<void> {
   }
   yield* insertRecord(context, jobsOf(context), shown)
   yield ignoringRows(tick(context, 'jobs', 1, 0))
-  yield ignoringRows(
-    sql`insert into resourced_work (job, task, state) values (${id}, ${task}, ${JSON.stringify(state)})`,
-  )
+}
+
+/**
+ * Adds the work of a job.
+ *
+ * @param job `until`: nobody else does the work until then, in milliseconds since 1970
+ */
+export function* addWork({
+  id,
+  task,
+  state,
+  until,
+}: Pick<NewJob, 'id' | 'task' | 'state'> & { readonly until?: number }): Transaction<void> {
+  const values = sql`${id}, ${task}, ${JSON.stringify(state)}, ${until ?? null}`
+  yield ignoringRows(sql`insert into resourced_work (job, task, state, until) values (${values})`)
 }
 
 /** Changes a job's record. */
@@ -86,7 +106,8 @@ function* startOf(id: string, now: number): Transaction<Pick<JobChanges, 'starte
   return row?.['started_at'] === null ? { started_at: timestamp(now) } : {}
 }
 
-function* keepState(job: string, state: unknown): Transaction<void> {
+/** Keeps the state of a job. */
+export function* keepState(job: string, state: unknown): Transaction<void> {
   yield ignoringRows(sql`update resourced_work set state = ${JSON.stringify(state)} where job = ${job}`)
 }
 

@@ -5,10 +5,6 @@
  * are satisfied, and a permission holds. A change asks in separate statements, or adds conditions to the statement
  * that writes the record.
  *
- * Pending deletions: records depend on others by `cascade`. A running deletion job has deleted the requested records
- * when it began, and deletes their children later, batch by batch, downwards. Until then a live record below a deleted
- * one is pending deletion: it cannot be changed or referred to.
- *
  * The lock between deletions and changes that depend on business rules (decision 040). A business rule can ask for
  * records that do not exist, which no row lock covers. So changes of the collections that rules are about are
  * serializable on an engine with many writers. A serializable transaction sees a snapshot: after it has waited for a
@@ -16,15 +12,25 @@
  */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { collectionsOf, type Predicate } from '../../../model/predicate.ts'
-import type { Catalog, RecordValues, Resource } from '../../../model/resource.ts'
+import type { RecordValues, Resource } from '../../../model/resource.ts'
 import { type Answer, type Answers, judge, type Proposal, type Question, refusalOf } from '../../../plan/decide.ts'
 import type { Create, Outcome, Parent, Update } from '../../../plan/plan.ts'
-import type { Issue } from '../../../spec/faults.ts'
-import { columnSql, columnsOf, comparisonColumn, subject, subjectSql, tableSql } from '../../sql/columns.ts'
+import { columnSql, columnsOf, comparisonColumn, subject, subjectSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
-import { boundOf, storedSql } from '../../sql/records.ts'
-import { firstRow, ignoringRows, type Row, type Transaction } from '../../transaction.ts'
+import { boundOf } from '../../sql/records.ts'
+import { firstRow, ignoringRows, type Transaction } from '../../transaction.ts'
+import {
+  beingDeletedIssue,
+  canBePending,
+  cascadeReach,
+  isBeingDeleted,
+  isPendingDeletion,
+  noDeletionRuns,
+  resourceOf,
+  settleSelections,
+  unclaimed,
+} from './pending-deletions.ts'
 
 /** Decides a proposal by asking its questions. Returns the refusal; `undefined`: it can be written. */
 export function* decide(
@@ -43,6 +49,9 @@ export function* decide(
   const mayBePending = current !== undefined && refused?.kind !== 'invalid'
   if (mayBePending && (yield* isPendingDeletion(context, resource, current))) {
     return { kind: 'conflict', issues: [beingDeletedIssue] }
+  }
+  if (refused === undefined && current !== undefined) {
+    yield* settleSelections(context, resource.name, [String(current['id'])])
   }
   return refused
 }
@@ -66,8 +75,7 @@ export function* ask(context: SqlContext, resource: Resource, questions: readonl
 function* isReferenceDeleted(context: SqlContext, question: Question, exists: boolean): Transaction<boolean> {
   if (question.kind !== 'reference') return false
   const { collection, id } = question
-  // A live record without parents cannot be pending deletion.
-  if (exists && !hasCascadeParents(resourceOf(context.catalog, collection))) return false
+  if (exists && !canBePending(context, resourceOf(context.catalog, collection))) return false
   return yield* isBeingDeleted(context, collection, id)
 }
 
@@ -107,14 +115,15 @@ export function conditionsOf(
 ): Sql[] {
   let dependsOnDeletions = mayBePending
   const conditions = questions.map((question) => {
-    const isChild = question.kind === 'reference' && hasCascadeParents(resourceOf(context.catalog, question.collection))
-    if (isChild) dependsOnDeletions = true
-    const asked = askedSql(context, resource, question, isChild ? sql` and ${unclaimed}` : empty)
+    const target = question.kind === 'reference' ? resourceOf(context.catalog, question.collection) : undefined
+    const targetMayBePending = target !== undefined && canBePending(context, target)
+    if (targetMayBePending) dependsOnDeletions = true
+    const asked = askedSql(context, resource, question, targetMayBePending ? sql` and ${unclaimed}` : empty)
     const exists = sql`exists (select 1 from ${asked})`
     return question.kind === 'reference' ? exists : sql`not ${exists}`
   })
   if (mayBePending) conditions.push(unclaimed)
-  if (dependsOnDeletions) conditions.push(sql`not exists (${runningDeletionsSql})`)
+  if (dependsOnDeletions) conditions.push(noDeletionRuns)
   return conditions
 }
 
@@ -167,101 +176,6 @@ function rowSql({ engine }: SqlContext, resource: Resource, record: RecordValues
     columns.push(sql`${cast(record[name] as string | null, 'text')} as ${raw(name)}`)
   }
   return sql`select ${join(columns, ', ')}`
-}
-
-/** The references with `cascade` to a collection; none if the declaration no longer has the collection. */
-export function cascadesOf({ resources }: Catalog, collection: string): Resource['dependents'] {
-  const dependents = resources.get(collection)?.dependents ?? []
-  return dependents.filter(({ onDelete }) => onDelete === 'cascade')
-}
-
-/** The resources whose records a deletion of one resource's records can delete, that resource first. */
-export function cascadeReach(catalog: Catalog, resource: Resource): readonly Resource[] {
-  const found = new Set([resource.name])
-  // Iterating a set also visits what is added meanwhile.
-  for (const name of found) for (const { collection } of cascadesOf(catalog, name)) found.add(collection)
-  return [...found].map((name) => resourceOf(catalog, name))
-}
-
-/** A resource that the catalog certainly has. */
-export function resourceOf({ resources }: Catalog, collection: string): Resource {
-  return resources.get(collection) as Resource
-}
-
-/** The conflict of a change of a record that is pending deletion. */
-export const beingDeletedIssue: Issue = {
-  code: 'BEING_DELETED',
-  message: 'The record is being deleted together with another one, by a job that still runs.',
-}
-
-/** Whether a live record has a deleted ancestor by `cascade`. */
-export function* isPendingDeletion(
-  context: SqlContext,
-  resource: Resource,
-  record: RecordValues | Row,
-): Transaction<boolean> {
-  if (!hasCascadeParents(resource) || !(yield* isDeletionRunning())) return false
-  const seen = new Set<string>()
-  const above = parentsOf(resource, record)
-  for (let next = above.pop(); next !== undefined; next = above.pop()) {
-    const { collection, id } = next
-    if (seen.has(`${collection} ${id}`)) continue
-    seen.add(`${collection} ${id}`)
-    const parent = resourceOf(context.catalog, collection)
-    const columns = ['id', ...cascadeFields(parent)].map((name) => raw(`"${name}"`))
-    const [row] =
-      yield sql`select ${join(columns, ', ')} from ${tableSql(collection)} where id = ${id} and deleted_at is null`
-    if (row === undefined) return true
-    above.push(...parentsOf(parent, row))
-  }
-  return false
-}
-
-/** Whether a record may not be referred to: it is pending deletion, or a deletion that still runs has deleted it. */
-export function* isBeingDeleted(context: SqlContext, collection: string, id: string): Transaction<boolean> {
-  if (!(yield* isDeletionRunning())) return false
-  const resource = resourceOf(context.catalog, collection)
-  const [row] = yield sql`select ${storedSql(context, resource)} from ${tableSql(collection)} where id = ${id}`
-  if (row === undefined) return false
-  if (row['deleted_at'] === null) return yield* isPendingDeletion(context, resource, row)
-  return yield* isJobRunning(String(row['_deletion']))
-}
-
-/** Whether a job is not finished. */
-export function* isJobRunning(job: string): Transaction<boolean> {
-  return (yield sql`select job from resourced_work where job = ${job}`).length > 0
-}
-
-/** A row if any deletion job runs. */
-const runningDeletionsSql: Sql = sql`select job from resourced_work where task = 'deletion' limit 1`
-
-/** Whether any deletion job runs. */
-export function* isDeletionRunning(): Transaction<boolean> {
-  return (yield runningDeletionsSql).length > 0
-}
-
-/**
- * A condition on a record that a statement refers to or changes: no deletion job has claimed it (`claimRows`). A
- * statement that waited for the transaction which began the job has an older snapshot and does not see the job. It does
- * see the new version of the row that it waited for.
- */
-const unclaimed: Sql = sql`_deletion is null`
-
-/** Whether records of a resource are deleted together with a record that they refer to. */
-export function hasCascadeParents(resource: Resource): boolean {
-  return cascadeFields(resource).length > 0
-}
-
-/** The reference fields with `cascade`. */
-function cascadeFields({ fields }: Resource): string[] {
-  return fields.filter(({ reference }) => reference?.onDelete === 'cascade').map(({ name }) => name)
-}
-
-function parentsOf(resource: Resource, record: RecordValues | Row): { collection: string; id: string }[] {
-  return cascadeFields(resource).flatMap((name) => {
-    const id = record[name]
-    return typeof id === 'string' ? [{ collection: String(resource.field.get(name)?.reference?.collection), id }] : []
-  })
 }
 
 /** How many of some collections business rules are about. */

@@ -1,0 +1,71 @@
+/** What the job of a deletion keeps between its batches, and what of it the caller sees (JOB-3). */
+import type { Resource } from '../../../model/resource.ts'
+import type { SqlContext } from '../../sql/context.ts'
+import type { Transaction } from '../../transaction.ts'
+import { type JobProgress, stateOf } from '../rows/job-rows.ts'
+import { cascadeReach, type Selection } from '../rows/pending-deletions.ts'
+
+/**
+ * The phases of a deletion:
+ *
+ * check: nothing is deleted yet; what blocks the deletion of many records is searched for on a snapshot
+ * take:  a job of an earlier version of this program: `match`, with its records in the queue
+ * match: deletes the records of a deletion by filter; other deletions have done that when they began
+ * mark:  deletes the children of what is deleted, downwards; until then everything can be undone
+ * clear: sets references with `clear` to what is deleted to null
+ * erase: removes the rows of resources that are not kept after deletion
+ * tidy:  removes the job's queue
+ */
+export type Phase = 'check' | 'take' | 'match' | 'mark' | 'clear' | 'erase' | 'tidy'
+
+/** The state that the job of a deletion keeps between its batches. */
+export interface DeletionState {
+  /** The collection of the records that were asked for. */
+  readonly collection: string
+  readonly deletedAt: string
+  /** The record that was asked for, if it was one, and all of them while the deletion is checked; else none. */
+  readonly ids: readonly string[]
+  readonly phase: Phase
+  /** The row after which the phase continues: of the queue, or of the table that the phase scans. */
+  readonly at: number
+  /** The index of the table that the phase scans. */
+  readonly table?: number
+  /** The records of a deletion by filter that are not deleted yet. */
+  readonly selection?: Selection | undefined
+  /** The most records of a deletion by filter that are deleted (`max-affected`). */
+  readonly most?: number | undefined
+  /** How many of the records that were asked for are deleted. */
+  readonly taken: number
+  /** How many of them were not deleted, because something blocked it by then. */
+  readonly left?: number | undefined
+  /** How many records are deleted, children included. */
+  readonly done: number
+  /** How many records will be deleted; `null`: not counted yet. */
+  readonly total: number | null
+  /**
+   * How many records were asked for (`null`: `total` counts these), if the caller may not read everything that is
+   * deleted with them: then the job shows these records only (AUT-9).
+   */
+  readonly asked?: number | null | undefined
+  /** The idempotency key of the request, while the deletion is checked. */
+  readonly scope?: string | undefined
+}
+
+/** The state of a deletion's job, locked; `undefined`: the job is finished. */
+export function lockedState({ engine }: SqlContext, job: string): Transaction<DeletionState | undefined> {
+  return stateOf(job, engine.lock.update)
+}
+
+/** The progress of a deletion, as far as the caller who began it may see it. */
+export function shownProgress({ done, total, taken, asked }: DeletionState): JobProgress {
+  return asked === undefined ? { done, total } : { done: taken, total: asked ?? total }
+}
+
+/** The resources whose records a deletion can delete: none if the declaration no longer has its collection. */
+export function reachedBy(
+  { catalog }: Pick<SqlContext, 'catalog'>,
+  { collection }: Pick<DeletionState, 'collection'>,
+): readonly Resource[] {
+  const resource = catalog.resources.get(collection)
+  return resource === undefined ? [] : cascadeReach(catalog, resource)
+}
