@@ -19,6 +19,7 @@ export const entryPoints = {
   main: 'src/cli/main.js',
   'require-node': 'src/cli/require-node.js',
   'background-thread': 'src/storage/sqlite/background-thread.ts',
+  'checkpoint-thread': 'src/storage/sqlite/checkpoint-thread.js',
   'declaration-thread': 'src/cli/declaration-thread.ts',
 } as const
 
@@ -61,6 +62,7 @@ export async function packageManifest(): Promise<Manifest> {
     },
     imports: {
       '#background-thread': './lib/background-thread.js',
+      '#checkpoint-thread': './lib/checkpoint-thread.js',
       '#declaration-thread': './lib/declaration-thread.js',
       '#manifest': './package.json',
       '#recheck': './lib/recheck.cjs',

@@ -69,6 +69,11 @@ export class Connection {
     return step.value
   }
 
+  /** The only row of a statement without parameters. */
+  row(text: string): Row {
+    return this.#prepare(text).get() as Row
+  }
+
   /** The only value that a statement without parameters gives. */
   value(text: string): unknown {
     const row = this.#prepare(text).get()

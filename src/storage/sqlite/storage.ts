@@ -14,6 +14,7 @@ import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { isChange, writeTransaction } from '../transactions/run.ts'
 import { probeWrite, WriteProbe } from '../write-probe.ts'
+import { Checkpoints, threadedCopier } from './checkpoints.ts'
 import { Connection, Reader, type Synchronous, withStorageFaults } from './connection.ts'
 import { sqlite } from './engine.ts'
 import { exportsFolderOf, fileWatch, makeFile } from './file.ts'
@@ -65,6 +66,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   )
   const writer = new Writer(writing, {
     beforehand: () => reader.endTurn(),
+    afterwards: () => checkpoints?.consider(),
     onCommit: options.onCommit,
     outcomes: probe,
   })
@@ -74,6 +76,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const background = inMemory
     ? backgroundOf(context, runner)
     : threadedBackground(options.path, catalog, () => reader.endTurn())
+  const checkpoints = inMemory || filling ? undefined : new Checkpoints(writing, threadedCopier(options.path))
   const keys = keyStore(context, runner)
   const pages = inMemory
     ? pagesInMemory(context, reader)
@@ -110,6 +113,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       await pages.close()
       await background.close()
       await writer.drain()
+      await checkpoints?.close()
       reader.close()
       if (!inMemory) writing.close()
     },

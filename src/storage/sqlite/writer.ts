@@ -27,6 +27,8 @@ interface Waiting {
 interface WriterOptions {
   /** Called before each group; nothing is read between the call and the commit. */
   readonly beforehand?: () => void
+  /** Called between groups. */
+  readonly afterwards?: () => void
   /** How long a change waits for the lock of another process, in milliseconds. */
   readonly patience?: number
   readonly onCommit?: OnCommit | undefined
@@ -38,6 +40,7 @@ interface WriterOptions {
 export class Writer {
   readonly #connection: Connection
   readonly #beforehand: () => void
+  readonly #afterwards: () => void
   readonly #patience: number
   readonly #onCommit: OnCommit | undefined
   readonly #outcomes: WriterOptions['outcomes']
@@ -53,10 +56,11 @@ export class Writer {
 
   constructor(
     connection: Connection,
-    { beforehand = () => {}, patience = 5_000, onCommit, outcomes }: WriterOptions = {},
+    { beforehand = () => {}, afterwards = () => {}, patience = 5_000, onCommit, outcomes }: WriterOptions = {},
   ) {
     this.#connection = connection
     this.#beforehand = beforehand
+    this.#afterwards = afterwards
     this.#patience = patience
     this.#onCommit = onCommit
     this.#outcomes = outcomes
@@ -131,6 +135,7 @@ export class Writer {
     }
     if (this.#changes) this.#outcomes?.succeeded()
     for (const answer of answers) answer()
+    this.#afterwards()
     this.#onCommit?.({ changes: group.length, duration })
   }
 
