@@ -4,8 +4,9 @@
  */
 import { stat } from 'node:fs/promises'
 import { withoutCredentials } from '../model/credentials.ts'
+import { isInMemory } from '../server/database-address.ts'
 import { packageVersion } from '../server/observe/package-version.ts'
-import { backUpDatabase, type DatabaseOptions, isInMemory, placeOf, restoreDatabase } from '../server/open-database.ts'
+import { backUpDatabase, type DatabaseOptions, placeOf, restoreDatabase } from '../server/open-database.ts'
 import { UsageError } from '../spec/configuration-error.ts'
 import { databaseOf, type GivenDatabase } from './command-line.ts'
 import { format, interruption, type Progress, say, showProgress } from './terminal.ts'
@@ -46,7 +47,7 @@ export async function restoreCommand(file: string, options: GivenDatabase): Prom
 
 function checked(file: string, options: GivenDatabase): DatabaseOptions {
   const database = databaseOf(options)
-  if (isInMemory(database)) {
+  if (isInMemory(database.database)) {
     throw new UsageError('A database in memory ends with its process: name sqlite:FILE or postgres://… instead.')
   }
   if (/^(?:sqlite|postgres(?:ql)?):/.test(file) || file === '' || file === '-') {

@@ -36,6 +36,13 @@ function connectionsOf(text: string): number {
   throw new UsageError(`--database-pool takes a number from 1 to 9999, not ${JSON.stringify(text)}.`)
 }
 
+/** A port from the command line or the environment. */
+export function portOf(text: string, option = '--port'): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (port >= 0 && port <= 65_535) return port
+  throw new UsageError(`${option} takes a number from 0 to 65535, not ${JSON.stringify(text)}.`)
+}
+
 const secret = /^(--key|--other-key|--header)(?:=|$)/
 
 /** The arguments of a command as one text, with `***` for each secret. */

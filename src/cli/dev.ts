@@ -7,20 +7,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { exampleOf } from '../documents/openapi/schemas.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
+import { isInMemory } from '../server/database-address.ts'
 import type { LogLevel } from '../server/observe/log.ts'
 import type { Observe } from '../server/observe/observe.ts'
-import { type DatabaseOptions, isInMemory } from '../server/open-database.ts'
+import type { DatabaseOptions } from '../server/open-database.ts'
 import { type MayLose, migrateTo, type ServeOptions, type Serving } from '../server/serve.ts'
 import { ConfigurationError, UsageError } from '../spec/configuration-error.ts'
 import { formatSteps, MigrationRefused, type MigrationStep } from '../storage/migration/migration-step.ts'
 import { completeVersions, type Versions } from '../versions/versions.ts'
-import { databaseOf, type GivenDatabase } from './command-line.ts'
+import { databaseOf, type GivenDatabase, portOf } from './command-line.ts'
 import { developmentKey, developmentKeyFile } from './development-key.ts'
 import { explain } from './explain.ts'
 import { stampOf } from './file-stamp.ts'
 import { type Attempt, type Content, declarationOf, isSameContent, tryDeclaration } from './isolated-declaration.ts'
 import { findDeclaration } from './load-declaration.ts'
-import { commandLog, portOf, serveUntilStopped, versionLines } from './serve.ts'
+import { commandLog, serveUntilStopped, versionLines } from './serve.ts'
 import { confirm, hasTerminal, say } from './terminal.ts'
 
 interface Options extends GivenDatabase, Omit<ServeOptions, keyof GivenDatabase | 'catalog' | 'port' | 'host'> {
@@ -32,7 +33,7 @@ interface Options extends GivenDatabase, Omit<ServeOptions, keyof GivenDatabase 
 /** Serves until a signal stops it. */
 export async function devCommand(given: string | undefined, options: Options): Promise<void> {
   const database = databaseOf(options)
-  if (isInMemory(database)) {
+  if (isInMemory(database.database)) {
     throw new UsageError('resourced dev keeps its data while the declaration changes: use sqlite:FILE.')
   }
   requireLocal(database)

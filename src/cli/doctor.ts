@@ -5,8 +5,9 @@
 import { styleText } from 'node:util'
 import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
-import { databaseFile, examineDatabase, isInMemory } from '../server/open-database.ts'
-import { databaseOf, type GivenDatabase } from './command-line.ts'
+import { isInMemory } from '../server/database-address.ts'
+import { databaseFile, examineDatabase } from '../server/open-database.ts'
+import { databaseOf, type GivenDatabase, portOf } from './command-line.ts'
 import { checkDatabase } from './doctor/database.ts'
 import { type Diagnosis, ok, problem, type Severity, warning } from './doctor/diagnosis.ts'
 import {
@@ -20,7 +21,6 @@ import {
 import { checkTls, type TlsOptions } from './doctor/tls.ts'
 import { explain } from './explain.ts'
 import { loadCatalog } from './load-declaration.ts'
-import { portOf } from './serve.ts'
 import { missingRuntime } from './supported-node.js'
 import { print } from './terminal.ts'
 
@@ -78,7 +78,7 @@ async function checkContent(
   database: ReturnType<typeof databaseOf>,
   catalog: Catalog | undefined,
 ): Promise<Diagnosis[]> {
-  if (isInMemory(database)) {
+  if (isInMemory(options.database)) {
     const remedy = 'Use --database sqlite:FILE or postgres://….'
     return [warning('database', 'A database in memory is lost when the server stops.', remedy)]
   }

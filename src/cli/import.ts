@@ -8,7 +8,8 @@ import { withoutCredentials } from '../model/credentials.ts'
 import { suggest } from '../model/nearest.ts'
 import { deepFreeze } from '../model/plain-copy.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
-import { hasTables, isInMemory, openStorage, placeOf } from '../server/open-database.ts'
+import { isInMemory } from '../server/database-address.ts'
+import { hasTables, openStorage, placeOf } from '../server/open-database.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import { databaseOf, type GivenDatabase } from './command-line.ts'
 import { loadCatalog } from './load-declaration.ts'
@@ -31,7 +32,7 @@ export async function importCommand(collection: string, file: string, options: O
   const kind = options.format ?? formatOf(file)
   if (kind === undefined) throw new ConfigurationError(`Say what ${nameOf(file)} holds: --format json, ndjson or csv.`)
   const database = databaseOf(options)
-  if (isInMemory(database)) {
+  if (isInMemory(database.database)) {
     throw new ConfigurationError('A database in memory would be gone when the import ends: use sqlite:FILE.')
   }
   const { bytes, read, size } = await open(file)

@@ -2,7 +2,8 @@
 import { uuidv7 } from 'uuidv7'
 import { parseDuration } from '../model/time.ts'
 import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
-import { type DatabaseOptions, hasTables, isInMemory, openKeys, placeOf } from '../server/open-database.ts'
+import { isInMemory } from '../server/database-address.ts'
+import { type DatabaseOptions, hasTables, openKeys, placeOf } from '../server/open-database.ts'
 import { ConfigurationError, UsageError } from '../spec/configuration-error.ts'
 import type { KeyStore, ListedKey, StoredKey } from '../storage/storage.ts'
 import { databaseOf, type GivenDatabase } from './command-line.ts'
@@ -103,7 +104,7 @@ export async function revokeKey(id: string, options: RevokeOptions): Promise<voi
 
 function databaseToKeep(given: GivenDatabase): DatabaseOptions {
   const database = databaseOf(given)
-  if (isInMemory(database)) throw new UsageError('A database in memory has no keys to keep: use sqlite:FILE.')
+  if (isInMemory(database.database)) throw new UsageError('A database in memory has no keys to keep: use sqlite:FILE.')
   return database
 }
 

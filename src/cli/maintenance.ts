@@ -5,7 +5,8 @@
 import { withoutCredentials } from '../model/credentials.ts'
 import { isStorableText } from '../model/text.ts'
 import { parseDuration, timestamp } from '../model/time.ts'
-import { isInMemory, openMaintenance } from '../server/open-database.ts'
+import { isInMemory } from '../server/database-address.ts'
+import { openMaintenance } from '../server/open-database.ts'
 import { UsageError } from '../spec/configuration-error.ts'
 import type { Maintenance } from '../storage/storage.ts'
 import { databaseOf, type GivenDatabase } from './command-line.ts'
@@ -57,7 +58,7 @@ export async function maintenanceStatus(options: GivenDatabase): Promise<void> {
 /** Opens what a database holds for its servers: the maintenance switch and the clock of purges. */
 async function withServerState<T>(given: GivenDatabase, use: (state: OpenMaintenance) => Promise<T>): Promise<T> {
   const database = databaseOf(given)
-  if (isInMemory(database)) {
+  if (isInMemory(database.database)) {
     throw new UsageError('A database in memory has no other servers: use sqlite:FILE or postgres://….')
   }
   const state = await openMaintenance(database)

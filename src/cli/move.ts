@@ -5,10 +5,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
+import { isInMemory } from '../server/database-address.ts'
 import {
   type DatabaseOptions,
   fillDatabase,
-  isInMemory,
   openMaintenance,
   openMoveSource,
   planOrApplyMigration,
@@ -72,7 +72,7 @@ const patience = 60_000
  */
 export async function moveCommand({ from, to, declaration, databaseUnsafe }: MoveOptions): Promise<void> {
   for (const database of [from, to]) {
-    if (isInMemory({ database })) throw new UsageError('A database in memory cannot be moved: use sqlite:FILE.')
+    if (isInMemory(database)) throw new UsageError('A database in memory cannot be moved: use sqlite:FILE.')
   }
   const source: DatabaseOptions = { database: from, option: '--from' }
   const catalog = await loadCatalog(declaration)

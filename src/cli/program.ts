@@ -176,7 +176,7 @@ clientOptions(listenerOptions(serveOptions))
       .default('additive'),
   )
   .addOption(logLevel('info'))
-  .action(run(async () => (await import('./serve.ts')).serveCommand))
+  .action(run(async () => (await import('./serve-command.ts')).serveCommand))
 
 const keys = program.command('keys').description('Create, list and revoke API keys')
 databaseCommand(keys, 'create', 'Create an API key and print it; it cannot be shown again')

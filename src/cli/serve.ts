@@ -1,50 +1,45 @@
-/** `resourced serve [FILE]`: starts a server from the command line, and stops it on a signal. */
+/** Serves from the command line in this process, and stops on a signal. */
 import { flushCompileCache } from 'node:module'
 import { withoutCredentials } from '../model/credentials.ts'
 import { type LogLevel, logTo, outputWritten } from '../server/observe/log.ts'
 import type { Observation, Observe } from '../server/observe/observe.ts'
 import { readableLog } from '../server/observe/readable-log.ts'
 import { flushTraces } from '../server/observe/tracing.ts'
-import { isElsewhere } from '../server/open-database.ts'
 import { type ServeOptions, type Serving, serve } from '../server/serve.ts'
-import { linkToSupervisor, type WorkerLink } from '../server/workers/worker-link.ts'
-import { UsageError } from '../spec/configuration-error.ts'
+import type { WorkerLink } from '../server/workers/worker-link.ts'
 import { isDeprecated, isRetired, type Version, type Versions } from '../versions/versions.ts'
-import { databaseOf, defaultDatabase, type GivenDatabase } from './command-line.ts'
+import { defaultDatabase, type GivenDatabase } from './command-line.ts'
 import { loadVersions } from './load-declaration.ts'
 import { say } from './terminal.ts'
-import { poolOfWorker, workersOf } from './workers.ts'
 
-/** The options as commander gives them: those of `serve`, of which numbers are texts. */
-interface Options extends GivenDatabase, Omit<ServeOptions, keyof GivenDatabase | 'catalog' | 'port' | 'metricsPort'> {
-  readonly workers?: string
-  readonly port: string
-  readonly metricsPort?: string
+/** Options of `serve` besides those of its server. */
+interface CommandOptions {
   readonly basePath?: string
   readonly logLevel: LogLevel
 }
 
-/** Serves until a signal stops it. */
-export async function serveCommand(file: string | undefined, options: Options): Promise<void> {
-  const database = databaseOf(options)
-  const port = portOf(options.port)
-  const metricsPort = options.metricsPort === undefined ? undefined : portOf(options.metricsPort, '--metrics-port')
-  const worker = linkToSupervisor()
-  const workers = worker?.count ?? workersOf(options.workers, database)
-  const flags = isElsewhere(database) ? heapFlags() : undefined
-  if (worker === undefined && workers > 1) {
-    const { serveWithWorkers } = await import('./supervise.ts')
-    return serveWithWorkers(workers, { ...options, port, metricsPort }, flags ?? process.execArgv)
-  }
-  if (worker === undefined && flags !== undefined) restartWith(flags)
+/** The options as commander gives them: numbers are texts. */
+export interface GivenServeOptions
+  extends CommandOptions,
+    GivenDatabase,
+    Omit<ServeOptions, keyof GivenDatabase | 'catalog' | 'port' | 'metricsPort' | 'worker'> {
+  readonly workers?: string
+  readonly port: string
+  readonly metricsPort?: string
+}
+
+/** Serves in this process until a signal, or the supervisor of a worker, stops it. */
+export async function serveHere(
+  file: string | undefined,
+  options: CommandOptions & Omit<ServeOptions, 'catalog'>,
+): Promise<void> {
+  const { worker } = options
   const versions = await loadVersions(file, options.basePath)
   const { stored: catalog } = versions
   const observe = commandLog(options.logLevel)
   const serving = await serveUntilStopped({
     ...options,
-    ...database,
-    databasePool: poolOfWorker(database.databasePool, workers),
-    ...{ catalog, versions, port, metricsPort, worker },
+    ...{ catalog, versions },
     observe: worker === undefined ? observe : ofWorker(observe, worker),
     development: process.env.NODE_ENV === 'development',
   })
@@ -138,30 +133,6 @@ async function endProcess(): Promise<never> {
   await flushTraces(mostForTraces)
   await outputWritten(mostForLog)
   process.exit(0)
-}
-
-/** A port from the command line or the environment. */
-export function portOf(text: string, option = '--port'): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (port >= 0 && port <= 65_535) return port
-  throw new UsageError(`${option} takes a number from 0 to 65535, not ${JSON.stringify(text)}.`)
-}
-
-// A server that waits for another machine's answers keeps requests alive for longer than the small young generation of
-// `main.js` is made for: they would be copied again and again. V8 reads these flags only at its start.
-const largerHeap = ['--max-semi-space-size=16', '--min-semi-space-size=8']
-const heapFlag = /^--(?:max-semi-space-size|heap-growing-percent)=/
-
-/** The options of Node.js for a larger heap. */
-function heapFlags(): readonly string[] {
-  return [...process.execArgv.filter((flag) => !heapFlag.test(flag)), ...largerHeap]
-}
-
-/** Starts the program again in the same process with other options, unless it has them or the system cannot do that. */
-function restartWith(flags: readonly string[]): void {
-  const { execArgv, execPath, argv, env } = process
-  if (flags.every((flag) => execArgv.includes(flag)) || process.platform === 'win32') return
-  process.execve?.(execPath, [execPath, ...flags, ...argv.slice(1)], env)
 }
 
 /**

@@ -21,6 +21,7 @@ import { fillSqlite, sqliteSource } from '../storage/sqlite/move.ts'
 import { openSqlite } from '../storage/sqlite/storage.ts'
 import type { OnCommit, OnReplica, Storage } from '../storage/storage.ts'
 import type { DatabaseDescription } from '../storage/table-description.ts'
+import { isElsewhere, isInMemory } from './database-address.ts'
 
 /** The address of a database, and settings for PostgreSQL. */
 export interface DatabaseOptions {
@@ -164,7 +165,7 @@ export type Examined =
 export async function examineDatabase(database: DatabaseOptions, catalog: Catalog | undefined): Promise<Examined> {
   const engine = engineOf(database)
   if (engine.kind === 'sqlite') {
-    const found = isInMemory(database) ? undefined : examineSqlite(engine.path, catalog)
+    const found = isInMemory(database.database) ? undefined : examineSqlite(engine.path, catalog)
     return { kind: 'sqlite', found }
   }
   const { examinePostgres } = await import('../storage/postgres/administration.ts')
@@ -174,12 +175,7 @@ export async function examineDatabase(database: DatabaseOptions, catalog: Catalo
 /** The file of a database; `undefined`: it is a server, or in memory. */
 export function databaseFile(database: DatabaseOptions): string | undefined {
   const engine = engineOf(database)
-  return engine.kind === 'sqlite' && !isInMemory(database) ? resolve(engine.path) : undefined
-}
-
-/** Whether a database is another process, so that requests wait for it without using this one. */
-export function isElsewhere(options: DatabaseOptions): boolean {
-  return engineOf(options).kind !== 'sqlite'
+  return engine.kind === 'sqlite' && !isInMemory(database.database) ? resolve(engine.path) : undefined
 }
 
 /**
@@ -251,11 +247,6 @@ export async function restoreDatabase(
   return restoreRows(backup, (schema, move) => fillDatabase(database, schema, move), options)
 }
 
-/** Whether a database is lost when its process ends. */
-export function isInMemory({ database }: DatabaseOptions): boolean {
-  return database.includes(':memory:')
-}
-
 function engineOf(options: DatabaseOptions): Engine {
   const { database } = options
   const path = /^sqlite:(?:\/\/)?(.+)$/.exec(database)?.[1]
@@ -264,9 +255,9 @@ function engineOf(options: DatabaseOptions): Engine {
     if (!isFolder(path)) return { kind: 'sqlite', path }
     throw new ConfigurationError(`${path} is a folder. Name a file, such as sqlite:${join(path, 'data.db')}.`)
   }
-  if (isPostgres(database)) {
+  if (isElsewhere(database)) {
     const { option, databaseReplica, databasePool, databasePooler, databaseUnsafe } = options
-    if (databaseReplica !== undefined && !isPostgres(databaseReplica)) {
+    if (databaseReplica !== undefined && !isElsewhere(databaseReplica)) {
       throw new UsageError('The address of the replica is not understood. Use postgres://USER@HOST:5432/DATABASE.')
     }
     const session = databasePooler === 'transaction' ? 'off' : 'on'
@@ -292,8 +283,4 @@ function isFolder(path: string): boolean {
     // The file cannot be reached, which opening it reports.
     return false
   }
-}
-
-function isPostgres(address: string): boolean {
-  return /^postgres(?:ql)?:\/\//.test(address) && URL.canParse(address)
 }

@@ -1,0 +1,76 @@
+/**
+ * `resourced serve [FILE]`: serves in this process, or starts workers that do. What only one of the two needs is loaded
+ * when it is needed, so that a supervisor stays small.
+ */
+import { availableParallelism } from 'node:os'
+import { isElsewhere, isInMemory } from '../server/database-address.ts'
+import { linkToSupervisor } from '../server/workers/worker-link.ts'
+import { UsageError } from '../spec/configuration-error.ts'
+import { databaseOf, portOf } from './command-line.ts'
+import type { GivenServeOptions } from './serve.ts'
+
+/** Serves until a signal stops it. */
+export async function serveCommand(file: string | undefined, options: GivenServeOptions): Promise<void> {
+  const database = databaseOf(options)
+  const port = portOf(options.port)
+  const metricsPort = options.metricsPort === undefined ? undefined : portOf(options.metricsPort, '--metrics-port')
+  const worker = linkToSupervisor()
+  const workers = worker?.count ?? workersOf(options.workers, options.database)
+  const flags = isElsewhere(options.database) ? heapFlags() : process.execArgv
+  if (worker === undefined && workers > 1) {
+    const { serveWithWorkers } = await import('./supervise.ts')
+    return serveWithWorkers(workers, { ...options, port, metricsPort }, flags)
+  }
+  if (worker === undefined) restartWith(flags)
+  const { serveHere } = await import('./serve.ts')
+  const databasePool = poolOfWorker(database.databasePool, workers)
+  await serveHere(file, { ...options, ...database, databasePool, port, metricsPort, worker })
+}
+
+/**
+ * The number of workers.
+ *
+ * @param text as given; `undefined`: `auto` for a database in other processes, otherwise 1
+ * @throws UsageError if it is no number, or the database cannot be used by several processes
+ */
+export function workersOf(text: string | undefined, database: string): number {
+  const given = text ?? (isElsewhere(database) ? 'auto' : '1')
+  const canFork = process.versions.bun === undefined && process.versions.deno === undefined
+  if (given === 'auto') return isInMemory(database) || !canFork ? 1 : availableParallelism()
+  const number = /^\d{1,4}$/.test(given) ? Number(given) : 0
+  if (!(number >= 1 && number <= 1_024)) {
+    throw new UsageError(`--workers takes a number from 1 to 1024, or auto, not ${JSON.stringify(text)}.`)
+  }
+  if (number > 1 && isInMemory(database)) {
+    throw new UsageError(
+      'A database in memory belongs to one process, so --workers must be 1. ' +
+        'For several workers, use --database sqlite:FILE or postgres://….',
+    )
+  }
+  if (number > 1 && !canFork) throw new UsageError('Several workers need Node.js. Use --workers 1 with this runtime.')
+  return number
+}
+
+/** The connections of one worker, of those of a server. */
+export function poolOfWorker(pool: number | undefined, workers: number): number | undefined {
+  if (pool === undefined || workers === 1) return pool
+  // With a single one, every change of a worker would wait for a slow one.
+  return Math.max(Math.min(2, pool), Math.floor(pool / workers))
+}
+
+// A server that waits for another machine's answers keeps requests alive for longer than the small young generation of
+// `main.js` is made for: they would be copied again and again. V8 reads these flags only at its start.
+const largerHeap = ['--max-semi-space-size=16', '--min-semi-space-size=8']
+const heapFlag = /^--(?:max-semi-space-size|heap-growing-percent)=/
+
+/** The options of Node.js for a larger heap. */
+function heapFlags(): readonly string[] {
+  return [...process.execArgv.filter((flag) => !heapFlag.test(flag)), ...largerHeap]
+}
+
+/** Starts the program again in the same process with other options, unless it has them or the system cannot do that. */
+function restartWith(flags: readonly string[]): void {
+  const { execArgv, execPath, argv, env } = process
+  if (flags.every((flag) => execArgv.includes(flag)) || process.platform === 'win32') return
+  process.execve?.(execPath, [execPath, ...flags, ...argv.slice(1)], env)
+}
