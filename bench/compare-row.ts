@@ -44,12 +44,10 @@ async function compareRow(setup: Setup, row: Row): Promise<Finding> {
     contestants.push({ ...ours, name: 'bare', server })
     ends.push(server)
   }
-  for (const { name, server, requests: known } of setup.peers) {
-    const requests = known[row.name]
+  for (const { name, server, translate } of secure ? [] : setup.peers) {
+    const requests = ours.requests.flatMap((request) => translate(request) ?? [])
     // What they answer a change with is their own affair.
-    if (server !== undefined && requests !== undefined) {
-      contestants.push({ ...ours, name, server, requests, status: undefined })
-    }
+    if (requests.length > 0) contestants.push({ ...ours, name, server, requests, status: undefined })
   }
   for (const { server } of contestants) server.hold(true)
   const results = await runRounds(contestants, pace, folder)

@@ -4,9 +4,6 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { fileURLToPath } from 'node:url'
-import type { Start } from './processes.ts'
 
 /** Another server. */
 export interface Competitor {
@@ -46,64 +43,60 @@ export function install(competitor: Competitor): void {
  */
 export function installLocked(source: string): string {
   const lock = readFileSync(join(source, 'package-lock.json'))
-  const folder = join(packages, `${basename(source)}-${createHash('sha256').update(lock).digest('hex').slice(0, 12)}`)
+  const folder = join(packages, `${basename(source)}-${hashOf(lock)}`)
   npm(folder, ['ci'], (draft) => {
     for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(source, name), join(draft, name))
   })
   return join(folder, 'node_modules')
 }
 
-/** Runs npm in a folder that takes its name once everything is there: several runs may need it at the same time. */
 function npm(folder: string, args: readonly string[], prepare: (draft: string) => void): void {
-  if (existsSync(folder)) return
-  const draft = `${folder}.${process.pid}`
-  mkdirSync(draft, { recursive: true })
-  prepare(draft)
   // What is compiled must be compiled for the Node that runs it, not for the one that is installed here.
   const env = { ...process.env, npm_config_nodedir: dirname(dirname(process.execPath)) }
-  const { status, stderr } = spawnSync('npm', [...args, '--no-audit', '--no-fund'], {
-    cwd: draft,
-    env,
-    encoding: 'utf8',
+  once(folder, (draft) => {
+    prepare(draft)
+    run('npm', [...args, '--no-audit', '--no-fund'], draft, env)
   })
-  if (status === 0 && !existsSync(folder)) renameSync(draft, folder)
-  rmSync(draft, { recursive: true, force: true })
-  if (status !== 0) throw new Error(`npm ${args.join(' ')} failed: ${stderr?.slice(-500)}`)
 }
 
 /**
- * How Platformatic DB is started: its interface comes from the tables, which have the keys and the index that it likes.
+ * Builds a Go program outside of this repository, unless it is there already.
+ *
+ * @param source a folder with `go.mod` and `main.go`
+ * @returns the program
+ * @throws Error with the words of `go`, or if there is no Go
  */
-export function startOfPlatformatic(folder: string, port: number, records: Records): Start {
-  const file = join(folder, 'platformatic.db')
-  fillTables(file, records)
-  const script = fileURLToPath(new URL('platformatic.ts', import.meta.url))
-  return {
-    args: [script, folderOf(platformatic), folder, file, String(port)],
-    origin: `http://127.0.0.1:${port}`,
-    probe: '/countries/1',
-    folder,
-    output: join(folder, 'platformatic.log'),
-    patience: 60_000,
+export function buildGo(source: string): string {
+  const lock = readFileSync(join(source, 'go.mod'))
+  const folder = join(packages, `${basename(source)}-${hashOf(lock)}`)
+  once(folder, (draft) => {
+    for (const name of ['go.mod', 'main.go']) copyFileSync(join(source, name), join(draft, name))
+    const path = `${process.env['PATH']}:/usr/local/go/bin`
+    const env = { ...process.env, PATH: path, GOTOOLCHAIN: 'local' }
+    run('go', ['build', '-mod=mod', '-o', 'program', '.'], draft, env)
+  })
+  return join(folder, 'program')
+}
+
+/** Fills a folder that takes its name once everything is there: several runs may need it at the same time. */
+function once(folder: string, fill: (draft: string) => void): void {
+  if (existsSync(folder)) return
+  const draft = `${folder}.${process.pid}`
+  mkdirSync(draft, { recursive: true })
+  try {
+    fill(draft)
+    if (!existsSync(folder)) renameSync(draft, folder)
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
   }
 }
 
-function fillTables(file: string, { countries, cities }: Records): void {
-  const database = new DatabaseSync(file)
-  database.exec(`pragma journal_mode = wal; begin;
-    create table countries (id integer primary key, name text not null, code text not null);
-    create table cities (id integer primary key, name text not null, country_id integer not null references countries(id),
-      population integer not null, feature text not null, capital integer not null, admin_code text,
-      latitude real not null, longitude real not null, created_at text, updated_at text);`)
-  const country = database.prepare('insert into countries (name, code) values (?, ?)')
-  const numbers = new Map<unknown, SQLInputValue>()
-  for (const { id, name, code } of countries) numbers.set(id, country.run(String(name), String(code)).lastInsertRowid)
-  const names = ['name', 'country_id', 'population', 'feature', 'capital', 'admin_code', 'latitude', 'longitude', 'created_at', 'updated_at'] // biome-ignore format: one row
-  const city = database.prepare(`insert into cities (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`)
-  for (const record of cities) {
-    const values = { ...record, country_id: numbers.get(record['country_id']), capital: Number(record['capital']) }
-    city.run(...names.map((name) => (values as Record<string, SQLInputValue>)[name] ?? null))
-  }
-  database.exec('create index cities_by_country on cities (country_id); commit')
-  database.close()
+function run(command: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): void {
+  const { error, status, stderr } = spawnSync(command, args, { cwd, env, encoding: 'utf8' })
+  if (error !== undefined) throw new Error(`${command} is not installed: ${error.message}`)
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed: ${stderr?.slice(-500)}`)
+}
+
+function hashOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex').slice(0, 12)
 }

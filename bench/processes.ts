@@ -21,7 +21,8 @@ export interface Server {
 
 /** How a server is started. */
 export interface Start {
-  /** Arguments of Node. */
+  /** What runs; Node, where left out. */
+  readonly program?: string
   readonly args: readonly string[]
   readonly origin: string
   /** A path that answers, with any status, once the server is there. */
@@ -44,6 +45,7 @@ process.once('exit', () => {
 
 /** Starts a process of the pinned Node on the servers' core. It may not be listening yet. */
 export function launch({
+  program = process.execPath,
   args,
   folder,
   env,
@@ -52,7 +54,7 @@ export function launch({
 }: Omit<Start, 'origin' | 'probe'>): ChildProcess {
   const out = openSync(output, 'w')
   const errors = openSync(`${output}.errors`, 'w')
-  const child = spawn('taskset', ['--cpu-list', cores, process.execPath, ...args], {
+  const child = spawn('taskset', ['--cpu-list', cores, program, ...args], {
     cwd: folder,
     env: { ...process.env, ...env },
     stdio: ['ignore', out, errors],

@@ -14,6 +14,7 @@ import { growth } from './growth.ts'
 import { halfLoad } from './half-load.ts'
 import { describeMachine, keepAwake, loadAverage, loadCore, missingHere } from './machine.ts'
 import { type Finding, isReached, type Measurement } from './measurement.ts'
+import { startPeers } from './peers.ts'
 import { format, writeInto } from './report.ts'
 import type { Pace } from './rounds.ts'
 import { rows } from './rows.ts'
@@ -27,6 +28,8 @@ const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: [] },
+    // PocketBase and Platformatic DB, which a run without --only measures too.
+    peers: { type: 'boolean', default: false },
     // Profiles and experiments: the page of figures stays as it is.
     'no-write': { type: 'boolean', default: false },
   },
@@ -74,7 +77,8 @@ async function run(): Promise<void> {
   const many = options.quick ? 100_000 : 1_000_000
   const notes: string[] = []
   const note = (sentence: string) => notes.push(sentence)
-  const setup = setUp({ folder, pace, many, data, peers: [], say, note })
+  const peers = options.only.length === 0 || options.peers ? await startPeers(folder, data, note) : []
+  const setup = setUp({ folder, pace, many, data, peers, say, note })
   const findings: Finding[] = []
   for (const measurement of measurements) {
     if (options.only.length === 0 ? measurement.extra : !options.only.includes(measurement.name)) continue

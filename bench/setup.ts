@@ -10,6 +10,7 @@ import { byHand } from './by-hand.ts'
 import type { Records } from './competitors.ts'
 import { loadResource } from './declared.ts'
 import { createKey, declaration, openAtlasIn, ours } from './ours.ts'
+import type { Peer } from './peer.ts'
 import { freePort, type Server, type Start, startServer } from './processes.ts'
 import type { Pace } from './rounds.ts'
 
@@ -21,16 +22,6 @@ export interface Data {
   readonly records: Records
   /** The credential that every request carries, to the yardsticks too. */
   readonly authorization: string
-}
-
-/** A server that others made: where it runs, or why it does not. */
-export interface Peer {
-  readonly name: string
-  readonly version: string
-  readonly server: Server | undefined
-  readonly problem: string | undefined
-  /** What it is asked, by the names of measurements. */
-  readonly requests: Readonly<Record<string, readonly Request[]>>
 }
 
 /** Where measurements run. */
