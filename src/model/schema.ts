@@ -92,11 +92,25 @@ function makeAjv(): Ajv2020 {
  * @throws Error with the reason if ajv cannot compile the schema
  */
 export function compileSchema(name: string, schema: Readonly<Record<string, unknown>>): ValidateValue {
-  const validate: ValidateFunction = ajv.compile(schema)
-  // Ajv keeps every schema otherwise.
-  ajv.removeSchema(schema)
+  const validate = compiled(schema)
   const pointer = `/${escapeStep(name)}`
   return (value) => (validate(value) ? none : issuesOf(pointer, validate.errors ?? []))
+}
+
+// A schema is compiled when the declaration is checked, and again for its catalog; and many fields have the same one.
+const known = new Map<string, ValidateFunction>()
+const mostKnown = 1_000
+
+function compiled(schema: Readonly<Record<string, unknown>>): ValidateFunction {
+  const text = JSON.stringify(schema)
+  const before = known.get(text)
+  if (before !== undefined) return before
+  const validate = ajv.compile(schema)
+  // Ajv keeps every schema otherwise.
+  ajv.removeSchema(schema)
+  if (known.size >= mostKnown) known.clear()
+  known.set(text, validate)
+  return validate
 }
 
 /**

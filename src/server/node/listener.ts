@@ -2,14 +2,7 @@
  * Node's HTTP servers in front of `respond`. HTTP/1.1 and HTTP/2 share one port under TLS (SEC-1). Data that Node's
  * HTTP parser rejects is answered here: there is a socket, and no request.
  */
-import {
-  createServer,
-  IncomingMessage,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http'
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -36,6 +29,9 @@ import {
   type UnreadLimits,
   UnreadResponses,
 } from './pending-request.ts'
+
+// An import would evaluate every export of the module: one of them loads the client of `fetch`, which takes 40 ms.
+const http = process.getBuiltinModule('node:http')
 
 /** What a server needs. */
 export interface NodeServerOptions {
@@ -109,7 +105,7 @@ export function createNodeServer(options: NodeServerOptions): NodeServer {
   const state = stateOf(options)
   const { head, idle } = state.timeouts
   const settings = { ...serverOptions, headersTimeout: head, connectionsCheckingInterval: Math.min(5_000, head / 4) }
-  const server = options.tls === undefined ? createServer(settings) : createSecure(options.tls, settings)
+  const server = options.tls === undefined ? http.createServer(settings) : createSecure(options.tls, settings)
   // A client that reads nothing for this long has gone.
   server.setTimeout(idle)
   // Node would silently drop the headers beyond its count; our own limit is in bytes.
@@ -203,7 +199,7 @@ function receiver(state: ServerState, limits?: Partial<OverloadLimits>) {
   const healthPath = `${state.basePath}/health/`
   const receive = (pending: PendingRequest) => {
     // Node's parser accepts a request line that ends in HTTP/2.0: it is a request of HTTP/1.1 with a wrong version.
-    if (pending.request instanceof IncomingMessage && pending.request.httpVersionMajor > 1)
+    if (pending.request.httpVersionMajor > 1 && pending.request instanceof http.IncomingMessage)
       pending.request.httpVersionMajor = 1
     addPending(state, pending)
     // A supervisor would kill the server if health checks had to wait.
@@ -325,7 +321,7 @@ function writeAnswer(socket: Duplex, { status, headers, body = '' }: HttpRespons
   const bytes = Buffer.from(body as string)
   const fields = { ...headers, Date: new Date().toUTCString(), 'Content-Length': bytes.length, Connection: 'close' }
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`
+  const head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`
   socket.on('error', () => socket.destroy())
   socket.end(Buffer.concat([Buffer.from(head, 'latin1'), bytes]))
 }

@@ -5,7 +5,7 @@
  * interface do not reach them.
  */
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { withoutCredentials } from '../../model/credentials.ts'
 import { everyMethod } from '../../request/target.ts'
@@ -222,6 +222,8 @@ const timeouts = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsChec
 
 /** Makes a metrics server, which does not listen yet. */
 export function createMetricsServer(metrics: Pick<Metrics, 'contentType' | 'read'>): MetricsServer {
+  // See `listener.ts`: an import would load the client of `fetch`.
+  const { createServer } = process.getBuiltinModule('node:http')
   const server = createServer(timeouts, (request, response) => void answer(metrics, request, response))
   return {
     listen(host, port) {
