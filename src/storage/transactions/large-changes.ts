@@ -19,7 +19,7 @@ import {
 } from './delete/begin-deletion.ts'
 import { hasFunctionRules } from './delete/cascade.ts'
 import { withdraw } from './delete/deletion-job.ts'
-import type { DeletionState } from './delete/deletion-state.ts'
+import { type DeletionState, isFew } from './delete/deletion-state.ts'
 import { onceForKey } from './idempotency.ts'
 import { type Background, plainPlan } from './long-work.ts'
 import { stateOf } from './rows/job-rows.ts'
@@ -36,11 +36,12 @@ export interface Places {
 
 /** Carries out what the transaction of a change has left to do. Only the caller of the change waits for it. */
 export async function finishLarge(places: Places, plan: Write, written: Written): Promise<Outcome> {
-  const { background } = places
+  const { background, runner } = places
   if (written.kind === 'too-large') return background.run('write', plainPlan(plan))
   const outcome = written.kind === 'announced' ? await finishAnnounced(places, plan as Removed, written) : written
   if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') {
-    await background.run('takeFew', { job: plan.deletion, now: plan.now })
+    const state = await runner.read(() => stateOf<DeletionState>(plan.deletion))
+    if (isFew(state)) await background.run('takeFew', { job: plan.deletion, now: plan.now })
   }
   return outcome
 }

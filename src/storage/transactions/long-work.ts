@@ -10,7 +10,7 @@ import type { Runner, Transaction } from '../transaction.ts'
 import { type Announced, inspectAnnounced, type Removed } from './delete/begin-deletion.ts'
 import { mostInspected } from './delete/cascade.ts'
 import { countDeletion, stepDeletion, undoDeletion } from './delete/deletion-job.ts'
-import { lockedState } from './delete/deletion-state.ts'
+import { isFew, lockedState } from './delete/deletion-state.ts'
 import { beginPurge, checkClock, hasExpired, stepPurge } from './delete/purge.ts'
 import {
   claimExport,
@@ -72,10 +72,8 @@ const writing = {
     context: SqlContext,
     { job, now }: { readonly job: string; readonly now: number },
   ): Transaction<void> {
-    const state = yield* lockedState(context, job)
-    if (state?.phase === 'match' && state.selection?.last === 0) {
-      yield* stepDeletion(context, job, now, { size: mostInspected })
-    }
+    if (!isFew(yield* lockedState(context, job))) return
+    yield* stepDeletion(context, job, now, { size: mostInspected })
   },
   fail: (context: SqlContext, { job, error, now }: Step & { readonly error: JobError }): Transaction<boolean> =>
     job.task === 'deletion' ? undoDeletion(context, job.id, error, now) : failJob(context, job.id, error, now),

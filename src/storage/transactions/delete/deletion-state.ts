@@ -56,6 +56,11 @@ export function lockedState({ engine }: SqlContext, job: string): Transaction<De
   return stateOf(job, engine.lock.update)
 }
 
+/** Whether a deletion by filter is of few records, which are all listed and not deleted yet. */
+export function isFew(state: DeletionState | undefined): boolean {
+  return state?.phase === 'match' && state.selection?.last === 0
+}
+
 /** The progress of a deletion, as far as the caller who began it may see it. */
 export function shownProgress({ done, total, taken, asked }: DeletionState): JobProgress {
   return asked === undefined ? { done, total } : { done: taken, total: asked ?? total }
