@@ -105,7 +105,7 @@ async function finished(
     if (step === 'elsewhere') throw new StorageFault('uncertain', 'Another server has continued a deletion.')
     count = (await runner.read(() => stateOf<DeletionState>(job.id)))?.taken ?? count
     // Other writers get their turn.
-    await sleep(Math.min((performance.now() - before) / 2, 10))
+    await sleep(Math.min((performance.now() - before) / 2, 5))
   }
   return outcome.kind === 'deleted-matching' ? { ...outcome, count } : outcome
 }

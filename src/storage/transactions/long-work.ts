@@ -11,7 +11,7 @@ import { type Announced, inspectAnnounced, type Removed } from './delete/begin-d
 import { mostInspected } from './delete/cascade.ts'
 import { countDeletion, stepDeletion, undoDeletion } from './delete/deletion-job.ts'
 import { isFew, lockedState } from './delete/deletion-state.ts'
-import { beginPurge, checkClock, hasExpired, stepPurge } from './delete/purge.ts'
+import { beginPurge, checkClock, countPurge, hasExpired, stepPurge } from './delete/purge.ts'
 import {
   claimExport,
   countExport,
@@ -85,10 +85,12 @@ const writing = {
     keepTotal(context, job.id, total, now),
 }
 
+const counts = { deletion: countDeletion, purge: countPurge, export: countExport } as const
+
 /** Transactions that read, on a snapshot. */
 const reading = {
   count: (context: SqlContext, { job }: { readonly job: OpenJob }): Transaction<number | undefined> =>
-    job.task === 'deletion' ? countDeletion(context, job.id) : countExport(context, job.id),
+    counts[job.task](context, job.id),
   readExport: (context: SqlContext, { job }: { readonly job: string }) => readExport(context, job),
   inspect: (context: SqlContext, { announced, ...plan }: PlainWrite & { readonly announced: Announced }) =>
     inspectAnnounced(context, planOf(context, plan) as Removed, announced),
@@ -155,7 +157,7 @@ export function jobStore(
   return {
     open: () => runner.read(openJobs),
     async countTotal(job, now) {
-      const total = job.task === 'purge' ? undefined : await background.run('count', { job })
+      const total = await background.run('count', { job })
       if (total !== undefined) await background.run('keepTotal', { job, total, now })
     },
     step: (job, now) => background.run('step', { job, now }),

@@ -11,8 +11,8 @@ const long = 20
 const short = 8
 
 const smallest = 10
-const largest = 2_000
-const first = 50
+const largest = 1_000
+const first = 100
 
 /** The sizes of batches, by task. */
 export class Pace {
@@ -32,8 +32,8 @@ export class Pace {
   note(task: string, worked: number, committed = 0): void {
     const size = this.sizeFor(task)
     const held = worked + committed
-    if (worked > long || (held > 2 * long && worked > committed))
+    if (worked > long || (held > 40 && worked > committed))
       this.#sizes.set(task, Math.max(smallest, Math.floor(size / 2)))
-    else if (held < short) this.#sizes.set(task, Math.min(largest, Math.ceil(size * 1.1)))
+    else if (held < short) this.#sizes.set(task, Math.min(largest, Math.ceil(size * 1.25)))
   }
 }

@@ -22,7 +22,8 @@ interface PurgeState {
   /** When the purge began, in milliseconds since 1970: a later purge removes what becomes due later. */
   readonly due: number
   readonly done: number
-  readonly total: number
+  /** `null`: not counted yet. */
+  readonly total: number | null
 }
 
 /** A row that always exists and never changes: purges lock it against each other and against restorations. */
@@ -56,17 +57,25 @@ export function* beginPurge(
   yield sql`select key from resourced_meta where ${gate}${context.engine.lock.update}`
   const running = yield sql`select job from resourced_work where task = 'purge'`
   if (running.length > 0) return false
-  let total = 0
-  for (const resource of keptFor(context.catalog)) {
-    const row = yield* firstRow(sql`select count(*) as count ${expiredRows(resource, now)}`)
-    total += Number(row?.['count'])
-  }
-  if (total === 0) return false
-  const progress = { done: 0, total }
+  if (!(yield* hasExpired(context, now))) return false
+  // Counted later, outside of a transaction that other writers wait for.
+  const progress = { done: 0, total: null }
   const state: PurgeState = { due: now, ...progress }
   const kind = 'purge'
   yield* addJob(context, { id, kind, task: kind, statusUrl, startedBy: null, progress, state, now })
   return true
+}
+
+/** Counts the records that a purge removes; `undefined`: the number is known. */
+export function* countPurge({ catalog }: SqlContext, job: string): Transaction<number | undefined> {
+  const state = yield* stateOf<PurgeState>(job)
+  if (state === undefined || state.total !== null) return undefined
+  let total = state.done
+  for (const resource of keptFor(catalog)) {
+    const row = yield* firstRow(sql`select count(*) as count ${expiredRows(resource, state.due)}`)
+    total += Number(row?.['count'])
+  }
+  return total
 }
 
 /** Runs one batch, of the records that were deleted first. */
