@@ -25,7 +25,7 @@ export async function statementsOf(catalog: Catalog, client: ClientBase, address
   const plan = await planOf(catalog, address)
   const context = sqlContext({ catalog, engine: postgres, tagSecret: new Uint8Array(32) })
   if (plan.kind === 'read-record') {
-    return carriedOut(client, readRecord(context, { record: () => undefined, keep() {} }, plan))
+    return carriedOut(client, readRecord(context, undefined, plan))
   }
   const memory = new Memory()
   const apart = await carriedOut(client, readPage(context, memory, plan))

@@ -15,6 +15,14 @@ export type Statement = Pick<Sql, 'sql' | 'text' | 'values'> & {
   readonly ignoresRows?: boolean
   /** The statement is a transaction of its own, before the first statement of the transaction that yields it. */
   readonly standalone?: Standalone
+  /** The statement advances the clock of a collection once, for a change of these records alone. */
+  readonly touches?: Touched
+}
+
+/** Records of a collection that are created or changed. */
+export interface Touched {
+  readonly collection: string
+  readonly ids: Iterable<string>
 }
 
 /**
@@ -41,6 +49,11 @@ export function ignoringRows(statement: Sql): Statement {
   return marked(statement, { ignoresRows: true })
 }
 
+/** The statement that advances the clock of a collection for a change of these records alone. Its rows are not read. */
+export function touching(tick: Sql, touches: Touched): Statement {
+  return marked(tick, { ignoresRows: true, touches })
+}
+
 /** A statement that is a transaction of its own. */
 export function standalone(statement: Pick<Sql, 'sql' | 'text' | 'values'>, kind: Standalone): Statement {
   return marked(statement, { standalone: kind })
@@ -49,7 +62,7 @@ export function standalone(statement: Pick<Sql, 'sql' | 'text' | 'values'>, kind
 // The getters build only the text that the engine reads.
 function marked(
   statement: Pick<Sql, 'sql' | 'text' | 'values'>,
-  marks: Pick<Statement, 'commits' | 'ignoresRows' | 'standalone'>,
+  marks: Pick<Statement, 'commits' | 'ignoresRows' | 'standalone' | 'touches'>,
 ): Statement {
   return {
     ...marks,

@@ -67,12 +67,18 @@ export async function openTwins(declaration: InterfaceDeclaration): Promise<Twin
   }
 }
 
-interface Twin {
+/** One application of several that are asked the same, or one after the other. */
+export interface Twin {
   ask(asked: Asked): Promise<Answered>
   close(): Promise<void>
 }
 
-async function twin(versions: Versions, storage: Storage): Promise<Twin> {
+/**
+ * Opens one application.
+ *
+ * @param isFirst whether it is the first one on its database, which adds the keys of the callers
+ */
+export async function twin(versions: Versions, storage: Storage, isFirst = true): Promise<Twin> {
   let now = 0
   let failures: string[] = []
   // Cursors that are signed alike are alike, and so are the tags of lists.
@@ -86,7 +92,7 @@ async function twin(versions: Versions, storage: Storage): Promise<Twin> {
     },
   })
   beginIds(0, 0)
-  for (const [subject, roles] of Object.entries(callers)) {
+  for (const [subject, roles] of isFirst ? Object.entries(callers) : []) {
     const key = String(keys.get(subject))
     const moments = { expires_at: null, created_at: '2026-01-01T00:00:00.000Z', revoked_at: null }
     await storage.keys.add({ id: uuidv7(), hash: hashOfKey(key), hint: hintOfKey(key), subject, roles, ...moments })

@@ -41,9 +41,6 @@ export interface PostgresOptions extends ConnectionOptions {
 /** The most rows that an offset skips in a short time. */
 const mostSkipped = 1_000
 
-/** Records are not cached: other servers change the database at any time. */
-const forgetful = { record: () => undefined, keep() {} }
-
 /**
  * Opens a PostgreSQL database for a catalog and brings it up to date.
  *
@@ -102,7 +99,8 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
     pieces: { read: (job, start) => database.read(() => readChunk(job, start)) },
     async run(plan: Plan, requester?: Requester): Promise<Outcome> {
       if (plan.kind === 'read-record') {
-        return reading((from) => from.database.readPipelined(() => readRecord(context, forgetful, plan), from))
+        // Records are not remembered: other servers change the database at any time.
+        return reading((from) => from.database.readPipelined(() => readRecord(context, undefined, plan), from))
       }
       if (plan.kind === 'read-page') {
         const from = { caller: requester?.callerId, abandoned: requester?.abandoned?.() }

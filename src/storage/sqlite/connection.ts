@@ -6,7 +6,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import { StorageFault } from '../storage.ts'
-import type { Row, Statement, Transaction } from '../transaction.ts'
+import type { Row, Statement, Touched, Transaction } from '../transaction.ts'
 import { Memory } from '../transactions/memory.ts'
 import { addFunctions } from './engine.ts'
 import { withPath } from './file.ts'
@@ -19,6 +19,8 @@ export class Connection {
   readonly database: DatabaseSync
   /** How many statements were run that may have changed something. */
   writes = 0
+  /** The records that statements have touched, where their owner wants to know. */
+  touched: Touched[] | undefined
   // Their shapes come from queries.
   readonly #statements = new BoundedMap<StatementSync>(500)
 
@@ -48,9 +50,11 @@ export class Connection {
 
   /** Runs one statement. */
   all(statement: Statement): Row[] {
-    const { sql, values } = statement
+    const { sql, values, touches } = statement
     if (!sql.startsWith('select')) this.writes++
-    return this.#prepare(sql).all(...(values as never[])) as Row[]
+    const rows = this.#prepare(sql).all(...(values as never[])) as Row[]
+    if (touches !== undefined) this.touched?.push(touches)
+    return rows
   }
 
   /** Runs a transaction's statements; BEGIN and COMMIT are the caller's. */
@@ -137,6 +141,7 @@ export class Reader {
   readonly #connection: Connection
   readonly #isOnly: boolean
   #version: unknown
+  #schema: unknown
   #open = false
 
   /**
@@ -154,7 +159,7 @@ export class Reader {
     return this.#connection.run(transaction)
   }
 
-  /** Opens the snapshot of this turn, and clears the memory if the database has changed. */
+  /** Opens the snapshot of this turn. If the database has changed, so that its clocks must be read again, says so. */
   begin(): void {
     if (this.#open || this.#isOnly) return
     this.#connection.execute('begin')
@@ -162,7 +167,7 @@ export class Reader {
     setImmediate(() => this.#end())
     try {
       const version = this.#connection.value('pragma data_version')
-      if (version !== this.#version) this.memory.forget()
+      if (version !== this.#version) this.#notice()
       this.#version = version
     } catch (error) {
       this.endTurn()
@@ -171,17 +176,25 @@ export class Reader {
   }
 
   /**
-   * Ends the snapshot and clears the memory, before a change by this process: a client that gets the response of the
-   * change then also sees the change.
+   * Ends the snapshot, before a change by this process: a client that gets the response of the change then also sees
+   * the change.
    */
   endTurn(): void {
     this.#end()
-    this.memory.forget()
+    this.memory.changed()
   }
 
   close(): void {
     this.#end()
     this.#connection.close()
+  }
+
+  #notice(): void {
+    this.memory.changed()
+    // Another process may migrate the database. The clocks do not show every change of a table.
+    const schema = this.#connection.value('pragma schema_version')
+    if (schema !== this.#schema) this.memory.forget()
+    this.#schema = schema
   }
 
   #end(): void {

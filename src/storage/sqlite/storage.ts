@@ -66,6 +66,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   )
   const writer = new Writer(writing, {
     beforehand: () => reader.endTurn(),
+    committed: (touches) => reader.memory.committed(touches),
     afterwards: () => checkpoints?.consider(),
     onCommit: options.onCommit,
     outcomes: probe,

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import { toFault } from '../../server/request-context.ts'
 import { type Commit, StorageFault } from '../storage.ts'
-import type { Transaction } from '../transaction.ts'
+import { type Touched, type Transaction, touching } from '../transaction.ts'
 import { Connection } from './connection.ts'
 import { Writer } from './writer.ts'
 
@@ -316,4 +316,24 @@ test('each commit is reported with its number of changes and its time, after its
   })
   await assert.rejects(writer.write(() => add('e'), always))
   assert.equal(told.length, 2, 'what failed was no commit')
+})
+
+test('a commit says which records its changes touched: those that were kept, and no others', async (context) => {
+  const { connection, writer: first } = writerFor(context)
+  assert.equal(await first.write(() => add('taken'), always), 'added taken')
+  const told: string[][] = []
+  const committed = (touches: readonly Touched[]) => void told.push(touches.flatMap(({ ids }) => [...ids]))
+  const writer = new Writer(connection, { committed })
+  function* touch(word: string): Transaction<string> {
+    yield touching(sql`insert into words values (${word})`, { collection: 'words', ids: [word] })
+    return word
+  }
+  const isKept = (word: string) => word !== 'refused'
+  const write = (...words: string[]) => Promise.allSettled(words.map((word) => writer.write(() => touch(word), isKept)))
+  await write('a', 'b')
+  await write('c', 'refused', 'd')
+  await write('e', 'taken', 'f')
+  await write('refused')
+  await write('g')
+  assert.deepEqual(told, [['a', 'b'], ['c', 'd'], ['e', 'f'], [], ['g']])
 })

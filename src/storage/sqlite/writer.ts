@@ -4,7 +4,7 @@
  */
 
 import { type OnCommit, StorageFault } from '../storage.ts'
-import type { Runner, Transaction } from '../transaction.ts'
+import type { Runner, Touched, Transaction } from '../transaction.ts'
 import type { WriteProbe } from '../write-probe.ts'
 import { type Connection, isBusy, toStorageFault, withStorageFaults } from './connection.ts'
 
@@ -27,6 +27,8 @@ interface Waiting {
 interface WriterOptions {
   /** Called before each group; nothing is read between the call and the commit. */
   readonly beforehand?: () => void
+  /** Called after each commit, before anything else is read, with the records that its changes touched. */
+  readonly committed?: (touches: readonly Touched[]) => void
   /** Called between groups. */
   readonly afterwards?: () => void
   /** How long a change waits for the lock of another process, in milliseconds. */
@@ -40,6 +42,9 @@ interface WriterOptions {
 export class Writer {
   readonly #connection: Connection
   readonly #beforehand: () => void
+  readonly #committed: (touches: readonly Touched[]) => void
+  /** The records that the group has touched so far. */
+  readonly #touched: Touched[] = []
   readonly #afterwards: () => void
   readonly #patience: number
   readonly #onCommit: OnCommit | undefined
@@ -56,10 +61,19 @@ export class Writer {
 
   constructor(
     connection: Connection,
-    { beforehand = () => {}, afterwards = () => {}, patience = 5_000, onCommit, outcomes }: WriterOptions = {},
+    {
+      beforehand = () => {},
+      committed = () => {},
+      afterwards = () => {},
+      patience = 5_000,
+      onCommit,
+      outcomes,
+    }: WriterOptions = {},
   ) {
     this.#connection = connection
+    this.#connection.touched = this.#touched
     this.#beforehand = beforehand
+    this.#committed = committed
     this.#afterwards = afterwards
     this.#patience = patience
     this.#onCommit = onCommit
@@ -110,11 +124,13 @@ export class Writer {
     let answers: readonly (() => void)[] | undefined
     let duration: number
     this.#changes = false
+    this.#touched.length = 0
     try {
       if (!this.#apart) answers = this.#runTogether(group, began + groupTime)
       if (answers === undefined) {
         if (!this.#apart) {
           this.#apart = true
+          this.#touched.length = 0
           this.#connection.execute('rollback')
           if (!this.#begin(group)) return
         }
@@ -122,6 +138,7 @@ export class Writer {
         this.#apart = false
       }
       this.#connection.execute('commit')
+      this.#committed(this.#touched)
       duration = performance.now() - began
     } catch (error) {
       this.#rollback()
@@ -192,17 +209,22 @@ export class Writer {
 
   #runOne(waiting: Waiting): () => void {
     this.#connection.execute('savepoint change')
+    const touched = this.#touched.length
+    const undo = () => {
+      this.#touched.length = touched
+      this.#connection.execute('rollback to change')
+    }
     try {
       const { writes } = this.#connection
       const outcome = this.#connection.run(waiting.start()) as never
-      if (!waiting.changed(outcome)) this.#connection.execute('rollback to change')
+      if (!waiting.changed(outcome)) undo()
       else if (this.#connection.writes > writes) this.#changes = true
       this.#connection.execute('release change')
       return () => waiting.resolve(outcome)
     } catch (error) {
       // A full disk or a failed read rolls the whole transaction back, so the whole group fails.
       if (!this.#connection.database.isTransaction) throw error
-      this.#connection.execute('rollback to change')
+      undo()
       this.#connection.execute('release change')
       const fault = toStorageFault(error)
       this.#outcomes?.failed(fault)

@@ -58,7 +58,7 @@ export function* createRecords(
     const decided = yield* decideCreate(context, plan)
     if (decided.kind === 'proposal') {
       yield* insertRecord(context, resource, decided.draft.values)
-      noteMove(created, resource.name, 1, 0)
+      noteMove(created, resource.name, { live: 1, deleted: 0, ids: [] })
       outcomes.push(undefined)
     } else {
       outcomes.push(decided)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { always, type Predicate } from '../../model/predicate.ts'
-import type { ReadPage, ReadRecord } from '../../plan/plan.ts'
+import type { PageOutcome, ReadPage, ReadRecord } from '../../plan/plan.ts'
 import { listOf } from './list.ts'
-import { Memory } from './memory.ts'
+import { Memory, mostRemembered } from './memory.ts'
 import { context, resource } from './query-plan.fixture.ts'
 
 const shelves = resource('shelves')
@@ -12,35 +12,94 @@ const plan = (id: string, permitted: Predicate = always, fields?: string[]): Rea
   ...{ kind: 'read-record', resource: shelves, id, permitted, fields, conditions: {} },
 })
 const record = (json: string) => ({ kind: 'record', json, revision: 1, updatedAt: '2026-11-21T08:00:00.000Z' }) as const
+const page = (json: string): PageOutcome => ({
+  ...{ kind: 'page', json, count: 1, total: 1, tag: 't', previous: undefined, next: undefined },
+})
+const at = (own: number, others = 0) => ({ own, others })
+
+/** A memory with the records `1` to `3`, read at revision 5. */
+function remembering() {
+  const memory = new Memory()
+  for (const id of ['1', '2', '3']) memory.keep(plan(id), at(5), record(`{"id":"${id}"}`))
+  /** The ids that are remembered, when the clock is at a revision. */
+  const ids = (revision: number) =>
+    ['1', '2', '3'].filter((id) => memory.record(plan(id), at(revision)) !== undefined).join('')
+  return { memory, ids }
+}
 
 test('a cached record is visible to callers with the same read permission', () => {
   const memory = new Memory()
-  memory.keep(plan('1'), record('{}'))
-  assert.equal(memory.record(plan('1'))?.json, '{}')
-  assert.equal(memory.record(plan('2')), undefined)
-  assert.equal(memory.record(plan('1', owned)), undefined)
-  assert.equal(memory.record({ ...plan('1'), resource: resource('labels') }), undefined)
+  memory.keep(plan('1'), at(1), record('{}'))
+  assert.equal(memory.record(plan('1'), at(1))?.json, '{}')
+  assert.equal(memory.record(plan('2'), at(1)), undefined)
+  assert.equal(memory.record(plan('1', owned), at(1)), undefined)
+  assert.equal(memory.record({ ...plan('1'), resource: resource('labels') }, at(1)), undefined)
 })
 
-test('only whole records of a moderate size are cached', () => {
+test('a record is cached for several permissions and choices of fields, and not for any number of them', () => {
   const memory = new Memory()
-  memory.keep(plan('1', always, ['name']), record('{}'))
-  memory.keep(plan('2'), record('x'.repeat(2_001)))
-  assert.equal(memory.record(plan('1')), undefined)
-  assert.equal(memory.record(plan('2')), undefined)
-  memory.keep(plan('1'), record('{}'))
-  assert.equal(memory.record(plan('1', always, ['name'])), undefined)
+  memory.keep(plan('1'), at(1), record('whole'))
+  memory.keep(plan('1', always, ['name']), at(1), record('name'))
+  memory.keep(plan('1', owned), at(1), record('owned'))
+  const known = (...asked: Parameters<typeof plan>) => memory.record(plan(...asked), at(1))?.json
+  assert.deepEqual([known('1'), known('1', always, ['name']), known('1', owned)], ['whole', 'name', 'owned'])
+  for (const value of ['a', 'b', 'c']) memory.keep(plan('1', { ...owned, value }), at(1), record(value))
+  assert.deepEqual([known('1'), known('1', { ...owned, value: 'c' })], [undefined, 'c'])
 })
 
-test('the cache is bounded, and is cleared at once', () => {
+test('a commit of this process forgets the records that it touched, and no others', () => {
+  const { memory, ids } = remembering()
+  memory.committed([{ collection: 'shelves', ids: ['2'] }])
+  assert.equal(ids(6), '13')
+  memory.committed([
+    { collection: 'shelves', ids: ['4'] },
+    { collection: 'shelves', ids: [] },
+    { collection: 'labels', ids: ['1'] },
+  ])
+  assert.equal(ids(8), '13')
+})
+
+test('a change that no commit of this process explains forgets the collection', () => {
+  for (const [explained, revision] of [[0, 6], [1, 7], [2, 6]] as const) {
+    const { memory, ids } = remembering()
+    memory.committed(Array.from({ length: explained }, () => ({ collection: 'shelves', ids: [] })))
+    assert.equal(ids(revision), '', `${explained} changes explained, at ${revision}`)
+    memory.keep(plan('1'), at(revision), record('{}'))
+    assert.equal(ids(revision), '1')
+  }
+}) // biome-ignore format: a table
+
+test('a record is forgotten when a collection changes that its permission depends on', () => {
   const memory = new Memory()
-  for (let id = 0; id < 12_000; id++) memory.keep(plan(String(id)), record('{}'))
-  const known = Array.from({ length: 12_000 }, (_, id) => memory.record(plan(String(id)))).filter((each) => each)
-  assert.ok(known.length <= 5_000 && known.length > 0)
+  memory.keep(plan('1', owned), at(5, 7), record('{}'))
+  assert.equal(memory.record(plan('1', owned), at(5, 7))?.json, '{}')
+  assert.equal(memory.record(plan('1', owned), at(5, 8)), undefined)
+})
+
+test('the cache is bounded by bytes, and is cleared when the tables change', () => {
+  const memory = new Memory()
+  const json = 'ä'.repeat(10_000)
+  const count = Math.ceil(mostRemembered / 10_000)
+  for (let id = 0; id < count; id++) memory.keep(plan(String(id)), at(1), record(json))
+  const known = Array.from({ length: count }, (_, id) => memory.record(plan(String(id)), at(1))).filter((each) => each)
+  assert.ok(known.length <= count / 2 && known.length > count / 3, `${known.length} of ${count}`)
   memory.clocks.set('shelves', { revision: 1, live: 1, checksum: 0 })
   memory.forget()
-  assert.equal(memory.record(plan('11999')), undefined)
+  assert.equal(memory.record(plan(String(count - 1)), at(1)), undefined)
   assert.equal(memory.clocks.size, 0)
+  memory.keep(plan('1'), at(1), record('x'.repeat(1_000_000)))
+  assert.equal(memory.record(plan('1'), at(1)), undefined)
+})
+
+test('a page is remembered when it is read again, for as long as the clocks stay', () => {
+  const memory = new Memory()
+  const read = (state: number) => {
+    const known = memory.page('/shelves?', state)
+    if (known === undefined) memory.keepPage('/shelves?', state, page(`read at ${state}`))
+    return known?.json
+  }
+  assert.deepEqual([read(1), read(1), read(1)], [undefined, undefined, 'read at 1'])
+  assert.deepEqual([read(2), read(2), read(2)], [undefined, undefined, 'read at 2'])
 })
 
 test('a cached list does not hold the conditions of its request, which may name thousands of tags', () => {

@@ -1,49 +1,166 @@
-/** The cache of an open database's reads. */
-import type { Outcome, ReadRecord } from '../../plan/plan.ts'
+/**
+ * The cache of an open database's reads. An answer is remembered with the state of the clocks that it depends on, so it
+ * is as current as the clocks that a read compares it with (docs/decisions/048-what-reads-remember.md).
+ */
+import type { Outcome, PageOutcome, ReadRecord } from '../../plan/plan.ts'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import { predicateDigest } from '../sql/predicate.ts'
 import { versionedName } from '../sql/records.ts'
+import type { Touched } from '../transaction.ts'
 import type { List } from './list.ts'
 import type { Clock } from './rows/clock.ts'
 
-/** A record as it was read: found, permitted, all of its fields. */
+/** A record as it was read: found and permitted. */
 type KnownRecord = Extract<Outcome, { readonly kind: 'record' }>
 
-/** The longest JSON of a record that is kept. With 5,000 records that makes some ten megabytes. */
-const longest = 2_000
+/** The most bytes of all answers that are remembered: records and pages together. */
+export const mostRemembered = 32 * 1_048_576
 
-/**
- * Results of reads that are still current, and the SQL of lists. The owner must call `forget` before it reads a
- * database that may have changed.
- */
+/** The most bytes of one answer that is remembered. */
+const largest = mostRemembered / 64
+
+/** About so many bytes of objects belong to a remembered answer. */
+const overhead = 400
+
+/** For how many versions, permissions and choices of fields one record is remembered. */
+const mostVariants = 4
+
+/** The revisions of the clocks that the answer about a record depends on. */
+export interface RecordState {
+  /** Of the record's own collection. */
+  readonly own: number
+  /** The sum of those that the permission depends on. */
+  readonly others: number
+}
+
+/** The records of one collection that are remembered. */
+interface Collection {
+  /** The revision at which they are true. */
+  revision: number
+  /** How many changes of this process came after it that forgot the records which they touched. */
+  explained: number
+  /** Records of earlier generations are forgotten. */
+  generation: number
+}
+
+/** One record, as different callers see it. */
+interface RecordEntry {
+  readonly generation: number
+  readonly variants: readonly { readonly variant: string; readonly others: number; readonly record: KnownRecord }[]
+}
+
+/** A page; without its outcome, it was asked for once. */
+interface PageEntry {
+  readonly state: number
+  readonly page: PageOutcome | undefined
+}
+
+/** Results of reads that are still current, and the SQL of lists. */
 export class Memory {
   /** The SQL of lists, by query and permission; it depends on nothing in the database. */
   readonly lists = new BoundedMap<List>(1_000)
   /** Each total has the revision at which it is true. */
   readonly totals = new Totals()
+  /** The clocks that were read since the database last changed. */
   readonly clocks = new Map<string, Clock>()
-  readonly #records = new BoundedMap<KnownRecord>(5_000)
+  readonly #collections = new Map<string, Collection>()
+  readonly #answers = new BoundedMap<RecordEntry | PageEntry>(mostRemembered)
 
-  /** Clears the cached reads, because the database may have changed. */
+  /** Has the clocks read again, because the database may have changed. */
+  changed(): void {
+    this.clocks.clear()
+  }
+
+  /** Forgets all answers, because the tables were changed. */
   forget(): void {
     this.clocks.clear()
-    if (this.#records.size > 0) this.#records.clear()
+    this.#answers.clear()
+    this.totals.clear()
+  }
+
+  /**
+   * Forgets the records that a commit of this process has touched; others of their collections stay. Nothing may be
+   * read between the commit and this call.
+   */
+  committed(touches: readonly Touched[]): void {
+    for (const { collection, ids } of touches) {
+      const known = this.#collections.get(collection)
+      if (known === undefined) continue
+      known.explained++
+      for (const id of ids) this.#answers.delete(recordKey(collection, id))
+    }
   }
 
   /** A record that was read before with the same permission. */
-  record(plan: ReadRecord): KnownRecord | undefined {
-    return plan.fields === undefined ? this.#records.get(keyOf(plan)) : undefined
+  record(plan: ReadRecord, state: RecordState): KnownRecord | undefined {
+    const generation = this.#generationAt(plan.resource.name, state.own)
+    const entry = this.#answers.get(recordKey(plan.resource.name, plan.id)) as RecordEntry | undefined
+    if (entry?.generation !== generation) return undefined
+    const variant = variantOf(plan)
+    for (const each of entry.variants) {
+      if (each.variant === variant) return each.others === state.others ? each.record : undefined
+    }
+    return undefined
   }
 
-  /** Keeps a record that was read. */
-  keep(plan: ReadRecord, record: KnownRecord): void {
-    if (plan.fields === undefined && record.json.length <= longest) this.#records.set(keyOf(plan), record)
+  /** Remembers a record that was read. */
+  keep(plan: ReadRecord, { own, others }: RecordState, record: KnownRecord): void {
+    if (weightOf(record.json) > largest) return
+    const generation = this.#generationAt(plan.resource.name, own)
+    const key = recordKey(plan.resource.name, plan.id)
+    const entry = this.#answers.get(key) as RecordEntry | undefined
+    const variant = variantOf(plan)
+    const same = entry?.generation === generation ? entry.variants.filter((each) => each.variant !== variant) : []
+    const variants = [{ variant, others, record }, ...same.slice(0, mostVariants - 1)]
+    const whole = variants.reduce((sum, each) => sum + weightOf(each.record.json), 0)
+    this.#answers.set(key, { generation, variants }, whole)
+  }
+
+  /** A page that was read before, while the sum of the revisions that it depends on was the same. */
+  page(key: string, state: number): PageOutcome | undefined {
+    const entry = this.#answers.get(key) as PageEntry | undefined
+    return entry?.state === state ? entry.page : undefined
+  }
+
+  /** Remembers a page that was read for the second time: many are asked for only once. */
+  keepPage(key: string, state: number, page: PageOutcome): void {
+    const entry = this.#answers.get(key) as PageEntry | undefined
+    const weight = weightOf(page.json)
+    const isKept = entry?.state === state && weight <= largest
+    this.#answers.set(key, { state, page: isKept ? page : undefined }, key.length + (isKept ? weight : overhead))
+  }
+
+  /** The generation of the remembered records of a collection, at a revision of its clock. */
+  #generationAt(collection: string, revision: number): number {
+    const known = this.#collections.get(collection)
+    if (known === undefined) {
+      this.#collections.set(collection, { revision, explained: 0, generation: 1 })
+      return 1
+    }
+    if (known.revision !== revision) {
+      // Another process or thread has changed the collection, or a change that touches more than single records.
+      if (known.revision + known.explained !== revision) known.generation++
+      known.revision = revision
+      known.explained = 0
+    }
+    return known.generation
   }
 }
 
+function recordKey(collection: string, id: string): string {
+  return `${collection}/${id}`
+}
+
 /** Versions represent a record differently, and callers have different permissions. */
-function keyOf({ resource, versionResource, id, permitted }: ReadRecord): string {
-  return `${versionedName(versionResource ?? resource)} ${predicateDigest(permitted)} ${id}`
+function variantOf({ resource, versionResource, permitted, fields }: ReadRecord): string {
+  if (versionResource === undefined && permitted.kind === 'always' && fields === undefined) return ''
+  return `${versionedName(versionResource ?? resource)} ${predicateDigest(permitted)} ${fields?.join() ?? '*'}`
+}
+
+/** About the bytes of an answer. */
+function weightOf(json: string): number {
+  // A string with any character beyond Latin-1 takes two bytes for each.
+  return overhead + json.length * (Buffer.byteLength(json) === json.length ? 1 : 2)
 }
 
 /** Exact totals of filtered lists, kept for as long as no collection that they depend on has changed. */
@@ -63,5 +180,9 @@ export class Totals {
 
   set(key: string, revision: number, total: number): void {
     this.#known.set(key, { revision, total })
+  }
+
+  clear(): void {
+    this.#known.clear()
   }
 }

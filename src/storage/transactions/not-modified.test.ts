@@ -25,7 +25,7 @@ test('a 304 for a record reads its revision only', () => {
       conditions: anything,
     },
   }
-  const { result, statements } = explained(store, readRecord(context, new Memory(), plan))
+  const { result, statements } = explained(store, readRecord(context, undefined, plan))
   assert.equal(result.kind, 'not-modified')
   assert.equal(statements.length, 1)
   assert.doesNotMatch(statements[0]?.sql ?? '', /json/)

@@ -6,7 +6,7 @@ import type { Outcome, PageOutcome, Parent, ReadPage } from '../../plan/plan.ts'
 import { subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, reversed, segmentsAfter } from '../sql/keyset.ts'
-import type { PredicateContext } from '../sql/predicate.ts'
+import { type PredicateContext, predicateDigest } from '../sql/predicate.ts'
 import { firstRow, prebuilt, type Transaction } from '../transaction.ts'
 import { answerPage, knownTag, type List, listOf, scanOf } from './list.ts'
 import type { Memory, Totals } from './memory.ts'
@@ -14,7 +14,7 @@ import { firstPageOf, firstPageSql, type Keys, readBeside, readNumbered, rowsSql
 import { type Clock, clockOf, clockSql, readClock } from './rows/clock.ts'
 import { holdsSql } from './rows/record-row.ts'
 
-type PageMemory = Pick<Memory, 'clocks' | 'totals' | 'lists'>
+type PageMemory = Pick<Memory, 'clocks' | 'totals' | 'lists'> & Partial<Pick<Memory, 'page' | 'keepPage'>>
 type Part = Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'>
 
 /** Whether a page should be read elsewhere, because it may take long. */
@@ -30,6 +30,22 @@ export function readPage(
   isLong: IsLong,
 ): Transaction<Outcome | undefined>
 export function* readPage(
+  context: SqlContext,
+  memory: PageMemory,
+  plan: ReadPage,
+  isLong?: IsLong,
+): Transaction<Outcome | undefined> {
+  const key = memory.page === undefined ? undefined : pageKey(plan)
+  if (key === undefined) return yield* readPageAnew(context, memory, plan, isLong)
+  const { revision } = yield* readClock(context, memory, plan.resource.name, allCollections(plan))
+  const known = memory.page?.(key, revision)
+  if (known !== undefined) return checkPage(plan, known.tag) ?? known
+  const outcome = yield* readPageAnew(context, memory, plan, isLong)
+  if (outcome?.kind === 'page') memory.keepPage?.(key, revision, outcome)
+  return outcome
+}
+
+function* readPageAnew(
   context: SqlContext,
   memory: PageMemory,
   plan: ReadPage,
@@ -99,6 +115,25 @@ function otherCollections({ permitted, deleted }: ReadPage): ReadonlySet<string>
   const others = collectionsOf(permitted)
   if (deleted !== undefined) collectionsOf(deleted.permitted, others)
   return others
+}
+
+/** These, and those that the permission to read the parent depends on. */
+function allCollections(plan: ReadPage): ReadonlySet<string> {
+  const others = otherCollections(plan)
+  if (plan.parent === undefined) return others
+  const { resource, permitted } = plan.parent
+  return collectionsOf(permitted, new Set([...others, resource.name]))
+}
+
+/**
+ * What a page is remembered by: the query, the address and the permissions of the caller. `undefined`: it is not worth
+ * remembering, or depends on more than the clocks of its collections.
+ */
+function pageKey({ key, permitted, parent, deleted }: ReadPage): string | undefined {
+  // Which deleted records a caller is shown depends on the time.
+  if (key === undefined || deleted !== undefined) return undefined
+  if (parent === undefined) return `${key} ${predicateDigest(permitted)}`
+  return JSON.stringify([key, predicateDigest(permitted), parent.id, predicateDigest(parent.permitted)])
 }
 
 /** Whether the parent of a nested collection is there, and the caller may read it. */

@@ -1,6 +1,7 @@
 /** Reading one record. */
 import sql, { type Sql } from 'sql-template-tag'
-import { checkRecord, type Found, isConditional } from '../../plan/check-record.ts'
+import { collectionsOf } from '../../model/predicate.ts'
+import { checkConditions, checkRecord, type Found, isConditional } from '../../plan/check-record.ts'
 import type { Outcome, ReadRecord } from '../../plan/plan.ts'
 import { subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
@@ -8,17 +9,19 @@ import { predicateDigest } from '../sql/predicate.ts'
 import { filled, slot } from '../sql/prepared.ts'
 import { representationSql, revisionColumn, versionedName } from '../sql/records.ts'
 import { firstRow, prebuilt, type Statement, type Transaction } from '../transaction.ts'
-import type { Memory } from './memory.ts'
+import type { Memory, RecordState } from './memory.ts'
+import { readClock } from './rows/clock.ts'
 import { foundOf, holdsSql } from './rows/record-row.ts'
 
 /** Runs a ReadRecord: the record, or 304, 403, 404 as a value. */
 export function* readRecord(
   context: SqlContext,
-  memory: Pick<Memory, 'record' | 'keep'>,
+  memory: Pick<Memory, 'clocks' | 'record' | 'keep'> | undefined,
   plan: ReadRecord,
 ): Transaction<Outcome> {
-  const known = memory.record(plan)
-  if (known !== undefined) return checkRecord(plan, { ...known, permitted: true }) ?? known
+  const state = memory === undefined ? undefined : yield* readState(context, memory, plan)
+  const known = state === undefined ? undefined : memory?.record(plan, state)
+  if (known !== undefined) return checkConditions(plan, known) ?? known
   if (isConditional(plan.conditions)) {
     // A 304 needs the revision only: no representation is built for it.
     const ended = checkRecord(plan, foundOf(yield* firstRow(stateSql(context, plan))))
@@ -30,9 +33,23 @@ export function* readRecord(
   if (ended !== undefined) return ended
   const { revision, updatedAt } = found as Found
   const record = { kind: 'record', json: String(row?.['json']), revision, updatedAt } as const
-  memory.keep(plan, record)
+  if (state !== undefined) memory?.keep(plan, state, record)
   return record
 }
+
+/** The clocks that the answer depends on. */
+function* readState(
+  context: SqlContext,
+  memory: Pick<Memory, 'clocks'>,
+  { resource, permitted }: ReadRecord,
+): Transaction<RecordState> {
+  const { revision: own } = yield* readClock(context, memory, resource.name, none)
+  if (permitted.kind === 'always') return { own, others: 0 }
+  const { revision: all } = yield* readClock(context, memory, resource.name, collectionsOf(permitted))
+  return { own, others: all - own }
+}
+
+const none: ReadonlySet<string> = new Set()
 
 /** The statement that reads a record; its text is built once for each version, permission and choice of fields. */
 function recordStatement(context: SqlContext, plan: ReadRecord): Statement {

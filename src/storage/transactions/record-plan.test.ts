@@ -4,7 +4,6 @@ import { after, describe, test } from 'node:test'
 import { always } from '../../model/predicate.ts'
 import type { Conditions } from '../../plan/plan.ts'
 import { deleteExpiredKeys } from './idempotency.ts'
-import { Memory } from './memory.ts'
 import { context, costsOf, explained, idOf, openStore, resource } from './query-plan.fixture.ts'
 import { readRecord } from './read-record.ts'
 import { writeTransaction } from './run.ts'
@@ -46,7 +45,7 @@ describe('one record', () => {
       fields: undefined,
       conditions,
     } as const
-    const { result, statements } = explained(store, readRecord(context, new Memory(), plan))
+    const { result, statements } = explained(store, readRecord(context, undefined, plan))
     assert.equal(result.kind, 'record')
     assert.deepEqual(costsOf(statements), nothing)
   })

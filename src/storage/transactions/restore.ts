@@ -96,7 +96,7 @@ function* restore(context: SqlContext, plan: Restore): Transaction<Outcome | Too
     const { updated_at } = restored
     const live = sql`deleted_at = null, _deletion = null, updated_at = ${updated_at}, _revision = _revision + 1`
     yield sql`update ${tableSql(collection)} set ${live} where ${context.engine.isAnyOf(raw('id'), [...ids])}`
-    noteMove(moves, collection, ids.size, -ids.size)
+    noteMove(moves, collection, { live: ids.size, deleted: -ids.size, ids: [...ids] })
   }
   yield* tickAll(context, moves)
   const { json, revision, updatedAt, readable } = yield* represent(context, plan, id, plan.mayRead)

@@ -115,7 +115,7 @@ function written(plan: object): (context: SqlContext) => Transaction<unknown> {
 
 test('read a record', (t) => {
   const plan = { ...shared, kind: 'read-record', id: 'p1', fields: undefined } as const
-  show(t, (context) => readRecord(context, new Memory(), plan), true)
+  show(t, (context) => readRecord(context, undefined, plan), true)
 })
 
 test('read a page by number', (t) => {

@@ -141,7 +141,7 @@ export function* deleteClosure(
     for (const dependent of resourceOf(context.catalog, collection).dependents) {
       if (dependent.onDelete !== 'clear') continue
       const count = yield* clearReferences(context, dependent, remainingSql(context, dependent, ids, closure), { at })
-      if (count > 0) noteMove(moves, dependent.collection, 0, 0)
+      if (count > 0) noteMove(moves, dependent.collection, { live: 0, deleted: 0 })
     }
   }
   for (const [collection, ids] of closure) {
@@ -149,10 +149,10 @@ export function* deleteClosure(
     const resource = resourceOf(context.catalog, collection)
     if (resource.deletion.variant === 'soft') {
       yield ignoringRows(markSql(collection, amongSql(context.engine, raw('id'), [...ids]), deletion, at))
-      noteMove(moves, collection, -ids.size, ids.size)
+      noteMove(moves, collection, { live: -ids.size, deleted: ids.size, ids: [...ids] })
     } else {
       yield* removeRows(context, resource, [...ids])
-      noteMove(moves, collection, -ids.size, 0)
+      noteMove(moves, collection, { live: -ids.size, deleted: 0, ids: [...ids] })
     }
   }
   yield* tickAll(context, moves)

@@ -178,7 +178,7 @@ function* markUnder(context: SqlContext, { job, state, size }: Batch): After {
     const ids = yield* lockedIds(context, sql`${liveRows(from)} and ${refers}`, left)
     if (ids.length === 0) continue
     yield* markDeleted(from, isAnyOf(raw('id'), ids), job, state.deletedAt)
-    noteMove(moves, from, -ids.length, ids.length)
+    noteMove(moves, from, { live: -ids.length, deleted: ids.length })
     yield* enqueue(context, job, resourceOf(context.catalog, from), isAnyOf(raw('id'), ids))
     left -= ids.length
     if (left === 0) break
@@ -214,7 +214,7 @@ function* clearAway(context: SqlContext, { job, state, size }: Batch): After {
   for (const dependent of clears(target)) {
     const remaining = remainingSql(context, dependent, ids)
     const count = yield* clearReferences(context, dependent, remaining, { at: state.deletedAt, most: left })
-    if (count > 0) noteMove(moves, dependent.collection, 0, 0)
+    if (count > 0) noteMove(moves, dependent.collection, { live: 0, deleted: 0 })
     left -= count
     if (left === 0) break
   }

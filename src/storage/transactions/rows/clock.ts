@@ -4,7 +4,7 @@
  */
 import sql, { type Sql } from 'sql-template-tag'
 import type { Engine } from '../../sql/engine.ts'
-import { firstRow, ignoringRows, type Row, type Transaction } from '../../transaction.ts'
+import { firstRow, ignoringRows, type Row, type Transaction, touching } from '../../transaction.ts'
 
 type Reading = { readonly engine: Pick<Engine, 'clockChecksum' | 'isAnyOf'> }
 type Ticking = { readonly engine: Pick<Engine, 'clockSlot'> }
@@ -70,13 +70,22 @@ export function tick({ engine }: Ticking, collection: string, live: number, dele
   return sql`update resourced_clocks set ${changed} where collection = ${collection}${engine.clockSlot}`
 }
 
+/** By how many live and deleted records a collection grows. */
+interface Move {
+  readonly live: number
+  readonly deleted: number
+  /** All records that were there before and change; `undefined`: any. */
+  readonly ids?: readonly string[] | undefined
+}
+
 /** By how many live and deleted records several collections grow. */
-export type Moves = Map<string, { readonly live: number; readonly deleted: number }>
+export type Moves = Map<string, Move>
 
 /** Notes the changes in a collection. */
-export function noteMove(moves: Moves, collection: string, live: number, deleted: number): void {
-  const known = moves.get(collection)
-  moves.set(collection, { live: (known?.live ?? 0) + live, deleted: (known?.deleted ?? 0) + deleted })
+export function noteMove(moves: Moves, collection: string, { live, deleted, ids }: Move): void {
+  const known = moves.get(collection) ?? { live: 0, deleted: 0, ids: [] }
+  const all = known.ids && ids && [...known.ids, ...ids]
+  moves.set(collection, { live: known.live + live, deleted: known.deleted + deleted, ids: all })
 }
 
 /**
@@ -85,8 +94,9 @@ export function noteMove(moves: Moves, collection: string, live: number, deleted
  */
 export function* tickAll(ticking: Ticking, moves: Moves): Transaction<void> {
   for (const collection of [...moves.keys()].sort()) {
-    const { live, deleted } = moves.get(collection) as { live: number; deleted: number }
-    yield ignoringRows(tick(ticking, collection, live, deleted))
+    const { live, deleted, ids } = moves.get(collection) as Move
+    const ticked = tick(ticking, collection, live, deleted)
+    yield ids === undefined ? ignoringRows(ticked) : touching(ticked, { collection, ids })
   }
 }
 

@@ -21,6 +21,7 @@ import {
   type Statement,
   standalone,
   type Transaction,
+  touching,
 } from '../../transaction.ts'
 import { tick } from './clock.ts'
 
@@ -205,8 +206,9 @@ export function* changeRecord(
   resource: Resource,
   draft: Pick<Draft, 'values' | 'changed'>,
 ): Transaction<void> {
-  yield* writeRow(context, resource, rowUpdate(context, resource, draft))
-  yield ignoringRows(tick(context, resource.name, 0, 0))
+  const change = rowUpdate(context, resource, draft)
+  yield* writeRow(context, resource, change)
+  yield touching(tick(context, resource.name, 0, 0), { collection: resource.name, ids: [change.id] })
 }
 
 /** Updates a record, moves the clock, ends the transaction, and returns the record for the response. */
@@ -216,7 +218,7 @@ export function* writeAndRepresent(context: SqlContext, plan: Update, change: Ro
   const { writeReturning } = context.engine
   if (writeReturning === undefined) {
     yield* writeRow(context, resource, change)
-    yield ignoringRows(ticked)
+    yield touching(ticked, { collection: resource.name, ids: [change.id] })
     return yield* represent(context, plan, change.id, mayRead)
   }
   const statement = writeReturning(change.statement, ticked, answerSql(context, plan, mayRead))

@@ -1,0 +1,87 @@
+/** CON-4, AUT-4: what a server remembers of its reads is never older than the last change. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { Type } from '../../src/index.ts'
+import { defineInterface, reference } from '../../src/model/declaration.ts'
+import { trialFor } from '../harness.ts'
+
+const everyone = { create: 'anyone', update: 'anyone', delete: 'anyone', restore: 'anyone' } as const
+const library = defineInterface({
+  name: 'library',
+  resources: {
+    shelves: {
+      fields: { name: Type.String(), open: Type.Boolean() },
+      access: { ...everyone, read: ['role:admin', { where: { open: true } }], readDeleted: 'anyone' },
+    },
+    books: {
+      fields: { title: Type.String({ sort: true }), shelf_id: reference('shelves', { onDelete: 'cascade' }) },
+      within: 'shelf_id',
+      access: { ...everyone, read: ['role:admin', { through: 'shelf_id', action: 'read' }] },
+    },
+  },
+})
+
+it('AUT-5: an answer changes with the record that its permission depends on', async (context) => {
+  const { send, make } = await trialFor(context, library)
+  const shelf = await make('shelves', { name: 'Novels', open: true })
+  const book = await make('books', { title: 'Emma', shelf_id: shelf.id })
+  const open = (value: boolean) =>
+    send({ method: 'PATCH', path: `/v1/shelves/${shelf.id}`, body: { open: value }, as: 'root' })
+  const paths = [`/v1/books/${book.id}`, `/v1/shelves/${shelf.id}/books`]
+  for (const value of [true, false, true]) {
+    await open(value)
+    for (let time = 0; time < 4; time++) {
+      for (const path of paths) assert.equal((await send({ path, as: 'ann' })).status, value ? 200 : 403, path)
+      const { json } = await send({ path: '/v1/books', as: 'ann' })
+      assert.equal(json.pagination.total_count, value ? 1 : 0)
+    }
+  }
+})
+
+it('RES-2: a nested list is gone with its parent, and back with it', async (context) => {
+  const { send, make } = await trialFor(context, library)
+  const shelf = await make('shelves', { name: 'Novels', open: true })
+  const path = `/v1/shelves/${shelf.id}/books`
+  const statuses = async () => {
+    const all: number[] = []
+    for (const as of ['root', 'ann', 'root', 'ann', 'root', 'ann']) all.push((await send({ path, as })).status)
+    return [...new Set(all)]
+  }
+  assert.deepEqual(await statuses(), [200])
+  await send({ method: 'DELETE', path: `/v1/shelves/${shelf.id}`, as: 'root' })
+  assert.deepEqual(await statuses(), [404])
+  await send({ method: 'POST', path: `/v1/shelves/${shelf.id}/restore`, as: 'root' })
+  assert.deepEqual(await statuses(), [200])
+})
+
+it('DEL-7: a list with deleted records changes when their grace period ends, without a change', async (context) => {
+  const { send, make, clock } = await trialFor(context, library)
+  const { id } = await make('shelves', { name: 'Novels', open: true })
+  await send({ method: 'DELETE', path: `/v1/shelves/${id}`, as: 'root' })
+  const count = async () => {
+    const { json } = await send({ path: '/v1/shelves?include_deleted=true', as: 'root' })
+    return json.pagination.total_count
+  }
+  for (let time = 0; time < 4; time++) assert.equal(await count(), 1)
+  clock.ahead = 31 * 86_400_000
+  assert.equal(await count(), 0)
+})
+
+it('CON-4: a list that was answered with 304 is sent whole after a change, to every caller', async (context) => {
+  const { send, make } = await trialFor(context, library)
+  const shelf = await make('shelves', { name: 'Novels', open: true })
+  const book = await make('books', { title: 'Emma', shelf_id: shelf.id })
+  const path = '/v1/books?sort=title'
+  for (const title of ['Emma', 'Persuasion', 'Lady Susan']) {
+    await send({ method: 'PATCH', path: `/v1/books/${book.id}`, body: { title } })
+    for (let time = 0; time < 4; time++) {
+      for (const as of ['root', 'ann']) {
+        const { json, headers } = await send({ path, as })
+        assert.equal(json.data[0].title, title)
+        const again = await send({ path, as, headers: { 'if-none-match': String(headers.etag) } })
+        assert.equal(again.status, 304)
+        assert.equal((await send({ path, as, headers: { 'if-none-match': '"other"' } })).status, 200)
+      }
+    }
+  }
+})
