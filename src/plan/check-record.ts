@@ -41,6 +41,14 @@ export function checkRecord(
 ): Outcome | undefined {
   if (found === undefined) return { kind: 'missing' }
   if (!found.permitted) return { kind: 'forbidden' }
+  return checkConditions(plan, found)
+}
+
+/** The same for a record that is there, and that the caller may use. */
+export function checkConditions(
+  plan: ReadRecord | Update | Delete | Restore | RevokeKey | DeleteJob,
+  found: Validators,
+): Outcome | undefined {
   const { kind, resource, versionResource, conditions } = plan
   const isRead = kind === 'read-record'
   const isConditioned = conditions.ifMatch !== undefined || conditions.ifUnmodifiedSince !== undefined
