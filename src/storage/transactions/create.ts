@@ -7,7 +7,7 @@ import type { SqlContext } from '../sql/context.ts'
 import type { Engine } from '../sql/engine.ts'
 import { filled, slot, slotted } from '../sql/prepared.ts'
 import { boundOf, firstRevision, representationText, searchWords, versionedName } from '../sql/records.ts'
-import { ignoringRows, prebuilt, type Statement, type Transaction } from '../transaction.ts'
+import { prebuilt, type Statement, type Transaction, touching } from '../transaction.ts'
 import { checkParent } from './read-page.ts'
 import { type Moves, noteMove, tick, tickAll } from './rows/clock.ts'
 import { conditionsOf, decide, lockRules, permittedRecordSql, permittedSql, ruledAmong } from './rows/other-records.ts'
@@ -28,7 +28,7 @@ export function* createRecord(context: SqlContext, plan: Create): Transaction<Ou
   const decided = yield* decideCreate(context, plan)
   if (decided.kind !== 'proposal') return decided
   yield* insertRecord(context, plan.resource, decided.draft.values)
-  yield ignoringRows(tick(context, plan.resource.name, 1, 0))
+  yield touching(tick(context, plan.resource.name, 1, 0), { collection: plan.resource.name, ids: [] })
   return outcomeOf(context, plan, decided)
 }
 
