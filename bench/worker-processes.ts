@@ -1,4 +1,4 @@
-/** One worker process beside two, and what follows for more cores. */
+/** Two worker processes beside one, and what follows for more cores. */
 import { spawnSync } from 'node:child_process'
 import { contestantOf } from './compare-row.ts'
 import { comparisonOf, type Finding, type Measurement } from './measurement.ts'
@@ -30,7 +30,7 @@ export const workerProcesses: Measurement = {
       const [own, other] = ['two', 'one'].map((name) => results.get(name)) as [Result, Result]
       const doubled = own.thrift.map((thrift) => thrift * 2)
       const target = { atLeast: least }
-      const byWork = 'one worker, by twice the answers for a second of processor time'
+      const byWork = 'one worker, for a second of processor time; ours twice'
       findings.push({
         title: `${row.title}, two workers`,
         unit: 'a second',
@@ -51,13 +51,10 @@ export const workerProcesses: Measurement = {
   },
 }
 
-/** What more cores would give, if all of them lose as much by sharing as two do (the law of Amdahl). */
+/** What more cores would give, if each worker costs no more processor time for a response than the two that were measured. */
 function calculated(title: string, rate: number, own: Result, other: Result): string {
-  const twice = 2 * (spreadOf(own.thrift).median / spreadOf(other.thrift).median)
-  const shared = Math.max(0, 2 / twice - 1)
-  const [eight, many] = [8, 64].map((cores) => {
-    const times = cores / (1 + shared * (cores - 1))
-    return `${cores} workers ${Math.round(rate * times).toLocaleString('en')} (${times.toFixed(1)} times one)`
-  })
-  return `${title}: one worker ${Math.round(rate).toLocaleString('en')} a second, measured; ${eight} and ${many}, calculated`
+  const efficiency = Math.min(1, spreadOf(own.thrift).median / spreadOf(other.thrift).median)
+  const [eight, many] = [8, 64].map((cores) => Math.round(rate * cores * efficiency).toLocaleString('en'))
+  const one = Math.round(rate).toLocaleString('en')
+  return `${title}: one worker ${one} a second, measured; 8 workers on 8 cores ${eight} and 64 on 64 ${many}, calculated with ${Math.round(efficiency * 100)} % of one worker's responses for a second of processor time`
 }
