@@ -17,6 +17,8 @@ export type Statement = Pick<Sql, 'sql' | 'text' | 'values'> & {
   readonly standalone?: Standalone
   /** The statement advances the clock of a collection once, for a change of these records alone. */
   readonly touches?: Touched
+  /** Its values never change, so reads that begin at the same time may share its rows. */
+  readonly isConstant?: boolean
 }
 
 /** Records of a collection that are created or changed. */
@@ -37,6 +39,11 @@ export type Transaction<T> = Generator<Statement, T, Row[]>
 /** A statement that is run many times: its text is built once. */
 export function prebuilt({ sql, text, values }: Pick<Sql, 'sql' | 'text' | 'values'>): Statement {
   return { sql, text, values }
+}
+
+/** As `prebuilt`, with values that never change. */
+export function constant(statement: Pick<Sql, 'sql' | 'text' | 'values'>): Statement {
+  return { ...prebuilt(statement), isConstant: true }
 }
 
 /** A statement that ends its transaction, which succeeds with any rows of the statement. */

@@ -32,6 +32,8 @@ export class Client extends pg.Client {
   generation = 0
   /** The names of its prepared statements, by text: their shapes come from queries. */
   readonly #names = new BoundedMap<string>(500, (_, name) => this.#deallocate(name))
+  /** Called before the statements of the current turn are sent. */
+  #beforeSending: (() => void)[] = []
   /** How many names were made. */
   #made = 0
 
@@ -104,6 +106,12 @@ export class Client extends pg.Client {
     })
   }
 
+  /** Calls a function before statements that are run now, in the same turn of the event loop, are sent. */
+  beforeSending(sending: () => void): void {
+    this.#beforeSending.push(sending)
+    this.#gather()
+  }
+
   /**
    * Corks the socket until the turn of the event loop ends, so that all statements of the turn are one write: each
    * write would cost as much as its statement.
@@ -112,7 +120,10 @@ export class Client extends pg.Client {
     const { stream } = (this as unknown as Inside).connection
     if (stream.writableCorked > 0) return
     stream.cork()
-    setImmediate(() => stream.uncork())
+    setImmediate(() => {
+      for (const sending of this.#beforeSending.splice(0)) sending()
+      stream.uncork()
+    })
   }
 
   #deallocate(name: string): void {

@@ -11,6 +11,7 @@ import { probeWrite, WriteProbe } from '../write-probe.ts'
 import { cancelOn, throwIfAbandoned } from './cancel.ts'
 import type { Client, Preparing } from './client.ts'
 import { acquire, destroy, makePool, type PooledClient, SharedConnection, StallWatch } from './connections.ts'
+import { beginOf, control, type Isolation, limiting, setTimeLeft } from './control.ts'
 import {
   isCanceled,
   isDisconnected,
@@ -23,26 +24,6 @@ import {
 } from './errors.ts'
 import { ReadTime } from './read-time.ts'
 import { type ConnectionOptions, connectionsOf, type Limits, limitsOf } from './settings.ts'
-
-/** The isolation level of a transaction. */
-export type Isolation = 'read committed' | 'serializable'
-
-/** Statements that control transactions. */
-const control = {
-  readCommitted: textOf('begin'),
-  serializable: textOf('begin isolation level serializable'),
-  // A table lock is acquired before the transaction takes its snapshot; a row lock would be too late.
-  besideRules: textOf('lock table resourced_meta in row exclusive mode'),
-  snapshot: textOf('begin isolation level repeatable read read only'),
-  readOnly: textOf('begin read only'),
-  commit: textOf('commit'),
-  rollback: textOf('rollback'),
-  isThere: textOf('select 1 as one'),
-}
-
-function textOf(text: string): Statement {
-  return { text, sql: text, values: [] }
-}
 
 /** How a transaction that changes something runs. */
 export interface Writing {
@@ -95,6 +76,8 @@ export class Database implements Runner {
   readonly #slowReads: pg.Pool
   readonly #turns: FairTurns
   readonly #pipelines: readonly SharedConnection[]
+  /** The rows of constant statements that are not sent yet. */
+  readonly #unsent = new Map<Statement, Promise<Row[]>>()
   /** For statements that must not wait behind slow ones. */
   readonly #control: SharedConnection
   readonly #preparing: Preparing
@@ -130,11 +113,39 @@ export class Database implements Runner {
 
   /** Runs a short reading transaction on a shared connection; each statement has a snapshot of its own. */
   readPipelined<T>(start: () => Transaction<T>, { ready }: Pick<Reading, 'ready'> = {}): Promise<T> {
-    const connection = this.#pipelines.reduce((least, each) => (each.pending < least.pending ? each : least))
-    const run = (client: Client) => this.#runEach(client, start())
-    return limitedReading(() =>
-      connection.use(ready === undefined ? run : (client) => ready(client).then(() => run(client))),
-    )
+    return limitedReading(async () => {
+      const transaction = start()
+      let step = transaction.next([])
+      // Not before `ready`: it differs between reads.
+      if (ready === undefined && step.done !== true && step.value.isConstant === true) {
+        step = transaction.next(await this.#shared(step.value))
+      }
+      if (step.done === true) return step.value
+      return this.#leastBusy().use(async (client) => {
+        await ready?.(client)
+        return this.#runEach(client, transaction, step)
+      })
+    })
+  }
+
+  /** The rows of a constant statement. All reads that ask for it before it is sent share them: none is older. */
+  #shared(statement: Statement): Promise<Row[]> {
+    const unsent = this.#unsent.get(statement)
+    if (unsent !== undefined) return unsent
+    const forget = () => {
+      if (this.#unsent.get(statement) === rows) this.#unsent.delete(statement)
+    }
+    const rows = this.#leastBusy().use((client) => {
+      client.beforeSending(forget)
+      return client.prepareAndRun(statement, this.#preparing)
+    })
+    this.#unsent.set(statement, rows)
+    rows.catch(forget)
+    return rows
+  }
+
+  #leastBusy(): SharedConnection {
+    return this.#pipelines.reduce((least, each) => (each.pending < least.pending ? each : least))
   }
 
   /** As `readPipelined`, for a tiny read that must not wait behind others. */
@@ -326,35 +337,6 @@ export class Database implements Runner {
       return false
     }
   }
-}
-
-/**
- * How a transaction that changes something begins. A serializable one waits for those that exclude it
- * (`Locks.excludeSerializable`).
- *
- * @param limits set where the session has none
- */
-function beginOf(isolation: Isolation, limits?: Pick<Limits, 'lock'>): readonly Statement[] {
-  if (isolation === 'read committed') return [control.readCommitted]
-  const waits = limits === undefined ? [] : [textOf(`set local lock_timeout = ${limits.lock}`)]
-  return [control.serializable, ...waits, control.besideRules]
-}
-
-/** Sets the limits of a transaction, where no session keeps them. */
-function limiting({ statement, lock, idle, jit }: Partial<Limits> & { readonly jit?: 'off' }): Statement {
-  const settings = {
-    statement_timeout: statement,
-    lock_timeout: lock,
-    idle_in_transaction_session_timeout: idle,
-    jit,
-  }
-  const given = Object.entries(settings).filter(([, value]) => value !== undefined)
-  return textOf(`select ${given.map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`)
-}
-
-/** Sets the limit of the next statements of a transaction. */
-function setTimeLeft(milliseconds: number): Statement {
-  return limiting({ statement: milliseconds })
 }
 
 /** Errors of statements before the last one that was sent: the last one did not run. */

@@ -7,11 +7,11 @@ import { subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, reversed, segmentsAfter } from '../sql/keyset.ts'
 import { type PredicateContext, predicateDigest } from '../sql/predicate.ts'
-import { firstRow, prebuilt, type Transaction } from '../transaction.ts'
+import { constant, firstRow, type Transaction } from '../transaction.ts'
 import { answerPage, knownTag, type List, listOf, scanOf } from './list.ts'
 import type { Memory, Totals } from './memory.ts'
 import { firstPageOf, firstPageSql, type Keys, readBeside, readNumbered, rowsSql, type TooLarge } from './page-rows.ts'
-import { type Clock, clockOf, clockSql, readClock } from './rows/clock.ts'
+import { type Clock, clockOf, clockSql, clockStatement, readClock } from './rows/clock.ts'
 import { holdsSql } from './rows/record-row.ts'
 
 type PageMemory = Pick<Memory, 'clocks' | 'totals' | 'lists'> & Partial<Pick<Memory, 'page' | 'keepPage'>>
@@ -82,11 +82,8 @@ export function* readPageAtOnce(
   if (plan.page.style === 'cursor' && plan.page.position !== undefined) return undefined
   const list = listOf(context, memory, plan)
   if (isConditional(plan.conditions)) {
-    const known = knownTag(
-      context,
-      list,
-      clockOf(yield* firstRow(clockSql(context, plan.resource.name, otherCollections(plan)))),
-    )
+    const statement = clockStatement(context, plan.resource.name, otherCollections(plan))
+    const known = knownTag(context, list, clockOf(yield* firstRow(statement)))
     const ended = known === undefined ? undefined : checkPage(plan, known)
     if (ended !== undefined) return ended
   }
@@ -94,7 +91,7 @@ export function* readPageAtOnce(
   if (before === undefined && !isUnfiltered(plan)) return undefined
   const scan = scanOf(context, list, before?.total ?? 0)
   const clockOfList = () => clockSql(context, plan.resource.name, otherCollections(plan))
-  scan.statementWithClock ??= prebuilt(
+  scan.statementWithClock ??= constant(
     sql`select clock.*, first.* from (${clockOfList()}) clock, (${firstPageSql({ context, plan, scan })}) first`,
   )
   const row = yield* firstRow(scan.statementWithClock)

@@ -3,8 +3,17 @@
  * One small read gives the exact unfiltered total, the collection's entity tag and the key of cached totals.
  */
 import sql, { type Sql } from 'sql-template-tag'
+import type { SqlContext } from '../../sql/context.ts'
 import type { Engine } from '../../sql/engine.ts'
-import { firstRow, ignoringRows, type Row, type Transaction, touching } from '../../transaction.ts'
+import {
+  constant,
+  firstRow,
+  ignoringRows,
+  type Row,
+  type Statement,
+  type Transaction,
+  touching,
+} from '../../transaction.ts'
 
 type Reading = { readonly engine: Pick<Engine, 'clockChecksum' | 'isAnyOf'> }
 type Ticking = { readonly engine: Pick<Engine, 'clockSlot'> }
@@ -56,6 +65,16 @@ export function clockSql({ engine }: Reading, collection: string, others: Iterab
   const which = all.size === 1 ? sql`collection = ${collection}` : engine.isAnyOf(sql`collection`, [...all])
   const sums = sql`sum(revision) as revision, sum(${live}) as live, ${engine.clockChecksum} as mark`
   return sql`select ${sums} from resourced_clocks where ${which}`
+}
+
+/** The same as a statement that is built once. */
+export function clockStatement(
+  { engine, statements }: Pick<SqlContext, 'engine' | 'statements'>,
+  collection: string,
+  others: Iterable<string>,
+): Statement {
+  const key = `clock ${[collection, ...others].join()}`
+  return statements.of(key, () => constant(clockSql({ engine }, collection, others)))
 }
 
 /** The clock in a row of its `revision`, `live` and `mark`. */

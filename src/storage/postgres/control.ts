@@ -1,0 +1,52 @@
+/** The statements that begin and end transactions, and set their limits of time. */
+import type { Statement } from '../transaction.ts'
+import type { Limits } from './settings.ts'
+
+/** The isolation level of a transaction. */
+export type Isolation = 'read committed' | 'serializable'
+
+/** Statements that control transactions. */
+export const control = {
+  readCommitted: textOf('begin'),
+  serializable: textOf('begin isolation level serializable'),
+  // A table lock is acquired before the transaction takes its snapshot; a row lock would be too late.
+  besideRules: textOf('lock table resourced_meta in row exclusive mode'),
+  snapshot: textOf('begin isolation level repeatable read read only'),
+  readOnly: textOf('begin read only'),
+  commit: textOf('commit'),
+  rollback: textOf('rollback'),
+  isThere: textOf('select 1 as one'),
+}
+
+function textOf(text: string): Statement {
+  return { text, sql: text, values: [] }
+}
+
+/**
+ * How a transaction that changes something begins. A serializable one waits for those that exclude it
+ * (`Locks.excludeSerializable`).
+ *
+ * @param limits set where the session has none
+ */
+export function beginOf(isolation: Isolation, limits?: Pick<Limits, 'lock'>): readonly Statement[] {
+  if (isolation === 'read committed') return [control.readCommitted]
+  const waits = limits === undefined ? [] : [textOf(`set local lock_timeout = ${limits.lock}`)]
+  return [control.serializable, ...waits, control.besideRules]
+}
+
+/** Sets the limits of a transaction, where no session keeps them. */
+export function limiting({ statement, lock, idle, jit }: Partial<Limits> & { readonly jit?: 'off' }): Statement {
+  const settings = {
+    statement_timeout: statement,
+    lock_timeout: lock,
+    idle_in_transaction_session_timeout: idle,
+    jit,
+  }
+  const given = Object.entries(settings).filter(([, value]) => value !== undefined)
+  return textOf(`select ${given.map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`)
+}
+
+/** Sets the limit of the next statements of a transaction. */
+export function setTimeLeft(milliseconds: number): Statement {
+  return limiting({ statement: milliseconds })
+}
