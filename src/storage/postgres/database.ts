@@ -115,16 +115,17 @@ export class Database implements Runner {
   readPipelined<T>(start: () => Transaction<T>, { ready }: Pick<Reading, 'ready'> = {}): Promise<T> {
     return limitedReading(async () => {
       const transaction = start()
+      // What has to be ready differs between reads.
+      if (ready !== undefined) {
+        return this.#leastBusy().use((client) => ready(client).then(() => this.#runEach(client, transaction)))
+      }
       let step = transaction.next([])
-      // Not before `ready`: it differs between reads.
-      if (ready === undefined && step.done !== true && step.value.isConstant === true) {
+      if (step.done !== true && step.value.isConstant === true) {
         step = transaction.next(await this.#shared(step.value))
       }
-      if (step.done === true) return step.value
-      return this.#leastBusy().use(async (client) => {
-        await ready?.(client)
-        return this.#runEach(client, transaction, step)
-      })
+      return step.done === true
+        ? step.value
+        : this.#leastBusy().use((client) => this.#runEach(client, transaction, step))
     })
   }
 
