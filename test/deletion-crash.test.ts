@@ -3,10 +3,10 @@
  * test/deletion-crash.test.ts`.
  */
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { declare, fill, idOf, sizeOf, stateOf } from './deletion/tree.ts'
 import { clientOf, type Send } from './durability/client.ts'
@@ -31,9 +31,9 @@ async function serving<T>(work: (send: Send) => Promise<T>, how: 'SIGTERM' | 'SI
   }
 }
 
-/** Asks for the deletion; gives the address of its job. */
-async function begin(send: Send): Promise<string> {
-  const { status, json } = await send('DELETE', `/v1/companies/${idOf(1, 0)}`)
+/** Asks for a deletion; gives the address of its job. */
+async function begin(send: Send, what: string): Promise<string> {
+  const { status, json } = await send('DELETE', `/v1/${what}`)
   assert.equal(status, 202)
   return json.status_url
 }
@@ -49,22 +49,38 @@ async function finished(send: Send, path: string) {
   return { took: performance.now() - started, first }
 }
 
-test(`a deletion of ${sizeOf(size)} records, killed at ${kills} moments`, async (context) => {
+const deletions = {
+  [`a deletion of ${sizeOf(size)} records`]: `companies/${idOf(1, 0)}`,
+  [`a deletion by filter of ${2 * size.members} records`]: 'members?created_at[lt]=2026-01-02T00:00:00Z',
+}
+
+for (const [name, what] of Object.entries(deletions)) {
+  test(`${name}, killed at ${kills} moments`, (context) => kill(context, what))
+}
+
+function replaceWith(original: string) {
+  rmSync(join(folder, 'data'), { recursive: true })
+  mkdirSync(join(folder, 'data'))
+  copyFileSync(original, databaseFile(folder))
+}
+
+async function kill(context: TestContext, what: string) {
   const file = databaseFile(folder)
   const original = join(folder, 'original.db')
-  await serving(async () => {}, 'SIGTERM')
-  fill(file, size)
-  copyFileSync(file, original)
-  const { took: whole } = await serving(async (send) => finished(send, await begin(send)), 'SIGTERM')
+  if (!existsSync(original)) {
+    await serving(async () => {}, 'SIGTERM')
+    fill(file, size)
+    copyFileSync(file, original)
+  }
+  replaceWith(original)
+  const { took: whole } = await serving(async (send) => finished(send, await begin(send, what)), 'SIGTERM')
   const expected = stateOf(file)
   let [interrupted, slowest] = [0, 0]
   const positions = new Set<number>()
   for (let kill = 0; kill < kills; kill++) {
-    rmSync(join(folder, 'data'), { recursive: true })
-    mkdirSync(join(folder, 'data'))
-    copyFileSync(original, file)
+    replaceWith(original)
     const path = await serving(async (send) => {
-      const job = await begin(send)
+      const job = await begin(send, what)
       await sleep((whole * (kill + 0.5)) / kills)
       return job
     }, 'SIGKILL')
@@ -83,4 +99,4 @@ test(`a deletion of ${sizeOf(size)} records, killed at ${kills} moments`, async 
   assert.ok(interrupted > 0)
   // Measured against the whole, which this machine has just done: it is no slower for having been killed.
   assert.ok(slowest < Math.max(5_000, 2 * whole))
-})
+}

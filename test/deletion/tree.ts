@@ -6,7 +6,7 @@ import { searchTable } from '../../src/storage/sql/tables.ts'
 import { partNames } from '../../src/storage/sqlite/engine.ts'
 
 const name = { type: 'string', search: true, sort: true }
-const deletion = { asynchronous: { above: 100 } }
+const deletion = { asynchronous: { above: 100 }, byFilter: true }
 
 /** The declaration: the third level is deleted for good, badges only note whom they belong to. */
 const declaration = {
