@@ -10,7 +10,15 @@ import { availableParallelism } from 'node:os'
 import { type Cluster, startCluster } from '../test/postgres/cluster.ts'
 import { type Version, whyNoPostgres } from '../test/postgres/programs.ts'
 import { testFiles } from '../test/postgres/test-files.ts'
-import { isEssential, isPostgresOnly, isQuick, isRest, isWorthRepeating, mayShareProcess } from '../test/selection.ts'
+import {
+  concernsWorkers,
+  isEssential,
+  isPostgresOnly,
+  isQuick,
+  isRest,
+  isWorthRepeating,
+  mayShareProcess,
+} from '../test/selection.ts'
 
 /** Test files that one run of Node's test runner takes. */
 interface Group {
@@ -18,6 +26,8 @@ interface Group {
   readonly files: readonly string[]
   /** The PostgreSQL that the tests run on; they run on SQLite where it is left out. */
   readonly version?: Version
+  /** How many workers the servers have that the tests start; one where it is left out. */
+  readonly workers?: string
   /** Whether all files run in one process, which loads the program once. Otherwise each file has its own. */
   readonly shared?: boolean
 }
@@ -51,6 +61,7 @@ async function groupsOf(): Promise<readonly Group[]> {
   }
   return [
     ...grouped('SQLite', files.filter(isRest)),
+    ...grouped('4 workers', files.filter(concernsWorkers)).map((group) => ({ ...group, workers: '4' })),
     ...grouped('PostgreSQL 18', repeated.filter(isRest).filter(isWorthRepeating), '18'),
     ...grouped('PostgreSQL 15', repeated.filter(isEssential), '15'),
   ]
@@ -94,14 +105,17 @@ async function runAll(groups: readonly Group[]): Promise<number> {
   return failed
 }
 
-async function run({ title, files, version, shared = false }: Group): Promise<boolean> {
+async function run({ title, files, version, workers, shared = false }: Group): Promise<boolean> {
   // Tests of SQLite use 18 too: some compare both engines.
   const database = await databaseOf(version ?? '18')
   const started = performance.now()
   const options = ['--test', '--test-timeout=600000', shared ? '--test-isolation=none' : '--test-concurrency=1']
   const child = spawn(process.execPath, [...options, '--test-reporter=spec', ...files], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, ...database, TEST_ENGINE: version === undefined ? 'sqlite' : 'postgres' },
+    env: {
+      ...{ ...process.env, ...database, ...(workers && { TEST_WORKERS: workers }) },
+      TEST_ENGINE: version === undefined ? 'sqlite' : 'postgres',
+    },
   })
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))

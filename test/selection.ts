@@ -49,3 +49,10 @@ export function isEssential(file: string): boolean {
     file,
   )
 }
+
+/** Whether it also runs on servers with four workers: it tests what several processes could get wrong together. */
+export function concernsWorkers(file: string): boolean {
+  return /^test\/(?:races\/|(?:stopping|durability|idempotency-crash|deletion-crash|export-servers|maintenance)\.test)/.test(
+    file,
+  )
+}

@@ -139,10 +139,12 @@ function traffic(server: ServerProcess, number: number) {
         // Some ask at once again, others after a pause.
         await sleep((client % 4) * 15)
         const isWrite = turn % 3 === 0
+        // Some open a connection for each request.
+        const headers: Record<string, string> = client % 4 === 0 ? { connection: 'close' } : {}
         try {
           const { status } = await (isWrite
-            ? send('POST', '/v1/notes', { body: { name: `traffic ${client} ${turn}` } })
-            : send('GET', '/v1/notes?limit=1'))
+            ? send('POST', '/v1/notes', { body: { name: `traffic ${client} ${turn}` }, headers })
+            : send('GET', '/v1/notes?limit=1', { headers }))
           assert.equal(status, isWrite ? 201 : 200)
           counts.answered++
           if (isWrite) counts.written++

@@ -81,7 +81,15 @@ export async function startServer(
 /** Has SIGKILL end a server and its workers at the same moment, as the end of their machine would. */
 function killTogether(child: ChildProcess): void {
   const kill = child.kill.bind(child)
-  child.kill = (signal) => (signal === 'SIGKILL' ? process.kill(-(child.pid as number), signal) : kill(signal))
+  child.kill = (signal) => {
+    if (signal !== 'SIGKILL') return kill(signal)
+    try {
+      return process.kill(-(child.pid as number), signal)
+    } catch {
+      // All of them have ended.
+      return false
+    }
+  }
 }
 
 /** Makes an administrator's key with `resourced keys create`. */

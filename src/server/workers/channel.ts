@@ -66,7 +66,7 @@ export interface Peer {
   send?: ((message: object, callback: () => void) => unknown) | undefined
   readonly connected: boolean
   on(event: 'message', listener: (message: unknown) => void): unknown
-  once(event: 'disconnect', listener: () => void): unknown
+  once(event: 'disconnect' | 'exit', listener: () => void): unknown
 }
 
 type Item =
@@ -109,10 +109,13 @@ export function openChannel<Theirs>(peer: Peer, own: object): Channel<Theirs> {
     const { items: received } = message as { readonly items?: readonly Item[] }
     for (const item of received ?? []) 'call' in item ? void answer(item) : settle(item)
   })
-  peer.once('disconnect', () => {
+  const end = () => {
     for (const { reject } of waiting.values()) reject(new Error('The other process has ended.'))
     waiting.clear()
-  })
+  }
+  peer.once('disconnect', end)
+  // While a connection is under way to a process that is killed, Node.js does not report the end of the channel.
+  peer.once('exit', end)
   return {
     call(name, argument) {
       const pending = Promise.withResolvers<unknown>()

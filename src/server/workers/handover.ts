@@ -16,15 +16,21 @@ export interface Handover {
   close(): Promise<void>
 }
 
+/** A connection that is under way to a worker. */
+interface Way {
+  readonly socket: Socket
+  readonly arrived: () => void
+  /** Whether the worker gets no other connection afterwards. */
+  isLeaving: boolean
+  readonly done: Promise<void>
+}
+
 /** Makes a listener, which does not listen yet. */
 export function handover(): Handover {
   const waiting: Socket[] = []
   const free: ChildProcess[] = []
   /** The workers to which a connection is under way, and what follows its arrival. */
-  const busy = new Map<
-    ChildProcess,
-    { readonly arrived: () => void; isLeaving: boolean; readonly done: Promise<void> }
-  >()
+  const busy = new Map<ChildProcess, Way>()
   let allHandedOver = () => {}
 
   const next = () => {
@@ -38,9 +44,10 @@ export function handover(): Handover {
       return
     }
     const { promise: done, resolve: arrived } = Promise.withResolvers<void>()
-    busy.set(worker, { arrived, isLeaving: false, done })
-    // Without an answer from the worker, its end follows.
-    worker.send('connection', socket, { keepOpen: false }, () => {})
+    busy.set(worker, { socket, arrived, isLeaving: false, done })
+    // Without an answer from the worker, its end follows. Node.js would never close a connection that was on its way to
+    // a worker that was killed, so it stays open here until it has arrived.
+    worker.send('connection', socket, { keepOpen: true }, () => {})
   }
 
   const server = createServer({ pauseOnConnect: true }, (socket) => {
@@ -69,6 +76,7 @@ export function handover(): Handover {
       const way = busy.get(worker)
       if (way === undefined) return
       busy.delete(worker)
+      way.socket.destroy()
       way.arrived()
       if (!way.isLeaving) free.push(worker)
       next()
