@@ -58,8 +58,8 @@ export function poolOfWorker(pool: number | undefined, workers: number): number 
   return Math.max(Math.min(2, pool), Math.floor(pool / workers))
 }
 
-// A server that waits for another machine's answers keeps requests alive for longer than the small young generation of
-// `main.js` is made for: they would be copied again and again. V8 reads these flags only at its start.
+// A server that waits for another machine's answers keeps requests alive for longer: a young generation that begins
+// small would copy them again and again. V8 reads these flags only at its start.
 const largerHeap = ['--max-semi-space-size=16', '--min-semi-space-size=8']
 const heapFlag = /^--(?:max-semi-space-size|heap-growing-percent)=/
 
