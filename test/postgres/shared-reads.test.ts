@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { FairTurns } from '../../src/storage/fair-turns.ts'
 import { Client } from '../../src/storage/postgres/client.ts'
 import { Database } from '../../src/storage/postgres/database.ts'
 import { constant, type Statement, type Transaction } from '../../src/storage/transaction.ts'
@@ -27,6 +28,19 @@ test('CON-4: many 304s that are asked for together take one statement', { skip }
   const asked = [...paths, ...Array<string>(60).fill('/v1/notes')].map((path) => send('GET', path, undefined, tag))
   for (const { status } of await Promise.all(asked)) assert.equal(status, 304)
   assert.equal(clocks(), 1)
+})
+
+test('CON-4: a 304 of a slow list is no slow read: it waits for no turn', { skip }, async (context) => {
+  const { send } = await servedFor(context, { url: await databaseFor(context) })
+  await send('POST', '/v1/notes', { title: 'first' })
+  const path = '/v1/notes?title[contains]=i'
+  const { headers } = await send('GET', path)
+  const turns = context.mock.method(FairTurns.prototype, 'run')
+  const tag = { 'if-none-match': String(headers['ETag']) }
+  assert.equal((await send('GET', path, undefined, tag)).status, 304)
+  assert.equal(turns.mock.callCount(), 0)
+  assert.equal((await send('GET', path, undefined, { 'if-none-match': '"other"' })).status, 200)
+  assert.ok(turns.mock.callCount() > 0)
 })
 
 test('the same page that is asked for together is read once; callers of other pages get theirs', {

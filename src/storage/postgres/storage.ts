@@ -1,5 +1,6 @@
 /** A PostgreSQL database as a storage: many connections, and any number of servers beside this one. */
 import type { Catalog } from '../../model/resource.ts'
+import { isConditional } from '../../plan/check-record.ts'
 import type { Outcome, Plan, ReadPage, Write } from '../../plan/plan.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { type Epochs, type SqlContext, sqlContext } from '../sql/context.ts'
@@ -13,7 +14,7 @@ import { isIndexRange } from '../transactions/list.ts'
 import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { Memory } from '../transactions/memory.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
-import { readPage, readPageAtOnce } from '../transactions/read-page.ts'
+import { checkConditions, readPage, readPageAtOnce } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { ruledAmong, ruledBelow } from '../transactions/rows/other-records.ts'
 import { isChange, writeTransaction } from '../transactions/run.ts'
@@ -142,6 +143,10 @@ async function pageFrom(
   from: Pick<SlowReading, 'caller' | 'abandoned'>,
 ): Promise<Outcome> {
   const how = { ...from, ready, time: new ReadTime(database.readLimit) }
+  if (isConditional(plan.conditions)) {
+    const ended = await database.readPipelined(() => checkConditions(context, memory, plan), how)
+    if (ended !== undefined) return ended
+  }
   const read = () => readPageAtOnce(context, memory, plan)
   const page = await (isQuick(plan) ? database.readPipelined(read, how) : database.readSlow(read, how))
   if (page !== undefined) return page

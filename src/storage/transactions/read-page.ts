@@ -1,7 +1,7 @@
 /** Reading a page of a list: its clock, its exact total, and the page itself. */
 import sql, { empty, type Sql } from 'sql-template-tag'
 import { collectionsOf } from '../../model/predicate.ts'
-import { checkPage, isConditional } from '../../plan/check-record.ts'
+import { checkPage } from '../../plan/check-record.ts'
 import type { Outcome, PageOutcome, Parent, ReadPage } from '../../plan/plan.ts'
 import { subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
@@ -66,6 +66,22 @@ function* readPageAnew(
 }
 
 /**
+ * Decides the conditions of a ReadPage by the clock alone, which is a short read even if the page is a long one.
+ *
+ * @returns `undefined` where the page has to be read
+ */
+export function* checkConditions(
+  context: SqlContext,
+  memory: Pick<Memory, 'lists'>,
+  plan: ReadPage,
+): Transaction<Outcome | undefined> {
+  if (plan.parent !== undefined || plan.deleted !== undefined) return undefined
+  const statement = clockStatement(context, plan.resource.name, otherCollections(plan))
+  const known = knownTag(context, listOf(context, memory, plan), clockOf(yield* firstRow(statement)))
+  return known === undefined ? undefined : checkPage(plan, known)
+}
+
+/**
  * Runs a ReadPage with the page and the clock of its collection in one statement, so that no change comes between them:
  * for an engine on which others write at any time, and on which every statement is a round trip. Each statement has a
  * snapshot of its own.
@@ -81,12 +97,6 @@ export function* readPageAtOnce(
   if (plan.parent !== undefined || plan.deleted !== undefined) return undefined
   if (plan.page.style === 'cursor' && plan.page.position !== undefined) return undefined
   const list = listOf(context, memory, plan)
-  if (isConditional(plan.conditions)) {
-    const statement = clockStatement(context, plan.resource.name, otherCollections(plan))
-    const known = knownTag(context, list, clockOf(yield* firstRow(statement)))
-    const ended = known === undefined ? undefined : checkPage(plan, known)
-    if (ended !== undefined) return ended
-  }
   const before = isUnfiltered(plan) ? undefined : memory.totals.last(list.totalKey)
   if (before === undefined && !isUnfiltered(plan)) return undefined
   const scan = scanOf(context, list, before?.total ?? 0)
