@@ -111,7 +111,7 @@ test('JOB-3: the announcement of a killed server ends, and nothing was deleted',
   assert.throws(() => connection.run(beginAnnounced(sql, plan, outcome, inspection)), { kind: 'busy' })
 })
 
-test('JOB-5: a server runs all batches of a deletion whose caller waits, unless it is killed', async (context) => {
+test('JOB-5: one server runs the batches of a deletion whose caller waits', async (context) => {
   const { connection, sql, outcome, count } = await announced(context)
   const waiting = { issues: [], asked: 1, total: 1_501, isJob: false }
   assert.equal(connection.run(beginAnnounced(sql, plan, outcome, waiting)).kind, 'deleted')

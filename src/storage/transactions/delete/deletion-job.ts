@@ -42,6 +42,10 @@ export function* undoDeletion(
   now: number,
 ): Transaction<boolean> {
   const state = yield* lockedState(context, job)
+  if (state?.phase === 'check') {
+    yield* withdraw(job)
+    return true
+  }
   if (state === undefined || !undoable.has(state.phase)) return false
   yield* lockAllRulesBelow(context, state.collection)
   for (const { name } of reachedBy(context, state)) {
