@@ -96,7 +96,8 @@ test('the check finds what blocks the deletion', async (context) => {
   const { connection, sql, outcome, seal } = await announced(context)
   seal()
   const { issues } = connection.run(inspectAnnounced(sql, plan, outcome))
-  assert.deepEqual(issues.map(({ code, ids }) => [code, ids]), [['HAS_DEPENDENTS', ['s']]]) // biome-ignore format: a line
+  const [issue, ...others] = issues
+  assert.deepEqual([issue?.code, issue?.ids, others], ['HAS_DEPENDENTS', ['s'], []])
 })
 
 test('JOB-3: the announcement of a killed server ends, and nothing was deleted', async (context) => {
