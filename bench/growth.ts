@@ -36,7 +36,7 @@ export const growth: Measurement = {
         await contestantOf(row, 'ours', large.server, large.data),
         await contestantOf(row, yardstick, small.server, small.data),
       ]
-      const results = await runRounds(contestants, pace, folder)
+      const results = await runRounds(contestants, { ...pace, rounds: 3 }, folder)
       findings.push(findingOf(`${row.title}, ${title}`, results, 'ours', { [yardstick]: target }))
     }
     for (const { server } of [large, small]) await server.stop()

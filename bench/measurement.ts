@@ -51,7 +51,7 @@ export function comparisonOf(
   return {
     yardstick,
     found: spreadOf(other),
-    ratio: spreadOf(own.map((each, round) => each / (other[round] as number))),
+    ratio: spreadOf(other.map((each, round) => (own[round] as number) / each)),
     best: best(...own) / best(...other),
     ...(target === undefined ? {} : { target }),
   }

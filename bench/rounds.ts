@@ -14,6 +14,8 @@ export interface Contestant extends Omit<Load, 'origin' | 'once'> {
   readonly server: Server
   /** How many requests a round has, where each is sent once only; all of them, again and again, where left out. */
   readonly once?: number | undefined
+  /** In how many rounds it takes part, of all; in all of them, where left out. */
+  readonly rounds?: number | undefined
   /** What else is sent meanwhile, so many times a second. */
   readonly beside?: { readonly requests: readonly Request[]; readonly rate: number } | undefined
   /** The status that all its answers have; any that is no error, where left out. */
@@ -90,7 +92,8 @@ export async function runRounds(contestants: readonly Contestant[], pace: Pace, 
   }
   for (let round = 1; round <= roundsOf(contestants, pace); round++) {
     for (const contestant of contestants) {
-      const { server, behind = () => 0, name } = contestant
+      const { server, behind = () => 0, name, rounds = round } = contestant
+      if (round > rounds) continue
       const before = { server: server.work(), behind: behind() }
       const { rate, answers, slow } = await measure(contestant, round, pace.seconds)
       const worked = server.work() - before.server
