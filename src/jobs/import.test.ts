@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { Type } from 'typebox'
-import { newDatabase } from '../../test/engine.ts'
+import { engine, newDatabase } from '../../test/engine.ts'
 import { completeCatalog } from '../model/catalog.ts'
 import { reference } from '../model/declaration.ts'
 import { always } from '../model/predicate.ts'
@@ -175,6 +175,25 @@ test('if the database fails, everything up to the last progress is imported, and
   await assert.rejects(run(failing, records(values), { batch: 3, onProgress }), StorageFault)
   assert.equal(told, 6)
   assert.equal((await stored(storage)).total, 6)
+})
+
+test('a batch that takes long is imported in several transactions, with the same result', async (context) => {
+  const lines = ['{"code":"a"}', '{"code":"b"}', '{"code" 1}', '{"code":"a"}', '{"code":"c"}', '{"code":"d"}']
+  for (const skipInvalid of [true, false]) {
+    const results = []
+    for (const most of [undefined, 0]) {
+      const storage = await storageFor(context)
+      let loads = 0
+      const load: Storage['load'] = (plans, whenRefused) => {
+        loads++
+        return storage.load(plans, whenRefused, most)
+      }
+      const source = readRecords(bytesOf(lines.join('\n')), 'ndjson', items, { mostBytes: 100 })
+      results.push([await run({ ...storage, load }, source, { skipInvalid }), await stored(storage)])
+      if (most === 0 && engine === 'sqlite') assert.ok(loads > 1)
+    }
+    assert.deepEqual(results[1], results[0])
+  }
 })
 
 test('a batch of large records ends sooner', async () => {

@@ -1,4 +1,5 @@
 /** Imports records into a collection with the checks of a POST: schema, references, uniqueness, business rules. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { uuidv7 } from 'uuidv7'
 import type { CallerView } from '../model/declaration.ts'
 import { always } from '../model/predicate.ts'
@@ -49,6 +50,12 @@ export interface Imported extends ImportProgress {
 // Values take more memory than their text, so a batch of large records ends sooner.
 const mostBytesOfBatch = 4_000_000
 
+/** For how many milliseconds one transaction creates records, where others wait for it. Its commit takes some more. */
+const mostTime = 30
+
+/** Milliseconds between two transactions, for others that wait. */
+const pause = 3
+
 /**
  * Imports records in order. Without `skipInvalid` the first refused record stops the import: all records before it are
  * imported, and none after it.
@@ -79,11 +86,28 @@ export async function importRecords(options: ImportOptions): Promise<Imported> {
 type State = { -readonly [Key in keyof Imported]: Imported[Key] }
 
 async function importBatch(options: ImportOptions, batch: readonly SourceRecord[], state: State): Promise<void> {
+  let rest = await importPart(options, batch, state)
+  while (rest.length > 0) {
+    // A server that waits for the lock of the file tries again every millisecond or two.
+    await sleep(pause)
+    rest = await importPart(options, rest, state)
+  }
+}
+
+/** Imports records of a batch in one transaction. Returns those that have to follow in another one. */
+async function importPart(
+  options: ImportOptions,
+  batch: readonly SourceRecord[],
+  state: State,
+): Promise<readonly SourceRecord[]> {
   const { storage, skipInvalid = false, onProblem, onProgress } = options
   const plans = batch.filter((record) => 'value' in record).map((record) => planOf(options, record))
-  const outcomes = await storage.load(plans, skipInvalid ? 'skip' : 'stop')
+  const outcomes = await storage.load(plans, skipInvalid ? 'skip' : 'stop', mostTime)
   let tried = 0
+  let done = 0
   for (const record of batch) {
+    if ('value' in record && tried === outcomes.length) break
+    done++
     const issues = 'value' in record ? issuesOf(outcomes[tried++]) : record.issues
     if (issues === undefined) {
       state.imported++
@@ -97,6 +121,7 @@ async function importBatch(options: ImportOptions, batch: readonly SourceRecord[
     break
   }
   onProgress?.({ imported: state.imported, skipped: state.skipped, line: state.line })
+  return state.stopped ? [] : batch.slice(done)
 }
 
 function planOf({ resource, caller, now = Date.now }: ImportOptions, { value }: ReadableRecord): Create {

@@ -254,10 +254,12 @@ export interface Storage {
    * Creates records in order, in one transaction, each decided as `run` decides it.
    *
    * @param whenRefused `stop`: the first refusal ends the load, and records before it stay; `skip`: continue without it
+   * @param most for how many milliseconds records are begun, where other writers wait for the transaction; at least one
+   *   is
    * @returns for each plan that was tried, in order: `undefined` where the record was created, else its refusal
    * @throws StorageFault where the database fails; none is created then
    */
-  load(plans: readonly Create[], whenRefused: 'stop' | 'skip'): Promise<readonly (Outcome | undefined)[]>
+  load(plans: readonly Create[], whenRefused: 'stop' | 'skip', most?: number): Promise<readonly (Outcome | undefined)[]>
   readonly jobs: JobStore
   /** The folder for the files of exports, created when it is needed; `undefined`: the storage has no folder. */
   readonly exportsFolder: string | undefined

@@ -77,7 +77,8 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const background = inMemory
     ? backgroundOf(context, runner)
     : threadedBackground(options.path, catalog, () => reader.endTurn())
-  const checkpoints = inMemory || filling ? undefined : new Checkpoints(writing, threadedCopier(options.path))
+  const checkpoints =
+    inMemory || synchronous === 'off' ? undefined : new Checkpoints(writing, threadedCopier(options.path))
   const keys = keyStore(context, runner)
   const pages = inMemory
     ? pagesInMemory(context, reader)
@@ -93,9 +94,15 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       const written = await writer.write(() => writeTransaction(context, plan), isChange)
       return finishLarge({ context, runner, background }, plan, written)
     },
-    load(plans, whenRefused) {
+    load(plans, whenRefused, most = Number.POSITIVE_INFINITY) {
+      // Many records change pages all over the indexes, again and again.
+      writing.execute('pragma cache_size = -64000')
       return writer.write(
-        () => createRecords(context, plans, whenRefused),
+        () => {
+          // Nobody waits for a file that is being filled.
+          const until = filling ? Number.POSITIVE_INFINITY : performance.now() + most
+          return createRecords(context, plans, whenRefused, () => performance.now() >= until)
+        },
         (outcomes) => outcomes.includes(undefined),
       )
     },

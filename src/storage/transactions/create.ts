@@ -43,11 +43,16 @@ function outcomeOf(
   return { kind: 'created', id, json, revision, updatedAt: String(values['updated_at']) }
 }
 
-/** Runs many Creates of any resources, in order (see `Storage.load`). Their representations are not built. */
+/**
+ * Runs many Creates of any resources, in order (see `Storage.load`). Their representations are not built.
+ *
+ * @param isOver asked after each record: whether the others are not tried
+ */
 export function* createRecords(
   context: SqlContext,
   plans: readonly Create[],
   whenRefused: 'stop' | 'skip',
+  isOver = () => false,
 ): Transaction<readonly (Outcome | undefined)[]> {
   const outcomes: (Outcome | undefined)[] = []
   const created: Moves = new Map()
@@ -64,6 +69,7 @@ export function* createRecords(
       outcomes.push(decided)
       if (whenRefused === 'stop') break
     }
+    if (isOver()) break
   }
   yield* tickAll(context, created)
   return outcomes
