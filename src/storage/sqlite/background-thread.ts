@@ -2,6 +2,7 @@
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { basename } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { readEpochs, sqlContext } from '../sql/context.ts'
 import { type ExportPiece, StorageFault } from '../storage.ts'
@@ -52,8 +53,16 @@ function reads({ tagSecret, stopped }: NonNullable<ThreadData['reading']>): (req
   giveWay()
   return ({ name, number, asked }) => {
     current = number
-    return name === 'ready' ? undefined : transaction(false, page(asked as never))
+    if (name === 'page') return transaction(false, page(asked as never))
+    return name === 'checkpoint' ? checkpoint() : undefined
   }
+}
+
+/** Copies the log into the file, and empties it. Only the second step excludes writers, and has little left to copy. */
+function checkpoint(): void {
+  const database = new DatabaseSync(path, { timeout: 20 })
+  database.exec('pragma synchronous = full; pragma wal_checkpoint(passive); pragma wal_checkpoint(truncate)')
+  database.close()
 }
 
 /** Lowers the priority of this thread where the system can: the thread of requests goes first. */

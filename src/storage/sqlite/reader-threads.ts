@@ -2,6 +2,7 @@
  * Threads that read what may take long (LIM-7), so that no other request waits for it. Each has a connection of its own
  * and runs one read at a time, on a new snapshot. Callers share the threads fairly.
  */
+import { statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import type { Catalog } from '../../model/resource.ts'
 import { FairTurns } from '../fair-turns.ts'
@@ -16,6 +17,8 @@ export interface ReaderOptions {
   readonly tagSecret: Uint8Array
   /** How many milliseconds a thread has to end a stopped statement. Then another thread takes its place. */
   readonly patience?: number
+  /** How many bytes the log may have before reads pause, so that it can begin anew. */
+  readonly longestLog?: number
 }
 
 /** How many threads read at once: at least two, because one caller gets half of them. */
@@ -40,6 +43,8 @@ interface Read {
   readonly signal: AbortSignal | undefined
   resolve(given: unknown): void
   reject(error: unknown): void
+  /** Stops it, once a thread runs it. */
+  stop?: (kind: keyof typeof messages) => void
 }
 
 const messages = {
@@ -53,15 +58,20 @@ export class ReaderThreads {
   readonly #options: ReaderOptions
   readonly #turns: FairTurns
   readonly #idle: Reader[] = []
-  /** The running reads: what stops each, and when its thread is free. */
-  readonly #running = new Map<() => void, Promise<void>>()
+  /** The reads that have a turn, and when their threads are free. */
+  readonly #running = new Map<Read, Promise<void>>()
+  /** Reads pause until it resolves. */
+  #pause: Promise<void> | undefined
+  /** The bytes of the log after the last pause. */
+  #logged = 0
   /** Threads that were replaced, and have not ended yet. */
   #lost = 0
   #isClosed = false
 
   constructor(options: ReaderOptions) {
     this.#options = options
-    this.#turns = new FairTurns({ running: count, waiting, patience: options.catalog.limits.readTime })
+    const { readTime } = options.catalog.limits
+    this.#turns = new FairTurns({ running: count, waiting, patience: Math.max(1_000, readTime) })
   }
 
   /**
@@ -72,26 +82,34 @@ export class ReaderThreads {
   run(name: string, asked: unknown, { callerId = '', abandoned }: Requester = {}): Promise<unknown> {
     const signal = abandoned?.()
     return new Promise((resolve, reject) => {
-      const read = { name, asked, signal, resolve, reject }
-      this.#turns.run(callerId, () => this.#read(read), signal).catch(reject)
+      const read: Read = { name, asked, signal, resolve, reject }
+      const begin = async () => {
+        if (this.#isLogLong()) this.#pause ??= this.#shortenLog().finally(() => (this.#pause = undefined))
+        await this.#pause
+        const running = this.#read(read).finally(() => this.#running.delete(read))
+        this.#running.set(read, running)
+        return running
+      }
+      this.#turns.run(callerId, begin, signal).catch(reject)
     })
   }
 
   /** Stops all reads and ends the threads. */
   async close(): Promise<void> {
     this.#isClosed = true
-    const running = [...this.#running]
-    for (const [stop] of running) stop()
-    await Promise.all(running.map(([, free]) => free))
+    for (const { stop } of this.#running.keys()) stop?.('busy')
+    await Promise.allSettled(this.#running.values())
     await Promise.all(this.#idle.splice(0).map(({ thread }) => thread.close()))
   }
 
   /** Resolves when a thread is free for the next read, which may be later than the answer to this one. */
   async #read(read: Read): Promise<void> {
-    if (this.#isClosed) throw faultOf('busy')
-    if (read.signal?.aborted === true) throw faultOf('abandoned')
     const reader = this.#idle.pop() ?? (await this.#start())
     clearTimeout(reader.idle)
+    if (this.#isClosed || read.signal?.aborted === true) {
+      this.#keep(reader)
+      throw faultOf(this.#isClosed ? 'busy' : 'abandoned')
+    }
     const { thread, stopped } = reader
     const { promise: free, resolve: setFree } = Promise.withResolvers<boolean>()
     const replied = thread.ask(read.name, read.asked).then(read.resolve, read.reject)
@@ -103,17 +121,37 @@ export class ReaderThreads {
       read.reject(faultOf(kind))
       patience ??= setTimeout(() => setFree(false), this.#options.patience ?? 5_000)
     }
+    read.stop = stop
     const abandon = () => stop('abandoned')
-    const close = () => stop('busy')
     const limit = setTimeout(() => stop('too-long'), this.#options.catalog.limits.readTime)
     read.signal?.addEventListener('abort', abandon, { once: true })
-    const release = free.then((isBack) => (isBack ? this.#keep(reader) : this.#replace(thread)))
-    this.#running.set(close, release)
-    await release
-    this.#running.delete(close)
+    const isBack = await free
     clearTimeout(limit)
     clearTimeout(patience)
     read.signal?.removeEventListener('abort', abandon)
+    if (isBack) this.#keep(reader)
+    else await this.#replace(thread)
+  }
+
+  /**
+   * SQLite can begin its log anew only at a moment without a snapshot in it. Reads that overlap leave no such moment,
+   * and the log would grow with each change.
+   */
+  #isLogLong(): boolean {
+    const { path, longestLog = 134_217_728 } = this.#options
+    const bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+    if (bytes < this.#logged) this.#logged = 0
+    return bytes > this.#logged + longestLog
+  }
+
+  /** Waits for the running reads, and copies the log into the file. The next change then begins it anew. */
+  async #shortenLog(): Promise<void> {
+    await Promise.allSettled(this.#running.values())
+    const reader = this.#idle.pop()
+    if (reader === undefined) return
+    await reader.thread.ask('checkpoint', undefined).catch(() => {})
+    this.#logged = statSync(`${this.#options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+    this.#keep(reader)
   }
 
   async #start(): Promise<Reader> {
