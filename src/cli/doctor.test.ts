@@ -189,7 +189,7 @@ test('the clock is compared with the last purge, the newest record and the datab
     ...{ isUsed: true, pending: undefined, maintenance: undefined, purged: now, newest: now },
     jobs: new Map([['failed', 1]]),
   }
-  const given = { address: 'sqlite:data.db', now, pool: 10, unsafe: false }
+  const given = { address: 'sqlite:data.db', now, pool: 10, workers: 1, unsafe: false }
   const clock = (changed: Partial<Examination>) =>
     checkDatabase({ kind: 'sqlite', found: { ...found, ...changed } }, given).find(({ check }) => check === 'clock')
   assert.equal(clock({})?.severity, 'ok')
@@ -206,4 +206,10 @@ test('the clock is compared with the last purge, the newest record and the datab
   assert.deepEqual(severities, [
     ...['database ok', 'durability problem', 'connections warning', 'maintenance ok', 'jobs warning', 'clock warning'],
   ])
+  const connections = (workers: number) =>
+    checkDatabase({ kind: 'postgres', found: postgres }, { ...given, workers }).find(
+      ({ check }) => check === 'connections',
+    )?.finding
+  assert.match(String(connections(1)), /A server uses up to 20\.$/)
+  assert.match(String(connections(8)), /A server with 8 workers uses up to 160\.$/)
 })

@@ -21,10 +21,12 @@ import {
 import { checkTls, type TlsOptions } from './doctor/tls.ts'
 import { explain } from './explain.ts'
 import { loadCatalog } from './load-declaration.ts'
+import { poolOfWorker, workersOf } from './serve-command.ts'
 import { missingRuntime } from './supported-node.js'
 import { print } from './terminal.ts'
 
 interface DoctorOptions extends GivenDatabase, TlsOptions {
+  readonly workers?: string
   readonly port: string
   readonly metricsPort?: string
   readonly metricsHost: string
@@ -37,6 +39,7 @@ export async function doctorCommand(file: string | undefined, options: DoctorOpt
   const database = databaseOf(options)
   const port = portOf(options.port)
   const metricsPort = options.metricsPort === undefined ? undefined : portOf(options.metricsPort, '--metrics-port')
+  const workers = workersOf(options.workers, database)
   const { catalog, diagnosis } = await checkDeclarationFile(file)
   const path = databaseFile(database)
   const found: readonly (Diagnosis | undefined)[] = [
@@ -45,7 +48,7 @@ export async function doctorCommand(file: string | undefined, options: DoctorOpt
     checkOpenFiles(),
     diagnosis,
     ...(path === undefined ? [] : [checkPermissions(path), checkFileSystem(path), checkDisk(path)]),
-    ...(await checkContent(options, database, catalog)),
+    ...(await checkContent(options, { ...database, workers }, catalog)),
     ...checkTls(options),
     await checkPort('port', options.host, port),
     ...(metricsPort === undefined ? [] : [await checkPort('metrics port', options.metricsHost, metricsPort)]),
@@ -75,7 +78,7 @@ async function checkDeclarationFile(
 
 async function checkContent(
   options: DoctorOptions,
-  database: ReturnType<typeof databaseOf>,
+  { workers, ...database }: ReturnType<typeof databaseOf> & { readonly workers: number },
   catalog: Catalog | undefined,
 ): Promise<Diagnosis[]> {
   if (isInMemory(options.database)) {
@@ -83,8 +86,9 @@ async function checkContent(
     return [warning('database', 'A database in memory is lost when the server stops.', remedy)]
   }
   try {
-    const { databasePool: pool = 10, databaseUnsafe: unsafe = false } = database
-    const given = { address: options.database, now: Date.now(), pool, unsafe }
+    const { databaseUnsafe: unsafe = false } = database
+    const pool = poolOfWorker(database.databasePool, workers) ?? 10
+    const given = { address: options.database, now: Date.now(), pool, workers, unsafe }
     return checkDatabase(await examineDatabase(database, catalog), given)
   } catch (error) {
     return [problem('database', explain(error))]

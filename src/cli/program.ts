@@ -41,7 +41,7 @@ const port = () => new Option('--port <number>', 'Port to listen on; 0 selects a
 const workers = () =>
   new Option(
     '--workers <number>',
-    'Number of processes that serve, or auto: one for each core (default: auto with PostgreSQL, 1 with SQLite)',
+    'Processes that serve, or auto: one for each core (default: auto with PostgreSQL, 1 with SQLite)',
   ).env('WORKERS')
 const certificate = () =>
   new Option('--tls-cert <file>', 'TLS certificate, PEM (default: a certificate for localhost is created)')

@@ -4,6 +4,7 @@
  */
 import { availableParallelism } from 'node:os'
 import { isElsewhere, isInMemory } from '../server/database-address.ts'
+import type { DatabaseOptions } from '../server/open-database.ts'
 import { linkToSupervisor } from '../server/workers/worker-link.ts'
 import { UsageError } from '../spec/configuration-error.ts'
 import { databaseOf, portOf } from './command-line.ts'
@@ -15,7 +16,7 @@ export async function serveCommand(file: string | undefined, options: GivenServe
   const port = portOf(options.port)
   const metricsPort = options.metricsPort === undefined ? undefined : portOf(options.metricsPort, '--metrics-port')
   const worker = linkToSupervisor()
-  const workers = worker?.count ?? workersOf(options.workers, options.database)
+  const workers = worker?.count ?? workersOf(options.workers, database)
   const flags = isElsewhere(options.database) ? heapFlags() : process.execArgv
   if (worker === undefined && workers > 1) {
     const { serveWithWorkers } = await import('./supervise.ts')
@@ -33,10 +34,18 @@ export async function serveCommand(file: string | undefined, options: GivenServe
  * @param text as given; `undefined`: `auto` for a database in other processes, otherwise 1
  * @throws UsageError if it is no number, or the database cannot be used by several processes
  */
-export function workersOf(text: string | undefined, database: string): number {
+export function workersOf(
+  text: string | undefined,
+  { database, databasePool = 10 }: Pick<DatabaseOptions, 'database' | 'databasePool'>,
+): number {
   const given = text ?? (isElsewhere(database) ? 'auto' : '1')
   const canFork = process.versions.bun === undefined && process.versions.deno === undefined
-  if (given === 'auto') return isInMemory(database) || !canFork ? 1 : availableParallelism()
+  if (given === 'auto') {
+    if (isInMemory(database) || !canFork) return 1
+    // Every worker has connections of its own, and PostgreSQL allows 100 by default.
+    const most = isElsewhere(database) ? Math.max(1, Math.floor(databasePool / leastPool)) : Number.POSITIVE_INFINITY
+    return Math.min(availableParallelism(), most)
+  }
   const number = /^\d{1,4}$/.test(given) ? Number(given) : 0
   if (!(number >= 1 && number <= 1_024)) {
     throw new UsageError(`--workers takes a number from 1 to 1024, or auto, not ${JSON.stringify(text)}.`)
@@ -51,11 +60,13 @@ export function workersOf(text: string | undefined, database: string): number {
   return number
 }
 
+/** The least connections of a worker. With a single one, every change of the worker would wait for a slow one. */
+const leastPool = 2
+
 /** The connections of one worker, of those of a server. */
 export function poolOfWorker(pool: number | undefined, workers: number): number | undefined {
   if (pool === undefined || workers === 1) return pool
-  // With a single one, every change of a worker would wait for a slow one.
-  return Math.max(Math.min(2, pool), Math.floor(pool / workers))
+  return Math.max(Math.min(leastPool, pool), Math.floor(pool / workers))
 }
 
 // A server that waits for another machine's answers keeps requests alive for longer: a young generation that begins

@@ -165,7 +165,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
               forgetKeys: () => app.current.forgetKeys(),
             })
             metricsUrl = joined.metricsUrl
-            return joined.port
+            return joined
           })
   } catch (error) {
     await metricsServer?.close()

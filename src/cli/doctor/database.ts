@@ -13,8 +13,10 @@ export interface DatabaseCheck {
   readonly address: string
   /** The clock of this machine, in milliseconds since 1970. */
   readonly now: number
-  /** The most connections of one server. */
+  /** The most connections of one worker for transactions. */
   readonly pool: number
+  /** How many workers a server has. */
+  readonly workers: number
   /** Whether lost changes are accepted. */
   readonly unsafe: boolean
 }
@@ -34,11 +36,11 @@ export function checkDatabase(examined: Examined, given: DatabaseCheck): Diagnos
 
 type Server = Extract<Examined, { kind: 'postgres' }>['found']
 
-function ofServer(found: Server, { pool, unsafe }: DatabaseCheck): Diagnosis[] {
+function ofServer(found: Server, { pool, workers, unsafe }: DatabaseCheck): Diagnosis[] {
   const { version, refused, undurable, connections } = found
   const free = connections.most - connections.used
   // For transactions, slow reads, short reads and health checks.
-  const needed = pool + Math.max(2, Math.ceil(pool / 2)) + 5
+  const needed = workers * (pool + Math.max(2, Math.ceil(pool / 2)) + 5)
   const room = `${connections.used} of ${connections.most} connections are in use.`
   return [
     refused === undefined ? ok('database', `PostgreSQL ${version} can be used.`) : problem('database', refused),
@@ -47,8 +49,8 @@ function ofServer(found: Server, { pool, unsafe }: DatabaseCheck): Diagnosis[] {
       ? ok('connections', room)
       : warning(
           'connections',
-          `${room} A server uses up to ${needed}.`,
-          'Raise max_connections, or use --database-pool.',
+          `${room} A server${workers > 1 ? ` with ${workers} workers` : ''} uses up to ${needed}.`,
+          `Raise max_connections, or use --database-pool${workers > 1 ? ' or --workers' : ''}.`,
         ),
   ]
 }

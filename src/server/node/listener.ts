@@ -55,6 +55,13 @@ export interface NodeServerOptions {
   readonly unread?: Partial<UnreadLimits>
 }
 
+/** Where the connections come from that a server adopts. */
+interface Adopted {
+  readonly port: number
+  /** 48 bytes in base64. */
+  readonly ticketKeys: string
+}
+
 /** A server. */
 export interface NodeServer {
   /**
@@ -68,10 +75,11 @@ export interface NodeServer {
   /**
    * Serves connections that another process has accepted, instead of listening.
    *
-   * @param join begins to take connections, and gives the port on which they arrive
+   * @param join begins to take connections; gives the port on which they arrive, and the keys of TLS session tickets,
+   *   with which a client resumes its session on another process
    * @returns the origin
    */
-  adopt(host: string, join: (take: (socket: Socket) => void) => Promise<number>): Promise<string>
+  adopt(host: string, join: (take: (socket: Socket) => void) => Promise<Adopted>): Promise<string>
   /** Uses another certificate for new connections. */
   renewCertificate(pair: CertificatePair): void
   /**
@@ -116,6 +124,7 @@ export function createNodeServer(options: NodeServerOptions): NodeServer {
   attach(server, state, { ...(options.tls && secureLimits), ...options.overloadLimits })
   const scheme = options.tls === undefined ? 'http' : 'https'
   let closed: Promise<void> | undefined
+  let ticketKeys: Buffer | undefined
   return {
     listen: async (host, port) => originOf(scheme, host, await listen(server, host, port)),
     async adopt(host, join) {
@@ -126,9 +135,17 @@ export function createNodeServer(options: NodeServerOptions): NodeServer {
         socket.allowHalfOpen = true
         server.emit('connection', socket)
       }
-      return originOf(scheme, host, await join(take))
+      const { port, ticketKeys: keys } = await join(take)
+      ticketKeys = Buffer.from(keys, 'base64')
+      if (options.tls !== undefined) (server as unknown as TlsServer).setTicketKeys(ticketKeys)
+      return originOf(scheme, host, port)
     },
-    renewCertificate: (pair) => (server as unknown as TlsServer).setSecureContext({ ...secureOptions, ...pair }),
+    renewCertificate: (pair) =>
+      (server as unknown as TlsServer).setSecureContext({
+        ...secureOptions,
+        ...pair,
+        ...(ticketKeys && { ticketKeys }),
+      }),
     close(deadline = 8_000) {
       closed ??= closeAll(deadline)
       return closed

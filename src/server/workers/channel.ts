@@ -16,6 +16,8 @@ export interface HeldWindow {
 /** Where the workers are reached. */
 export interface Listening {
   readonly port: number
+  /** What all workers encrypt TLS sessions with: 48 bytes in base64. */
+  readonly ticketKeys: string
   readonly metricsUrl: string | undefined
 }
 

@@ -3,6 +3,7 @@
  * accepts connections and counts requests; it answers none. See docs/decisions/052-workers.md.
  */
 import { type ChildProcess, fork } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigurationError } from '../../spec/configuration-error.ts'
 import { forwardLines, type LogBlocks } from '../observe/log.ts'
@@ -98,7 +99,8 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     const { host, port, metricsHost = '127.0.0.1', metricsPort = 0 } = options
     try {
       const metricsUrl = await metricsServer?.listen(metricsHost, metricsPort)
-      return { metricsUrl, port: await connections.listen(host, port) }
+      const ticketKeys = randomBytes(48).toString('base64')
+      return { metricsUrl, ticketKeys, port: await connections.listen(host, port) }
     } catch (error) {
       await metricsServer?.close()
       failure.reject(error)

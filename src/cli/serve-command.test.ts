@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { availableParallelism } from 'node:os'
+import { test } from 'node:test'
+import { poolOfWorker, workersOf } from './serve-command.ts'
+
+const file = { database: 'sqlite:data.db' }
+const memory = { database: 'sqlite::memory:' }
+const server = { database: 'postgres://library@db.example.com/library' }
+const cores = availableParallelism()
+
+test('auto is one worker for each core, and the default where the database is another process', () => {
+  assert.equal(workersOf(undefined, file), 1)
+  assert.equal(workersOf('auto', file), cores)
+  assert.equal(workersOf(undefined, { ...server, databasePool: 5_000 }), cores)
+  assert.equal(workersOf(undefined, { ...server, databasePool: 3 }), 1, 'each worker has two connections')
+  assert.ok(workersOf('auto', server) <= 5)
+  assert.equal(workersOf('6', server), 6)
+})
+
+test('a database in memory has one worker', () => {
+  assert.deepEqual([undefined, 'auto', '1'].map((text) => workersOf(text, memory)), [1, 1, 1]) // biome-ignore format: table
+  assert.throws(() => workersOf('2', memory), /in memory belongs to one process/)
+})
+
+test('a number of workers that cannot be is refused', () => {
+  for (const text of ['0', '-1', '1.5', '1025', '99999', 'all', '', ' 2']) {
+    assert.throws(() => workersOf(text, file), /--workers takes a number from 1 to 1024, or auto, not/, text)
+  }
+  assert.equal(workersOf('1024', file), 1024)
+})
+
+test('workers divide the connections of a server', () => {
+  const table = [[10, 1, 10], [10, 2, 5], [10, 4, 2], [10, 64, 2], [1, 4, 1], [100, 8, 12]] as const // biome-ignore format: table
+  for (const [pool, workers, each] of table) assert.equal(poolOfWorker(pool, workers), each)
+  assert.equal(poolOfWorker(undefined, 4), undefined)
+})
