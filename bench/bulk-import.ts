@@ -26,9 +26,8 @@ export const bulkImport: Measurement = {
     const importing = (database: string) => ['import', 'cities', file, '--database', `sqlite:${database}`]
     const rateOf = async (name: string, args: (database: string) => readonly string[]) => {
       const { seconds, work } = await timed(folder, args(copyOf(empty, folder)))
-      say(
-        `  ${name}: ${Math.round(count / seconds)} a second, ${((work / count) * 1e6).toFixed(0)} µs of processor time each`,
-      )
+      const each = ((work / count) * 1e6).toFixed(0)
+      say(`  ${name}: ${Math.round(count / seconds)} a second, ${each} µs of processor time each`)
       return { rate: count / seconds, thrift: count / work }
     }
     const ours = await rateOf('ours', (database) => [program, ...importing(database), '--declaration', declaration])

@@ -1,7 +1,7 @@
 /**
  * Measures this commit beside another: `node bench/compare.ts FOLDER [NAME...]`, a clone of this project that is on the
- * other one, and names of `bench/rows.ts`. Both serve the atlas, in turn and in short rounds, so that whatever disturbs one disturbs the other. Ratios
- * above 1: this commit is faster.
+ * other one, and names of `bench/rows.ts`. Both serve the atlas, in turn and in short rounds, so that whatever disturbs
+ * one disturbs the other. Ratios above 1: this commit is faster.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

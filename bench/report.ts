@@ -14,7 +14,7 @@ function linesOf(finding: Finding): string[][] {
   const shown = `${number(own)} ${unit}${slow === undefined ? '' : `, p99 ${slow.toFixed(1)} ms`}`
   const lines = comparisons.map((each) => [
     `${each.yardstick}: ${number(each.found)}`,
-    `**${each.ratio.median.toFixed(2)}** (${each.ratio.min.toFixed(2)}–${each.ratio.max.toFixed(2)}), best ${each.best.toFixed(2)}`,
+    ratio(each),
     each.thrift?.toFixed(2) ?? '',
     targetOf(each),
     verdict(isReached(each)),
@@ -22,6 +22,10 @@ function linesOf(finding: Finding): string[][] {
   if (atMost !== undefined) lines.push(['', '', '', `≤ ${atMost} ${unit}`, verdict(own.median <= atMost)])
   // The title stands once, before all its yardsticks.
   return lines.map((cells, index) => [...(index === 0 ? [title, shown] : ['', '']), ...cells])
+}
+
+function ratio({ ratio: { median, min, max }, best }: Comparison): string {
+  return `**${median.toFixed(2)}** (${min.toFixed(2)}–${max.toFixed(2)}), best ${best.toFixed(2)}`
 }
 
 function targetOf({ target }: Comparison): string {

@@ -22,7 +22,7 @@ export interface Row {
   requests(asked: Asked): readonly Request[] | Promise<readonly Request[]>
 }
 
-/** The server that will be asked. Ours and the one by hand have the same addresses, but tags and cursors of their own. */
+/** The server that is asked. Ours and the one by hand have the same addresses, but tags and cursors of their own. */
 export interface Asked {
   readonly data: Data
   readonly origin: string

@@ -51,10 +51,12 @@ export const workerProcesses: Measurement = {
   },
 }
 
-/** What more cores would give, if each worker costs no more processor time for a response than the two that were measured. */
+/** What more cores would give, if each worker needs as much processor time for a response as those measured. */
 function calculated(title: string, rate: number, own: Result, other: Result): string {
   const efficiency = Math.min(1, spreadOf(own.thrift).median / spreadOf(other.thrift).median)
   const [eight, many] = [8, 64].map((cores) => Math.round(rate * cores * efficiency).toLocaleString('en'))
   const one = Math.round(rate).toLocaleString('en')
-  return `${title}: one worker ${one} a second, measured; 8 workers on 8 cores ${eight} and 64 on 64 ${many}, calculated with ${Math.round(efficiency * 100)} % of one worker's responses for a second of processor time`
+  const part = Math.round(efficiency * 100)
+  const base = `with ${part} % of one worker's responses for a second of processor time`
+  return `${title}: one worker ${one} a second, measured; 8 workers on 8 cores ${eight} and 64 on 64 ${many}, calculated ${base}`
 }

@@ -118,7 +118,8 @@ app.addHook('onSend', async (request, reply, payload) => {
 
 const places = fields.map((name) => `@${name}`).join(', ')
 const insert = database.prepare(
-  `insert into cities (id, ${fields.join(', ')}, created_at, updated_at) values (@id, ${places}, @created_at, @updated_at)`,
+  `insert into cities (id, ${fields.join(', ')}, created_at, updated_at)
+    values (@id, ${places}, @created_at, @updated_at)`,
 )
 const insertWords = database.prepare('insert into cities_words (rowid, name) values (?, ?)')
 const removeWords = database.prepare("insert into cities_words (cities_words, rowid, name) values ('delete', ?, ?)")
