@@ -245,6 +245,15 @@ test('if the supervisor is killed, workers answer what they have and end, and le
   await stop(await start('2', ['--port', port]))
 })
 
+test('OPS-2: a signal to all processes of a server stops it as one to the supervisor does', async () => {
+  const server = await start('3')
+  const ids = [...server.workerIds.values()]
+  for (const id of ids) process.kill(id, 'SIGTERM')
+  await stop(server)
+  assert.deepEqual([...server.workerIds.values()], ids, 'no worker was replaced')
+  assert.equal(server.child.signalCode, null)
+})
+
 test('the log is one stream of whole lines, however long they are', async () => {
   const server = await start('4')
   const senders = clients(server, 8)

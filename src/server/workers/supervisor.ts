@@ -70,6 +70,8 @@ const mostFailures = 5
 const early = 5_000
 /** The longest pause before another start, in milliseconds. */
 const longestPause = 10_000
+/** A signal to a group of processes may reach a worker this long before the supervisor, in milliseconds. */
+const groupSignal = 500
 /** How long a revocation waits for a worker at most, in milliseconds: cached keys are not trusted for longer. */
 const longestTrust = 1_000
 
@@ -129,7 +131,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
         return place
       },
       taken: () => connections.taken(child),
-      leaving: () => void replace(worker),
+      leaving: () => void sleep(groupSignal, undefined, { ref: false }).then(() => replace(worker)),
       report: async (report) => metrics?.note(worker, report),
       count: (shares) => ledger.count(worker.holder, shares),
       async revoked() {
