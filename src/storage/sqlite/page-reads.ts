@@ -8,7 +8,7 @@ import { type Opened, type SqlContext, sqlContext } from '../sql/context.ts'
 import type { Requester } from '../storage.ts'
 import type { List } from '../transactions/list.ts'
 import { type KnownList, Paces, quick } from '../transactions/read-cost.ts'
-import { type IsLong, isUnfiltered, readPage } from '../transactions/read-page.ts'
+import { type IsLong, isUnfiltered, pageKey, readPage } from '../transactions/read-page.ts'
 import { plainPage, type ReadElsewhere } from '../transactions/slow-reads.ts'
 import { type Connection, type Reader, toStorageFault, withStorageFaults } from './connection.ts'
 import { ReaderThreads } from './reader-threads.ts'
@@ -107,15 +107,18 @@ class PagesOfFile implements PageReads {
     current: CurrentList | undefined,
     requester: Requester | undefined,
   ): Promise<Outcome> {
-    const { totals } = this.#reader.memory
+    const { memory } = this.#reader
+    const { totals } = memory
     const asked = plainPage(plan, current && totals.last(current.list.totalKey))
-    const { outcome, took, total, tagged } = (await this.#threads.run('page', asked, requester)) as ReadElsewhere
+    const { outcome, took, total, tagged, state } = (await this.#threads.run('page', asked, requester)) as ReadElsewhere
     if (current !== undefined) {
       const { list, known } = current
       this.#paces.learn(list, known, took)
       if (total !== undefined) totals.set(list.totalKey, total.revision, total.total)
       list.tagged = tagged
     }
+    const key = pageKey(plan)
+    if (key !== undefined && outcome.kind === 'page') memory.keepPage(key, state, outcome)
     return outcome
   }
 }

@@ -37,12 +37,18 @@ export function* readPage(
 ): Transaction<Outcome | undefined> {
   const key = memory.page === undefined ? undefined : pageKey(plan)
   if (key === undefined) return yield* readPageAnew(context, memory, plan, isLong)
-  const { revision } = yield* readClock(context, memory, plan.resource.name, allCollections(plan))
-  const known = memory.page?.(key, revision)
+  const state = yield* pageState(context, memory, plan)
+  const known = memory.page?.(key, state)
   if (known !== undefined) return checkPage(plan, known.tag) ?? known
   const outcome = yield* readPageAnew(context, memory, plan, isLong)
-  if (outcome?.kind === 'page') memory.keepPage?.(key, revision, outcome)
+  if (outcome?.kind === 'page') memory.keepPage?.(key, state, outcome)
   return outcome
+}
+
+/** The sum of the revisions of all clocks that the answer depends on. */
+export function* pageState(context: SqlContext, memory: Pick<Memory, 'clocks'>, plan: ReadPage): Transaction<number> {
+  const { revision } = yield* readClock(context, memory, plan.resource.name, allCollections(plan))
+  return revision
 }
 
 function* readPageAnew(
@@ -136,7 +142,7 @@ function allCollections(plan: ReadPage): ReadonlySet<string> {
  * What a page is remembered by: the query, the address and the permissions of the caller. `undefined`: it is not worth
  * remembering, or depends on more than the clocks of its collections.
  */
-function pageKey({ key, permitted, parent, deleted }: ReadPage): string | undefined {
+export function pageKey({ key, permitted, parent, deleted }: ReadPage): string | undefined {
   // Which deleted records a caller is shown depends on the time.
   if (key === undefined || deleted !== undefined) return undefined
   if (parent === undefined) return `${key} ${predicateDigest(permitted)}`

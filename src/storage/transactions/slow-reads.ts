@@ -6,7 +6,7 @@ import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
 import { type List, listOf } from './list.ts'
 import { Totals } from './memory.ts'
-import { readPage } from './read-page.ts'
+import { pageState, readPage } from './read-page.ts'
 
 /** A total, and the revision of the collections at which it is true. */
 type Total = NonNullable<ReturnType<Totals['last']>>
@@ -29,6 +29,8 @@ export interface ReadElsewhere {
   readonly took: number
   readonly total: Total | undefined
   readonly tagged: List['tagged']
+  /** See `pageState`. */
+  readonly state: number
 }
 
 /** The page of a plan as plain data. */
@@ -73,6 +75,7 @@ export function pageReader(context: SqlContext): (asked: PlainPage) => Transacti
     if (asked.total !== undefined) memory.totals.set(list.totalKey, asked.total.revision, asked.total.total)
     const outcome = yield* readPage(context, memory, plan)
     const took = performance.now() - started
-    return { outcome, took, total: memory.totals.last(list.totalKey), tagged: list.tagged }
+    const state = yield* pageState(context, memory, plan)
+    return { outcome, took, total: memory.totals.last(list.totalKey), tagged: list.tagged, state }
   }
 }
