@@ -4,7 +4,7 @@
  * (`words` in model/text.ts) are the lexemes of a `tsvector`.
  */
 import { hash } from 'node:crypto'
-import sql, { join, raw, type Sql } from 'sql-template-tag'
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
 import { fold, markRanges, plainLetters } from '../../model/text.ts'
 import { type Column, identifier, subject } from '../sql/columns.ts'
@@ -89,6 +89,7 @@ const casts: Readonly<Record<Column['type'], Sql>> = {
 /** PostgreSQL 15 and newer. */
 export const postgres: Engine = {
   layout,
+  schema: empty,
   types,
   columnDefinition,
   createTable: ({ name, columns, search }) => {

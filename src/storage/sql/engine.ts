@@ -36,6 +36,8 @@ export interface Engine {
   // Tables
 
   readonly layout: Layout
+  /** Names tables themselves, where a connection may have views of the same names that check what is read. */
+  readonly schema: Sql
   /** The engine's name for each type of column. */
   readonly types: Readonly<Record<ColumnSpec['type'], string>>
   /** A column's definition, as `create table` and `add column` take it. */

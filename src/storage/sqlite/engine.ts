@@ -118,6 +118,7 @@ function partSql(collection: string, part: number): Sql {
 /** SQLite 3.53, as the pinned version of Node.js contains it. */
 export const sqlite: Engine = {
   layout: { clockSlots: 1, indexesRowNumber: false, storesExports: false },
+  schema: raw('main.'),
   types,
   columnDefinition,
   createTable: ({ name, columns }) =>

@@ -17,10 +17,16 @@ const page = (json: string): PageOutcome => ({
 })
 const at = (own: number, others = 0) => ({ own, others })
 
+/** Remembers a record, which was asked for twice. */
+function keep(memory: Memory, ...read: Parameters<Memory['keep']>): void {
+  memory.keep(...read)
+  memory.keep(...read)
+}
+
 /** A memory with the records `1` to `3`, read at revision 5. */
 function remembering() {
   const memory = new Memory()
-  for (const id of ['1', '2', '3']) memory.keep(plan(id), at(5), record(`{"id":"${id}"}`))
+  for (const id of ['1', '2', '3']) keep(memory, plan(id), at(5), record(`{"id":"${id}"}`))
   /** The ids that are remembered, when the clock is at a revision. */
   const ids = (revision: number) =>
     ['1', '2', '3'].filter((id) => memory.record(plan(id), at(revision)) !== undefined).join('')
@@ -29,7 +35,7 @@ function remembering() {
 
 test('a cached record is visible to callers with the same read permission', () => {
   const memory = new Memory()
-  memory.keep(plan('1'), at(1), record('{}'))
+  keep(memory, plan('1'), at(1), record('{}'))
   assert.equal(memory.record(plan('1'), at(1))?.json, '{}')
   assert.equal(memory.record(plan('2'), at(1)), undefined)
   assert.equal(memory.record(plan('1', owned), at(1)), undefined)
@@ -38,12 +44,12 @@ test('a cached record is visible to callers with the same read permission', () =
 
 test('a record is cached for several permissions and choices of fields, and not for any number of them', () => {
   const memory = new Memory()
-  memory.keep(plan('1'), at(1), record('whole'))
-  memory.keep(plan('1', always, ['name']), at(1), record('name'))
-  memory.keep(plan('1', owned), at(1), record('owned'))
+  keep(memory, plan('1'), at(1), record('whole'))
+  keep(memory, plan('1', always, ['name']), at(1), record('name'))
+  keep(memory, plan('1', owned), at(1), record('owned'))
   const known = (...asked: Parameters<typeof plan>) => memory.record(plan(...asked), at(1))?.json
   assert.deepEqual([known('1'), known('1', always, ['name']), known('1', owned)], ['whole', 'name', 'owned'])
-  for (const value of ['a', 'b', 'c']) memory.keep(plan('1', { ...owned, value }), at(1), record(value))
+  for (const value of ['a', 'b', 'c']) keep(memory, plan('1', { ...owned, value }), at(1), record(value))
   assert.deepEqual([known('1'), known('1', { ...owned, value: 'c' })], [undefined, 'c'])
 })
 
@@ -64,14 +70,14 @@ test('a change that no commit of this process explains forgets the collection', 
     const { memory, ids } = remembering()
     memory.committed(Array.from({ length: explained }, () => ({ collection: 'shelves', ids: [] })))
     assert.equal(ids(revision), '', `${explained} changes explained, at ${revision}`)
-    memory.keep(plan('1'), at(revision), record('{}'))
+    keep(memory, plan('1'), at(revision), record('{}'))
     assert.equal(ids(revision), '1')
   }
 }) // biome-ignore format: a table
 
 test('a record is forgotten when a collection changes that its permission depends on', () => {
   const memory = new Memory()
-  memory.keep(plan('1', owned), at(5, 7), record('{}'))
+  keep(memory, plan('1', owned), at(5, 7), record('{}'))
   assert.equal(memory.record(plan('1', owned), at(5, 7))?.json, '{}')
   assert.equal(memory.record(plan('1', owned), at(5, 8)), undefined)
 })
@@ -80,14 +86,14 @@ test('the cache is bounded by bytes, and is cleared when the tables change', () 
   const memory = new Memory()
   const json = 'ä'.repeat(10_000)
   const count = Math.ceil(mostRemembered / 10_000)
-  for (let id = 0; id < count; id++) memory.keep(plan(String(id)), at(1), record(json))
+  for (let id = 0; id < count; id++) keep(memory, plan(String(id)), at(1), record(json))
   const known = Array.from({ length: count }, (_, id) => memory.record(plan(String(id)), at(1))).filter((each) => each)
   assert.ok(known.length <= count / 2 && known.length > count / 3, `${known.length} of ${count}`)
   memory.clocks.set('shelves', { revision: 1, live: 1, checksum: 0 })
   memory.forget()
   assert.equal(memory.record(plan(String(count - 1)), at(1)), undefined)
   assert.equal(memory.clocks.size, 0)
-  memory.keep(plan('1'), at(1), record('x'.repeat(1_000_000)))
+  keep(memory, plan('1'), at(1), record('x'.repeat(1_000_000)))
   assert.equal(memory.record(plan('1'), at(1)), undefined)
 })
 

@@ -65,6 +65,7 @@ export class Memory {
   readonly clocks = new Map<string, Clock>()
   readonly #collections = new Map<string, Collection>()
   readonly #answers = new BoundedMap<RecordEntry | PageEntry>(mostRemembered)
+  readonly #asked = new AskedOnce()
 
   /** Has the clocks read again, because the database may have changed. */
   changed(): void {
@@ -103,8 +104,9 @@ export class Memory {
     return undefined
   }
 
-  /** Remembers a record that was read. */
+  /** Remembers a record that was read for the second time: to remember one costs more than to read it. */
   keep(plan: ReadRecord, { own, others }: RecordState, record: KnownRecord): void {
+    if (!this.#asked.again(plan.id)) return
     if (weightOf(record.json) > largest) return
     const generation = this.#generationAt(plan.resource.name, own)
     const key = recordKey(plan.resource.name, plan.id)
@@ -144,6 +146,21 @@ export class Memory {
       known.explained = 0
     }
     return known.generation
+  }
+}
+
+/** The ids that were asked for, in little memory: of two ids in one slot, the later one counts. */
+class AskedOnce {
+  readonly #slots = new Int32Array(65_536)
+
+  /** Whether an id was asked for before. */
+  again(id: string): boolean {
+    let hash = 1
+    for (let index = 0; index < id.length; index++) hash = (Math.imul(hash, 31) + id.charCodeAt(index)) | 0
+    const slot = (hash ^ (hash >>> 16)) & 0xffff
+    const isKnown = this.#slots[slot] === hash
+    this.#slots[slot] = hash
+    return isKnown
   }
 }
 

@@ -58,7 +58,8 @@ function recordStatement(context: SqlContext, plan: ReadRecord): Statement {
   const slots = context.statements.of(key, () => {
     const id = slot(({ id }: ReadRecord) => id)
     const columns = sql`${representationSql(context, versionResource, fields)} as json, ${stateColumns(context, plan)}`
-    return prebuilt(sql`select ${columns} from ${subjectSql(resource.name)} where deleted_at is null and id = ${id}`)
+    const from = sql`${context.engine.schema}${subjectSql(resource.name)}`
+    return prebuilt(sql`select ${columns} from ${from} where deleted_at is null and id = ${id}`)
   })
   return filled(slots, plan)
 }
