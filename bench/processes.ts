@@ -43,6 +43,11 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
+/** Holds every server: after a measurement that failed. */
+export function holdAll(): void {
+  for (const child of running) for (const pid of treeOf(child)) process.kill(pid, 'SIGSTOP')
+}
+
 /** Starts a process of the pinned Node on the servers' core. It may not be listening yet. */
 export function launch({
   program = process.execPath,

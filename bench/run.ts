@@ -15,6 +15,7 @@ import { halfLoad } from './half-load.ts'
 import { describeMachine, keepAwake, loadAverage, loadCore, missingHere } from './machine.ts'
 import { type Finding, isReached, type Measurement } from './measurement.ts'
 import { startPeers } from './peers.ts'
+import { holdAll } from './processes.ts'
 import { format, writeInto } from './report.ts'
 import type { Pace } from './rounds.ts'
 import { rows } from './rows.ts'
@@ -83,9 +84,17 @@ async function run(): Promise<void> {
   for (const measurement of measurements) {
     if (options.only.length === 0 ? measurement.extra : !options.only.includes(measurement.name)) continue
     say(measurement.name)
-    for (const finding of await measurement.measure(setup)) {
-      findings.push(finding)
-      say(`  ${inShort(finding)}`)
+    try {
+      for (const finding of await measurement.measure(setup)) {
+        findings.push(finding)
+        say(`  ${inShort(finding)}`)
+      }
+    } catch (error) {
+      // The rest of half an hour is worth having.
+      say(String(error))
+      note(`${measurement.name} failed: ${(error as Error).message.split('\n', 1)[0]}`)
+      process.exitCode = 1
+      holdAll()
     }
   }
   const found = format(findings, [...circumstances(busy, awake), ...notes])
