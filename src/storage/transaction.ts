@@ -52,7 +52,7 @@ export function committing(statement: Sql): Statement {
 }
 
 /** A statement whose rows are not read. */
-export function ignoringRows(statement: Sql): Statement {
+export function ignoringRows(statement: Pick<Sql, 'sql' | 'text' | 'values'>): Statement {
   return marked(statement, { ignoresRows: true })
 }
 

@@ -1,18 +1,33 @@
 /** Creating records: one for a request, or many that are imported (CON-5). */
 import sql, { raw, type Sql } from 'sql-template-tag'
-import type { RecordValues, Resource } from '../../model/resource.ts'
-import { type Proposal, proposeCreate, type Question } from '../../plan/decide.ts'
+import { type Proposal, proposeCreate } from '../../plan/decide.ts'
 import type { Create, Outcome } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Engine } from '../sql/engine.ts'
-import { filled, slot, slotted } from '../sql/prepared.ts'
-import { boundOf, firstRevision, representationText, searchWords, versionedName } from '../sql/records.ts'
+import { filled } from '../sql/prepared.ts'
+import { firstRevision, representationText, versionedName } from '../sql/records.ts'
 import { prebuilt, type Statement, type Transaction, touching } from '../transaction.ts'
 import { checkParent } from './read-page.ts'
 import { type Moves, noteMove, tick, tickAll } from './rows/clock.ts'
-import { conditionsOf, decide, lockRules, permittedRecordSql, permittedSql, ruledAmong } from './rows/other-records.ts'
+import {
+  conditionsOf,
+  decide,
+  lockRules,
+  namesOf,
+  permittedRecordSql,
+  permittedSql,
+  ruledAmong,
+  slotsOfQuestions,
+} from './rows/other-records.ts'
 import { beingDeletedIssue, isBeingDeleted } from './rows/pending-deletions.ts'
-import { insertionSql, insertRecord, type RowSource, sourceOf, writeInOneStatement } from './rows/record-row.ts'
+import {
+  insertionSql,
+  insertRecord,
+  type RowSource,
+  slotsOf,
+  sourceOf,
+  writeInOneStatement,
+} from './rows/record-row.ts'
 
 /** Runs a Create: in one statement if the engine can and everything holds, otherwise step by step. */
 export function* createRecord(context: SqlContext, plan: Create): Transaction<Outcome> {
@@ -89,12 +104,6 @@ function* decideCreate(context: SqlContext, plan: Create): Transaction<Proposal 
   return (yield* decide(context, plan, proposal)) ?? proposal
 }
 
-/** The values that differ between creations. */
-interface Creation {
-  readonly record: RecordValues
-  readonly questions: readonly Question[]
-}
-
 /** The statement that creates a record if everything holds. Its text is built once for each shape where it can be. */
 function creationStatement(
   context: SqlContext,
@@ -119,37 +128,9 @@ function creationStatement(
     ]
     return statement(sourceOf(resource, record), conditions)
   }
-  const key = `create ${versionedName(versionResource ?? resource)} ${questions.map(nameOf).join()}`
+  const key = `create ${versionedName(versionResource ?? resource)} ${namesOf(questions)}`
   const slots = context.statements.of(key, () =>
-    prebuilt(statement(slotsOf(resource), conditionsOf(context, resource, questions.map(slotsOfQuestion)))),
+    prebuilt(statement(slotsOf(resource), conditionsOf(context, resource, slotsOfQuestions(context, questions)))),
   )
   return filled(slots, { record, questions })
-}
-
-function slotsOf(resource: Resource): RowSource {
-  return {
-    system: (name) => slot(({ record }: Creation) => record[name]),
-    column: (column) => slot(({ record }: Creation) => boundOf(column, record)),
-    words: (hold) => slotted(hold(''), ({ record }: Creation) => hold(searchWords(resource, record))),
-  }
-}
-
-function nameOf(question: Question): string {
-  if (question.kind === 'reference') return question.field
-  return question.kind === 'taken' ? question.fields.join('+') : question.collection
-}
-
-/** A question with slots for the values of the record. */
-function slotsOfQuestion(question: Question, index: number): Question {
-  const asked = <Kind extends Question['kind']>({ questions }: Creation) =>
-    questions[index] as Extract<Question, { kind: Kind }>
-  if (question.kind === 'reference') {
-    return { ...question, id: slot((creation: Creation) => asked<'reference'>(creation).id) as string }
-  }
-  if (question.kind === 'rule') return question
-  return {
-    ...question,
-    keys: question.keys.map((_, key) => slot((creation: Creation) => asked<'taken'>(creation).keys[key]) as string),
-    except: slot(({ record }: Creation) => record['id']) as string,
-  }
 }

@@ -18,8 +18,9 @@ import type { Create, Outcome, Parent, Update } from '../../../plan/plan.ts'
 import { columnSql, columnsOf, comparisonColumn, subject, subjectSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
+import { filled, slot } from '../../sql/prepared.ts'
 import { boundOf } from '../../sql/records.ts'
-import { firstRow, ignoringRows, type Transaction } from '../../transaction.ts'
+import { firstRow, ignoringRows, prebuilt, type Statement, type Transaction } from '../../transaction.ts'
 import {
   beingDeletedIssue,
   canBePending,
@@ -59,17 +60,54 @@ export function* decide(
 /** Asks all questions in one statement. */
 export function* ask(context: SqlContext, resource: Resource, questions: readonly Question[]): Transaction<Answers> {
   if (questions.length === 0) return []
-  const columns = questions.map((question, index) => {
-    const exists = sql`select exists (select 1 from ${askedSql(context, resource, question)})`
-    return sql`(${exists}) as ${raw(`a${index}`)}`
-  })
-  const row = yield* firstRow(sql`select ${join(columns, ', ')}`)
+  const row = yield* firstRow(questionsStatement(context, resource, questions))
   const answers: [Question, Answer][] = []
   for (const [index, question] of questions.entries()) {
     const exists = row?.[`a${index}`] === 1
     answers.push([question, (yield* isReferenceDeleted(context, question, exists)) ? 'being-deleted' : exists])
   }
   return answers
+}
+
+/** The text of the statement is built once for each shape, except where a business rule asks. */
+function questionsStatement(context: SqlContext, resource: Resource, questions: readonly Question[]): Statement {
+  const statement = (asked: readonly Question[]) => {
+    const columns = asked.map((question, index) => {
+      const exists = sql`select exists (select 1 from ${askedSql(context, resource, question)})`
+      return sql`(${exists}) as ${raw(`a${index}`)}`
+    })
+    return sql`select ${join(columns, ', ')}`
+  }
+  if (questions.some(({ kind }) => kind === 'rule')) return statement(questions)
+  const key = `ask ${resource.name} ${namesOf(questions)}`
+  return filled(
+    context.statements.of(key, () => prebuilt(statement(slotsOfQuestions(context, questions)))),
+    { questions },
+  )
+}
+
+/** What distinguishes the statements that ask questions of one resource. */
+export function namesOf(questions: readonly Question[]): string {
+  const nameOf = (question: Question) => {
+    if (question.kind === 'reference') return question.field
+    return question.kind === 'taken' ? question.fields.join('+') : question.collection
+  }
+  return questions.map((question) => `${question.kind} ${nameOf(question)}`).join()
+}
+
+/** Questions with slots for their values, in statements that are filled with `{ questions }`. */
+export function slotsOfQuestions({ engine }: SqlContext, questions: readonly Question[]): Question[] {
+  type About = { readonly questions: readonly Question[] }
+  return questions.map((question, index) => {
+    const asked = (about: About) => about.questions[index]
+    if (question.kind === 'reference') {
+      return { ...question, id: slot((about: About) => (asked(about) as typeof question).id) as string }
+    }
+    if (question.kind === 'rule') return question
+    const taken = (about: About) => asked(about) as typeof question
+    const keys = question.keys.map((_, key) => slot((about: About) => engine.bind(taken(about).keys[key] ?? '')))
+    return { ...question, keys: keys as string[], except: slot((about: About) => taken(about).except) as string }
+  })
 }
 
 function* isReferenceDeleted(context: SqlContext, question: Question, exists: boolean): Transaction<boolean> {

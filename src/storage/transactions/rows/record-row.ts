@@ -12,11 +12,13 @@ import { type Column, columnsOf, subjectSql, tableSql } from '../../sql/columns.
 import type { SqlContext } from '../../sql/context.ts'
 import type { Bound } from '../../sql/engine.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
+import { filled, slot, slotted } from '../../sql/prepared.ts'
 import { boundOf, recordOf, representationSql, revisionColumn, searchWords, storedSql } from '../../sql/records.ts'
 import {
   committing,
   firstRow,
   ignoringRows,
+  prebuilt,
   type Row,
   type Statement,
   standalone,
@@ -102,20 +104,11 @@ export function foundOf(row: Row | undefined): Found | undefined {
   }
 }
 
-/** A statement that writes a row, and the search words that the engine keeps outside of it. */
+/** A statement that updates a row, and new search words that the engine keeps outside of it. */
 interface RowChange {
   readonly id: string
   readonly statement: Sql
   readonly words: string | undefined
-  /** Whether the record had words before. */
-  readonly replaces: boolean
-}
-
-/** Inserts a record. */
-export function rowInsertion(context: SqlContext, resource: Resource, record: RecordValues): RowChange {
-  const words = isSearched(resource) ? searchWords(resource, record) : undefined
-  const statement = insertionSql(context, resource, sourceOf(resource, record))
-  return { id: String(record['id']), statement, words, replaces: false }
 }
 
 /** The values of a record. */
@@ -132,6 +125,16 @@ export interface RowSource {
   readonly system: (name: 'id' | 'created_at' | 'updated_at') => Bound
   readonly column: (column: Column) => Bound
   readonly words: (hold: (words: string) => Sql) => Sql
+}
+
+/** Slots for the values of a record, in statements that are filled with `{ record }`. */
+export function slotsOf(resource: Resource): RowSource {
+  type About = { readonly record: RecordValues }
+  return {
+    system: (name) => slot(({ record }: About) => record[name]),
+    column: (column) => slot(({ record }: About) => boundOf(column, record)),
+    words: (hold) => slotted(hold(''), ({ record }: About) => hold(searchWords(resource, record))),
+  }
 }
 
 /** The statement that inserts a row if conditions hold. */
@@ -186,18 +189,25 @@ export function rowUpdate(
   settings.push(sql`updated_at = ${values['updated_at']}`, sql`_revision = _revision + 1`)
   const where = join([sql`id = ${id}`, ...conditions], ' and ')
   const statement = sql`update ${tableSql(resource.name)} set ${join(settings, ', ')} where ${where}`
-  return { id, statement, words, replaces: true }
+  return { id, statement, words }
 }
 
-/** Writes a row and its search words. */
-function* writeRow({ engine }: SqlContext, resource: Resource, { id, statement, words, replaces }: RowChange) {
+/** Updates a row and its search words. */
+function* updateRow({ engine }: SqlContext, resource: Resource, { id, statement, words }: RowChange) {
   yield ignoringRows(statement)
-  if (words !== undefined) yield* engine.indexWords(resource.name, id, words, replaces)
+  if (words !== undefined) yield* engine.indexWords(resource.name, id, words, true)
 }
 
 /** Writes a new record. The caller moves the clock. */
 export function* insertRecord(context: SqlContext, resource: Resource, record: RecordValues): Transaction<void> {
-  yield* writeRow(context, resource, rowInsertion(context, resource, record))
+  const { engine, statements } = context
+  const insertion = statements.of(`insert ${resource.name}`, () =>
+    prebuilt(insertionSql(context, resource, slotsOf(resource))),
+  )
+  yield ignoringRows(filled(insertion, { record }))
+  if (isSearched(resource)) {
+    yield* engine.indexWords(resource.name, String(record['id']), searchWords(resource, record), false)
+  }
 }
 
 /** Writes the changed fields of a record and moves the clock. */
@@ -207,7 +217,7 @@ export function* changeRecord(
   draft: Pick<Draft, 'values' | 'changed'>,
 ): Transaction<void> {
   const change = rowUpdate(context, resource, draft)
-  yield* writeRow(context, resource, change)
+  yield* updateRow(context, resource, change)
   yield touching(tick(context, resource.name, 0, 0), { collection: resource.name, ids: [change.id] })
 }
 
@@ -217,7 +227,7 @@ export function* writeAndRepresent(context: SqlContext, plan: Update, change: Ro
   const ticked = tick(context, resource.name, 0, 0)
   const { writeReturning } = context.engine
   if (writeReturning === undefined) {
-    yield* writeRow(context, resource, change)
+    yield* updateRow(context, resource, change)
     yield touching(ticked, { collection: resource.name, ids: [change.id] })
     return yield* represent(context, plan, change.id, mayRead)
   }
