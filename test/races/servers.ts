@@ -60,8 +60,8 @@ export interface Gate {
   open(): Promise<void>
 }
 
-/** The connections for transactions that each server has: as many as without being told. */
-const pool = ['--database-pool', '10']
+/** The connections for transactions that each worker has: as many as a server has by default. */
+const pool = ['--database-pool', String(10 * Number(process.env.TEST_WORKERS ?? '1'))]
 
 /** The sockets to each server. */
 const sockets = 32
