@@ -83,7 +83,8 @@ test('DEL-10: what matches when a deletion is accepted goes, and nothing that co
     )
     assert.deepEqual(lost, [], 'what changed later stays')
     const [{ forgotten, deleted }] = await race.rows(
-      `select count(*) filter (where deleted_at is null and id = any('{${matching.join()}}') and kind = '${old}')::int as forgotten,
+      `select count(*) filter (where deleted_at is null and kind = '${old}' and id = any('{${matching.join()}}'))::int
+           as forgotten,
          count(*) filter (where ${isDeleted})::int as deleted from items`,
     )
     assert.equal(forgotten, 0, 'what matched goes')

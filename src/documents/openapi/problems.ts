@@ -61,9 +61,9 @@ export function codesOf(
   const noParent = nested ? ['NOT_FOUND'] : []
   const required = resource?.preconditions === 'required' ? ['PRECONDITION_REQUIRED'] : []
   const unique = resource !== undefined && resource.unique.length > 0 ? ['DUPLICATE_VALUE'] : []
-  // Only a record that refers to others can be part of a running deletion.
-  const going = resource?.fields.some((field) => field.reference) ? ['BEING_DELETED'] : []
-  const blocked = ['CONFLICT', 'HAS_DEPENDENTS', ...going, ...deletedToo.flatMap((each) => ruleCodes(each, 'delete'))]
+  const referring = resource?.fields.some((field) => field.reference) ? ['BEING_DELETED'] : []
+  const pending = resource !== undefined && canBePending(resource) ? ['BEING_DELETED'] : []
+  const blocked = ['CONFLICT', 'HAS_DEPENDENTS', ...pending, ...deletedToo.flatMap((each) => ruleCodes(each, 'delete'))]
   const transitions = resource?.fields.some((field) => field.transitions) ? ['INVALID_TRANSITION'] : []
   switch (kind) {
     case 'list':
@@ -71,12 +71,12 @@ export function codesOf(
     case 'read':
       return [...reading, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'create': {
-      const conflicts = ['CONFLICT', ...going, ...unique, ...ruleCodes(resource, 'create')]
+      const conflicts = ['CONFLICT', ...referring, ...unique, ...ruleCodes(resource, 'create')]
       return [...stored, ...bodied, ...keyed, ...noParent, ...conflicts]
     }
     case 'replace':
     case 'merge': {
-      const conflicts = ['CONFLICT', ...going, ...unique, ...transitions, ...ruleCodes(resource, 'update')]
+      const conflicts = ['CONFLICT', ...pending, ...unique, ...transitions, ...ruleCodes(resource, 'update')]
       return [...stored, ...bodied, 'NOT_FOUND', 'PRECONDITION_FAILED', ...required, ...conflicts]
     }
     case 'delete': {
@@ -110,6 +110,12 @@ export function codesOf(
     case 'ready':
       return [...codesOf('live'), 'NOT_READY', 'OVERLOADED', 'SHUTTING_DOWN']
   }
+}
+
+/** Whether a record can be part of a deletion that runs: by a reference, by a filter, or with many others below it. */
+function canBePending({ fields, deletion, dependents }: Resource): boolean {
+  const hasMany = dependents.some(({ onDelete }) => onDelete === 'cascade')
+  return hasMany || deletion.byFilter || fields.some(({ reference }) => reference !== undefined)
 }
 
 /** A resource, and those whose records are deleted with its records. */
