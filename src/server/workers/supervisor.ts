@@ -72,6 +72,8 @@ const early = 5_000
 const longestPause = 10_000
 /** A signal to a group of processes may reach a worker this long before the supervisor, in milliseconds. */
 const groupSignal = 500
+/** How long the output of a worker that has ended may take, in milliseconds. */
+const longestOutput = 1_000
 /** How long a revocation waits for a worker at most, in milliseconds: cached keys are not trusted for longer. */
 const longestTrust = 1_000
 
@@ -154,8 +156,12 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     child.once('error', (error) => {
       if (child.pid === undefined) exit.resolve(error.message)
     })
-    // After its output has ended too.
-    child.once('close', (code, signal) => exit.resolve(code ?? signal ?? 'unknown'))
+    child.once('exit', (code, signal) => {
+      // Its output has ended too, unless the reader of the log has stopped.
+      const end = () => exit.resolve(code ?? signal ?? 'unknown')
+      child.once('close', end)
+      setTimeout(end, longestOutput)
+    })
     void exit.promise.then((how) => {
       workers.delete(worker)
       worker.isServing = false
