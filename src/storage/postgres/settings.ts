@@ -58,10 +58,12 @@ const usualPoolSize = 10
 /** How many connections a server opens at most, by what they are for. */
 export function connectionsOf({ poolSize = usualPoolSize }: Pick<ConnectionOptions, 'poolSize'>): {
   readonly transactions: number
+  /** For changes of one statement. */
+  readonly changes: number
   /** For reads that may be slow: at least two, so that one caller cannot use all. */
   readonly slowReads: number
 } {
-  return { transactions: poolSize, slowReads: Math.max(2, Math.ceil(poolSize / 2)) }
+  return { transactions: poolSize, changes: Math.ceil(poolSize / 2), slowReads: Math.max(2, Math.ceil(poolSize / 2)) }
 }
 
 /** The settings of every connection. */
