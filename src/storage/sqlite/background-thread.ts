@@ -68,7 +68,7 @@ function checkpoint(): void {
 /** Lowers the priority of this thread where the system can: the thread of requests goes first. */
 function giveWay(): void {
   try {
-    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), 10)
+    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), 5)
   } catch {
     // Only Linux has priorities of threads.
   }
