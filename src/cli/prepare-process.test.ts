@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+
+const folder = mkdtempSync(join(tmpdir(), 'resourced-prepare-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+const program = join(folder, 'program.mjs')
+writeFileSync(
+  program,
+  `import ${JSON.stringify(import.meta.resolve('./prepare-process.js'))}
+   console.log(JSON.stringify({ options: process.execArgv, args: process.argv.slice(2) }))`,
+)
+
+interface Started {
+  readonly options: readonly string[]
+  readonly args: readonly string[]
+}
+
+function start(args: readonly string[], options: readonly string[] = [], nodeOptions = ''): Started {
+  const env = { ...process.env, NODE_OPTIONS: nodeOptions }
+  const output = execFileSync(process.execPath, [...options, program, ...args], { env, encoding: 'utf8' })
+  const { options: used, args: received } = JSON.parse(output) as Started
+  return { options: used, args: received }
+}
+
+const canRestart = process.platform !== 'win32'
+
+test('a server has a small young generation, and its options and arguments', { skip: !canRestart }, () => {
+  assert.deepEqual(start(['serve', 'a file.yaml', '--http'], ['--no-warnings']), {
+    options: ['--max-semi-space-size=8', '--no-warnings'],
+    args: ['serve', 'a file.yaml', '--http'],
+  })
+})
+
+test('a young generation that was chosen stays', () => {
+  assert.deepEqual(start(['serve'], ['--max-semi-space-size=32']).options, ['--max-semi-space-size=32'])
+  assert.deepEqual(start(['serve'], ['--max_semi_space_size=32']).options, ['--max_semi_space_size=32'])
+  assert.deepEqual(start(['serve'], [], '--max-semi-space-size=32').options, [])
+})
+
+test('other commands start at once', () => {
+  assert.deepEqual(start(['keys', 'create']).options, [])
+  assert.deepEqual(start([]).options, [])
+})
