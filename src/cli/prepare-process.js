@@ -15,9 +15,9 @@ if (process.argv[2] === 'serve') limitYoungGeneration()
 await import('./compile-cache.js')
 
 /**
- * Starts the program again in the same process with half of the young generation that Node.js would have: what a request
- * leaves behind is gone after it, so more room is memory and no speed (decision 049). V8 reads the limit only at its
- * start, and not every system lets the first line of a command pass options to Node.js.
+ * Starts the program again in the same process with half of the young generation that Node.js would give it. What a
+ * request leaves behind is gone after it: more room would be memory, and no speed (decision 049). V8 reads the limit
+ * only at its start, and not every system lets the first line of a command pass options to Node.js.
  */
 function limitYoungGeneration() {
   const { argv, connected, env, execArgv, execPath, execve, platform, versions } = process
