@@ -14,7 +14,7 @@ import type { Clock } from './rows/clock.ts'
 type KnownRecord = Extract<Outcome, { readonly kind: 'record' }>
 
 /** The most bytes of all answers that are remembered: records and pages together. */
-export const mostRemembered = 32 * 1_048_576
+export const mostRemembered = 24 * 1_048_576
 
 /** The most bytes of one answer that is remembered. */
 const largest = mostRemembered / 64
