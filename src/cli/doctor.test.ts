@@ -210,6 +210,6 @@ test('the clock is compared with the last purge, the newest record and the datab
     checkDatabase({ kind: 'postgres', found: postgres }, { ...given, workers }).find(
       ({ check }) => check === 'connections',
     )?.finding
-  assert.match(String(connections(1)), /A server uses up to 20\.$/)
+  assert.match(String(connections(1)), /A server uses up to 25\.$/)
   assert.match(String(connections(8)), /A server with 8 workers uses up to 160\.$/)
 })

@@ -40,7 +40,7 @@ function ofServer(found: Server, { pool, workers, unsafe }: DatabaseCheck): Diag
   const { version, refused, undurable, connections } = found
   const free = connections.most - connections.used
   // For transactions, slow reads, short reads and health checks.
-  const needed = workers * (pool + Math.max(2, Math.ceil(pool / 2)) + 5)
+  const needed = workers * (pool + Math.max(2, Math.ceil(pool / 2)) + Math.ceil(pool / 2) + 5)
   const room = `${connections.used} of ${connections.most} connections are in use.`
   return [
     refused === undefined ? ok('database', `PostgreSQL ${version} can be used.`) : problem('database', refused),
