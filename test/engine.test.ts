@@ -10,6 +10,7 @@ const ofSqlite: Readonly<Record<string, string>> = {
   'src/cli/dev.test.ts': 'is about the command; a file is enough',
   'src/cli/doctor.test.ts': 'is about files, their modes and their folders; PostgreSQL has a test of its own',
   'src/cli/explain.test.ts': 'is about the names and modes of files in messages',
+  'src/cli/serve-command.test.ts': 'compares what addresses of both engines mean; no database is opened',
   'src/cli/supported-node.test.ts': 'is about versions of Node; no database is opened',
   'src/storage/transactions/export-csv.test.ts': 'reads values through the engine of SQLite',
   'test/atlas.test.ts': 'the example fills a file and takes it into use by renaming it',
