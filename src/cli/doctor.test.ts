@@ -211,5 +211,5 @@ test('the clock is compared with the last purge, the newest record and the datab
       ({ check }) => check === 'connections',
     )?.finding
   assert.match(String(connections(1)), /A server uses up to 25\.$/)
-  assert.match(String(connections(8)), /A server with 8 workers uses up to 160\.$/)
+  assert.match(String(connections(8)), /A server with 8 workers uses up to 200\.$/)
 })
