@@ -63,6 +63,13 @@ export const rows: readonly Row[] = [
     requests: pages,
   },
   {
+    name: 'page-cold',
+    title: 'Page of 50, 3,000 different pages, each once',
+    targets: { 'by hand': 1 },
+    once: 3_000,
+    requests: ({ data }) => differentPages(data),
+  },
+  {
     name: 'page-15',
     title: 'The same, 15th page',
     targets: { bare: undefined, 'by hand': 1.5 },
@@ -89,6 +96,13 @@ export const rows: readonly Row[] = [
   { name: 'get-https', title: 'GET by id, HTTPS', targets: { bare: 0.7 }, secure: true, requests: hot },
   { name: 'page-https', title: 'Page of 50, HTTPS', targets: { bare: 0.14 }, secure: true, requests: pages },
   // From here on the servers may have different records: each row adds as many as the server can.
+  {
+    name: 'page-beside-20',
+    title: 'Page of 50 beside 20 POSTs a second',
+    targets: { 'by hand': 1 },
+    posts: 20,
+    requests: pages,
+  },
   {
     name: 'get-beside-20',
     title: 'GET by id beside 20 POSTs a second',
@@ -189,6 +203,22 @@ function pagesOf(data: Data, least: number, query: string): Request[] {
   const counts = Map.groupBy(data.records.cities, ({ country_id }) => country_id)
   const large = data.records.countries.filter(({ id }) => (counts.get(id)?.length ?? 0) > least)
   return large.slice(0, 100).map(({ id }) => get(data, `/v1/cities?country_id=${id}&${query}`))
+}
+
+/** All pages of all countries in four orders, and with another size: some twenty thousand. */
+function differentPages(data: Data): Request[] {
+  const counts = Map.groupBy(data.records.cities, ({ country_id }) => country_id)
+  const queries = ['name', '-name', 'population', '-population'].flatMap((sort) =>
+    [50, 49].flatMap((size) =>
+      [...counts].flatMap(([country, cities]) =>
+        Array.from({ length: Math.floor(cities.length / 50) }, (_, page) => {
+          return `country_id=${country}&sort=${sort}&per_page=${size}&page=${page + 1}`
+        }),
+      ),
+    ),
+  )
+  // In an order that jumps about: the prime number is no divisor of how many there are.
+  return queries.map((_, turn) => get(data, `/v1/cities?${queries[(turn * 7919) % queries.length]}`))
 }
 
 /** Two words of a name: the first whole, of the second the beginning. */
