@@ -21,8 +21,7 @@ import { type MaintenanceWatch, watchMaintenance } from './maintenance.ts'
 import type { Observe } from './observe/observe.ts'
 import type { Counter } from './rates/counter.ts'
 import { openRateLimiter, type RateOptions } from './rates/rate-limiter.ts'
-import { type AppServices, earlyRefusal } from './request-context.ts'
-import { requestIds } from './request-ids.ts'
+import { type AppServices, earlyRefusal, requestIds } from './request-context.ts'
 import { respond } from './respond.ts'
 
 /** Options of an application. */

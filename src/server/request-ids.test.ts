@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { requestIds } from './request-ids.ts'
+import { requestIds } from './request-context.ts'
 
 test('ids are UUIDs of version 4, and all different, however many are made', () => {
   const newId = requestIds()
