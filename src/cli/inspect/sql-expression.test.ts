@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { comparisonsOf, constantOf, emptyArray } from './sql-expression.ts'
+import { comparisonsOf, constantOf, emptyArray } from './propose-field.ts'
 
 test('constants are read as PostgreSQL prints them', () => {
   const cases: [string, unknown][] = [

@@ -1,9 +1,199 @@
 /** The JSON Schema of declarations, in parts by name, as the checks read it and as it is published. */
+import { carriers, type InterfaceDeclaration, type VersionDeclaration } from '../declaration.ts'
+import { countedActions, limitDefaults } from '../limits.ts'
+import { hyphenedForm, longestName, reservedCollections } from '../names.ts'
 import { condition, conditionValue } from './condition.ts'
 import { field, innerSchema } from './field.ts'
-import { declaration, limits, version } from './interface.ts'
-import type { Node } from './node.ts'
+import { arrayOf, choice, mapOf, type Node, objectOf, prose, ref, whole } from './node.ts'
 import { accessRule, change, deletion, resource, rule } from './resource.ts'
+
+type Limits = NonNullable<InterfaceDeclaration['limits']>
+
+const rateForm = '^[1-9]\\d{0,8}/(?:second|minute|hour)$'
+
+function rate(description: string, standard?: string): Node {
+  return {
+    ...{ description, type: 'string', pattern: rateForm, examples: ['600/minute'] },
+    ...(standard === undefined ? {} : { default: standard }),
+    wording: { what: 'a rate', write: 'Write N/second, N/minute or N/hour: "600/minute".' },
+  }
+}
+
+const pageSize = objectOf<NonNullable<Limits['pageSize']>>(
+  'The number of records of a page.',
+  {},
+  {
+    default: whole(1, 10_000, 'The number of records of a page, if the request does not say.', limitDefaults.pageSize),
+    max: whole(1, 10_000, 'The most records of a page that a request may ask for.', limitDefaults.largestPage),
+  },
+  { write: 'Write pageSize: { default: 20, max: 100 }.' },
+)
+
+const rates = objectOf<NonNullable<Limits['rate']>>(
+  'How many requests are allowed in a time. The rest get 429.',
+  {},
+  {
+    caller: rate('The requests of one caller.', limitDefaults.callerRate),
+    address: rate('The failed authentications from one address.', limitDefaults.addressRate),
+    actions: mapOf(
+      rate('The requests of one caller for these actions.'),
+      'Rates of single actions, by `collection.action`. `*` stands for all collections or all actions: `*.create`.',
+      "Write actions: { 'tasks.create': '10/minute' }.",
+      {
+        examples: [{ 'tasks.create': '10/minute' }],
+        propertyNames: {
+          pattern: `^(?:\\*|[a-z][a-z0-9-]*)\\.(?:\\*|${countedActions.join('|')})$`,
+          not: { const: '*.*' },
+        },
+      },
+    ),
+  },
+  { write: "Write rate: { caller: '600/minute' }." },
+)
+
+const keys = objectOf<NonNullable<Limits['keys']>>(
+  'Limits of the API keys that callers create over HTTP.',
+  {},
+  {
+    perSubject: whole(
+      ...([1, 1_000_000] as const),
+      'The most keys of one subject that are neither revoked nor expired.',
+      limitDefaults.keysPerSubject,
+    ),
+    lastingRoles: arrayOf(
+      {
+        type: 'string',
+        pattern: '^(?!role:)[^]',
+        wording: { what: 'the name of a role', write: 'List the names of roles, such as ["operator"].' },
+      },
+      'The roles whose callers may create keys that outlive their own credential.',
+      { what: 'an array of names of roles', write: 'List the names of roles, such as ["operator"].' },
+      { default: [] },
+    ),
+  },
+  { write: 'Write keys: { perSubject: 100 }.' },
+)
+
+const most = Number.MAX_SAFE_INTEGER
+const exportLimits = objectOf<NonNullable<Limits['exports']>>(
+  'Limits of the files that exports create.',
+  {},
+  {
+    count: whole(1, 10_000, 'The most exports of one caller.', limitDefaults.exports.count),
+    bytes: whole(1_024, most, 'The most bytes of all files of one caller.', limitDefaults.exports.bytes),
+    total: whole(1_024, most, 'The most bytes of the files of all callers.', limitDefaults.exports.total),
+  },
+  { write: 'Write exports: { count: 20, bytes: 1073741824 }.' },
+)
+
+const limits = objectOf<Limits>(
+  'Limits of requests and responses.',
+  {},
+  {
+    pageSize,
+    rate: rates,
+    keys,
+    bodyBytes: whole(1_024, 1_073_741_824, 'The most bytes of a request body.', limitDefaults.bodyBytes),
+    pageBytes: whole(
+      ...([65_536, 268_435_456] as const),
+      'The most bytes of the records of one page, as JSON.',
+      limitDefaults.pageBytes,
+    ),
+    readTime: whole(
+      ...([10, 3_600_000] as const),
+      'How long the database may work on one read, in milliseconds. Slower reads are ended with 503.',
+      limitDefaults.readTime,
+    ),
+    exports: exportLimits,
+  },
+  { write: 'Write limits: { pageSize: { max: 100 } }.' },
+)
+
+const moment = (description: string): Node => ({
+  ...{
+    description,
+    type: 'string',
+    pattern: '^\\d{4}-\\d\\d-\\d\\d(?:[Tt].+)?$',
+    examples: ['2027-06-01', '2027-06-01T08:00:00Z'],
+  },
+  wording: 'elsewhere',
+})
+
+const version = objectOf<VersionDeclaration>(
+  'A version of the interface. The current version, which is the last one, has no keys.',
+  {},
+  {
+    deprecated: moment('When the version becomes deprecated. It still works, and its responses say so.'),
+    sunset: moment('When the version is retired.'),
+    afterSunset: choice(
+      ['gone', 'redirect'],
+      'The response of a retired version: 410 (`gone`), or 308 to its successor (`redirect`).',
+      { default: 'gone' },
+    ),
+    guide: {
+      ...{ description: 'The URL of a migration guide.', type: 'string', pattern: '^https?://' },
+      ...{ examples: ['https://example.org/v2'], wording: 'elsewhere' },
+    },
+  },
+  { write: 'Write v1: {}.' },
+)
+
+const collectionName: Node = {
+  pattern: hyphenedForm.source,
+  maxLength: longestName,
+  not: { enum: reservedCollections },
+}
+
+const declaration = objectOf<InterfaceDeclaration>(
+  'An interface: collections of records that are served over HTTP from a database.',
+  {
+    name: {
+      description: 'The name of the interface, which is part of its media types: `application/vnd.studio.v1+json`.',
+      ...{ type: 'string', pattern: hyphenedForm.source, maxLength: longestName, examples: ['studio'] },
+      wording: 'elsewhere',
+    },
+    resources: mapOf(
+      ref('resource'),
+      'The collections by name: plural nouns in lower case, with hyphens between words.',
+      'Write resources: { notes: { fields: { text: { type: "string" } } } }.',
+      {
+        ...{ minProperties: 1, propertyNames: collectionName },
+        examples: [{ notes: { fields: { text: { type: 'string' } } } }],
+      },
+    ),
+  },
+  {
+    $schema: {
+      description: 'The JSON Schema of declarations, for editors. Resourced ignores it.',
+      ...{ type: 'string', examples: ['./node_modules/resourced/declaration.schema.json'] },
+      wording: { what: 'the address of a JSON Schema', write: 'Write it as a text, or leave it out.' },
+    },
+    title: {
+      ...{ description: 'The name for people, one line.', type: 'string', pattern: '^[^\\r\\n]*\\S[^\\r\\n]*$' },
+      ...{ examples: ['Studio'], wording: 'elsewhere' },
+    },
+    description: prose('What the interface is for. The OpenAPI document has it.'),
+    versions: mapOf(
+      ref('version'),
+      'The versions by name (`v1`, `v2`, …), the oldest first. The last one is the current version.',
+      'Write versions: { v1: {} }.',
+      { propertyNames: { pattern: '^v[1-9]\\d{0,5}$' }, minProperties: 1, default: { v1: {} } },
+    ),
+    versionCarriers: arrayOf(
+      choice(carriers, 'A place where requests name their version.'),
+      'Where requests name their version: in the path (`/v1/tasks`), the header field `API-Version`, the media type ' +
+        'or the parameter `version`.',
+      { what: 'an array of carriers', write: 'Write ["path"], or leave it out.' },
+      { minItems: 1, uniqueItems: true, default: ['path'] },
+    ),
+    changes: arrayOf(ref('change'), 'What each version changed, so that older versions are still served.', {
+      what: 'an array',
+      write: 'Write [{ version: "v2", resource: "tasks", rename: { name: "title" } }].',
+    }),
+    limits: ref('limits'),
+  },
+  { write: 'Write export default defineInterface({ name, resources }).' },
+)
 
 /** The parts that are described on their own, in the order of the reference page. */
 export const parts: Readonly<Record<string, Node>> = {

@@ -149,8 +149,8 @@ function dropIndexes({ database }: Connection): void {
   for (const { name } of indexes) database.exec(`drop index ${identifier(String(name))}`)
 }
 
-// Pages. One that is expected to be quick is read where requests are answered. If it turns out not to be, it is stopped,
-// and read on a thread like those that are expected to take long. See docs/decisions/047-reader-threads.md.
+// Pages. One that is expected to be quick is read where requests are answered. If it turns out not to be quick, it is
+// stopped, and read on a thread like those that are expected to take long. See docs/decisions/047-reader-threads.md.
 
 /** Reads pages. */
 interface PageReads {

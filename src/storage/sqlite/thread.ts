@@ -121,7 +121,8 @@ const backgroundHeap = 1_024
 
 /**
  * Runs the transactions of background jobs on a thread, which starts with the first of them, so that the event loop
- * stays free for requests. A database in memory has one connection only: its jobs run between requests (`backgroundOf`).
+ * stays free for requests. A database in memory has one connection only, so its jobs run between requests
+ * (`backgroundOf`).
  *
  * @param changed called after a transaction that may have changed something, before its caller gets the result
  */

@@ -240,8 +240,8 @@ export function* writeAndRepresent(context: SqlContext, plan: Update, change: Ro
  * less saves a round trip.
  *
  * @param statement the statement, which returns a row if it writes one
- * @returns that row; `undefined` if nothing was written: then the proposal must be decided step by step, which also finds the
- *   reason
+ * @returns that row; `undefined` if nothing was written: then the proposal must be decided step by step, which also
+ *   finds the reason
  */
 export function* writeInOneStatement(
   plan: Create | Update,
