@@ -50,7 +50,7 @@ export const interfaceMistakes: readonly Mistake[] = [
     at: 'limits',
     write: { readTime: '10s' },
     path: 'limits.readTime',
-    remedy: /10000|10_000|10 /,
+    remedy: /such as 10\./,
   },
   { name: 'no time to read', at: 'limits', write: { readTime: 0 }, path: 'limits.readTime', remedy: /10/ },
   {

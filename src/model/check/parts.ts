@@ -148,11 +148,11 @@ export class Part {
     } else this.prose()
   }
 
-  /** Reports a value that is not a whole number from `least` to `most`; suggests an example. */
-  whole(least: number, most: number, example = least): void {
+  /** Reports a value that is not a whole number from `least` to `most`. */
+  whole(least: number, most: number): void {
     const { value } = this
     if (value === undefined || (Number.isInteger(value) && Number(value) >= least && Number(value) <= most)) return
-    this.mustBe(`a whole number from ${least} to ${most}`, `Write a number such as ${example}.`)
+    this.mustBe(`a whole number from ${least} to ${most}`, `Write a number such as ${least}.`)
   }
 
   /** Reports a function that awaits: its result is needed at once. */

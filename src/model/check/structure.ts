@@ -49,8 +49,7 @@ function refuse(part: Part, node: Node): void {
   if (what !== undefined) part.mustBe(what, write ?? `Write ${what}.`)
   else if (node.enum !== undefined) part.as(part.value ?? null).choice(node.enum as string[])
   else if (node.type === 'boolean') part.flag()
-  else if (node.type === 'integer')
-    part.as(part.value ?? null).whole(node.minimum ?? 0, node.maximum ?? 0, node.default as number | undefined)
+  else if (node.type === 'integer') part.as(part.value ?? null).whole(node.minimum ?? 0, node.maximum ?? 0)
   else part.mustBe(oneOf([node.type ?? 'another value'].flat().map((type) => typeWords[type] ?? type)), 'Write one.')
 }
 
