@@ -250,3 +250,15 @@ it('MET-9: a large bulk deletion runs once for its key, and a repetition gets th
   assert.deepEqual((await send(asked)).json, first.json)
   assert.equal(await countOf(trial, 'items'), 0)
 })
+
+it('DEL-8, DEL-10: few matches of many records are gone at once, whatever the filter is', async (context) => {
+  const trial = await trialFor(context, store)
+  await fill(
+    trial,
+    'slips',
+    times(10_004, (number) => ({ kind: number < 3 ? 'a few' : 'kept' })),
+  )
+  const answer = await trial.send(remove('slips?kind[contains]=few'))
+  assert.deepEqual([answer.status, answer.json], [200, { deleted_count: 3 }], answer.text)
+  assert.equal(await countOf(trial, 'slips'), 10_001)
+})

@@ -113,9 +113,11 @@ export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Tran
   const stale = checkFilterConditions(plan)
   if (stale !== undefined) return stale
   yield* lockRulesBelow(context, resource)
-  if (!(yield* areFew(context, plan))) {
+  const matching = yield* estimate(context, plan)
+  if (matching !== 'few') {
     const selection = yield* selectMatching(plan)
-    const isChecked = most !== undefined || above > mostInspected || canBeBlocked(context.catalog, resource)
+    const isJob = matching === 'many' ? above <= mostInspected : above === 0
+    const isChecked = most !== undefined || !isJob || canBeBlocked(context.catalog, resource)
     return yield* isChecked ? announce(plan, { selection }) : acceptMatching(context, plan, selection)
   }
   const { orderById, update } = context.engine.lock
@@ -137,16 +139,16 @@ export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Tran
 /** A collection of at most so many records is searched where requests are answered, whether or not an index helps. */
 const mostSearched = 10_000
 
-/** Whether few records match, which takes a short time to find out; `false`: perhaps they do not. */
-function* areFew(context: SqlContext, plan: DeleteMatching): Transaction<boolean> {
+/** Whether few records match or many, if that takes a short time to find out. */
+function* estimate(context: SqlContext, plan: DeleteMatching): Transaction<'few' | 'many' | 'unknown'> {
   const { resource, filter, permitted } = plan
   if (!isIndexRange(allOf([filter, permitted]))) {
     const clock = yield* firstRow(clockSql(context, resource.name))
-    if (clockOf(clock).live > mostSearched) return false
+    if (clockOf(clock).live > mostSearched) return 'unknown'
   }
   const some = sql`select 1 as one ${matchingSql(context, plan)} limit ${mostInspected + 1}`
   const row = yield* firstRow(sql`select count(*) as count from (${some}) matching`)
-  return Number(row?.['count']) <= mostInspected
+  return Number(row?.['count']) <= mostInspected ? 'few' : 'many'
 }
 
 /** Whether a predicate is one comparison that an index answers. Every field that filters use has an index (QRY-7). */
