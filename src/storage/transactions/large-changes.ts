@@ -40,8 +40,12 @@ export async function finishLarge(places: Places, plan: Write, written: Written)
   if (written.kind === 'too-large') return background.run('write', plainPlan(plan))
   const outcome = written.kind === 'announced' ? await finishAnnounced(places, plan as Removed, written) : written
   if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') {
-    const state = await runner.read(() => stateOf<DeletionState>(plan.deletion))
-    if (isFew(state)) await background.run('takeFew', { job: plan.deletion, now: plan.now })
+    try {
+      const state = await runner.read(() => stateOf<DeletionState>(plan.deletion))
+      if (isFew(state)) await background.run('takeFew', { job: plan.deletion, now: plan.now })
+    } catch {
+      // The deletion is accepted: its job runs all the same.
+    }
   }
   return outcome
 }
