@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { completeCatalog } from '../../model/catalog.ts'
 import { always } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
-import type { Delete } from '../../plan/plan.ts'
+import type { BulkDelete, Delete, Idempotency } from '../../plan/plan.ts'
 import { sqlContext } from '../sql/context.ts'
 import {
   type Announced,
@@ -16,8 +16,10 @@ import {
   inspectAnnounced,
 } from '../transactions/delete/begin-deletion.ts'
 import { deleteRecord } from '../transactions/delete/delete.ts'
-import { stepDeletion } from '../transactions/delete/deletion-job.ts'
+import { stepDeletion, undoDeletion } from '../transactions/delete/deletion-job.ts'
+import { onceForKey } from '../transactions/idempotency.ts'
 import { isPendingDeletion } from '../transactions/rows/pending-deletions.ts'
+import { writeTransaction } from '../transactions/run.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './engine.ts'
 import { openSqlite } from './storage.ts'
@@ -123,4 +125,30 @@ test('JOB-5: one server runs the batches of a deletion whose caller waits', asyn
   assert.ok(left < 1_500)
   while (connection.run(stepDeletion(sql, 'job', now + announcedFor)) !== 'finished');
   assert.deepEqual([count('items where deleted_at is null'), count('resourced_work')], [0, 0])
+})
+
+test('MET-9: a key is in use until the deletion that its caller waits for is done, and new if it is undone', async (context) => {
+  const { connection, sql, outcome, count } = await announced(context)
+  connection.run(undoDeletion(sql, 'job', {}, now))
+  const { conditions: _, id, ...removal } = plan
+  const preferred = {} as Idempotency['preferred']
+  const idempotency = { scope: 'key', fingerprint: 'body', preferred }
+  const bulk: BulkDelete = { ...removal, kind: 'bulk-delete', ids: [id], issues: [], idempotency, above: 1_000_000 }
+  const ask = () => connection.run(writeTransaction(sql, { ...bulk, deletion: 'again' })).kind
+  const begin = () => {
+    assert.equal(connection.run(writeTransaction(sql, bulk)).kind, 'announced')
+    const waiting = { issues: [], asked: 1, total: 1_501, isJob: false }
+    const begun = connection.run(onceForKey(sql, bulk, beginAnnounced(sql, bulk, outcome, waiting)))
+    assert.equal(begun.kind, 'bulk-deleted')
+  }
+  begin()
+  assert.equal(ask(), 'key-in-use')
+  assert.equal(connection.run(stepDeletion(sql, 'job', now, { isRequest: true })), 'more')
+  assert.equal(connection.run(undoDeletion(sql, 'job', {}, now)), true)
+  assert.deepEqual([count('items where deleted_at is null'), count('boxes where deleted_at is null')], [1_500, 1])
+  begin()
+  while (connection.run(stepDeletion(sql, 'job', now, { isRequest: true })) !== 'finished') {
+    assert.equal(ask(), 'key-in-use')
+  }
+  assert.equal(ask(), 'replayed')
 })

@@ -1,9 +1,9 @@
 /** The transaction of each kind of change. */
-import type { Outcome, Write } from '../../plan/plan.ts'
+import type { BulkDelete, Outcome, Write } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
 import { createRecord } from './create.ts'
-import type { Announced } from './delete/begin-deletion.ts'
+import { type Announced, isWaitedFor } from './delete/begin-deletion.ts'
 import type { TooLarge } from './delete/cascade.ts'
 import { bulkDelete, deleteMatching, deleteRecord } from './delete/delete.ts'
 import { beginExport } from './exports.ts'
@@ -28,7 +28,7 @@ export function writeTransaction(context: SqlContext, plan: Write): Transaction<
     case 'delete':
       return deleteRecord(context, plan)
     case 'bulk-delete':
-      return onceForKey(context, plan, bulkDelete(context, plan))
+      return bulkDeleteOnce(context, plan)
     case 'delete-matching':
       return deleteMatching(context, plan)
     case 'restore':
@@ -42,6 +42,12 @@ export function writeTransaction(context: SqlContext, plan: Write): Transaction<
     case 'export':
       return onceForKey(context, plan, beginExport(context, plan))
   }
+}
+
+function* bulkDeleteOnce(context: SqlContext, plan: BulkDelete): Transaction<Written> {
+  const { idempotency } = plan
+  if (idempotency !== undefined && (yield* isWaitedFor(idempotency.scope))) return { kind: 'key-in-use' }
+  return yield* onceForKey(context, plan, bulkDelete(context, plan))
 }
 
 const refusals: ReadonlySet<string> = new Set<Outcome['kind']>([

@@ -173,8 +173,8 @@ export function* selectMatching({ resource, filter, permitted, now }: DeleteMatc
   return { filter: allOf([filter, permitted]), at: 0, last: Number(row?.['last'] ?? 0), newest }
 }
 
-/** Whether a deletion with the same idempotency key is being checked. */
-export function* isAnnouncedWith(scope: string): Transaction<boolean> {
+/** Whether the request of a deletion with the same idempotency key still waits for it, or would if it were there. */
+export function* isWaitedFor(scope: string): Transaction<boolean> {
   const rows = yield sql`select state from resourced_work where task = 'deletion'`
   return rows.some((row) => (JSON.parse(String(row['state'])) as DeletionState).scope === scope)
 }
@@ -284,7 +284,7 @@ export function* beginAnnounced(
     yield* enqueue(context, deletion, resource, which)
     state = { ...state, ids: kind === 'delete' ? ids : [], taken: ids.length, done: ids.length }
   }
-  state = shownTo(context, plan, asked, { ...state, total: total ?? null })
+  state = shownTo(context, plan, asked, { ...state, total: total ?? null, ...(!isJob && { scope: announced.scope }) })
   yield* keepState(deletion, state)
   if (isJob) {
     yield sql`update resourced_work set until = null where job = ${deletion}`

@@ -28,7 +28,6 @@ import {
   beginDeletion,
   beginFilteredDeletion,
   blockersById,
-  isAnnouncedWith,
   selectMatching,
   tooMany,
 } from './begin-deletion.ts'
@@ -67,8 +66,7 @@ export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Ou
 /** Runs a BulkDelete: all of the records, or none and the reason for each that cannot be deleted. */
 export function* bulkDelete(context: SqlContext, plan: BulkDelete): Transaction<Outcome | Announced> {
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
-  const { resource, ids, idempotency } = plan
-  if (idempotency !== undefined && (yield* isAnnouncedWith(idempotency.scope))) return { kind: 'key-in-use' }
+  const { resource, ids } = plan
   yield* lockRulesBelow(context, resource)
   yield* lockRows(context, resource, ids)
   const { isAnyOf, lock } = context.engine

@@ -58,6 +58,8 @@ export function* undoDeletion(
     if (back.length > 0) yield tick(context, name, back.length, -back.length)
   }
   yield* clearQueue(job)
+  // A repetition of its request makes it anew.
+  if (state.scope !== undefined) yield ignoringRows(sql`delete from resourced_idempotency where scope = ${state.scope}`)
   yield* finishJob(context, job, { status: 'failed', progress: { ...shownProgress(state), done: 0 }, error }, now)
   return true
 }

@@ -47,7 +47,7 @@ export interface DeletionState {
    * deleted with them: then the job shows these records only (AUT-9).
    */
   readonly asked?: number | null | undefined
-  /** The idempotency key of the request, while the deletion is checked. */
+  /** The idempotency key of the request, while the deletion is checked, and until its end where the request waits. */
   readonly scope?: string | undefined
 }
 
