@@ -17,7 +17,9 @@ import {
 } from '../transactions/delete/begin-deletion.ts'
 import { deleteRecord } from '../transactions/delete/delete.ts'
 import { stepDeletion, undoDeletion } from '../transactions/delete/deletion-job.ts'
+import type { DeletionState } from '../transactions/delete/deletion-state.ts'
 import { onceForKey } from '../transactions/idempotency.ts'
+import { keepState, keepTotal, stateOf } from '../transactions/rows/job-rows.ts'
 import { isPendingDeletion } from '../transactions/rows/pending-deletions.ts'
 import { writeTransaction } from '../transactions/run.ts'
 import { Connection } from './connection.ts'
@@ -151,4 +153,19 @@ test('MET-9: a key is in use until the deletion that its caller waits for is don
     assert.equal(ask(), 'key-in-use')
   }
   assert.equal(ask(), 'replayed')
+})
+
+test('AUT-9: a total that is counted late shows no records that the caller may not read', async (context) => {
+  const { connection, sql, outcome } = await announced(context)
+  const inspection = { issues: [], asked: 1, total: 1_501, isJob: true }
+  connection.run(beginAnnounced(sql, { ...plan, readable: new Map([['boxes', always]]) }, outcome, inspection))
+  connection.run(stepDeletion(sql, 'job', now))
+  connection.run(stepDeletion(sql, 'job', now))
+  const state = connection.run(stateOf<DeletionState>('job'))
+  assert.ok(state !== undefined && state.done > 1 && state.taken === 1)
+  // As a deletion by filter that two servers count.
+  connection.run(keepState('job', { ...state, asked: null, total: null }))
+  connection.run(keepTotal(sql, 'job', 1, now))
+  const job = connection.database.prepare("select progress from jobs where id = 'job'").get()
+  assert.deepEqual(JSON.parse(String(job?.['progress'])), { done: 1, total: 1 })
 })

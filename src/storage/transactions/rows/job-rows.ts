@@ -113,9 +113,11 @@ export function* keepState(job: string, state: unknown): Transaction<void> {
 
 /** Keeps the total of a job, once it was counted. */
 export function* keepTotal(context: SqlContext, job: string, total: number, now: number): Transaction<void> {
-  const state = yield* stateOf<JobProgress & { readonly count?: number }>(job, context.engine.lock.update)
+  type Counted = JobProgress & { readonly count?: number; readonly asked?: number | null; readonly taken?: number }
+  const state = yield* stateOf<Counted>(job, context.engine.lock.update)
   if (state === undefined) return
-  const done = state.done ?? state.count ?? 0
+  // With `asked`, the caller of a deletion sees no more than the records that were asked for (AUT-9).
+  const done = (state.asked === undefined ? (state.done ?? state.count) : state.taken) ?? 0
   yield* keepState(job, { ...state, total })
   yield* changeJob(context, job, { progress: { done, total: Math.max(total, done) } }, now)
 }
