@@ -104,8 +104,7 @@ export class ReaderThreads {
 
   /** Resolves when a thread is free for the next read, which may be later than the answer to this one. */
   async #read(read: Read): Promise<void> {
-    const reader = this.#idle.pop() ?? (await this.#start())
-    clearTimeout(reader.idle)
+    const reader = this.#takeIdle() ?? (await this.#start())
     if (this.#isClosed || read.signal?.aborted === true) {
       this.#keep(reader)
       throw faultOf(this.#isClosed ? 'busy' : 'abandoned')
@@ -147,7 +146,7 @@ export class ReaderThreads {
   /** Waits for the running reads, and copies the log into the file. The next change then begins it anew. */
   async #shortenLog(): Promise<void> {
     await Promise.allSettled(this.#running.values())
-    const reader = this.#idle.pop()
+    const reader = this.#takeIdle()
     if (reader === undefined) return
     await reader.thread.ask('checkpoint', undefined).catch(() => {})
     this.#logged = statSync(`${this.#options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0
@@ -163,6 +162,13 @@ export class ReaderThreads {
     // The time limit counts the work of the database alone.
     await thread.ask('ready', undefined)
     return { thread, stopped: new Int32Array(stopped) }
+  }
+
+  /** A thread that has no work, and is not ended for that meanwhile. */
+  #takeIdle(): Reader | undefined {
+    const reader = this.#idle.pop()
+    clearTimeout(reader?.idle)
+    return reader
   }
 
   #keep(reader: Reader): void {

@@ -151,6 +151,31 @@ test('LIM-7: the log does not grow without end while reads overlap', async (cont
   assert.ok(bytes < 12_000_000, `${bytes} bytes`)
 })
 
+test('a thread that has shortened the log does not end during a later read', { timeout: 60_000 }, async (context) => {
+  const catalog = catalogOf(patient)
+  const path = copyOfFilled()
+  const threads = new ReaderThreads({ path, catalog, tagSecret: new Uint8Array(32), longestLog: 1_000 })
+  const database = new DatabaseSync(path)
+  context.after(() => database.close())
+  context.mock.timers.enable({ apis: ['setTimeout'] })
+  const read = async () => {
+    const asked = plainPage(pageOf(catalog, { filter: containing(2) }), undefined)
+    await threads.run('page', asked)
+    await turn()
+  }
+  await read()
+  context.mock.timers.tick(29_000)
+  database.exec('update tasks set team = 1 where team = 2')
+  await read()
+  const third = read()
+  await turn()
+  // The thread has had no work for long, if one forgets the last two reads.
+  context.mock.timers.tick(2_000)
+  await third
+  await read()
+  await threads.close()
+})
+
 test('LIM-7: closing ends slow reads', async () => {
   const catalog = catalogOf(patient)
   const storage = openSqlite(catalog, { path: copyOfFilled() })
