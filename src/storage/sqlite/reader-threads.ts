@@ -84,8 +84,10 @@ export class ReaderThreads {
     return new Promise((resolve, reject) => {
       const read: Read = { name, asked, signal, resolve, reject }
       const begin = async () => {
-        if (this.#isLogLong()) this.#pause ??= this.#shortenLog().finally(() => (this.#pause = undefined))
+        if (!this.#isClosed && this.#isLogLong())
+          this.#pause ??= this.#shortenLog().finally(() => (this.#pause = undefined))
         await this.#pause
+        if (this.#isClosed) throw faultOf('busy')
         const running = this.#read(read).finally(() => this.#running.delete(read))
         this.#running.set(read, running)
         return running
@@ -98,7 +100,7 @@ export class ReaderThreads {
   async close(): Promise<void> {
     this.#isClosed = true
     for (const { stop } of this.#running.keys()) stop?.('busy')
-    await Promise.allSettled(this.#running.values())
+    await Promise.allSettled([...this.#running.values(), this.#pause])
     await Promise.all(this.#idle.splice(0).map(({ thread }) => thread.close()))
   }
 

@@ -43,6 +43,10 @@ const isPage = (outcome: Outcome) => {
   return outcome
 }
 
+function workers(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length
+}
+
 /** Waits until no reader holds a snapshot that a checkpoint has to leave in the log. */
 async function checkpointed(path: string): Promise<void> {
   const database = new DatabaseSync(path)
@@ -183,6 +187,19 @@ test('LIM-7: closing ends slow reads', async () => {
   await turn()
   await storage.close()
   await reading
+})
+
+test('closing starts no threads for reads that wait', async () => {
+  const catalog = catalogOf(patient)
+  const path = copyOfFilled()
+  const threads = new ReaderThreads({ path, catalog, tagSecret: new Uint8Array(32) })
+  const asked = () => plainPage(pageOf(catalog, endless()), undefined)
+  const before = workers()
+  const reads = Array.from({ length: 5 }, () => assert.rejects(threads.run('page', asked()), { kind: 'busy' }))
+  await turn()
+  await threads.close()
+  assert.equal(workers(), before)
+  await Promise.all(reads)
 })
 
 test('LIM-7: fifty slow reads of one caller do not keep another caller waiting', async (context) => {
