@@ -35,8 +35,10 @@ const deletion: RuleSection = {
       id: 'DEL-5',
       mark: 'decision',
       sentence:
-        'If a reference is declared as cascade, deleting its target also deletes the referring records in the same ' +
-        'transaction, each by the variant of its own resource. A reference declared as clear becomes null.',
+        'If a reference is declared as cascade, deleting its target also deletes the referring records, each by the ' +
+        'variant of its own resource. A reference declared as clear becomes null. At most 1,000 records are one ' +
+        'transaction, unless the deletion is a job. A job, and on SQLite or by filter a deletion of more records, ' +
+        'goes in steps: others can see a part of it, and after a crash it is continued as a job.',
     },
     {
       id: 'DEL-6',
