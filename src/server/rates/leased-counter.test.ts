@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Counted, Quota } from './counter.ts'
-import { type Holder, openLedger } from './lease-ledger.ts'
+import { type Holder, type LedgerAnswer, openLedger } from './lease-ledger.ts'
 import { type LeasedCounter, leasedCounter } from './leased-counter.ts'
 
 const caller: Quota = { name: 'caller', most: 600, window: 60 }
@@ -130,4 +130,18 @@ test('after the clock is set back, nobody waits for longer than a window', async
   clock.now -= 3_600_000
   const counted = await count(0, caller)
   assert.deepEqual([counted.passes, counted.standings[0]!.until], [true, 60_000])
+})
+
+test('a worker gives back a lease that arrives together with the recall', async () => {
+  const { promise, resolve } = Promise.withResolvers<LedgerAnswer>()
+  const counter = leasedCounter(
+    () => promise,
+    () => 0,
+  )
+  const share = { quota: creation, of: 'ann' }
+  const counted = counter.count([share])
+  resolve({ passes: true, entries: [{ free: 5, lease: 3, end: 1_000 }] })
+  const returned = counter.giveBack(share, 1_000)
+  assert.equal((await counted).passes, true)
+  assert.equal(await returned, 3)
 })

@@ -1,4 +1,5 @@
 /** Counts the requests of one worker by leases of a ledger, which other workers share (LIM-1). */
+import { setImmediate as turn } from 'node:timers/promises'
 import { type Counted, type Counter, lengthOf, type Quota, QuotaWindows, type Share, unused } from './counter.ts'
 import type { LedgerAnswer } from './lease-ledger.ts'
 
@@ -15,8 +16,8 @@ interface Lease {
 
 /** A counter that is a part of a shared one. */
 export interface LeasedCounter extends Counter {
-  /** Gives back what is not spent of a window. */
-  giveBack(share: Share, end: number): number
+  /** Gives back what is not spent of a window, with the leases of all answers that have arrived. */
+  giveBack(share: Share, end: number): Promise<number>
   /** Notes how much of a window no worker holds. */
   note(share: Share, end: number, free: number): void
 }
@@ -93,7 +94,9 @@ export function leasedCounter(
 
   return {
     count: (shares) => countAlone(shares) ?? countShared(shares),
-    giveBack(share, end) {
+    async giveBack(share, end) {
+      // An answer that arrived together with the recall is noted only after this turn of the event loop.
+      await turn()
       const lease = leaseOf(share, end)
       if (lease === undefined) return 0
       const { held } = lease

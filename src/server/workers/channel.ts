@@ -42,7 +42,7 @@ export interface WorkerCalls {
   /** Finishes running requests, and ends the process. No connection follows. */
   drain(): void
   /** Takes back what is not spent of a window. */
-  recall(window: HeldWindow): number
+  recall(window: HeldWindow): Promise<number>
   /** Reports how much of a window no worker holds. */
   update(window: HeldWindow & { readonly free: number }): void
   /** Forgets cached keys. */
