@@ -95,6 +95,26 @@ test('LIM-1: of many requests to four workers exactly as many succeed as the rat
   await stop(server)
 })
 
+test('LIM-1: no request waits for the lease of a worker that hangs', async () => {
+  const server = await start('2', ['--rate-limit', 'declared'])
+  const [first, second] = clients(server, 2)
+  // Both workers hold leases now.
+  for (let round = 0; round < 4; round++) await each([first!, second!], 'GET', '/v1/notes?limit=1')
+  const id = server.workerIds.get(2) as number
+  process.kill(id, 'SIGSTOP')
+  try {
+    // One of the two clients is connected to the worker that hangs.
+    const answered = [first!, second!].map((send) => send('GET', '/v1/notes?limit=1').then(() => send))
+    const working = await Promise.any(answered)
+    const answers: Answer[] = []
+    for (let round = 0; round < 200; round++) answers.push(await working('GET', '/v1/notes?limit=1'))
+    assert.deepEqual(new Set(Object.keys(statuses(answers))), new Set(['200', '429']))
+  } finally {
+    process.kill(id, 'SIGCONT')
+  }
+  await stop(server)
+})
+
 test('AUT-2: a key that is revoked on one worker is refused by every worker at once', async () => {
   const server = await start('4')
   const [admin] = clients(server, 1)

@@ -4,6 +4,7 @@
  * smaller are the parts. Before a request is refused, the ledger recalls what other workers have not spent. See
  * docs/decisions/052-workers.md.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { lengthOf, QuotaWindows, type Share } from './counter.ts'
 
 /** What the ledger says about one quota of a request. */
@@ -48,6 +49,9 @@ interface LedgerWindow {
  * to be left is never more than what is left, and hardly less.
  */
 const divisor = 8
+
+/** How long requests wait for a worker that hangs and holds a lease, in milliseconds. */
+const patience = 1_000
 
 /**
  * Opens a ledger.
@@ -111,6 +115,10 @@ export function openLedger(now: () => number): LeaseLedger {
 async function recallFrom(share: Share, window: LedgerWindow): Promise<void> {
   const holders = [...window.holders]
   window.holders.clear()
-  const returned = await Promise.all(holders.map((holder) => holder.recall(share, window.end)))
-  for (const number of returned) window.free += number
+  const returns = holders.map(async (holder) => {
+    const returned = await holder.recall(share, window.end)
+    window.free += returned
+  })
+  // What a worker returns later counts then.
+  await Promise.race([Promise.all(returns), sleep(patience, undefined, { ref: false })])
 }
