@@ -12,10 +12,10 @@ after(() => rmSync(folder, { recursive: true }))
 let files = 0
 
 /** A file with a writer whose log a thread copies; `whileCopying` runs when it has. */
-function fileFor(context: TestContext, whileCopying = () => {}) {
+function fileFor(context: TestContext, whileCopying = () => {}, requireFile = () => {}) {
   const file = join(folder, `${++files}.db`)
   const writer = new Connection(file, { synchronous: 'off' })
-  const copier = threadedCopier(file)
+  const copier = threadedCopier(file, requireFile)
   let copies = 0
   const copied: Promise<unknown>[] = []
   const copy = async () => {
@@ -102,4 +102,22 @@ test('a copy that fails is tried again, and changes go on', async (context) => {
     await new Promise(setImmediate)
     assert.equal(copies, round)
   }
+})
+
+test('a log is not copied into a file that has replaced its own', async (context) => {
+  let asked = 0
+  const gone = () => {
+    asked++
+    throw new Error('replaced')
+  }
+  const { write, checkpoints, log, copies } = fileFor(context, undefined, gone)
+  write(30)
+  checkpoints.consider()
+  await new Promise(setImmediate)
+  assert.deepEqual([copies(), asked, log().checkpointed], [1, 1, 0])
+  checkpoints.consider()
+  write(30)
+  checkpoints.consider()
+  await new Promise(setImmediate)
+  assert.equal(asked, 2, 'it is asked again')
 })

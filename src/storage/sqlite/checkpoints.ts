@@ -26,8 +26,12 @@ export interface LogCopier {
   close(): Promise<void>
 }
 
-/** A copier on a thread, which starts with the first copy. A copy that fails is no error: there will be another one. */
-export function threadedCopier(path: string): LogCopier {
+/**
+ * A copier on a thread, which starts with the first copy. A copy that fails is no error: there will be another one.
+ *
+ * @param requireFile throws if the path does not lead to the file any more: the log must not be copied into another one
+ */
+export function threadedCopier(path: string, requireFile = () => {}): LogCopier {
   let thread: Worker | undefined
   let copying = Promise.withResolvers<void>()
   const start = () => {
@@ -47,6 +51,7 @@ export function threadedCopier(path: string): LogCopier {
   copying.resolve()
   return {
     copy() {
+      requireFile()
       thread ??= start()
       copying = Promise.withResolvers()
       thread.postMessage('copy')

@@ -15,6 +15,8 @@ export interface ReaderOptions {
   readonly catalog: Catalog
   /** The secret of the entity tags of lists. */
   readonly tagSecret: Uint8Array
+  /** Throws if the path does not lead to the file any more. Then it must not be opened: its log belongs to another. */
+  readonly requireFile?: () => void
   /** How many milliseconds a thread has to end a stopped statement. Then another thread takes its place. */
   readonly patience?: number
   /** How many bytes the log may have before reads pause, so that it can begin anew. */
@@ -148,6 +150,7 @@ export class ReaderThreads {
   /** Waits for the running reads, and copies the log into the file. The next change then begins it anew. */
   async #shortenLog(): Promise<void> {
     await Promise.allSettled(this.#running.values())
+    this.#options.requireFile?.()
     const reader = this.#takeIdle()
     if (reader === undefined) return
     await reader.thread.ask('checkpoint', undefined).catch(() => {})
@@ -156,7 +159,8 @@ export class ReaderThreads {
   }
 
   async #start(): Promise<Reader> {
-    const { path, catalog, tagSecret } = this.#options
+    const { path, catalog, tagSecret, requireFile } = this.#options
+    requireFile?.()
     const stopped = new SharedArrayBuffer(4)
     // A page, its copies, and the program.
     const heap = 128 + Math.ceil(catalog.limits.pageBytes / 2 ** 18)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -261,6 +261,19 @@ test('a page is the same from a thread, with its tag, and its total is remembere
   const deep = pageOf(catalog, { filter: isTeam, page: firstPage })
   const given = plainPage(deep, { revision: records, total: 3 })
   assert.equal(isPage(((await threads.run('page', given)) as ReadElsewhere).outcome).total, 3)
+})
+
+test('a file that takes the place of an open one is not opened with the log of the other', async (context) => {
+  const { storage, catalog, path } = opened(context)
+  await storage.run(creation(catalog, 'in the log'))
+  const other = copyOfFilled()
+  const bytes = readFileSync(other)
+  renameSync(other, path)
+  await assert.rejects(storage.run(pageOf(catalog, slow())), { kind: 'unwritable' })
+  await assert.rejects(storage.jobs.readExport('missing'), { kind: 'unwritable' })
+  // Memory that is shared with the log would be gone.
+  assert.equal((await storage.run(creation(catalog, 'in the log'))).kind, 'created')
+  assert.deepEqual(readFileSync(path), bytes)
 })
 
 test('killed while slow reads run, a database keeps what it acknowledged', async () => {

@@ -79,17 +79,20 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     outcomes: probe,
   })
   const isInPlace = inMemory ? () => true : fileWatch(options.path)
+  const requireFile = () => {
+    if (!isInPlace()) throw replacedFile()
+  }
   const runner = runnerOf(reader, writer)
   let closing = false
   const background = inMemory
     ? backgroundOf(context, runner)
-    : threadedBackground(options.path, catalog, () => reader.endTurn())
+    : threadedBackground({ path: options.path, catalog }, requireFile, () => reader.endTurn())
   const checkpoints =
-    inMemory || synchronous === 'off' ? undefined : new Checkpoints(writing, threadedCopier(options.path))
+    inMemory || synchronous === 'off' ? undefined : new Checkpoints(writing, threadedCopier(options.path, requireFile))
   const keys = keyStore(context, runner)
   const pages = inMemory
     ? pagesInMemory(context, reader)
-    : pagesOfFile(opened, { path: options.path, connection: reading, reader })
+    : pagesOfFile(opened, { path: options.path, connection: reading, reader, requireFile })
   return {
     cursorSecret,
     exportsFolder: inMemory ? undefined : exportsFolderOf(options.path),
@@ -120,7 +123,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     maintenance: maintenanceStore(runner),
     maintenanceFound,
     async ping() {
-      if (!isInPlace()) throw replacedFile()
+      requireFile()
       await keys.find('')
       await probe.check()
     },
@@ -172,14 +175,16 @@ interface ReadFile {
   readonly path: string
   readonly connection: Connection
   readonly reader: Reader
+  /** See `ReaderOptions`. */
+  readonly requireFile: () => void
 }
 
 /** Reads pages of a file. */
 function pagesOfFile(
   opened: Omit<Opened, 'engine'> & { readonly tagSecret: Uint8Array },
-  { path, connection, reader }: ReadFile,
+  { path, connection, reader, requireFile }: ReadFile,
 ): PageReads {
-  const threads = new ReaderThreads({ path, catalog: opened.catalog, tagSecret: opened.tagSecret })
+  const threads = new ReaderThreads({ path, catalog: opened.catalog, tagSecret: opened.tagSecret, requireFile })
   const pages = new PagesOfFile(sqlContext({ ...opened, engine: stoppableSqlite }), reader, threads)
   makeStoppable(connection.database, opened.catalog, pages.check)
   return pages

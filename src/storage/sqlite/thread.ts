@@ -124,13 +124,17 @@ const backgroundHeap = 1_024
  * stays free for requests. A database in memory has one connection only, so its jobs run between requests
  * (`backgroundOf`).
  *
+ * @param requireFile throws if the path does not lead to the file any more, which must not be opened then
  * @param changed called after a transaction that may have changed something, before its caller gets the result
  */
-export function threadedBackground(path: string, catalog: Catalog, changed: () => void): Background {
+export function threadedBackground(data: ThreadData, requireFile: () => void, changed: () => void): Background {
   let thread: Thread | undefined
   return {
     async run(name, asked) {
-      if (thread === undefined || thread.isEnded) thread = new Thread({ path, catalog }, backgroundHeap)
+      if (thread === undefined || thread.isEnded) {
+        requireFile()
+        thread = new Thread(data, backgroundHeap)
+      }
       try {
         return (await thread.ask(name, asked)) as never
       } finally {
