@@ -20,9 +20,10 @@ await import('./compile-cache.js')
  * only at its start, and not every system lets the first line of a command pass options to Node.js.
  */
 function limitYoungGeneration() {
-  const { argv, connected, env, execArgv, execPath, execve, platform, versions } = process
+  const { argv, connected, env, execArgv, execPath, execve, permission, platform, versions } = process
   const isChosen = /semi[-_]space[-_]size/.test([...execArgv, env['NODE_OPTIONS']].join(' '))
-  // A process that has a channel to its parent would lose it.
-  if ((isChosen || connected !== undefined || platform === 'win32' || versions.bun) ?? versions.deno) return
+  // A process that has a channel to its parent would lose it. The permission model of Node.js may forbid a start.
+  const isImpossible = platform === 'win32' || permission?.has('child') === false
+  if ((isChosen || connected !== undefined || isImpossible || versions.bun) ?? versions.deno) return
   execve?.(execPath, [execPath, '--max-semi-space-size=8', ...execArgv, ...argv.slice(1)], env)
 }

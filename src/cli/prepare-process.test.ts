@@ -41,6 +41,11 @@ test('a young generation that was chosen stays', () => {
   assert.deepEqual(start(['serve'], [], '--max-semi-space-size=32').options, [])
 })
 
+test('a server that may not start processes keeps the young generation of Node.js', () => {
+  const options = ['--permission', '--allow-fs-read=*']
+  assert.deepEqual(start(['serve'], options).options, options)
+})
+
 test('other commands start at once', () => {
   assert.deepEqual(start(['keys', 'create']).options, [])
   assert.deepEqual(start([]).options, [])

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { poolOfWorker, workersOf } from './serve-command.ts'
 
@@ -33,4 +36,23 @@ test('workers divide the connections of a server', () => {
   const table = [[10, 1, 10], [10, 2, 5], [10, 4, 2], [10, 64, 2], [1, 4, 1], [100, 8, 12]] as const // biome-ignore format: table
   for (const [pool, workers, each] of table) assert.equal(poolOfWorker(pool, workers), each)
   assert.equal(poolOfWorker(undefined, 4), undefined)
+})
+
+const report = 'console.log(JSON.stringify(process.execArgv.filter((flag) => flag.startsWith("--max-semi"))))'
+
+/** The chosen size of the young generation at each start of one server on PostgreSQL, which finds no declaration. */
+async function startsOf(options: readonly string[], nodeOptions = '', channel: readonly 'ipc'[] = []) {
+  const command = ['serve', 'missing.json', '--workers', '1', '--database', server.database]
+  const imports = ['--import', `data:text/javascript,${encodeURIComponent(report)}`]
+  const args = [...options, ...imports, join(import.meta.dirname, 'main.js'), ...command]
+  const env = { ...process.env, NODE_OPTIONS: nodeOptions }
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore', ...channel] })
+  const lines = await Array.fromAsync(createInterface(child.stdout!))
+  return lines.map((line) => JSON.parse(line) as unknown)
+}
+
+test('a server on PostgreSQL that has a chosen young generation, or a channel to its parent, starts once', async () => {
+  assert.deepEqual(await startsOf(['--max-semi-space-size=32']), [['--max-semi-space-size=32']])
+  assert.deepEqual(await startsOf([], '--max-semi-space-size=32'), [[]])
+  assert.deepEqual(await startsOf([], '', ['ipc']), [[]])
 })

@@ -69,19 +69,21 @@ export function poolOfWorker(pool: number | undefined, workers: number): number 
   return Math.max(Math.min(leastPool, pool), Math.floor(pool / workers))
 }
 
+// Set by `prepare-process.js`, unless the operator has chosen a size, or the process must not be started again.
+const usualHeap = '--max-semi-space-size=8'
 // A server that waits for another machine's answers keeps requests alive for longer: a young generation that begins
 // small would copy them again and again. V8 reads these flags only at its start.
 const largerHeap = ['--max-semi-space-size=16', '--min-semi-space-size=8']
-const heapFlag = /^--(?:max-semi-space-size|heap-growing-percent)=/
 
-/** The options of Node.js for a larger heap. */
+/** The options of Node.js with a larger heap in place of the usual one. */
 function heapFlags(): readonly string[] {
-  return [...process.execArgv.filter((flag) => !heapFlag.test(flag)), ...largerHeap]
+  const { execArgv } = process
+  if (!execArgv.includes(usualHeap)) return execArgv
+  return [...execArgv.filter((flag) => flag !== usualHeap), ...largerHeap]
 }
 
-/** Starts the program again in the same process with other options, unless it has them or the system cannot do that. */
+/** Starts the program again in the same process with other options, unless it has them. */
 function restartWith(flags: readonly string[]): void {
   const { execArgv, execPath, argv, env } = process
-  if (flags.every((flag) => execArgv.includes(flag)) || process.platform === 'win32') return
-  process.execve?.(execPath, [execPath, ...flags, ...argv.slice(1)], env)
+  if (flags !== execArgv) process.execve?.(execPath, [execPath, ...flags, ...argv.slice(1)], env)
 }
