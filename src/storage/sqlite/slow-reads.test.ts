@@ -96,6 +96,27 @@ test('LIM-7: a read ends at the limit, and leaves no snapshot behind', async (co
   assert.equal(total, 1)
 })
 
+test('LIM-7: a read that reaches its limit is not tried again where requests are answered', async (context) => {
+  const path = join(folder, 'few.db')
+  await fill(path, 9_000)
+  const catalog = catalogOf(1)
+  const storage = openSqlite(catalog, { path })
+  context.after(() => storage.close())
+  const plan = pageOf(catalog, { filter: containing(200) })
+  const used = async () => {
+    const before = process.threadCpuUsage()
+    const reading = storage.run(plan)
+    const { user, system } = process.threadCpuUsage(before)
+    await assert.rejects(reading, { kind: 'too-long' })
+    return user + system
+  }
+  await used()
+  let sum = 0
+  for (let count = 0; count < 10; count++) sum += await used()
+  context.diagnostic(`${sum} microseconds`)
+  assert.ok(sum < 12_000, `${sum} microseconds for ten reads, of which each may take 4,000`)
+})
+
 test('LIM-7: a read whose client has gone ends, and the next read of the caller begins', async (context) => {
   const { storage, catalog } = opened(context)
   const whole = process.cpuUsage()

@@ -225,13 +225,19 @@ class PagesOfFile implements PageReads {
       outcome = this.#reader.run(readPage(this.#context, this.#reader.memory, plan, this.#isLong))
     } catch (error) {
       if (!(error instanceof Stopped)) throw toStorageFault(error)
+      // Nobody else learns it where the thread is stopped too.
+      this.#learn(performance.now() - started)
     } finally {
       this.#deadline = Number.POSITIVE_INFINITY
     }
-    const current = this.#current as CurrentList | undefined
-    if (outcome === undefined) return this.#readElsewhere(plan, current, requester)
-    if (current !== undefined) this.#paces.learn(current.list, current.known, performance.now() - started)
+    if (outcome === undefined) return this.#readElsewhere(plan, this.#current, requester)
+    this.#learn(performance.now() - started)
     return outcome
+  }
+
+  /** Learns how long the running read took. */
+  #learn(took: number): void {
+    if (this.#current !== undefined) this.#paces.learn(this.#current.list, this.#current.known, took)
   }
 
   close(): Promise<void> {
