@@ -262,3 +262,40 @@ it('DEL-8, DEL-10: few matches of many records are gone at once, whatever the fi
   assert.deepEqual([answer.status, answer.json], [200, { deleted_count: 3 }], answer.text)
   assert.equal(await countOf(trial, 'slips'), 10_001)
 })
+
+it('DEL-5, DEL-10: few records and their children go in one transaction, however they are found', async (context) => {
+  const trial = await trialFor(context, store)
+  const { send, app } = trial
+  const items = await fill(
+    trial,
+    'items',
+    times(10_001, (number) => ({ kind: number < 300 ? 'a few' : 'kept' })),
+  )
+  await fill(trial, 'parts', [{ item_id: items[0] }])
+  const [seal] = await fill(trial, 'seals', [{ item_id: items[299] }])
+  const { step } = app.storage.jobs
+  Object.assign(app.storage.jobs, { step: async () => 'elsewhere' })
+  const few = remove('items?kind[contains]=few')
+  const blocked = await send(few)
+  assert.deepEqual([blocked.status, blocked.json.code, blocked.json.errors[0].ids], [409, 'HAS_DEPENDENTS', [seal]])
+  assert.equal(await countOf(trial, 'items'), 10_001)
+  assert.equal((await send(remove(`seals/${seal}`))).status, 204)
+  // The state of the collection changes once.
+  const tags = new Set<string>()
+  let isOver = false
+  const answer = send(few).finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    tags.add(String(await countOf(trial, 'items')))
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  assert.deepEqual([(await answer).status, (await answer).json], [200, { deleted_count: 300 }])
+  tags.delete('10001')
+  tags.delete('9701')
+  assert.deepEqual([[...tags], await countOf(trial, 'items'), await countOf(trial, 'parts')], [[], 9_701, 0])
+  Object.assign(app.storage.jobs, { step })
+  assert.deepEqual(await app.storage.jobs.open(), [])
+  assert.equal((await send({ method: 'POST', path: `/v1/items/${items[0]}/restore` })).status, 200)
+  assert.equal(await countOf(trial, 'parts'), 1)
+})

@@ -66,7 +66,8 @@ async function finishAnnounced(places: Places, plan: Removed, announced: Announc
     const isRefused = issues.length > 0
     const outcome = isRefused ? refusal(plan, issues) : await runner.write(begin, isChange)
     if (!isChange(outcome)) await runner.write(() => withdraw(deletion))
-    if (!isChange(outcome) || outcome.kind === 'accepted') return outcome
+    const isDone = inspection.few !== undefined || outcome.kind === 'accepted'
+    if (!isChange(outcome) || isDone) return outcome
     return await finished(places, plan, outcome, now)
   } catch (error) {
     const undone = await background.run('fail', { job: { id: deletion, task: 'deletion' }, error: {}, now: now() })

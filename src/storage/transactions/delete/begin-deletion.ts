@@ -17,21 +17,25 @@ import { StorageFault } from '../../storage.ts'
 import { firstRow, type Transaction } from '../../transaction.ts'
 import { tick } from '../rows/clock.ts'
 import { addJobRecord, addWork, keepState } from '../rows/job-rows.ts'
-import { beingDeletedIssue, cascadeReach, listKey, type Selection } from '../rows/pending-deletions.ts'
+import { lockAllRulesBelow } from '../rows/other-records.ts'
+import { beingDeletedIssue, cascadeReach, listKey, type Selection, selectedSql } from '../rows/pending-deletions.ts'
 import {
   blockingRules,
   type Closure,
   canBeBlocked,
   closureOf,
   closureWithin,
+  deleteClosure,
   findBlockers,
   liveRows,
   lockedIds,
+  lockRows,
   markDeleted,
+  mostInspected,
   sizeOf,
 } from './cascade.ts'
 import { claimRows, enqueue, enqueueSql } from './deletion-batches.ts'
-import { countSelected, onlyListed, selectedRows } from './deletion-job.ts'
+import { countSelected, onlyListed, selectedRows, withdraw } from './deletion-job.ts'
 import { type DeletionState, lockedState, shownProgress } from './deletion-state.ts'
 
 /** The plan of a deletion. */
@@ -192,6 +196,8 @@ export interface Inspection {
   /** How many are deleted, children included; `undefined`: not counted, because nothing can block the deletion. */
   readonly total: number | undefined
   readonly isJob: boolean
+  /** The records that match the filter, where they and their children are few and not deleted by a job. */
+  readonly few?: readonly string[] | undefined
 }
 
 /** Checks an announced deletion. It only reads. */
@@ -221,6 +227,8 @@ export function* inspectAnnounced(context: SqlContext, plan: Removed, announced:
     : yield* closureWithin(reading, resource, ids, above)
   const total = closure === undefined ? undefined : sizeOf(closure)
   const isJob = total === undefined || total > above
+  const isFew = plan.kind === 'delete-matching' && !isJob && total <= mostInspected
+  if (isFew) return { issues: [], asked, total, isJob, few: ids }
   if (closure === undefined || !isBlockable) return { issues: [], asked, total, isJob }
   const issues =
     plan.kind === 'bulk-delete'
@@ -262,11 +270,14 @@ export function* beginAnnounced(
   context: SqlContext,
   plan: Removed,
   { ids }: Announced,
-  { asked, total, isJob }: Inspection,
+  { asked, total, isJob, few }: Inspection,
 ): Transaction<Outcome> {
   const { kind, resource, deletion } = plan
   const announced = yield* lockedState(context, deletion)
   if (announced?.phase !== 'check') throw lost()
+  if (few !== undefined && announced.selection !== undefined) {
+    return yield* deleteFew(context, plan, announced.selection, few)
+  }
   let state = newState(plan, announced.selection)
   if (kind !== 'delete-matching') {
     const which = context.engine.isAnyOf(raw('id'), ids)
@@ -293,6 +304,27 @@ export function* beginAnnounced(
   if (kind === 'delete') return { kind: 'deleted', id: plan.id, deletedAt: state.deletedAt }
   if (kind === 'bulk-delete') return { kind: 'bulk-deleted', ids: plan.ids, deletedAt: state.deletedAt }
   return { kind: 'deleted-matching', count: asked }
+}
+
+/** Deletes the few records that match a filter, with their children, in one transaction (DEL-5). */
+function* deleteFew(
+  context: SqlContext,
+  plan: Removed,
+  selection: Selection,
+  few: readonly string[],
+): Transaction<Outcome> {
+  const { resource, deletion } = plan
+  yield* lockAllRulesBelow(context, resource.name)
+  yield* lockRows(context, resource, few)
+  const isSelected = selectedSql({ ...context, locksReferenced: true }, resource, deletion, selection)
+  const among = sql`${liveRows(resource.name)} and ${context.engine.isAnyOf(columnSql(subject, 'id'), few)}`
+  const ids = yield* lockedIds(context, sql`${among} and ${isSelected}`)
+  const closure = yield* closureOf(context, resource, ids)
+  const issues = yield* findBlockers(context, plan, closure)
+  if (issues.length > 0) return { kind: 'conflict', issues }
+  yield* deleteClosure(context, plan, closure)
+  yield* withdraw(deletion)
+  return { kind: 'deleted-matching', count: ids.length }
 }
 
 function lost(): StorageFault {

@@ -14,7 +14,7 @@ import type { Catalog, RecordValues, Resource } from '../../../model/resource.ts
 import type { Issue } from '../../../spec/faults.ts'
 import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
-import { liveSql } from '../../sql/predicate.ts'
+import { liveSql, type PredicateContext } from '../../sql/predicate.ts'
 import { storedSql } from '../../sql/records.ts'
 import { ignoringRows, type Row, type Transaction } from '../../transaction.ts'
 
@@ -108,7 +108,7 @@ export function selectionRange({ engine }: SqlContext, { at, last, newest }: Sel
 }
 
 /** A condition on live rows of the subject: a deletion by filter has still to delete them. */
-function selectedSql(context: SqlContext, resource: Resource, job: string, selection: Selection): Sql {
+export function selectedSql(context: PredicateContext, resource: Resource, job: string, selection: Selection): Sql {
   const id = columnSql(subject, 'id')
   const isListed = (list: 'selected' | 'kept') =>
     sql`exists (select 1 from resourced_queue where job = ${listKey(job, list)} and record = ${id})`
