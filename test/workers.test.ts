@@ -303,6 +303,27 @@ test('if workers end again and again, the server ends too, and says so', async (
   assert.match(server.errors.join(''), /5 workers ended shortly after their start\. .*--workers 1/)
 })
 
+test('a worker that cannot be started, because too many files are open, is started later', async () => {
+  const preload = join(folder, 'too-many-files.mjs')
+  // Node.js does the same when it gets EMFILE.
+  const failing = `const { ChildProcess } = await import('node:child_process')
+    const { spawn } = ChildProcess.prototype
+    process.on('SIGUSR2', () => {
+      ChildProcess.prototype.spawn = function () {
+        ChildProcess.prototype.spawn = spawn
+        process.nextTick(() => this.emit('error', new Error('spawn EMFILE')))
+      }
+    })`
+  writeFileSync(preload, `if (!process.env.RESOURCED_WORKER) { ${failing} }`)
+  const server = await start('2', [], { NODE_OPTIONS: `--import ${preload}` })
+  const id = server.workerIds.get(2) as number
+  server.child.kill('SIGUSR2')
+  await sleep(200)
+  process.kill(id, 'SIGKILL')
+  await until(async () => server.workerIds.get(2) !== id)
+  await stop(server)
+})
+
 test('a first worker that cannot start explains why, and its exit code is that of the server', async () => {
   const failing = async (options: readonly string[]) => {
     const server = await startServer(folder, ['--http', '--workers', '2', ...options], {}, address).catch(String)

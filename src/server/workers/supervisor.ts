@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigurationError } from '../../spec/configuration-error.ts'
 import { forwardLines, type LogBlocks } from '../observe/log.ts'
@@ -151,7 +152,9 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       ...{ isServing: false, isLeaving: false, servingSince: Number.POSITIVE_INFINITY },
     }
     workers.add(worker)
-    if (child.stdout !== null && options.output !== undefined) forwardLines(child.stdout, options.output)
+    // A process that cannot be started, for example because too many files are open, has no output.
+    const { stdout } = child as { readonly stdout: Readable | null | undefined }
+    if (stdout && options.output !== undefined) forwardLines(stdout, options.output)
     child.once('disconnect', () => void connections.remove(child))
     child.once('error', (error) => {
       if (child.pid === undefined) exit.resolve(error.message)
