@@ -161,6 +161,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
         ? await server.listen(host, port)
         : await server.adopt(host, async (take) => {
             const joined = await worker.join(take, {
+              server: app.current.server,
               metrics: metrics?.report,
               forgetKeys: () => app.current.forgetKeys(),
             })

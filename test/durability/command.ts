@@ -12,8 +12,8 @@ export interface ServerProcess {
   readonly child: ChildProcess
   /** Without the version: `http://127.0.0.1:4711`. */
   readonly origin: string
-  /** The name by which it claims jobs. */
-  readonly server: string
+  /** The names by which it, or each of its workers, claims jobs. */
+  readonly names: ReadonlySet<string>
   /** Where its metrics are, if it was told to keep any. */
   readonly metrics: string | undefined
   /** The messages of its log so far, requests left out. */
@@ -63,19 +63,19 @@ export async function startServer(
   const log: string[] = []
   const workerIds = new Map<number, number>()
   let metrics: string | undefined
-  let server = ''
+  const names = new Set<string>()
   const origin = await new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).on('line', (text) => {
       const line = JSON.parse(text)
       if (line.msg !== 'request' && !line.msg.startsWith('worker ')) log.push(line.msg)
       if (line.msg === 'worker started') workerIds.set(line.worker, line.pid)
+      if (line.server !== undefined) names.add(line.server)
       if (line.msg === 'metrics') metrics = line.url
-      if (line.msg === 'listening') server = line.server
       if (line.msg === 'listening') resolve(new URL(line.url).origin)
     })
     ended.then((how) => reject(new Error(`The server ended with ${how}: ${errors.join('')}`)))
   })
-  return { child, origin, server, metrics, log, errors, ended, workerIds }
+  return { child, origin, names, metrics, log, errors, ended, workerIds }
 }
 
 /** Has SIGKILL end a server and its workers at the same moment, as the end of their machine would. */

@@ -125,7 +125,8 @@ function entryOf(observation: Exclude<Observation, { kind: 'request' | 'turned-a
     case 'worker': {
       const { state, worker, pid } = observation
       if (state === 'ended') return entry('error', 'worker ended', { worker, pid, reason: observation.reason })
-      return entry(state === 'started' ? 'info' : 'warn', `worker ${state}`, { worker, pid })
+      if (state === 'kept') return entry('warn', 'worker kept', { worker, pid })
+      return entry('info', 'worker started', { worker, pid, server: observation.server })
     }
     case 'listening':
       return entry('info', observation.kind, { url: observation.url, server: observation.server })

@@ -63,7 +63,15 @@ export type Observation =
   | { readonly kind: 'certificate'; readonly state: 'renewed'; readonly until: string }
   | { readonly kind: 'certificate'; readonly state: 'refused'; readonly reason: string }
   /** A worker serves, has ended by itself, or stays because the one that should replace it does not start. */
-  | { readonly kind: 'worker'; readonly state: 'started' | 'kept'; readonly worker: number; readonly pid: number }
+  | {
+      readonly kind: 'worker'
+      readonly state: 'started'
+      readonly worker: number
+      readonly pid: number
+      /** The name by which the worker claims jobs. */
+      readonly server: string
+    }
+  | { readonly kind: 'worker'; readonly state: 'kept'; readonly worker: number; readonly pid: number }
   | {
       readonly kind: 'worker'
       readonly state: 'ended'

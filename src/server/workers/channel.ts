@@ -23,8 +23,8 @@ export interface Listening {
 
 /** What a worker may ask of its supervisor. */
 export interface SupervisorCalls {
-  /** The worker can answer requests. Resolves when it gets connections. */
-  ready(): Promise<Listening>
+  /** The worker can answer requests. Resolves when it gets connections. Its name is that by which it claims jobs. */
+  ready(server: string): Promise<Listening>
   /** The worker has got the connection that was sent to it. */
   taken(): void
   /** The worker was asked to end, by a signal: it asks to be replaced. */

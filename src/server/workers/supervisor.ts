@@ -122,12 +122,12 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     const exit = Promise.withResolvers<number | string>()
     const begun = Promise.withResolvers<boolean>()
     const calls: SupervisorCalls = {
-      async ready() {
+      async ready(server) {
         listening ??= listen()
         const place = await listening
         worker.isServing = true
         worker.servingSince = performance.now()
-        if (!isFirst) observe({ kind: 'worker', state: 'started', worker: number, pid: child.pid ?? 0 })
+        if (!isFirst) observe({ kind: 'worker', state: 'started', worker: number, pid: child.pid ?? 0, server })
         // The worker takes connections from its next turn on.
         setImmediate(() => worker.isLeaving || connections.add(child))
         begun.resolve(true)

@@ -27,6 +27,8 @@ export interface WorkerPlace {
 
 /** What a worker does for its supervisor. */
 export interface WorkerDuties {
+  /** The name by which the worker claims jobs. */
+  readonly server: string
   /** `undefined`: no metrics are collected. */
   readonly metrics: (() => Promise<readonly object[]>) | undefined
   forgetKeys(): void
@@ -96,7 +98,7 @@ export function linkToSupervisor(): WorkerLink | undefined {
         supervisor.tell('taken')
       })
       // Without a supervisor there is nothing to serve, and nothing was served yet.
-      return supervisor.call('ready').catch(() => process.exit(1))
+      return supervisor.call('ready', given.server).catch(() => process.exit(1))
     },
     announceRevocation: () => supervisor.call('revoked').catch(() => {}),
     async report() {
