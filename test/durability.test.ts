@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { clientOf } from './durability/client.ts'
-import { createKey, databaseFile, startServer } from './durability/command.ts'
+import { createKey, databaseFile, type ServerProcess, startServer } from './durability/command.ts'
 import { diary } from './durability/declaration.ts'
 import { inspect } from './durability/inspect.ts'
 import { Ledger } from './durability/ledger.ts'
@@ -18,7 +18,12 @@ import { engine, newDatabase } from './engine.ts'
 const rounds = Number(process.env.KILL_ROUNDS ?? (engine === 'sqlite' ? 15 : 6))
 const connections = 24
 const folder = mkdtempSync(join(tmpdir(), 'resourced-durability-'))
-after(() => rmSync(folder, { recursive: true }))
+let running: ServerProcess | undefined
+after(() => {
+  // A server that a failed test left would keep this process alive.
+  running?.child.kill('SIGKILL')
+  rmSync(folder, { recursive: true })
+})
 
 // A file is looked into as well.
 const address = engine === 'sqlite' ? undefined : (await newDatabase()).address
@@ -35,6 +40,7 @@ test(`${rounds} kills while ${connections} connections write lose no acknowledge
     writerOf(ledger, number, randomFrom(seed + number)),
   )
   let server = await startServer(folder, ['--http'], {}, address)
+  running = server
   let unanswered = 0
   for (let round = 0; round < rounds; round++) {
     const clients = writers.map(() => clientOf(server.origin, key))
@@ -51,6 +57,7 @@ test(`${rounds} kills while ${connections} connections write lose no acknowledge
     unanswered += ledger.changes.filter((change) => change.acknowledged === undefined).length
 
     server = await startServer(folder, ['--http'], {}, address)
+    running = server
     const client = clientOf(server.origin, key)
     const { entries, changes } = ledger
     const found = await verify(client.send, { entries, changes, durable: (entry) => entry.durable })

@@ -11,7 +11,8 @@ import { partNames } from '../../src/storage/sqlite/engine.ts'
  * @throws AssertionError at the first fault
  */
 export function inspect(file: string): void {
-  const database = new DatabaseSync(file)
+  // Other workers may still be starting.
+  const database = new DatabaseSync(file, { timeout: 10_000 })
   const all = (statement: string) =>
     database
       .prepare(statement)
