@@ -1,9 +1,10 @@
 /** The measurement of size: the same operations over ten thousand records and over very many. */
+import { byHand } from './by-hand.ts'
 import { contestantOf } from './compare-row.ts'
 import { type Finding, findingOf, type Measurement } from './measurement.ts'
 import { openAtlasIn, ours } from './ours.ts'
 import { freePort, type Server, startServer } from './processes.ts'
-import { runRounds } from './rounds.ts'
+import { ratiosOf, runRounds } from './rounds.ts'
 import { deletionsOf, type Row, rows } from './rows.ts'
 import type { Data, Setup } from './setup.ts'
 
@@ -26,20 +27,28 @@ const target = 0.85
 export const growth: Measurement = {
   name: 'growth',
   async measure(setup) {
-    const { folder, pace, many, say } = setup
+    const { folder, pace, many, say, note } = setup
     const [large, small] = [await startOn(setup, many), await startOn(setup, few)]
     const [title, yardstick] = [`over ${many.toLocaleString('en')} records`, `over ${few.toLocaleString('en')}`]
+    const [byHandOnLarge, byHandOnSmall] = [`by hand, ${title}`, `by hand, ${yardstick}`]
     const findings: Finding[] = []
+    const left: string[] = []
     for (const row of rows.filter(({ name }) => names.includes(name)).map(fitting)) {
       say(`  ${row.name}`)
       const contestants = [
         await contestantOf(row, 'ours', large.server, large.data),
         await contestantOf(row, yardstick, small.server, small.data),
+        await contestantOf(row, byHandOnLarge, large.byHand, large.data),
+        await contestantOf(row, byHandOnSmall, small.byHand, small.data),
       ]
       const results = await runRounds(contestants, { ...pace, rounds: 3 }, folder)
-      findings.push(findingOf(`${row.title}, ${title}`, results, 'ours', { [yardstick]: target }))
+      const yardsticks = { [yardstick]: target, [byHandOnLarge]: undefined }
+      findings.push(findingOf(`${row.title}, ${title}`, results, 'ours', yardsticks))
+      const ofByHand = ratiosOf(results, byHandOnLarge, byHandOnSmall, 'thrift')
+      left.push(`${row.title} ${ofByHand.median.toFixed(2)}`)
     }
-    for (const { server } of [large, small]) await server.stop()
+    note(`What the server by hand keeps ${title}, by processor time, of its rates ${yardstick}: ${left.join('; ')}`)
+    for (const { server, byHand } of [large, small]) for (const each of [server, byHand]) await each.stop()
     return findings
   },
 }
@@ -50,11 +59,19 @@ function fitting(row: Row): Row {
   return { ...row, once: 1_000, requests: ({ data }) => deletionsOf(data, 0) }
 }
 
-async function startOn({ folder, made }: Setup, count: number): Promise<{ data: Data; server: Server }> {
+/** Starts our server and the one by hand, each on so many records. */
+async function startOn(
+  { folder, made }: Setup,
+  count: number,
+): Promise<{ data: Data; server: Server; byHand: Server }> {
   const data = await made(count)
   const port = await freePort()
   const start = ours(folder, `growth-${count}`, `sqlite:${data.file}`, port, false, openAtlasIn(folder))
-  const server = await startServer({ ...start, patience: 120_000 })
-  server.hold(true)
-  return { data, server }
+  const other = byHand(folder, data.file, data.authorization, await freePort())
+  const servers = {
+    byHand: await startServer({ ...other, patience: 120_000 }),
+    server: await startServer({ ...start, patience: 120_000 }),
+  }
+  for (const each of Object.values(servers)) each.hold(true)
+  return { data, ...servers }
 }

@@ -4,7 +4,7 @@ import type { RecordValues, Resource } from '../src/model/resource.ts'
 import { columnsOf } from '../src/storage/sql/columns.ts'
 import { boundOf, searchWords } from '../src/storage/sql/records.ts'
 import { searchTable } from '../src/storage/sql/tables.ts'
-import { partNames, partOf } from '../src/storage/sqlite/engine.ts'
+import { addParts, partNames, partOf, searchParts } from '../src/storage/sqlite/search-parts.ts'
 
 /** Makes a function that inserts a record (with its system fields) and its words; transactions are the caller's. */
 export function inserterOf(resource: Resource, database: DatabaseSync): (record: RecordValues) => void {
@@ -14,7 +14,10 @@ export function inserterOf(resource: Resource, database: DatabaseSync): (record:
   const list = names.map((name) => `"${name}"`).join(', ')
   const row = database.prepare(`insert into "${resource.name}" (${list}) values (${places})`)
   const isSearched = resource.fields.some((field) => field.search)
-  const words = (isSearched ? partNames(searchTable(resource.name)) : []).map((part) =>
+  const search = searchTable(resource.name)
+  // Servers add parts one by one, as rows come.
+  if (isSearched) database.exec(addParts(search, countParts(database, search), searchParts).join('; '))
+  const words = (isSearched ? partNames(search) : []).map((part) =>
     database.prepare(`insert into "${part}" (rowid, words) values (?, ?)`),
   )
   return (record) => {
@@ -23,4 +26,9 @@ export function inserterOf(resource: Resource, database: DatabaseSync): (record:
     const { lastInsertRowid } = row.run(...bound)
     words[partOf(Number(lastInsertRowid))]?.run(lastInsertRowid, searchWords(resource, record))
   }
+}
+
+function countParts(database: DatabaseSync, search: string): number {
+  const found = database.prepare('select count(*) as count from sqlite_schema where name = ?')
+  return partNames(search).filter((part) => found.get(part)?.['count'] === 1).length
 }

@@ -27,6 +27,8 @@ request = function()
   return message
 end
 response = function(status, headers, body)
-  tags[string.match(body, '"id":"([%w-]+)"')] = headers['ETag'] or headers['etag']
+  local id = string.match(body, '"id":"([%w-]+)"')
+  -- A refusal has no id; the round ends with an error that names its status.
+  if id ~= nil then tags[id] = headers['ETag'] or headers['etag'] end
 end
 `

@@ -1,4 +1,4 @@
-/** What it takes to start with data present, and what the server keeps in memory after everything else. */
+/** What it takes to start with data present. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, type Request } from './ask.ts'
 import type { Measurement } from './measurement.ts'
@@ -6,18 +6,6 @@ import { ours } from './ours.ts'
 import { freePort, launch, type Start, stop } from './processes.ts'
 import { spreadOf } from './rounds.ts'
 import { copyOf, get } from './setup.ts'
-
-export const memory: Measurement = {
-  name: 'memory',
-  async measure(setup) {
-    const title = 'Memory of the server after all comparisons, '
-    const memoryOf = async (secure: boolean) => spreadOf([(await setup.ours(secure)).memory() / 1_000_000])
-    return [
-      { title: `${title}HTTP`, unit: 'MB', own: await memoryOf(false), comparisons: [], atMost: 150 },
-      { title: `${title}HTTPS`, unit: 'MB', own: await memoryOf(true), comparisons: [], atMost: 150 },
-    ]
-  },
-}
 
 export const startUp: Measurement = {
   name: 'start-up',

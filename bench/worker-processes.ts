@@ -51,12 +51,16 @@ export const workerProcesses: Measurement = {
   },
 }
 
-/** What more cores would give, if each worker needs as much processor time for a response as those measured. */
+/**
+ * What more cores would give. At most: each worker needs as much processor time for a response as each of two. At least:
+ * with each doubling, workers lose the part of their rate that two workers have lost.
+ */
 function calculated(title: string, rate: number, own: Result, other: Result): string {
   const efficiency = Math.min(1, spreadOf(own.thrift).median / spreadOf(other.thrift).median)
-  const [eight, many] = [8, 64].map((cores) => Math.round(rate * cores * efficiency).toLocaleString('en'))
-  const one = Math.round(rate).toLocaleString('en')
-  const part = Math.round(efficiency * 100)
-  const base = `with ${part} % of one worker's responses for a second of processor time`
-  return `${title}: one worker ${one} a second, measured; 8 workers on 8 cores ${eight} and 64 on 64 ${many}, calculated ${base}`
+  const rated = (each: number) => Math.round(rate * each).toLocaleString('en')
+  const [eight, many] = [8, 64].map((cores) => {
+    return `${rated(cores * efficiency ** Math.log2(cores))} to ${rated(cores * efficiency)}`
+  })
+  const base = `two workers gave ${Math.round(efficiency * 100)} % of its responses for a second of processor time`
+  return `${title}: one worker ${rated(1)} a second, measured; ${base}; calculated, 8 workers on 8 cores ${eight}, 64 on 64 ${many}`
 }

@@ -68,7 +68,8 @@ request = function()
   if turn == #messages then
     took = now() - began
     wrk.thread:stop()
-    return ''
+    -- Over TLS an empty message is an error. Servers skip an empty line before a request (RFC 9112, section 2.2).
+    return '\\r\\n'
   end
   turn = turn + 1
   return messages[turn]

@@ -7,6 +7,7 @@
  */
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
+import { noBrowser } from '../test/browser/chromium.ts'
 import { type Cluster, startCluster } from '../test/postgres/cluster.ts'
 import { type Version, whyNoPostgres } from '../test/postgres/programs.ts'
 import { testFiles } from '../test/postgres/test-files.ts'
@@ -18,6 +19,7 @@ import {
   isRest,
   isWorthRepeating,
   mayShareProcess,
+  opensPages,
 } from '../test/selection.ts'
 
 /** Test files that one run of Node's test runner takes. */
@@ -38,10 +40,15 @@ const asked: Version = words[0] === '15' ? '15' : '18'
 const given = words.filter((word) => word !== '15' && word !== '18')
 const onPostgres = selection === 'postgres'
 
+if (noBrowser !== false) {
+  console.error(`No test runs in a browser: ${noBrowser}.`)
+  // `npm test` needs Node only; all tests need a browser.
+  if (selection === 'rest') process.exitCode = 1
+}
 const clusters = new Map<Version, Promise<Cluster>>()
 try {
   const groups = given.length > 0 ? [{ title: 'named files', files: given, ...on(asked) }] : await groupsOf()
-  process.exitCode = (await runAll(groups)) === 0 ? 0 : 1
+  if ((await runAll(groups)) > 0) process.exitCode = 1
 } finally {
   for (const cluster of clusters.values()) await (await cluster).stop()
 }
@@ -57,12 +64,14 @@ async function groupsOf(): Promise<readonly Group[]> {
   const repeated = following.filter((file) => !isPostgresOnly(file))
   if (onPostgres) return grouped(`PostgreSQL ${asked}`, asked === '15' ? following : repeated, asked)
   if (selection === 'quick') {
-    return [...grouped('PostgreSQL 18', repeated.filter(isQuick), '18'), ...grouped('SQLite', files.filter(isQuick))]
+    const quick = repeated.filter((file) => isQuick(file) && !opensPages(file))
+    return [...grouped('PostgreSQL 18', quick, '18'), ...grouped('SQLite', files.filter(isQuick))]
   }
+  const rest = repeated.filter((file) => isRest(file) || opensPages(file))
   return [
     ...grouped('SQLite', files.filter(isRest)),
     ...grouped('4 workers', files.filter(concernsWorkers)).map((group) => ({ ...group, workers: '4' })),
-    ...grouped('PostgreSQL 18', repeated.filter(isRest).filter(isWorthRepeating), '18'),
+    ...grouped('PostgreSQL 18', rest.filter(isWorthRepeating), '18'),
     ...grouped('PostgreSQL 15', repeated.filter(isEssential), '15'),
   ]
 }

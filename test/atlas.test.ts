@@ -106,7 +106,12 @@ test('the atlas is loaded once, completely, and is served; the printed commands 
     await openSqlite(await loadCatalog(declaration), { path: usual }).close()
     const schemaOf = (path: string) => {
       const database = new DatabaseSync(path, { readOnly: true })
-      const rows = database.prepare('select type, name, sql from sqlite_schema order by type, name').all()
+      // Of a full-text index the first part is made at the start, the others with their first words.
+      const rows = database
+        .prepare(
+          "select type, name, sql from sqlite_schema where name not like 'resourced_words_%' order by type, name",
+        )
+        .all()
       const check = database.prepare('pragma integrity_check').get()
       database.close()
       assert.deepEqual({ ...check }, { integrity_check: 'ok' })

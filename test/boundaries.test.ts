@@ -98,6 +98,19 @@ test('every import is allowed by the table', () => {
   assert.deepEqual(objections(imports), [])
 })
 
+test('the pages for people are clients: of the source code they import types of the client', async () => {
+  for (const folder of ['console', 'api-page']) {
+    const found = (await readSources(new URL(`../${folder}`, import.meta.url))).flatMap(importsOf)
+    assert.ok(found.length > 5, 'the sources were read')
+    const outside = found.filter(({ file, target }) => target?.startsWith('../') && !/\.test\.tsx?$/.test(file))
+    const allowed = /^\.\.\/(?:console\/interface\/|src\/client\/)/
+    assert.deepEqual(
+      outside.filter(({ target = '' }) => !allowed.test(target)),
+      [],
+    )
+  }
+})
+
 test('no file imports itself through others', () => {
   assert.deepEqual(
     circles(imports).map((circle) => circle.join(' → ')),

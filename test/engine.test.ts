@@ -14,7 +14,6 @@ const ofSqlite: Readonly<Record<string, string>> = {
   'src/cli/supported-node.test.ts': 'is about versions of Node; no database is opened',
   'src/storage/transactions/export-csv.test.ts': 'reads values through the engine of SQLite',
   'test/atlas.test.ts': 'the example fills a file and takes it into use by renaming it',
-  'test/browser/cors.test.ts': 'is about a browser',
   'test/canaries.test.ts': 'is about what the command says; one file will do',
   'test/command-errors.test.ts': 'is about what the commands print; a file is enough',
   'test/deletion-crash.test.ts': 'fills a file past the storage, and copies it for each kill',
@@ -25,6 +24,7 @@ const ofSqlite: Readonly<Record<string, string>> = {
     'replays what was written to a disk: the server of PostgreSQL answers for its own',
   'test/private-files.test.ts': 'is about the modes of files',
   'test/purge-pace.test.ts': 'times the transactions of one connection to a file',
+  'test/restoration-crash.test.ts': 'fills a file past the storage, and copies it for each kill',
   'test/stopping.test.ts': 'holds the lock of a file while the server stops',
 }
 

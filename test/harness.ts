@@ -14,6 +14,7 @@ import type { JwtSettings } from '../src/policy/jwt-settings.ts'
 import type { AuthenticateOption } from '../src/policy/own-credentials.ts'
 import { type Application, assemble } from '../src/server/app.ts'
 import type { Observation } from '../src/server/observe/observe.ts'
+import type { ConsoleSettings } from '../src/server/pages/console-settings.ts'
 import type { RateOptions } from '../src/server/rates/rate-limiter.ts'
 import { fault } from '../src/spec/faults.ts'
 import { completeVersions, isDeprecated, type Versions } from '../src/versions/versions.ts'
@@ -80,12 +81,15 @@ export async function trial(
     /** The beginning of every address: `/api`. */
     readonly basePath?: string
     readonly requireHttps?: boolean
+    readonly console?: ConsoleSettings
     readonly development?: boolean
     readonly cors?: Cors
     readonly jwt?: JwtSettings
     readonly authenticate?: AuthenticateOption
     /** How long it may take, in milliseconds. */
     readonly authenticateTimeout?: number
+    /** Reads the metrics of the server. */
+    readonly readMetrics?: () => Promise<string>
     /** How rates are limited: not at all unless said. */
     readonly rates?: RateOptions
   } = {},
@@ -98,11 +102,11 @@ export async function trial(
   const clock = { ahead: 0 }
   const seen: Observation[] = []
   const now = () => Date.now() + clock.ahead
-  const { requireHttps, development, cors, jwt, rates = { rateLimit: 'off' } } = options
+  const { requireHttps, console, development, cors, jwt, readMetrics, rates = { rateLimit: 'off' } } = options
   const observe = (each: Observation) => void seen.push(each)
   const { authenticate, authenticateTimeout } = options
   const credentials = { jwt, authenticate, authenticateTimeout }
-  const common = { versions, observe, now, requireHttps, development, cors }
+  const common = { versions, observe, now, requireHttps, console, development, cors, readMetrics }
   const app = assemble(catalog, storage, { ...common, ...credentials, ...rates })
   const keys = new Map<string, string>()
   for (const [subject, roles] of Object.entries(callers)) {
@@ -178,6 +182,8 @@ function judgeOf(declaration: InterfaceDeclaration, versions: Versions): Version
 function judgeVersions(versions: Versions): VersionsJudge {
   const made = new Map<string, Judge>()
   return (method, target, response, now) => {
+    // The document describes the interface for programs.
+    if (isPage.test(target) && response.status < 400) return
     const named = response.headers['API-Version'] ?? target.split(/[/?]/)[1] ?? ''
     const version = versions.all.get(named) ?? versions.current
     const key = `${version.name} ${isDeprecated(version, now)}`
@@ -186,6 +192,8 @@ function judgeVersions(versions: Versions): VersionsJudge {
     judge(method, target, response)
   }
 }
+
+const isPage = /\/(?:console|docs)(?:\/assets\/[^/]+)?$/
 
 /** The same, closed when the test ends. */
 export async function trialFor(
@@ -228,8 +236,9 @@ function request(sent: Sent, keys: ReadonlyMap<string, string>): HttpRequest {
 function received(response: HttpResponse): Received {
   const { body } = response
   const text = isFile(body) ? stretchOf(body) : body === undefined ? '' : Buffer.from(body as string).toString()
-  // Part of a representation need not be JSON by itself, and a file need not be JSON at all.
-  const whole = text !== '' && response.status !== 206 && !isFile(body)
+  // Part of a representation need not be JSON by itself; files, pages and metrics need not be JSON at all.
+  const isText = response.headers['Content-Type']?.startsWith('text/') === true
+  const whole = text !== '' && response.status !== 206 && !isFile(body) && !isText
   const headers = Object.fromEntries(
     Object.entries(response.headers).map(([name, value]) => [name.toLowerCase(), value]),
   )

@@ -24,7 +24,7 @@ export interface Source {
 /** Every file of TypeScript or JavaScript below a folder. */
 export async function readSources(folder: URL): Promise<Source[]> {
   const names = (await readdir(folder, { recursive: true })).map((name) => name.replaceAll('\\', '/')).sort()
-  const files = names.filter((name) => /\.[jt]s$/.test(name))
+  const files = names.filter((name) => /\.[jt]sx?$/.test(name))
   return Promise.all(files.map(async (file) => ({ file, text: await readFile(new URL(file, `${folder}/`), 'utf8') })))
 }
 

@@ -61,11 +61,15 @@ test('ERR-6: two servers enter maintenance and finish requests, and a killed one
   const [one, two] = await Promise.all([start(), start()])
   assert.deepEqual([await statusOf(one), await statusOf(two)], [200, 200])
 
-  // A creation whose body is still on its way.
-  const open = request(`${one.origin}/v1/folders`, { method: 'POST', headers: headers() })
+  // A creation whose body is still on its way. 100 says that a worker has begun it.
+  const open = request(`${one.origin}/v1/folders`, {
+    method: 'POST',
+    headers: { ...headers(), Expect: '100-continue' },
+  })
   const answered = once(open, 'response')
-  await new Promise((resolve) => open.write('{"name":"Begun","title":"A folder",', resolve))
-  await statusOf(one)
+  open.flushHeaders()
+  await once(open, 'continue')
+  open.write('{"name":"Begun","title":"A folder",')
 
   maintenance('on', '--message', 'Back soon.', '--retry-after', 'PT2M')
   const took = await until(503, one, two)

@@ -46,7 +46,8 @@ function move(from: string, to: string, declaration = 'resources.ts'): Running {
   return { child, said: () => said, ended: new Promise((resolve) => child.on('close', resolve)) }
 }
 
-const now = Date.parse('2026-11-22T10:00:00.000Z')
+// The files of exports last a day, also by the clock of the command.
+const now = Math.floor(Date.now() / 1000) * 1000
 const day = 86_400_000
 
 /** A filled database, and what is answered of it. */

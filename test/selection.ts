@@ -11,19 +11,24 @@ const slow = [
 ]
 
 const quickTests =
-  /^test\/(?:scenarios\/.*|boundaries|engine|examples|openapi-truth|private-files|readiness|rules|checker\/own|checker\/cases|documentation\/(?:page|links)|wire\/head)\.test\.ts$/
+  /^test\/(?:scenarios\/.*|boundaries|engine|examples|openapi-truth|private-files|readiness|rules|checker\/own|checker\/cases|documentation\/(?:page|links)|wire\/head|browser\/(?:browser|cors|console-journey|console-permissions))\.test\.ts$/
 
-// Commands of their own run these: `test:schemathesis`, `test:browser`, and one that needs a Redis server.
-const elsewhere = /^test\/(?:schemathesis|browser|redis)\//
+// Commands of their own run these: `test:schemathesis`, and one that needs a Redis server.
+const elsewhere = /^test\/(?:schemathesis|redis)\//
 
 /** Whether every change must pass it. */
 export function isQuick(file: string): boolean {
-  return file.startsWith('src/') ? !slow.some((pattern) => pattern.test(file)) : quickTests.test(file)
+  return file.startsWith('test/') ? quickTests.test(file) : !slow.some((pattern) => pattern.test(file))
 }
 
 /** Whether it runs after the quick tests. */
 export function isRest(file: string): boolean {
   return !isQuick(file) && !elsewhere.test(file)
+}
+
+/** Whether it opens pages in a browser. `npm test` runs the quick ones on SQLite only. */
+export function opensPages(file: string): boolean {
+  return file.startsWith('test/browser/')
 }
 
 /**
@@ -33,14 +38,19 @@ export function isPostgresOnly(file: string): boolean {
   return /^(?:test\/(?:differential|postgres|races)\/|src\/storage\/postgres\/|test\/(?:move|backup)\.test)/.test(file)
 }
 
-/** Whether it may run in one process with others: it leaves nothing behind there and does not measure time. */
+/** Whether it may run in one process with others: it leaves nothing behind there, and measures no time or memory. */
 export function mayShareProcess(file: string): boolean {
-  return /^test\/scenarios\/|^src\/(?!server|cli|storage\/(?:sqlite|postgres)|plan\/json-patch\.test)/.test(file)
+  return /^(?:test\/scenarios|console)\/|^src\/(?!server|cli|storage\/(?:sqlite|postgres|transactions\/memory)|plan\/json-patch\.test)/.test(
+    file,
+  )
 }
 
 /** Whether PostgreSQL can change its result: thousands of cases of it are decided above the storage otherwise. */
 export function isWorthRepeating(file: string): boolean {
-  return !/^test\/(?:postgres\/pooler|permissions|wire\/conditions|power-cut|checker\/(?!own|harms))/.test(file)
+  // Of the pages, the walk through the console and its deletions depend on the database; the others on the browser.
+  return !/^test\/(?:postgres\/pooler|permissions|wire\/conditions|power-cut|checker\/(?!own|harms)|browser\/(?!console-journey|deletion))/.test(
+    file,
+  )
 }
 
 /** Whether it tests what depends most on how a database stores and finds things. */

@@ -1,6 +1,9 @@
 /** Steps that scenarios share. */
 import assert from 'node:assert/strict'
+import { uuidv7 } from 'uuidv7'
 import type { HttpRequest } from '../src/http/message.ts'
+import { always } from '../src/model/predicate.ts'
+import type { Resource } from '../src/model/resource.ts'
 import type { Plan } from '../src/plan/plan.ts'
 import { type Application, assemble } from '../src/server/app.ts'
 import type { Observation } from '../src/server/observe/observe.ts'
@@ -26,6 +29,18 @@ export async function stateOf({ send }: Trial, collections: Iterable<string>): P
 /** How many records a collection says that it has. */
 export async function countOf({ send }: Trial, collection: string, query = ''): Promise<number> {
   return (await send({ path: `/v1/${collection}${query}` })).json.pagination.total_count
+}
+
+/** Creates records without a request for each. Returns their ids. */
+export async function fill({ app }: Trial, collection: string, bodies: readonly object[]): Promise<string[]> {
+  const resource = app.catalog.resources.get(collection) as Resource
+  const caller = { id: 'root', roles: ['admin'], claims: {} }
+  const plans = bodies.map((body) => {
+    const plan = { kind: 'create', resource, id: uuidv7(), parent: undefined, body, permitted: always } as const
+    return { ...plan, mayAssignOwner: true, caller, now: Date.now() }
+  })
+  for (const outcome of await app.storage.load(plans, 'stop')) assert.equal(outcome, undefined)
+  return plans.map(({ id }) => id)
 }
 
 /** The same application, with a storage that fails. */

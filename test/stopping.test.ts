@@ -120,26 +120,50 @@ test('OPS-2: a server that is stopped while 1,000 connections overload it answer
   assert.equal(row?.['count'], acknowledged)
 })
 
-test('OPS-2: changes that wait for the database are still made and answered; new connections are refused', async () => {
-  const server = await start()
-  const release = holdLock()
+test('OPS-2: changes that wait for the database are still made and answered; new connections are refused', async (context) => {
+  for (let round = 1; ; round++) {
+    const { held, statuses, code, took, last } = await stopWhileChangesWait(round)
+    context.diagnostic(`the changes waited ${held.toFixed(0)} ms; the server stopped ${took.toFixed(0)} ms later`)
+    assert.equal(code, 0)
+    assert.equal(last, 'stopped')
+    // A change waits five seconds for the database: on a machine that needs longer for all of this, it is refused.
+    if (held > 4_500 && round < 10) continue
+    assert.deepEqual(statuses, new Array(32).fill(201))
+    // At the deadline it would cut connections.
+    assert.ok(took < 8_000, `it took ${took} ms`)
+    return
+  }
+})
+
+/** Stops a server while 32 changes wait, and releases the database once the server refuses new connections. */
+async function stopWhileChangesWait(round: number) {
+  const server = await start(['--http', '--metrics-port', '0'])
   const clients = Array.from({ length: 32 }, () => clientOf(server.origin, key))
+  // Every connection is there before the database is held.
+  await Promise.all(clients.map(({ send }) => send('GET', '/health/live')))
+  const release = holdLock()
+  const begun = performance.now()
   const answers = clients.map(({ send }, index) =>
-    send('POST', '/v1/folders', { body: folderNamed(`waiting ${index}`) }),
+    send('POST', '/v1/folders', { body: folderNamed(`waiting ${round} ${index}`) }),
   )
-  await sleep(200)
+  const isOver = () => performance.now() - begun > 60_000
+  const areRunning = async () =>
+    /^resourced_requests_in_flight 32$/m.test(await (await fetch(server.metrics ?? '')).text())
+  while (!(await areRunning()) && !isOver()) await sleep(5)
   const stopped = stop(server)
-  await sleep(200)
-  await assert.rejects(clientOf(server.origin, key).send('GET', '/health/live'), isConnectionLost)
+  const isRefused = () =>
+    clientOf(server.origin, key)
+      .send('GET', '/health/live')
+      .then(() => false, isConnectionLost)
+  while (!(await isRefused())) assert.ok(!isOver(), 'new connections are still accepted')
   assert.equal(server.child.exitCode, null)
+  const released = performance.now()
   release()
   const statuses = (await Promise.all(answers)).map(({ status }) => status)
-  assert.deepEqual(statuses, new Array(32).fill(201))
-  const { code, took } = await stopped
-  assert.equal(code, 0)
-  assert.ok(took < 3000, `it took ${took} ms`)
-  assert.equal(server.log.at(-1), 'stopped')
-})
+  const { code } = await stopped
+  for (const client of clients) client.close()
+  return { held: released - begun, statuses, code, took: performance.now() - released, last: server.log.at(-1) }
+}
 
 test('OPS-2: a server with open connections to its metrics stops as fast', async () => {
   const server = await start(['--http', '--metrics-port', '0'])

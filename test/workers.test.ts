@@ -232,6 +232,9 @@ test('a worker that is killed loses the requests that it has, and no other; anot
   await more(counts, 100)
   assert.ok((await metric(server, 'resourced_commits_total')) >= last)
   assert.equal(await metric(server, 'resourced_workers'), 3)
+  const headers = { authorization: `Bearer ${key}` }
+  const own = await (await fetch(`${server.origin}/health/metrics`, { headers })).text()
+  assert.match(own, /^resourced_workers 3$/m)
   await end()
   // Every worker has at most as many requests as there are clients.
   assert.ok(failures.length <= 36, `${failures.length} failed`)
@@ -303,25 +306,77 @@ test('if workers end again and again, the server ends too, and says so', async (
   assert.match(server.errors.join(''), /5 workers ended shortly after their start\. .*--workers 1/)
 })
 
-test('a worker that cannot be started, because too many files are open, is started later', async () => {
-  const preload = join(folder, 'too-many-files.mjs')
-  // Node.js does the same when it gets EMFILE.
-  const failing = `const { ChildProcess } = await import('node:child_process')
+for (const [name, fails] of [
+  // As Node.js does when it gets EMFILE.
+  ['emits', "process.nextTick(() => this.emit('error', new Error('spawn EMFILE')))"],
+  ['throws', "throw new Error('spawn ENOMEM')"],
+] as const) {
+  test(`a worker that cannot be started now is started later: Node.js ${name} the error`, async () => {
+    const preload = join(folder, `${name}.mjs`)
+    const failing = `const { ChildProcess } = await import('node:child_process')
     const { spawn } = ChildProcess.prototype
     process.on('SIGUSR2', () => {
       ChildProcess.prototype.spawn = function () {
         ChildProcess.prototype.spawn = spawn
-        process.nextTick(() => this.emit('error', new Error('spawn EMFILE')))
+        ${fails}
       }
     })`
-  writeFileSync(preload, `if (!process.env.RESOURCED_WORKER) { ${failing} }`)
-  const server = await start('2', [], { NODE_OPTIONS: `--import ${preload}` })
+    writeFileSync(preload, `if (!process.env.RESOURCED_WORKER) { ${failing} }`)
+    const server = await start('2', [], { NODE_OPTIONS: `--import ${preload}` })
+    const replaced = async (signal: () => void) => {
+      const id = server.workerIds.get(2) as number
+      server.child.kill('SIGUSR2')
+      await sleep(200)
+      signal()
+      return id
+    }
+    const killed = await replaced(() => process.kill(server.workerIds.get(2) as number, 'SIGKILL'))
+    await until(async () => server.workerIds.get(2) !== killed)
+    // The first replacement fails, so all workers stay. A later signal replaces them.
+    const kept = await replaced(() => server.child.kill('SIGHUP'))
+    await sleep(200)
+    assert.equal(server.workerIds.get(2), kept)
+    server.child.kill('SIGHUP')
+    await until(async () => server.workerIds.get(2) !== kept && !isRunning(kept))
+    await stop(server)
+  })
+}
+
+test('a debugger reaches each process of a server on a port of its own, also after a worker was replaced', async () => {
+  const server = await start('3', [], { NODE_OPTIONS: '--inspect=127.0.0.1:0' })
+  // The port of a worker may belong to another program: Node.js says so, and the worker serves.
+  const ports = () => [...server.errors.join('').matchAll(/^(?:Debugger|Starting) .*127\.0\.0\.1:(\d+)/gm)]
+  const [, first] = ports()[0] as unknown as [string, string]
+  const numbers = () => ports().map(([, port]) => Number(port) - Number(first))
+  await until(async () => numbers().length >= 4)
+  assert.deepEqual(numbers().toSorted(), [0, 1, 2, 3])
+  assert.match(server.errors.join(''), new RegExp(`supervisor on port ${first}, and each worker on a port of its own`))
   const id = server.workerIds.get(2) as number
-  server.child.kill('SIGUSR2')
-  await sleep(200)
-  process.kill(id, 'SIGKILL')
+  process.kill(id, 'SIGTERM')
   await until(async () => server.workerIds.get(2) !== id)
+  assert.deepEqual(numbers().toSorted(), [0, 1, 2, 3, 4])
   await stop(server)
+})
+
+/** A server whose second worker hangs while a connection is under way to it. */
+async function withHangingWorker() {
+  const server = await start('2')
+  const id = server.workerIds.get(2) as number
+  process.kill(id, 'SIGSTOP')
+  const lost = Promise.allSettled(clients(server, 4).map((send) => send('GET', '/v1/notes?limit=1')))
+  await sleep(200)
+  return { server, id, lost }
+}
+
+test('OPS-2: a worker that hangs is killed when the server stops, and when the worker is replaced', async () => {
+  const [replaced, stopped] = await Promise.all([withHangingWorker(), withHangingWorker()])
+  replaced.server.child.kill('SIGHUP')
+  stopped.server.child.kill('SIGTERM')
+  assert.equal(await stopped.server.ended, 1)
+  assert.equal(isRunning(stopped.id), false)
+  await until(async () => !isRunning(replaced.id) && replaced.server.workerIds.get(2) !== replaced.id)
+  await stop(replaced.server)
+  await Promise.all([replaced.lost, stopped.lost])
 })
 
 test('a first worker that cannot start explains why, and its exit code is that of the server', async () => {
@@ -345,4 +400,22 @@ test('a number of workers that cannot be is refused', async () => {
   }
   const inMemory = startServer(folder, ['--http', '--workers', '2'], {}, 'sqlite::memory:')
   await assert.rejects(inMemory, /ended with 2: A database in memory belongs to one process/)
+})
+
+test('LIM-1: workers that are replaced give back what they hold of a rate', async () => {
+  const server = await start('2', ['--rate-limit', 'declared'])
+  const before = [...server.workerIds.values()]
+  const first = await Promise.all(clients(server, 4).map((send) => send('GET', '/v1/notes?limit=1')))
+  assert.deepEqual(statuses(first), { 200: 4 })
+  server.child.kill('SIGHUP')
+  await until(
+    async () =>
+      server.workerIds.size === 2 &&
+      [...server.workerIds.values(), ...before].every((id) => isRunning(id) !== before.includes(id)),
+  )
+  const senders = clients(server, 4)
+  const answers: Answer[] = []
+  for (let round = 0; round < 60; round++) answers.push(...(await each(senders, 'GET', '/v1/notes?limit=1')))
+  assert.deepEqual(statuses(answers), { 200: 196, 429: 44 })
+  await stop(server)
 })

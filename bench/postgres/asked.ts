@@ -27,6 +27,7 @@ export async function statementsOf(catalog: Catalog, client: ClientBase, address
   if (plan.kind === 'read-record') {
     return carriedOut(client, readRecord(context, undefined, plan))
   }
+  if (plan.kind !== 'read-page') throw new Error(`${address} is neither a record nor a page.`)
   const memory = new Memory()
   const apart = await carriedOut(client, readPage(context, memory, plan))
   return [...apart, ...(await carriedOut(client, readPageAtOnce(context, memory, plan)))]

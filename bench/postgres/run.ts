@@ -22,7 +22,7 @@ const { values: options } = parseArgs({
     postgres: { type: 'string', default: '18' },
   },
 })
-const pace: Pace = options.quick ? { rounds: 3, seconds: 2, warmUp: 2 } : { rounds: 9, seconds: 3, warmUp: 3 }
+const pace: Pace = options.quick ? { rounds: 3, seconds: 2, warmUp: 2 } : { rounds: 7, seconds: 2, warmUp: 2 }
 
 const missing = missingHere()
 const names = comparisons.map(({ name }) => name)

@@ -1,4 +1,4 @@
-/** `npm start`: the atlas over HTTPS, loaded at the first start, with a key and three commands to try. */
+/** `npm start`: the atlas over HTTPS, loaded at the first start, with a key, three commands to try, and the console. */
 import { createServer } from 'node:net'
 import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -39,6 +39,8 @@ async function start(): Promise<void> {
   say(`\nThe atlas is served at ${serving.url}\n`)
   const key = await sayKey(storage.keys)
   for (const line of await commands(storage, catalog, serving, key)) say(line)
+  say('In a browser, which warns of the certificate because it was made on this machine. Sign in with the key:\n')
+  say(`  ${reachable(serving.origin)}/console\n`)
   say('Ctrl-C stops it.')
 }
 

@@ -1,6 +1,9 @@
 import { test } from 'node:test'
 import { check, start } from './try.ts'
+import { checkPages } from './try-pages.ts'
 
 test('the example for Hono serves the interface beside its own pages', async (context) => {
-  await check(await start(context, ['hono/server.js']))
+  const origin = await start(context, ['hono/server.js'])
+  await check(origin)
+  await checkPages(origin)
 })

@@ -2,10 +2,11 @@
 import { chmod, copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { bundle, type Files } from './bundle.ts'
-import { copied, generated, included, packageManifest, root, templates } from './contents.ts'
+import { copied, generated, packageManifest, root, templates } from './contents.ts'
+import { licenses } from './licenses.ts'
+import { buildPages } from './pages.ts'
 import { declarations } from './types.ts'
 
 /** The module that the package's name leads to. Its first import runs before the second. */
@@ -23,8 +24,9 @@ export async function buildPackage(folder: string): Promise<void> {
   await writeFile(join(folder, 'lib/recheck.br'), await compressedRecheck())
   await copyFile(new URL('recheck.cjs', import.meta.url), join(folder, 'lib/recheck.cjs'))
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
-  await writeFile(join(folder, 'LICENSE'), await licenses())
   for (const [file, text] of Object.entries(generated)) await writeFile(join(folder, file), await text())
+  const bundled = await buildPages(join(folder, 'pages'), 'smallest')
+  await writeFile(join(folder, 'LICENSE'), await licenses(bundled))
   await cp(new URL(templates, root), join(folder, 'templates'), { recursive: true })
   for (const file of copied) await copyFile(new URL(file, root), join(folder, file))
 }
@@ -41,13 +43,4 @@ async function compressedRecheck(): Promise<Buffer> {
   const code = await readFile(createRequire(import.meta.url).resolve('#recheck'))
   const { BROTLI_PARAM_LGWIN: window, BROTLI_PARAM_SIZE_HINT: size } = constants
   return brotliCompressSync(code, { params: { [window]: constants.BROTLI_MAX_WINDOW_BITS, [size]: code.length } })
-}
-
-async function licenses(): Promise<string> {
-  const own = await readFile(new URL('LICENSE', root), 'utf8')
-  const others = included.map(async (name) => {
-    const text = await readFile(fileURLToPath(new URL(`node_modules/${name}/LICENSE`, root)), 'utf8')
-    return `\n---\n\nThis package includes ${name}, under this license:\n\n${text}`
-  })
-  return own + (await Promise.all(others)).join('')
 }

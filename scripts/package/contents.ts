@@ -65,6 +65,7 @@ export async function packageManifest(): Promise<Manifest> {
       '#checkpoint-thread': './lib/checkpoint-thread.js',
       '#declaration-thread': './lib/declaration-thread.js',
       '#manifest': './package.json',
+      '#pages/*': './pages/*',
       '#recheck': './lib/recheck.cjs',
       '#templates/*': './templates/*',
     },

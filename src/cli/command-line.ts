@@ -30,6 +30,16 @@ export function databaseOf(given: GivenDatabase): DatabaseOptions & { readonly d
   }
 }
 
+/**
+ * The command that makes the changes of a declaration in a database.
+ *
+ * @param file of the declaration; `undefined`: the one that is found in the directory
+ */
+export function migrationCommand(file: string | undefined, database: string): string {
+  const where = database === defaultDatabase ? [] : ['--database', withoutCredentials(database)]
+  return ['npx resourced migrate', file ?? [], '--apply', ...where].flat().join(' ')
+}
+
 function connectionsOf(text: string): number {
   const number = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (number > 0) return number

@@ -15,13 +15,13 @@ import { type MayLose, migrateTo, type ServeOptions, type Serving } from '../ser
 import { ConfigurationError, UsageError } from '../spec/configuration-error.ts'
 import { formatSteps, MigrationRefused, type MigrationStep } from '../storage/migration/migration-step.ts'
 import { completeVersions, type Versions } from '../versions/versions.ts'
-import { databaseOf, type GivenDatabase, portOf } from './command-line.ts'
+import { databaseOf, type GivenDatabase, migrationCommand, portOf } from './command-line.ts'
 import { developmentKey, developmentKeyFile } from './development-key.ts'
 import { explain } from './explain.ts'
 import { stampOf } from './file-stamp.ts'
 import { type Attempt, type Content, declarationOf, isSameContent, tryDeclaration } from './isolated-declaration.ts'
 import { findDeclaration } from './load-declaration.ts'
-import { commandLog, serveUntilStopped, versionLines } from './serve.ts'
+import { commandLog, pagesLine, serveUntilStopped, versionLines } from './serve.ts'
 import { confirm, hasTerminal, say } from './terminal.ts'
 
 interface Options extends GivenDatabase, Omit<ServeOptions, keyof GivenDatabase | 'catalog' | 'port' | 'host'> {
@@ -47,7 +47,8 @@ export async function devCommand(given: string | undefined, options: Options): P
   if (first.kind === 'failed') throw new ConfigurationError(first.message)
   const complete = (declaration: InterfaceDeclaration) => completeVersions(declaration, options.basePath)
   const versions = complete(await declarationOf(first.content, file))
-  const migrated = await untilAgreed(file, (mayLose) => migrateTo(database, versions.stored, mayLose))
+  const place = { file, database: database.database }
+  const migrated = await untilAgreed(place, (mayLose) => migrateTo(database, versions.stored, mayLose))
   if (migrated === undefined) {
     throw new ConfigurationError('Nothing was changed. Undo the change in the declaration, or move the data first.')
   }
@@ -56,8 +57,8 @@ export async function devCommand(given: string | undefined, options: Options): P
     catalog: versions.stored,
     observe: withoutLifecycle(commandLog(options.logLevel)),
   })
-  await greet(file, serving, versions)
-  await follow({ edited, serving, complete, served: first.content })
+  await greet(file, serving, versions, options.console)
+  await follow({ edited, place, serving, complete, served: first.content })
 }
 
 /**
@@ -73,6 +74,12 @@ function requireLocal({ database }: DatabaseOptions): void {
     `resourced dev makes a key of an administrator and changes tables, and ${hostname} may be another machine. ` +
       'Name a database on localhost, or run resourced serve.',
   )
+}
+
+/** A declaration, and the address of the database for it. */
+interface Place {
+  readonly file: string
+  readonly database: string
 }
 
 /** Standard error has these in words. */
@@ -113,6 +120,7 @@ function editedDeclaration(file: string): EditedDeclaration {
 /** What is served, and what it was made from. */
 interface Followed {
   readonly edited: EditedDeclaration
+  readonly place: Place
   readonly serving: Serving
   readonly complete: (declaration: InterfaceDeclaration) => Versions
   readonly served: Content
@@ -162,11 +170,11 @@ async function quiet(edited: EditedDeclaration): Promise<void> {
 }
 
 /** Serves what an attempt has read, if the database can follow. */
-async function serveNext({ edited, serving, complete, served: content }: Followed): Promise<boolean> {
+async function serveNext({ edited, place, serving, complete, served: content }: Followed): Promise<boolean> {
   const { file } = edited
   try {
     const versions = complete(await declarationOf(content, file))
-    const result = await untilAgreed(file, (mayLose) => serving.replace(versions, mayLose), edited)
+    const result = await untilAgreed(place, (mayLose) => serving.replace(versions, mayLose), edited)
     if (result === undefined) {
       if (!edited.hasChanged()) say(`The version of ${file} before this change is still served.`)
       return false
@@ -187,7 +195,7 @@ async function serveNext({ edited, serving, complete, served: content }: Followe
  * @returns `undefined` where the answer is no, or there is nobody to ask
  */
 async function untilAgreed<T>(
-  file: string,
+  { file, database }: Place,
   migrate: (mayLose: MayLose) => Promise<T>,
   edited?: EditedDeclaration,
 ): Promise<T | undefined> {
@@ -208,7 +216,7 @@ async function untilAgreed<T>(
       if (!hasTerminal()) {
         say(
           'There is no terminal to ask, so nothing is changed. Stop resourced dev and run: ' +
-            'npx resourced migrate --apply',
+            migrationCommand(file, database),
         )
         return undefined
       }
@@ -242,10 +250,11 @@ function changeSignal(edited: EditedDeclaration): AbortSignal {
 }
 
 /** Says where the interface is, and how to send the first request. */
-async function greet(file: string, serving: Serving, versions: Versions): Promise<void> {
+async function greet(file: string, serving: Serving, versions: Versions, console: string | undefined): Promise<void> {
   const { key, isNew } = await developmentKey(serving.app.storage.keys)
   say(`${versions.stored.title} is served at ${serving.url}`)
   for (const line of versionLines(versions, serving.origin, Date.now())) say(line)
+  say(pagesLine(versions, serving.origin, console))
   say(`Changes of ${basename(file)} are served when you save it. Ctrl-C stops.`)
   say(
     `\nYour key, with the role admin, is kept in ${developmentKeyFile}${isNew || isVisible() ? ` and is ${key}` : ''}`,

@@ -3,7 +3,7 @@ import { uuidv7 } from 'uuidv7'
 import { parseDuration } from '../model/time.ts'
 import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
 import { isInMemory } from '../server/database-address.ts'
-import { type DatabaseOptions, hasTables, openKeys, placeOf } from '../server/open-database.ts'
+import { type DatabaseOptions, hasTables, listKeys, noDatabase, openKeys, placeOf } from '../server/open-database.ts'
 import { ConfigurationError, UsageError } from '../spec/configuration-error.ts'
 import type { KeyStore, ListedKey, StoredKey } from '../storage/storage.ts'
 import { databaseOf, type GivenDatabase } from './command-line.ts'
@@ -60,8 +60,8 @@ export function storedForm(key: string, subject: string, roles: string[], expire
 }
 
 /** Lists the keys. */
-export async function listKeys(options: GivenDatabase & { readonly json?: boolean }): Promise<void> {
-  const keys = (await withKeys(await existing(options), (store) => store.list())).map(withoutHash)
+export async function printKeys(options: GivenDatabase & { readonly json?: boolean }): Promise<void> {
+  const keys = (await listKeys(databaseToKeep(options))).map(withoutHash)
   if (options.json === true) {
     print(`${JSON.stringify(keys, null, 2)}\n`)
     return
@@ -112,9 +112,7 @@ function databaseToKeep(given: GivenDatabase): DatabaseOptions {
 async function existing(given: GivenDatabase): Promise<DatabaseOptions> {
   const database = databaseToKeep(given)
   if (await hasTables(database)) return database
-  throw new ConfigurationError(
-    `There is no database of Resourced at ${placeOf(database)}: name the one that the servers use with --database.`,
-  )
+  throw noDatabase(database)
 }
 
 async function withKeys<T>(database: DatabaseOptions, use: (keys: KeyStore) => Promise<T>): Promise<T> {

@@ -25,7 +25,7 @@ import {
   moveAll,
 } from '../storage/move/move.ts'
 import type { MaintenanceStore } from '../storage/storage.ts'
-import { databaseOf, defaultDatabase, type GivenDatabase } from './command-line.ts'
+import { databaseOf, type GivenDatabase, migrationCommand } from './command-line.ts'
 import { loadCatalog } from './load-declaration.ts'
 import { format, interruption, type Progress, print, showProgress } from './terminal.ts'
 
@@ -46,8 +46,7 @@ export async function migrateCommand(
 
 function adviceOn(steps: readonly MigrationStep[], file: string | undefined, { database }: GivenDatabase): string {
   if (steps.some((each) => each.impossible)) return 'Change the records or the declaration as the lines marked x say.'
-  const where = database === defaultDatabase ? [] : ['--database', withoutCredentials(database)]
-  return `To make these changes, run: ${['npx resourced migrate', file ?? [], '--apply', ...where].flat().join(' ')}`
+  return `To make these changes, run: ${migrationCommand(file, database)}`
 }
 
 interface MoveOptions {

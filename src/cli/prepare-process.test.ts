@@ -11,27 +11,31 @@ const program = join(folder, 'program.mjs')
 writeFileSync(
   program,
   `import ${JSON.stringify(import.meta.resolve('./prepare-process.js'))}
-   console.log(JSON.stringify({ options: process.execArgv, args: process.argv.slice(2) }))`,
+   const { execArgv: options, env, argv } = process
+   console.log(JSON.stringify({ options, args: argv.slice(2), arenas: env.MALLOC_ARENA_MAX }))`,
 )
 
 interface Started {
   readonly options: readonly string[]
   readonly args: readonly string[]
+  /** The most arenas of malloc. */
+  readonly arenas?: string
 }
 
 function start(args: readonly string[], options: readonly string[] = [], nodeOptions = ''): Started {
-  const env = { ...process.env, NODE_OPTIONS: nodeOptions }
+  const { MALLOC_ARENA_MAX: _, ...rest } = process.env
+  const env = { ...rest, NODE_OPTIONS: nodeOptions }
   const output = execFileSync(process.execPath, [...options, program, ...args], { env, encoding: 'utf8' })
-  const { options: used, args: received } = JSON.parse(output) as Started
-  return { options: used, args: received }
+  return JSON.parse(output) as Started
 }
 
 const canRestart = process.platform !== 'win32'
 
-test('a server has a small young generation, and its options and arguments', { skip: !canRestart }, () => {
+test('a server has a small heap, and its options and arguments', { skip: !canRestart }, () => {
   assert.deepEqual(start(['serve', 'a file.yaml', '--http'], ['--no-warnings']), {
-    options: ['--max-semi-space-size=8', '--no-warnings'],
+    options: ['--max-semi-space-size=8', '--heap-growing-percent=100', '--no-warnings'],
     args: ['serve', 'a file.yaml', '--http'],
+    arenas: '2',
   })
 })
 
@@ -39,6 +43,11 @@ test('a young generation that was chosen stays', () => {
   assert.deepEqual(start(['serve'], ['--max-semi-space-size=32']).options, ['--max-semi-space-size=32'])
   assert.deepEqual(start(['serve'], ['--max_semi_space_size=32']).options, ['--max_semi_space_size=32'])
   assert.deepEqual(start(['serve'], [], '--max-semi-space-size=32').options, [])
+})
+
+test('a process is not started again under a debugger, which would lose it', () => {
+  const options = ['--inspect=127.0.0.1:0']
+  assert.deepEqual(start(['serve'], options).options, options)
 })
 
 test('a server that may not start processes keeps the young generation of Node.js', () => {

@@ -14,8 +14,8 @@ const wrongUse = 2
 const fileKinds = 'resources.ts, .js, .json or .yaml'
 const declarationFile = `Declaration file (default: ${fileKinds} in this directory)`
 const declaration = () => new Option('--declaration <file>', declarationFile)
-const address = () =>
-  new Option('--database <address>', 'Database: sqlite:FILE, sqlite::memory: or postgres://USER@HOST:5432/NAME')
+const address = (inMemory = '') =>
+  new Option('--database <address>', `Database: sqlite:FILE${inMemory} or postgres://USER@HOST:5432/NAME`)
     .env('DATABASE_URL')
     .default(defaultDatabase)
 const pooler = () =>
@@ -52,7 +52,7 @@ const trustProxy = () =>
 const metricsPort = () =>
   new Option(
     '--metrics-port <number>',
-    'Port of /metrics for Prometheus; 0 selects a free port (default: no metrics)',
+    'Port of /metrics for Prometheus; 0 selects a free port (default: no port)',
   ).env('METRICS_PORT')
 const metricsHost = () =>
   new Option('--metrics-host <address>', 'Address of the metrics port, which is plain HTTP without authentication')
@@ -81,7 +81,9 @@ program.helpCommand('help [command]', 'Show help for a command')
 
 /** Adds a command with the options of its database. */
 function databaseCommand(parent: Command, name: string, description: string, isDefault = false): Command {
-  return parent.command(name, { isDefault }).description(description).addOption(address()).addOption(pooler())
+  // A database in memory ends with its process, so only a server has a use for it.
+  const inMemory = ['serve', 'doctor'].includes(name) ? ', sqlite::memory:' : ''
+  return parent.command(name, { isDefault }).description(description).addOption(address(inMemory)).addOption(pooler())
 }
 
 program
@@ -117,6 +119,24 @@ function clientOptions(command: Command): Command {
         'JWT claim with the roles of the caller, such as realm_access.roles (default: roles)',
       ).env('JWT_ROLES_CLAIM'),
     )
+    .addOption(
+      new Option('--console <state>', 'Serve the console, the web page at /console')
+        .choices(['on', 'off'])
+        .env('CONSOLE')
+        .default('on'),
+    )
+    .addOption(
+      new Option(
+        '--console-openid-client <id>',
+        'Client id with which people sign in to the console at the issuer of --jwt-issuer',
+      ).env('CONSOLE_OPENID_CLIENT'),
+    )
+    .addOption(
+      new Option(
+        '--console-openid-scope <scopes>',
+        'Scopes that the console asks for, separated by spaces (default: openid)',
+      ).env('CONSOLE_OPENID_SCOPE'),
+    )
     .addOption(new Option('--base-path <path>', 'Path that all addresses begin with, such as /api').env('BASE_PATH'))
 }
 
@@ -133,7 +153,8 @@ const rateLimit = (rates: 'declared' | 'off') =>
 clientOptions(
   databaseCommand(program, 'dev', 'Serve a declaration by plain HTTP on this machine while you edit it')
     .argument('[file]', declarationFile)
-    .addOption(new Option('--port <number>', 'Port to listen on; 0 selects a free port').env('PORT').default('8080')),
+    .addOption(new Option('--port <number>', 'Port to listen on; 0 selects a free port').env('PORT').default('8080'))
+    .addOption(unsafe()),
 )
   .addOption(rateLimit('off'))
   .addOption(logLevel('debug'))
@@ -187,7 +208,7 @@ databaseCommand(keys, 'create', 'Create an API key and print it; it cannot be sh
   .action(run(async () => (await import('./keys.ts')).createKey))
 databaseCommand(keys, 'list', 'List API keys with their attributes; the keys themselves are not stored')
   .option('--json', 'Print JSON')
-  .action(run(async () => (await import('./keys.ts')).listKeys))
+  .action(run(async () => (await import('./keys.ts')).printKeys))
 databaseCommand(keys, 'revoke', 'Revoke an API key')
   .argument('<id>', 'Id of the key; keys list shows it')
   .option('--descendants', 'Also revoke all keys that were created with this key, or with one of those')

@@ -52,7 +52,14 @@ async function startsOf(options: readonly string[], nodeOptions = '', channel: r
 }
 
 test('a server on PostgreSQL that has a chosen young generation, or a channel to its parent, starts once', async () => {
-  assert.deepEqual(await startsOf(['--max-semi-space-size=32']), [['--max-semi-space-size=32']])
+  for (const chosen of ['--max-semi-space-size=32', '--max-semi-space-size=8']) {
+    assert.deepEqual(await startsOf([chosen]), [[chosen]])
+  }
   assert.deepEqual(await startsOf([], '--max-semi-space-size=32'), [[]])
   assert.deepEqual(await startsOf([], '', ['ipc']), [[]])
+})
+
+test('a server on PostgreSQL without a chosen young generation has a larger one', async () => {
+  const starts = await startsOf([])
+  assert.deepEqual(starts.at(-1), ['--max-semi-space-size=16'])
 })

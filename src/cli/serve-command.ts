@@ -17,7 +17,7 @@ export async function serveCommand(file: string | undefined, options: GivenServe
   const metricsPort = options.metricsPort === undefined ? undefined : portOf(options.metricsPort, '--metrics-port')
   const worker = linkToSupervisor()
   const workers = worker?.count ?? workersOf(options.workers, database)
-  const flags = isElsewhere(options.database) ? heapFlags() : process.execArgv
+  const flags = heapFlags(options.database)
   if (worker === undefined && workers > 1) {
     const { serveWithWorkers } = await import('./supervise.ts')
     return serveWithWorkers(workers, { ...options, port, metricsPort }, flags)
@@ -69,17 +69,22 @@ export function poolOfWorker(pool: number | undefined, workers: number): number 
   return Math.max(Math.min(leastPool, pool), Math.floor(pool / workers))
 }
 
-// Set by `prepare-process.js`, unless the operator has chosen a size, or the process must not be started again.
-const usualHeap = '--max-semi-space-size=8'
+// Set by `prepare-process.js`, unless the operator has chosen a size, or the process must not be started again. The
+// variable distinguishes it from the same size chosen by the operator.
+const usualHeap = ['--max-semi-space-size=8', '--heap-growing-percent=100']
+const heapVariable = 'RESOURCED_HEAP'
 // A server that waits for another machine's answers keeps requests alive for longer: a young generation that begins
 // small would copy them again and again. V8 reads these flags only at its start.
 const largerHeap = ['--max-semi-space-size=16', '--min-semi-space-size=8']
 
-/** The options of Node.js with a larger heap in place of the usual one. */
-function heapFlags(): readonly string[] {
-  const { execArgv } = process
-  if (!execArgv.includes(usualHeap)) return execArgv
-  return [...execArgv.filter((flag) => flag !== usualHeap), ...largerHeap]
+/** The options of Node.js, with a larger heap in place of the usual one for a database elsewhere. */
+function heapFlags(database: string): readonly string[] {
+  const { execArgv, env } = process
+  const isUsual = env[heapVariable] !== undefined
+  // Processes that this one starts get options of their own.
+  delete env[heapVariable]
+  if (!isUsual || !isElsewhere(database)) return execArgv
+  return [...execArgv.filter((flag) => !usualHeap.includes(flag)), ...largerHeap]
 }
 
 /** Starts the program again in the same process with other options, unless it has them. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
 import { completeVersions } from '../versions/versions.ts'
-import { versionLines } from './serve.ts'
+import { pagesLine, versionLines } from './serve.ts'
 
 const origin = 'https://localhost:8443'
 
@@ -35,4 +35,11 @@ test('without the path as a carrier, each line has the other carriers', () => {
     `  v1: ${origin}/, with API-Version: v1 or ?version=v1`,
     `  v2: ${origin}/, with API-Version: v2 or ?version=v2 or without (current)`,
   ])
+})
+
+test('a line has the addresses of the pages, under the base path, and without a console that is off', () => {
+  const declaration = { name: 'notes', resources: { notes: { fields: {} } } }
+  const versions = completeVersions(declaration, '/api')
+  assert.equal(pagesLine(versions, origin, 'on'), `In a browser: ${origin}/api/console and ${origin}/api/docs`)
+  assert.equal(pagesLine(versions, origin, 'off'), `In a browser: ${origin}/api/docs`)
 })

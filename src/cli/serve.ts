@@ -46,6 +46,7 @@ export async function serveHere(
   if (worker !== undefined && !worker.isFirst) return
   say(`${catalog.title} is served at ${serving.url}`)
   for (const line of versionLines(versions, serving.origin, Date.now())) say(line)
+  say(pagesLine(versions, serving.origin, options.console))
   if (serving.caFile !== undefined) {
     say(`Its certificate is a local one. Trust it with: curl --cacert ${serving.caFile} ${serving.url}/…`)
   }
@@ -147,6 +148,12 @@ export function versionLines(versions: Versions, origin: string, now: number): s
     const place = `${origin}${version.basePath || '/'}`
     return `  ${version.name}: ${place}${carrierOf(versions, version)}${stateOf(versions, version, now)}`
   })
+}
+
+/** Where the pages for people are. */
+export function pagesLine({ basePath }: Versions, origin: string, console: string | undefined): string {
+  const root = `${origin}${basePath}`
+  return `In a browser: ${console === 'off' ? '' : `${root}/console and `}${root}/docs`
 }
 
 function carrierOf({ carriers, current }: Versions, { name, catalog }: Version): string {

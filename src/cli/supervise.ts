@@ -1,9 +1,11 @@
 /** The supervisor of `resourced serve` with several workers: its log and its signals. */
+import { url } from 'node:inspector'
 import { type LogLevel, logTo, outputWritten, standardOutput } from '../server/observe/log.ts'
 import type { Observe } from '../server/observe/observe.ts'
 import { readableLog } from '../server/observe/readable-log.ts'
 import { noWorkerStarts, type Supervisor, supervise } from '../server/workers/supervisor.ts'
 import { printError } from './explain.ts'
+import { say } from './terminal.ts'
 
 /** What a supervisor needs of the command line. */
 export interface SupervisedOptions {
@@ -25,7 +27,8 @@ export async function serveWithWorkers(
   if (isTerminal) process.stdout.on('error', () => {})
   const output = isTerminal ? undefined : standardOutput()
   const observe = output === undefined ? readableLog(logLevel) : logTo(logLevel, output)
-  const supervisor = await supervise({ ...options, count, execArgv, observe, output })
+  const debugPort = portOfDebugger()
+  const supervisor = await supervise({ ...options, count, execArgv, debugPort, observe, output })
   stopOnSignal(supervisor, observe)
   if (!isTerminal) process.on('SIGHUP', () => void supervisor.renew())
   void supervisor.ended.then(async ({ code, isFirst }) => {
@@ -34,6 +37,18 @@ export async function serveWithWorkers(
     await outputWritten(mostForLog)
     process.exit(code)
   })
+}
+
+/** The port on which a debugger reaches this process, if it does, and where it reaches the workers. */
+function portOfDebugger(): number | undefined {
+  const address = url()
+  if (address === undefined) return undefined
+  const port = Number(new URL(address).port)
+  say(
+    `A debugger reaches the supervisor on port ${port}, and each worker on a port of its own, from ${port + 1} on. ` +
+      'To debug one process, use --workers 1.',
+  )
+  return port
 }
 
 /** How long a stop waits for the log to be read, in milliseconds. */

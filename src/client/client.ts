@@ -79,6 +79,7 @@ export interface Client {
 export interface ProblemEntry {
   readonly code: string
   readonly message: string
+  /** The JSON Pointer of the value in the body that is wrong. */
   readonly pointer?: string
   readonly parameter?: string
   readonly header?: string

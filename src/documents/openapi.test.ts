@@ -6,7 +6,7 @@ import { completeCatalog } from '../model/catalog.ts'
 import type { InterfaceDeclaration, ResourceDeclaration } from '../model/declaration.ts'
 import { faults } from '../spec/fault-entries.ts'
 import { completeVersions } from '../versions/versions.ts'
-import { openApiDocument } from './openapi.ts'
+import { type Credentials, openApiDocument } from './openapi.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked here as the JSON that it is
 type Any = any
@@ -57,11 +57,13 @@ test('every address of the interface has its methods', () => {
     '/projects': ['get', 'post'],
     '/projects/bulk-delete': ['post'],
     '/projects/{id}': ['get', 'put', 'patch', 'delete'],
+    '/projects/{id}/deletion': ['get'],
     '/projects/{id}/restore': ['post'],
     '/projects/{id}/tasks': ['get', 'post'],
     '/tasks': ['get', 'post', 'delete'],
     '/tasks/bulk-delete': ['post'],
     '/tasks/{id}': ['get', 'put', 'patch', 'delete'],
+    '/tasks/{id}/deletion': ['get'],
     '/tasks/{id}/restore': ['post'],
     '/jobs': ['get'],
     '/jobs/{id}': ['get', 'delete'],
@@ -71,6 +73,8 @@ test('every address of the interface has its methods', () => {
     '/exports/{id}': ['delete'],
     '/exports/{id}/content': ['get'],
     '/openapi.json': ['get'],
+    '/caller': ['get'],
+    '/health/metrics': ['get'],
     '/health/live': ['get'],
     '/health/ready': ['get'],
   })
@@ -202,6 +206,14 @@ const documentAt = (name: string, day: string): Any =>
   openApiDocument(all.all.get(name)!.catalog, { versions: all, now: Date.parse(day) })
 const versioned = documentAt('v1', '2026-09-01')
 
+test('a retired version has an end at the root only where no path names the version (VER-4)', () => {
+  const statuses = (document: Any) => Object.keys(document.paths['/health/metrics'].get.responses)
+  assert.ok('410' in versioned.paths['/tasks'].get.responses)
+  assert.ok(!statuses(versioned).includes('410'))
+  const byHeader = completeVersions({ ...rest, versions, versionCarriers: ['header'] })
+  assert.ok(statuses(openApiDocument(byHeader.all.get('v1')!.catalog, { versions: byHeader })).includes('410'))
+})
+
 test('every fault is listed in the response of its status', () => {
   const named = new Set<string>()
   const responses = [document, versioned].flatMap((each) => Object.values<Any>(each.components.responses))
@@ -214,6 +226,31 @@ test('every fault is listed in the response of its status', () => {
   }
   const missing = Object.keys(faults).filter((code) => !named.has(code) && code !== 'PRECONDITION_REQUIRED')
   assert.deepEqual(missing, [])
+})
+
+test('each tag says what JSON Schema cannot say of its collection (DOC-5)', () => {
+  const [projects, described] = ['projects', 'tasks'].map(
+    (name) => document.tags.find((tag: Any) => tag.name === name)['x-collection'],
+  )
+  for (const { path, schemas } of [projects, described]) {
+    assert.ok(path in document.paths, path)
+    for (const name of Object.values<string>(schemas)) assert.ok(name in document.components.schemas, name)
+  }
+  const { title, project_id, status, secret_note, owner_id } = described.fields
+  assert.deepEqual([project_id.reference, project_id.on_delete], ['projects', 'cascade'])
+  assert.deepEqual(status.transitions, { open: ['done'], done: [] })
+  assert.deepEqual(title, { unique: true, search: true, sort: true })
+  assert.deepEqual([secret_note.write_only, owner_id.read_only], [true, true])
+  assert.deepEqual([described.within.collection, described.within.field], ['projects', 'project_id'])
+  assert.equal(described.owner, 'owner_id')
+  const parameters = document.paths['/tasks'].get.parameters.map((parameter: Any) => parameter.name)
+  for (const [name, { filter = [] }] of Object.entries<Any>(described.fields)) {
+    const names = filter.map((operator: string) => (operator === 'eq' ? name : `${name}[${operator}]`))
+    for (const parameter of names) assert.ok(parameters.includes(parameter), parameter)
+  }
+  assert.deepEqual(described.deletion, {
+    ...{ variant: 'soft', grace_period: 30 * 86_400, restorable: true, bulk: 1000, by_filter: true },
+  })
 })
 
 test('the document describes the response to unsupported methods', () => {
@@ -328,3 +365,25 @@ test('DOC-1: operation ids are unique for a collection without a singular too', 
   assert.ok(operations.includes('deleteMatchingNews'))
   assert.deepEqual([...new Set(operations)], operations)
 })
+
+test('AUT-2: the document names the credentials that its server accepts', () => {
+  const catalog = completeCatalog({ name: 'notes', resources: { notes: { fields: {} } } })
+  const described = (credentials?: Credentials) => {
+    const { security, components } = openApiDocument(catalog, credentials && { credentials }) as Described
+    return [security, components.securitySchemes.bearer.description]
+  }
+  const jwt = { issuer: 'https://id.example.org', audience: 'notes' }
+  const bearer = [{ bearer: [] }]
+  const [key, sent] = ['An API key', 'sent as Authorization: Bearer.']
+  assert.deepEqual(described(), [bearer, `${key} or, if the server is configured for an issuer, a JWT; ${sent}`])
+  assert.deepEqual(described({ jwt: undefined, hasOwn: false }), [bearer, `${key}; ${sent}`])
+  assert.deepEqual(described({ jwt, hasOwn: true }), [
+    [...bearer, {}],
+    `${key}, or a JWT of https://id.example.org for the audience notes; ${sent}`,
+  ])
+})
+
+interface Described {
+  readonly security: unknown
+  readonly components: { readonly securitySchemes: { readonly bearer: { readonly description: string } } }
+}

@@ -6,11 +6,27 @@ import { type Catalog, isRestorable, type Resource } from '../model/resource.ts'
 import type { FaultCode } from '../spec/faults.ts'
 import { responseHeaders } from '../spec/response-headers.ts'
 import { isDeprecated, isLeaving, mediaTypeOf, onlyVersion, type Version, type Versions } from '../versions/versions.ts'
+import { collectionExtension } from './openapi/collection-extension.ts'
 import { type HeaderName, headers, type Json, parameterComponents, refTo, sharedSchemas } from './openapi/components.ts'
-import { bulkDeletePath, collectionPath, type OperationParts, recordPath, restorePath } from './openapi/operations.ts'
+import {
+  bulkDeletePath,
+  collectionPath,
+  deletionPath,
+  type OperationParts,
+  recordPath,
+  restorePath,
+} from './openapi/operations.ts'
 import { problemResponses } from './openapi/problems.ts'
 import { namesOf, type ResourceNames, resourceSchemas } from './openapi/schemas.ts'
 import { exportPaths, servicePaths, systemPaths } from './openapi/system-operations.ts'
+
+/** What a server accepts besides API keys. */
+export interface Credentials {
+  /** The JWTs that it accepts; `undefined`: none. */
+  readonly jwt: { readonly issuer: string; readonly audience: string } | undefined
+  /** Whether the application checks credentials of its own, such as sessions. */
+  readonly hasOwn: boolean
+}
 
 /** Settings of the document. */
 export interface OpenApiOptions {
@@ -20,13 +36,13 @@ export interface OpenApiOptions {
   readonly serverUrl?: string
   /** All versions, among them the version of the catalog. By default it is the only one. */
   readonly versions?: Versions
+  /** What a server accepts besides API keys. By default nothing is known about it. */
+  readonly credentials?: Credentials
   /** The time at which deprecations are judged, in milliseconds since 1970. By default 0: no version is deprecated. */
   readonly now?: number
 }
 
 const text = [
-  'Every request needs `Authorization: Bearer`, except those for the health addresses.',
-  '',
   'HEAD works wherever GET does, with the same status and header fields and no body. A method that an address does ' +
     'not support gets 405 (the response in `x-other-methods`), and `Allow` lists the supported methods. An address ' +
     'that does not exist is 404 with any method.',
@@ -55,6 +71,8 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
   const resources = [...catalog.resources.values(), ...catalog.system.values()]
   const names = namesOf(catalog)
   const problems = problemResponses(versionCodes(versions, version))
+  // Where paths name the version, the current one answers at the root.
+  const atRoot = versions.carriers.includes('path') ? versions.current : version
   const nameOf = (resource: Resource) => names.get(resource.name) as ResourceNames
   const partsOf = (resource: Resource) => ({ catalog, names: nameOf(resource), problems })
   // The paths come first, because they collect the error responses that become components.
@@ -62,10 +80,10 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
     ...resourcePaths(catalog, partsOf),
     ...systemPaths(catalog, partsOf),
     ...exportPaths(catalog, problems),
-    ...servicePaths(`${serverUrl}${versions.basePath}`, problems),
+    ...servicePaths(`${serverUrl}${versions.basePath}`, problems, versionCodes(versions, atRoot)),
   }
   const otherMethods = problems.of(['METHOD_NOT_ALLOWED'])
-  const words = `${text}${versionText(versions, version, now)}`
+  const words = `${credentialText(options.credentials)}\n\n${text}${versionText(versions, version, now)}`
   const responses = Object.entries(problems.components).map(([name, each]) => [
     name,
     withNotice(each, versions, version),
@@ -78,9 +96,13 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
       description: catalog.description === undefined ? words : `${catalog.description}\n\n${words}`,
     },
     servers: [serverOf(serverUrl, version)],
-    security: [{ bearer: [] }],
+    security: securityOf(options.credentials),
     tags: [
-      ...resources.map(({ name, title, description }) => ({ name, description: description ?? `${title}.` })),
+      ...resources.map((resource) => ({
+        name: resource.name,
+        description: resource.description ?? `${resource.title}.`,
+        'x-collection': collectionExtension(resource, nameOf(resource)),
+      })),
       { name: 'exports', description: 'Files of whole collections.' },
       { name: 'service', description: 'The service itself.' },
     ],
@@ -88,14 +110,7 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
     // A Path Item cannot describe the response to methods that it does not have.
     'x-other-methods': otherMethods[405],
     components: {
-      securitySchemes: {
-        bearer: {
-          type: 'http',
-          scheme: 'bearer',
-          description:
-            'An API key or, if the server is configured for an issuer, a JWT; sent as Authorization: Bearer.',
-        },
-      },
+      securitySchemes: { bearer: bearerScheme(options.credentials) },
       parameters: { ...parameterComponents(catalog), ...versionParameters(versions, version) },
       headers: responseHeaders,
       responses: Object.fromEntries(responses),
@@ -107,6 +122,26 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
   }
 }
 
+function credentialText(credentials: Credentials | undefined): string {
+  const own = credentials?.hasOwn === true ? ' or a credential of the application’s own, such as a session' : ''
+  return `Every request needs \`Authorization: Bearer\`${own}, except those for the health addresses.`
+}
+
+/** API keys and JWTs are one scheme of HTTP. OpenAPI has no scheme for what a function of the application accepts. */
+function securityOf(credentials: Credentials | undefined): Json[] {
+  return [{ bearer: [] }, ...(credentials?.hasOwn === true ? [{}] : [])]
+}
+
+function bearerScheme(credentials: Credentials | undefined): Json {
+  return { type: 'http', scheme: 'bearer', description: `${bearerText(credentials)}; sent as Authorization: Bearer.` }
+}
+
+function bearerText(credentials: Credentials | undefined): string {
+  if (credentials === undefined) return 'An API key or, if the server is configured for an issuer, a JWT'
+  const { jwt } = credentials
+  return jwt === undefined ? 'An API key' : `An API key, or a JWT of ${jwt.issuer} for the audience ${jwt.audience}`
+}
+
 function resourcePaths(catalog: Catalog, partsOf: (resource: Resource) => OperationParts): Json {
   const paths: Record<string, Json> = {}
   for (const resource of catalog.resources.values()) {
@@ -116,6 +151,7 @@ function resourcePaths(catalog: Catalog, partsOf: (resource: Resource) => Operat
     paths[path] = collectionPath(resource, parts)
     if (bulk !== undefined) paths[`${path}/bulk-delete`] = bulkDeletePath(resource, bulk.max, parts)
     paths[`${path}/{id}`] = recordPath(resource, parts)
+    paths[`${path}/{id}/deletion`] = deletionPath(resource, parts)
     if (isRestorable(resource)) paths[`${path}/{id}/restore`] = restorePath(resource, parts)
     for (const child of resource.children.flatMap((name) => catalog.resources.get(name) ?? [])) {
       paths[`${path}/{id}/${child.name}`] = collectionPath(child, partsOf(child), { resource, names: parts.names })

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigurationError } from '../spec/configuration-error.ts'
-import { isWithin, pathWithin, readBasePath } from './base-path.ts'
+import { isWithin, readBasePath } from './base-path.ts'
+import { pathWithin } from './message.ts'
 
 test('a base path has plain segments and no slash at its end', () => {
   for (const [given, path] of [

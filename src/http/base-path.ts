@@ -1,5 +1,6 @@
 /** The path under which an application is mounted, such as `/api`: all its addresses begin with it. */
 import { ConfigurationError, UsageError } from '../spec/configuration-error.ts'
+import { pathWithin } from './message.ts'
 
 /** Longer paths would leave too little of an address for the rest (LIM-3). */
 const longest = 200
@@ -19,24 +20,6 @@ export function readBasePath(text: string | undefined): string {
     `The base path ${JSON.stringify(text)} cannot be used. Write a path such as /api: each segment begins with a ` +
       `slash and has letters, digits, "-", ".", "_" or "~"; no slash at its end; at most ${longest} characters.`,
   )
-}
-
-/**
- * The rest of a path after the base path; `undefined`: the path is outside.
- *
- * The comparison is exact, without decoding: a middleware that guards `/api` compares the text too, and a second
- * spelling such as `/%61pi` would bypass it.
- *
- * @example
- * pathWithin('/api', '/api/v1/tasks') // '/v1/tasks'
- * pathWithin('/api', '/apiary') // undefined
- */
-export function pathWithin(basePath: string, path: string): string | undefined {
-  if (basePath === '') return path
-  if (!path.startsWith(basePath)) return undefined
-  return path.length === basePath.length || path.charAt(basePath.length) === '/'
-    ? path.slice(basePath.length)
-    : undefined
 }
 
 /** Whether a request target, in origin form or absolute form, is within a base path. */

@@ -43,6 +43,24 @@ export function decodeTargetPart(text: string): string | undefined {
   }
 }
 
+/**
+ * The rest of a path after the base path; `undefined`: the path is outside.
+ *
+ * The comparison is exact, without decoding: a middleware that guards `/api` compares the text too, and a second
+ * spelling such as `/%61pi` would bypass it.
+ *
+ * @example
+ * pathWithin('/api', '/api/v1/tasks') // '/v1/tasks'
+ * pathWithin('/api', '/apiary') // undefined
+ */
+export function pathWithin(basePath: string, path: string): string | undefined {
+  if (basePath === '') return path
+  if (!path.startsWith(basePath)) return undefined
+  return path.length === basePath.length || path.charAt(basePath.length) === '/'
+    ? path.slice(basePath.length)
+    : undefined
+}
+
 /** Response header fields by name, in the spelling that is sent. */
 export type ResponseHeaders = Record<string, string>
 

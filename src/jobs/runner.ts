@@ -151,7 +151,7 @@ export function startRunner({
       if (paused()) return false
       const result = job.task === 'export' ? await files.step(id, now()) : await jobs.step(job, now())
       if (result !== 'more') measured.delete(id)
-      if (result === 'finished') ended(job, 'succeeded')
+      if (result === 'finished' || result === 'failed') ended(job, result === 'failed' ? 'failed' : 'succeeded')
       troubles.delete(id)
       // Another server has the job; look again after a rest.
       if (result === 'elsewhere') return false

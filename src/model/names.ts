@@ -9,7 +9,8 @@ export const longestName = 40
 
 /** Names that the interface keeps for itself. */
 export const reservedCollections = [
-  'jobs', 'exports', 'api-keys', 'openapi.json', 'docs', 'console', 'health', 'metrics', 'restore', 'bulk-delete',
+  'jobs', 'exports', 'api-keys', 'openapi.json', 'docs', 'console', 'health', 'metrics', 'caller', 'restore',
+  'bulk-delete', 'deletion',
 ] // biome-ignore format: one row reads best
 
 /** Query parameters that control a list: none of them can be a filter. */

@@ -11,6 +11,7 @@ const wrong: readonly (readonly [name: string, body: unknown, issues: readonly s
   ['too many', { ids: ['a', 'b', 'c', 'd'] }, ['TOO_MANY_ITEMS /ids']],
   ['one twice', { ids: ['a', 'b', 'a'] }, ['INVALID_VALUE /ids/2']],
   ['what is no text', { ids: ['a', 1, null] }, ['INVALID_TYPE /ids/1', 'INVALID_TYPE /ids/2']],
+  ['a dry run that is no boolean', { ids: ['a'], dry_run: 'yes' }, ['INVALID_TYPE /dry_run']],
   ['other members', { ids: ['a'], 'a/b': 1, all: true }, ['UNKNOWN_FIELD /a~1b', 'UNKNOWN_FIELD /all']],
 ]
 
@@ -23,5 +24,6 @@ for (const [name, body, expected] of wrong) {
 }
 
 test('ids are read in their order', () => {
-  assert.deepEqual(readBulkIds({ ids: ['c', 'a', 'b'] }, 3), { ids: ['c', 'a', 'b'] })
+  assert.deepEqual(readBulkIds({ ids: ['c', 'a', 'b'] }, 3), { ids: ['c', 'a', 'b'], isDryRun: false })
+  assert.deepEqual(readBulkIds({ ids: ['a'], dry_run: true }, 3), { ids: ['a'], isDryRun: true })
 })

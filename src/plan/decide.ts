@@ -47,7 +47,12 @@ export interface Transition {
   readonly trigger: RuleTrigger
   readonly current: RecordValues | undefined
   readonly next: RecordValues | undefined
+  /** The rules that decide; left out: all. */
+  readonly kind?: RuleKind | undefined
 }
+
+/** The two kinds of business rules: functions, and conditions that the database answers. */
+export type RuleKind = 'check' | 'unless'
 
 /** The record after a change, and the conditions of the change. */
 export interface Proposal {
@@ -269,6 +274,6 @@ function objectionOf(place: string, answer: RuleObjection | undefined): Issue | 
   throw wrong('a pointer that is no JSON Pointer')
 }
 
-function rulesOf({ resource, trigger }: Transition): BusinessRule[] {
-  return resource.rules.filter((rule) => [rule.on].flat().includes(trigger))
+function rulesOf({ resource, trigger, kind }: Transition): BusinessRule[] {
+  return resource.rules.filter((rule) => [rule.on].flat().includes(trigger) && (kind === undefined || kind in rule))
 }

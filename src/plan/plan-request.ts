@@ -24,7 +24,18 @@ import { issueFromStored, jsonFromStored } from '../versions/translate-record.ts
 import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { openCursor } from './cursor.ts'
-import type { BulkDelete, Delete, DeleteMatching, Outcome, Parent, Plan, ReadPage, Removal, Update } from './plan.ts'
+import type {
+  BulkDelete,
+  Delete,
+  DeleteMatching,
+  Outcome,
+  Parent,
+  Plan,
+  PreviewDeletion,
+  ReadPage,
+  Removal,
+  Update,
+} from './plan.ts'
 import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
 import { planKey, planRevocation } from './plan-key.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
@@ -69,7 +80,7 @@ function planForResource(
 ): Plan {
   const { caller, catalog, now } = planning
   const { resource } = target
-  const id = target.kind === 'record' || target.kind === 'restore' ? target.id : ''
+  const id = 'id' in target ? target.id : ''
   const required = (action: Action) => requiredGrant(planning, action, resource)
   switch (input.kind) {
     case 'read-record': {
@@ -97,6 +108,8 @@ function planForResource(
       return planUpdate(planning, resource, id, input)
     case 'delete':
       return planDeletion(planning, resource, id, { conditions: input.conditions, permitted: required('delete') })
+    case 'preview':
+      return planPreview(planning, resource, { ids: [id], isBulk: false })
     case 'bulk-delete':
     case 'delete-matching':
       return planBulkDeletion(planning, resource, input, allOf([required('delete'), required('read')]))
@@ -105,6 +118,7 @@ function planForResource(
         kind: 'restore',
         resource,
         id,
+        restoration: uuidv7(),
         permitted: required('restore'),
         mayRead: permit(catalog, caller, 'read', resource),
         readable: readableOf(planning, catalog.resources.values()),
@@ -126,6 +140,7 @@ function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'re
     ? {
         permitted: allOf([requiredGrant(planning, 'readDeleted', resource), permitted]),
         since: retainedSince(resource, now),
+        only: includeDeleted === 'only',
       }
     : undefined
   const { conditions } = input
@@ -217,19 +232,32 @@ function planDeletion(
   return { kind: 'delete', id, conditions, ...removalOf(planning, resource, permitted) }
 }
 
+/** Plans the preview of a deletion, of which the caller sees only records that they may read (AUT-9). */
+function planPreview(
+  planning: Planning,
+  resource: Resource,
+  asked: Pick<PreviewDeletion, 'ids' | 'isBulk'>,
+): PreviewDeletion {
+  const permitted = allOf([requiredGrant(planning, 'delete', resource), requiredGrant(planning, 'read', resource)])
+  const removal = removalOf(planning, resource, permitted)
+  const readable = readableOf(planning, planning.catalog.resources.values())
+  return { kind: 'preview-deletion', ...asked, ...removal, readable }
+}
+
 /** Plans the deletion of several records, of which the caller sees only those that they may read (AUT-9). */
 function planBulkDeletion(
   planning: Planning,
   resource: Resource,
   input: Extract<Input, { readonly kind: 'bulk-delete' | 'delete-matching' }>,
   permitted: Predicate,
-): BulkDelete | DeleteMatching {
+): BulkDelete | DeleteMatching | PreviewDeletion {
   const removal = removalOf(planning, resource, permitted)
   if (input.kind === 'delete-matching') {
     const { filter, conditions } = input
     return { kind: 'delete-matching', filter, conditions, most: planning.preferred.most, ...removal }
   }
   const read = readBulkIds(input.body, resource.deletion.bulk?.max ?? 0)
+  if ('ids' in read && read.isDryRun) return planPreview(planning, resource, { ids: read.ids, isBulk: true })
   const { ids, issues } = 'issues' in read ? { ids: [], issues: read.issues } : { ids: read.ids, issues: [] }
   const idempotency = idempotencyOf(planning, [resource.name, 'bulk-delete'], input)
   return { kind: 'bulk-delete', ids, issues, idempotency, ...removal }
@@ -269,10 +297,10 @@ function readableOf({ catalog, caller }: Planning, resources: Iterable<Resource>
 /** The most unknown keys that one response names. */
 const mostUnknown = 100
 
-type BulkIds = { readonly ids: readonly string[] } | { readonly issues: readonly Issue[] }
+type BulkIds = { readonly ids: readonly string[]; readonly isDryRun: boolean } | { readonly issues: readonly Issue[] }
 
 /**
- * Reads `{ "ids": ["…", …] }`.
+ * Reads `{ "ids": ["…", …] }`, with `"dry_run": true` where nothing is to be deleted.
  *
  * @param most how many there may be
  *
@@ -283,12 +311,16 @@ export function readBulkIds(body: unknown, most: number): BulkIds {
   if (!isObject(body)) {
     return { issues: [{ code: 'INVALID_TYPE', message: 'The body must be a JSON object with ids.', pointer: '' }] }
   }
-  const unknown = Object.keys(body).filter((name) => name !== 'ids')
+  const unknown = Object.keys(body).filter((name) => name !== 'ids' && name !== 'dry_run')
   const issues: Issue[] = unknown.slice(0, mostUnknown).map((name) => ({
     code: 'UNKNOWN_FIELD',
-    message: `${name} means nothing here: send ids alone.`,
+    message: `${name} means nothing here: send ids, and dry_run to delete nothing.`,
     pointer: `/${escapeStep(name)}`,
   }))
+  const { dry_run: isDryRun = false } = body
+  if (typeof isDryRun !== 'boolean') {
+    issues.push({ code: 'INVALID_TYPE', message: 'dry_run must be true or false.', pointer: '/dry_run' })
+  }
   const ids: unknown = body['ids']
   if (!Array.isArray(ids)) {
     issues.push({ code: 'REQUIRED', message: 'ids must be an array of ids.', pointer: '/ids' })
@@ -310,7 +342,7 @@ export function readBulkIds(body: unknown, most: number): BulkIds {
     }
     places.set(id, before ?? index)
   }
-  return issues.length > 0 ? { issues } : { ids: ids as string[] }
+  return issues.length > 0 ? { issues } : { ids: ids as string[], isDryRun: isDryRun === true }
 }
 
 /** The outcome of a plan in terms of the older version that the client uses. */
@@ -318,7 +350,10 @@ export function outcomeFromStored(resource: MappedResource, outcome: Outcome): O
   switch (outcome.kind) {
     case 'invalid':
     case 'conflict':
+    case 'bulk-refused':
       return { ...outcome, issues: outcome.issues.map((issue) => issueFromStored(resource.mapping, issue)) }
+    case 'deletion-preview':
+      return { ...outcome, blockers: outcome.blockers.map((issue) => issueFromStored(resource.mapping, issue)) }
     case 'replayed':
       return { ...outcome, answer: outcomeFromStored(resource, outcome.answer) }
   }

@@ -68,8 +68,11 @@ export interface ReadPage extends Versioned {
   readonly permitted: Predicate
   /** The words of `q`, the last one a prefix; `undefined`: no search; an empty list matches nothing. */
   readonly search: readonly string[] | undefined
-  /** Adds soft-deleted records still in their grace period that match; `undefined`: live records only. */
-  readonly deleted: { readonly permitted: Predicate; readonly since: string } | undefined
+  /**
+   * Adds soft-deleted records still in their grace period that match, and with `only` leaves out live ones;
+   * `undefined`: live records only.
+   */
+  readonly deleted: { readonly permitted: Predicate; readonly since: string; readonly only?: boolean } | undefined
   readonly sort: readonly SortTerm[]
   readonly page: Page
   readonly fields: readonly string[] | undefined
@@ -160,6 +163,15 @@ export interface BulkDelete extends Removal {
   readonly idempotency?: Idempotency
 }
 
+/** What a deletion would do now (DEL-12). It changes nothing. */
+export interface PreviewDeletion extends Removal {
+  readonly kind: 'preview-deletion'
+  /** The record at the address, or the records of a list in the order of the request, each once. */
+  readonly ids: readonly string[]
+  /** Whether they are a list, as a bulk deletion has it. */
+  readonly isBulk: boolean
+}
+
 /** A deletion of all records that match a filter (DEL-10). */
 export interface DeleteMatching extends Removal {
   readonly kind: 'delete-matching'
@@ -172,6 +184,8 @@ export interface DeleteMatching extends Removal {
 export interface Restore extends Change {
   readonly kind: 'restore'
   readonly id: string
+  /** The id of the restoration, which keeps its progress if it is of many records. */
+  readonly restoration: string
   /** The records that the caller may restore: the record is one of them before and after (AUT-8). */
   readonly permitted: Predicate
   /** The records that the caller may read: whether the response may show the record. */
@@ -243,7 +257,7 @@ export interface DeleteJob extends Change {
   readonly conditions: Conditions
 }
 
-export type Read = ReadRecord | ReadPage
+export type Read = ReadRecord | ReadPage | PreviewDeletion
 export type Write =
   | Create
   | Update
@@ -287,6 +301,7 @@ export type Outcome =
   | { readonly kind: 'deleted'; readonly id: string; readonly deletedAt: string }
   | { readonly kind: 'bulk-deleted'; readonly ids: readonly string[]; readonly deletedAt: string }
   | { readonly kind: 'deleted-matching'; readonly count: number }
+  | DeletionPreview
   /** A job was created. */
   | { readonly kind: 'accepted'; readonly job: string; readonly statusUrl: string }
   /** Each issue points at its id. */
@@ -303,6 +318,19 @@ export type Outcome =
   | { readonly kind: 'stale'; readonly header: 'If-Match' | 'If-None-Match' | 'If-Unmodified-Since' }
   | { readonly kind: 'invalid'; readonly issues: readonly Issue[] }
   | { readonly kind: 'conflict'; readonly issues: readonly Issue[] }
+
+/** What a deletion would do, as far as the caller may read it (AUT-9). */
+export interface DeletionPreview {
+  readonly kind: 'deletion-preview'
+  /** How many records of each collection are deleted, those that were asked for included. */
+  readonly deletes: readonly { readonly collection: string; readonly count: number }[]
+  /** How many references become `null`. */
+  readonly clears: readonly { readonly collection: string; readonly field: string; readonly count: number }[]
+  readonly blockers: readonly Issue[]
+  /** Whether everything was counted and every blocker found; otherwise there may be more of each. */
+  readonly isComplete: boolean
+  readonly isJob: boolean
+}
 
 export interface PageOutcome {
   readonly kind: 'page'

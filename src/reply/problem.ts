@@ -40,6 +40,11 @@ const mostErrors = 1_002
 // Messages and pointers repeat parts of the request, which may have a mebibyte; the response must stay small.
 const longestText = 2_000
 
+/** Issues as a response shows them. */
+export function shownIssues(issues: readonly Issue[]): Issue[] {
+  return issues.slice(0, mostErrors).map(cut)
+}
+
 function cut(issue: Issue): Issue {
   const { message, pointer = '', parameter = '' } = issue
   if (message.length <= longestText && pointer.length <= longestText && parameter.length <= longestText) return issue
@@ -83,7 +88,7 @@ function problemResponse(
     instance,
     code,
     request_id: requestId,
-    errors: errors?.slice(0, mostErrors).map(cut),
+    errors: errors && shownIssues(errors),
   }
   return {
     status,

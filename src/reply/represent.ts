@@ -10,18 +10,29 @@ import { decidePreconditions, formatEntityTag } from '../http/preconditions.ts'
 import { accepts, type Preferred } from '../http/preferences.ts'
 import type { JobStatus } from '../model/catalog.ts'
 import type { Position } from '../model/predicate.ts'
-import type { Resource } from '../model/resource.ts'
+import type { Catalog, Resource } from '../model/resource.ts'
 import { tagOf } from '../plan/check-record.ts'
 import { sealCursor } from '../plan/cursor.ts'
 import type { ExportFormat } from '../plan/export-document.ts'
-import type { ExportFileAccess, Outcome, PageOutcome, Plan, ReadPage, Validators } from '../plan/plan.ts'
-import { type Fault, fault, type Issue } from '../spec/faults.ts'
+import type {
+  ExportFileAccess,
+  Outcome,
+  PageOutcome,
+  Plan,
+  PreviewDeletion,
+  ReadPage,
+  Validators,
+} from '../plan/plan.ts'
+import { type Fault, fault } from '../spec/faults.ts'
 import { exportTypes } from '../spec/media-types.ts'
+import { bulkRefusal, deletionPreview } from './deletion-responses.ts'
 import { conflict, type Occurrence } from './problem.ts'
 
 /** What a reply uses besides plan and outcome. */
 export interface ReplyContext extends Occurrence {
   readonly request: Pick<HttpRequest, 'method' | 'headers'>
+  /** The catalog of the client's version. */
+  readonly versionCatalog: Pick<Catalog, 'resources'>
   /** The beginning of paths, before the collection: `/v1`. */
   readonly basePath: string
   /** The path of the request. */
@@ -129,6 +140,8 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       const body = JSON.stringify({ deleted_count: outcome.count })
       return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${body}\n` }
     }
+    case 'deletion-preview':
+      return deletionPreview(plan as PreviewDeletion, outcome, context.versionCatalog)
     case 'accepted': {
       const { job, statusUrl } = outcome
       const headers: ResponseHeaders = { Location: statusUrl, 'Retry-After': jobRetry, 'Cache-Control': 'no-store' }
@@ -179,17 +192,6 @@ function recordAnswer(resource: Resource, outcome: Extract<Outcome, { kind: 'rec
   const answer = { headers, body: `${outcome.json}\n` }
   recordAnswers.set(outcome, answer)
   return answer
-}
-
-/** If the reasons differ, the status is 409 before 403 before 404. `errors` has all of them. */
-function bulkRefusal(errors: readonly Issue[], context: ReplyContext): HttpResponse {
-  const codes = new Set(errors.map(({ code }) => code))
-  codes.delete('NOT_FOUND')
-  if (codes.size === 0)
-    throw fault('NOT_FOUND', { detail: 'Some of the records do not exist; none was deleted.', errors })
-  codes.delete('FORBIDDEN')
-  if (codes.size > 0) return conflict(errors, context)
-  throw fault('FORBIDDEN', { detail: 'You may not delete some of the records; none was deleted.', errors })
 }
 
 /** Whether a job has ended. Without its status in the representation, there is no `Retry-After`. */

@@ -36,6 +36,8 @@ export type Input =
   | { readonly kind: 'delete'; readonly conditions: Conditions; readonly descendants: boolean }
   | ({ readonly kind: 'restore'; readonly conditions: Conditions } & Keyed)
   | { readonly kind: 'delete-matching'; readonly filter: Predicate; readonly conditions: Conditions }
+  /** What a deletion would do. */
+  | { readonly kind: 'preview' }
   /** The OpenAPI document, or the file of an export. */
   | { readonly kind: 'document'; readonly conditions: Conditions }
 
@@ -83,6 +85,7 @@ export function readInput(reading: Reading): Input | Promise<Input> {
   if (isRead || target.kind === 'restore') {
     const conditions = readConditions(headers)
     refuseParameters(parameters)
+    if (target.kind === 'deletion') return { kind: 'preview' }
     if (isRead) return { kind: 'document', conditions }
     return { kind: 'restore', conditions, idempotencyKey: keyOf(headers['idempotency-key']) }
   }

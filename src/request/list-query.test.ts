@@ -39,10 +39,12 @@ test('a long query string is not kept', () => {
   assert.notEqual(known.read(tasks, text, pageSize), query)
 })
 
-test('a limited number of query strings is kept', () => {
+test('a limited number of query strings is kept, of all collections together', () => {
   const known = new KnownQueries()
   const first = known.read(tasks, 'status=first', pageSize)
-  for (let number = 0; number < 500; number++) known.read(tasks, `status=${number}`, pageSize)
+  for (let number = 0; number < 999; number++) known.read(number % 2 ? notes : tasks, `status=${number}`, pageSize)
+  assert.equal(known.read(tasks, 'status=first', pageSize), first)
+  known.read(notes, 'status=last', pageSize)
   assert.notEqual(known.read(tasks, 'status=first', pageSize), first)
 })
 

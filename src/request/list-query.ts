@@ -45,7 +45,8 @@ export interface ListQuery {
   readonly sort: readonly SortTerm[]
   readonly search: readonly string[] | undefined
   readonly fields: readonly string[] | undefined
-  readonly includeDeleted: boolean
+  /** `only`: deleted records and no others. */
+  readonly includeDeleted: boolean | 'only'
   readonly page: PageRequest
   /** The text that a cursor is bound to: sort, filters and search in one spelling; empty in the other styles. */
   readonly binding: string
@@ -71,13 +72,14 @@ interface PageSize {
   readonly max: number
 }
 
-// Query strings come from callers, so only a limited number of short ones is kept for each collection.
-const mostKept = 500
+// Query strings come from callers, so only a limited number of short ones is kept, of all collections together.
+const mostKept = 1_000
 const longestKept = 500
 
 /** The queries that an application has read: the same query string of the same collection is read once. */
 export class KnownQueries {
   readonly #known = new Map<Resource, Map<string, ListQuery>>()
+  #kept = 0
 
   /**
    * Reads the query string of a collection.
@@ -90,7 +92,12 @@ export class KnownQueries {
     if (known !== undefined) return known
     const query = readListQuery(resource, readParameters(text), pageSize)
     if (text.length > longestKept) return query
-    if (queries === undefined || queries.size >= mostKept) {
+    if (++this.#kept > mostKept) {
+      this.#known.clear()
+      this.#kept = 1
+      queries = undefined
+    }
+    if (queries === undefined) {
       queries = new Map()
       this.#known.set(resource, queries)
     }
@@ -125,11 +132,12 @@ export function readListQuery(
     else single.set(name, value)
   }
   const predicates = readFilters(resource, filters, issues)
+  const includeDeleted = readIncludeDeleted(single.get('include_deleted'), issues)
   const order = single.get('sort')
   const isSorted = order !== undefined && isShortList('sort', order, issues)
-  const sort = isSorted ? readSort(resource, listed(order, { parameter: 'sort' }), issues) : []
+  const deletionTime = includeDeleted === 'only' ? ['deleted_at'] : []
+  const sort = isSorted ? readSort(resource, listed(order, { parameter: 'sort' }), issues, deletionTime) : []
   const fields = answeredFields(resource, single.get('fields'), issues)
-  const includeDeleted = readBoolean('include_deleted', single.get('include_deleted'), issues)
   const q = single.get('q')?.trim()
   if (q && !resource.fields.some((field) => field.search))
     issues.push(unknownParameter('q', `${resource.name} has no field to search with q.`))
@@ -143,6 +151,10 @@ export function readListQuery(
   const binding = page.style === 'cursor' ? JSON.stringify([filter, sort, q || null, includeDeleted]) : ''
   const query = { filter, versionFilter: undefined, sort, search, fields, includeDeleted, page, binding }
   return isMapped(resource) ? { ...query, ...translateQuery(resource, query), versionFilter: filter } : query
+}
+
+function readIncludeDeleted(text: string | undefined, issues: Issue[]): ListQuery['includeDeleted'] {
+  return text === 'only' ? text : readBoolean('include_deleted', text, issues, 'true, false or only')
 }
 
 /**

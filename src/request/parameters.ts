@@ -122,8 +122,13 @@ export function countListed(text: string): number {
 }
 
 /** Reads the terms of a sort. A wrong one is left out. */
-export function readSort(resource: Resource, texts: readonly SourcedText[], issues: Issue[]): SortTerm[] {
-  const possible = sortableNames(resource)
+export function readSort(
+  resource: Resource,
+  texts: readonly SourcedText[],
+  issues: Issue[],
+  more: readonly string[] = [],
+): SortTerm[] {
+  const possible = [...sortableNames(resource), ...more]
   const terms: SortTerm[] = []
   for (const { text, place } of texts) {
     const descending = text.startsWith('-')
@@ -175,9 +180,14 @@ export function answeredFields(
 }
 
 /** Reads a parameter that is true or false; without it, it is false. */
-export function readBoolean(name: string, text: string | undefined, issues: Issue[]): boolean {
+export function readBoolean(
+  name: string,
+  text: string | undefined,
+  issues: Issue[],
+  values = 'true or false',
+): boolean {
   if (text !== undefined && text !== 'true' && text !== 'false') {
-    issues.push({ code: 'INVALID_VALUE', message: `${name} is true or false.`, parameter: name })
+    issues.push({ code: 'INVALID_VALUE', message: `${name} is ${values}.`, parameter: name })
   }
   return text === 'true'
 }

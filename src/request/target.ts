@@ -18,6 +18,8 @@ export type Target =
   | { readonly kind: 'bulk-delete'; readonly resource: Resource }
   /** Restores a deleted record (DEL-6). */
   | { readonly kind: 'restore'; readonly resource: Resource; readonly id: string }
+  /** Previews the deletion of a record (DEL-12). */
+  | { readonly kind: 'deletion'; readonly resource: Resource; readonly id: string }
   /** Accepts exports (JOB-6). */
   | { readonly kind: 'exports' }
   /** An export with its file and its job (LIM-8). */
@@ -25,10 +27,25 @@ export type Target =
   /** The file that an export has made. */
   | { readonly kind: 'export-content'; readonly id: string }
   | { readonly kind: 'openapi' }
+  /** The caller's identity and permissions (AUT-11). */
+  | { readonly kind: 'caller' }
   | { readonly kind: 'health'; readonly probe: 'live' | 'ready' }
+  /** The metrics of the server, for administrators (OPS-7). */
+  | { readonly kind: 'metrics' }
+  | PageTarget
+
+/** A page for people, or one of its files (DOC-4). */
+export interface PageTarget {
+  readonly kind: 'page'
+  readonly page: 'console' | 'docs'
+  /** The name of the file; `undefined`: the page itself. */
+  readonly file: string | undefined
+  /** Whether the path begins with a version. */
+  readonly isVersioned: boolean
+}
 
 /** An address that only authenticated callers use. */
-export type AddressTarget = Exclude<Target, { readonly kind: 'health' }>
+export type AddressTarget = Exclude<Target, { readonly kind: 'health' | 'page' }>
 
 /** Where a request's path leads. */
 export type Found =
@@ -39,17 +56,23 @@ export type Found =
 
 const missing: Found = { kind: 'missing' }
 
+const reading = ['GET', 'HEAD', 'OPTIONS']
+
 /** What each kind of address supports; HEAD goes with GET. */
 const methods: Readonly<Record<Target['kind'], readonly string[]>> = {
   collection: ['GET', 'HEAD', 'POST', 'QUERY', 'OPTIONS'],
   record: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
   restore: ['POST', 'OPTIONS'],
+  deletion: reading,
   'bulk-delete': ['POST', 'OPTIONS'],
   exports: ['POST', 'OPTIONS'],
   export: ['DELETE', 'OPTIONS'],
-  'export-content': ['GET', 'HEAD', 'OPTIONS'],
-  openapi: ['GET', 'HEAD', 'OPTIONS'],
-  health: ['GET', 'HEAD', 'OPTIONS'],
+  'export-content': reading,
+  openapi: reading,
+  caller: reading,
+  health: reading,
+  metrics: reading,
+  page: reading,
 }
 
 const listing = ['GET', 'HEAD', 'QUERY', 'OPTIONS']
@@ -88,31 +111,51 @@ export function findTarget(catalog: Catalog, path: string, versioned = true): Fo
   // The path begins with a slash; no segment after it is empty.
   if (segments[0] !== '' || segments.includes('', 1)) return missing
   if (segments[1] === 'health') return health(segments)
-  if (versioned && segments[1] !== catalog.version) return missing
+  if (versioned && segments[1] !== catalog.version) return pageAt(segments, 1, versioned)
   const first = versioned ? 2 : 1
   const collection = segments[first]
-  // Some databases refuse U+0000 even in a search; no id has it.
-  const id = segments[first + 1]?.replaceAll('\0', '\ufffd')
+  const id = storable(segments[first + 1])
   const child = segments[first + 2]
   if (collection === undefined || segments.length > first + 3) return missing
   if (collection === 'openapi.json') return id === undefined ? found({ kind: 'openapi' }) : missing
+  if (collection === 'caller') return id === undefined ? found({ kind: 'caller' }) : missing
   if (collection === 'exports') return exportAt(id, child)
   const resource = catalog.resources.get(collection) ?? catalog.system.get(collection)
-  if (resource === undefined) return missing
+  if (resource === undefined) return pageAt(segments, first, versioned)
   if (id === undefined) return found({ kind: 'collection', resource })
   if (child === undefined && id === 'bulk-delete' && resource.deletion.bulk !== undefined) {
     return found({ kind: 'bulk-delete', resource })
   }
   if (child === undefined) return found({ kind: 'record', resource, id })
   if (child === 'restore') return isRestorable(resource) ? found({ kind: 'restore', resource, id }) : missing
+  if (child === 'deletion' && resource.made === 'by-clients') return found({ kind: 'deletion', resource, id })
   const nested = resource.children.includes(child) ? catalog.resources.get(child) : undefined
   return nested === undefined ? missing : found({ kind: 'collection', resource: nested, parent: { resource, id } })
+}
+
+/** Some databases refuse U+0000 even in a search; no id has it. */
+function storable(id: string | undefined): string | undefined {
+  return id?.includes('\0') ? id.replaceAll('\0', '\ufffd') : id
 }
 
 function exportAt(id: string | undefined, part: string | undefined): Found {
   if (id === undefined) return found({ kind: 'exports' })
   if (part === undefined) return found({ kind: 'export', id })
   return part === 'content' ? found({ kind: 'export-content', id }) : missing
+}
+
+/**
+ * Finds a page, or a file of one. There is one console for all versions.
+ *
+ * @param first the index of the page's name
+ */
+function pageAt(segments: readonly string[], first: number, versioned: boolean): Found {
+  const page = segments[first]
+  const isVersioned = versioned && first > 1
+  if (page !== 'docs' && (page !== 'console' || isVersioned)) return missing
+  if (segments.length === first + 1) return found({ kind: 'page', page, file: undefined, isVersioned })
+  if (segments[first + 1] !== 'assets' || segments.length !== first + 3) return missing
+  return found({ kind: 'page', page, file: segments[first + 2], isVersioned })
 }
 
 /** The path between slashes. V8 enters every text that is split into a table of all texts, which takes longer. */
@@ -133,6 +176,7 @@ function found(target: Target): Found {
 
 function health(segments: readonly string[]): Found {
   const probe = segments[2]
+  if (segments.length === 3 && probe === 'metrics') return found({ kind: 'metrics' })
   if (segments.length !== 3 || (probe !== 'live' && probe !== 'ready')) return missing
   return found({ kind: 'health', probe })
 }
@@ -163,7 +207,7 @@ export function requireTarget(found: Found, method: string, basePath: string): A
       detail: 'A percent sign in the path is not followed by two hexadecimal digits of UTF-8.',
     })
   }
-  if (found.kind === 'missing' || found.target.kind === 'health') {
+  if (found.kind === 'missing' || found.target.kind === 'health' || found.target.kind === 'page') {
     throw fault('NOT_FOUND', {
       detail: `This address does not exist. ${basePath}/openapi.json lists all addresses.`,
     })
@@ -185,13 +229,15 @@ export function routeOf(target: Target, basePath: string, root = ''): string {
     case 'collection': {
       const { parent, resource } = target
       return parent === undefined
-        ? `${basePath}/${resource.name}`
+        ? routesOf(resource, basePath).collection
         : `${basePath}/${parent.resource.name}/{id}/${resource.name}`
     }
     case 'record':
-      return `${basePath}/${target.resource.name}/{id}`
+      return routesOf(target.resource, basePath).record
     case 'restore':
       return `${basePath}/${target.resource.name}/{id}/restore`
+    case 'deletion':
+      return `${basePath}/${target.resource.name}/{id}/deletion`
     case 'bulk-delete':
       return `${basePath}/${target.resource.name}/bulk-delete`
     case 'exports':
@@ -202,7 +248,34 @@ export function routeOf(target: Target, basePath: string, root = ''): string {
       return `${basePath}/exports/{id}/content`
     case 'openapi':
       return `${basePath}/openapi.json`
+    case 'caller':
+      return `${basePath}/caller`
     case 'health':
       return `${root}/health/${target.probe}`
+    case 'metrics':
+      return `${root}/health/metrics`
+    case 'page': {
+      const page = `${target.isVersioned ? basePath : root}/${target.page}`
+      return target.file === undefined ? page : `${page}/assets/{name}`
+    }
   }
+}
+
+/** The routes that most requests have. */
+interface Routes {
+  readonly basePath: string
+  readonly collection: string
+  readonly record: string
+}
+
+/** Metrics look routes up by their text. V8 hashes a text once, so the text is not made anew for each request. */
+const knownRoutes = new WeakMap<Resource, Routes>()
+
+function routesOf(resource: Resource, basePath: string): Routes {
+  const known = knownRoutes.get(resource)
+  if (known?.basePath === basePath) return known
+  const collection = `${basePath}/${resource.name}`
+  const routes = { basePath, collection, record: `${collection}/{id}` }
+  knownRoutes.set(resource, routes)
+  return routes
 }

@@ -19,6 +19,8 @@ import { verifyBy } from './jwt.ts'
 import { type KeyUses, noteUses } from './key-uses.ts'
 import { type MaintenanceWatch, watchMaintenance } from './maintenance.ts'
 import type { Observe } from './observe/observe.ts'
+import type { ConsoleSettings } from './pages/console-settings.ts'
+import type { AnswerPage } from './pages/page-server.ts'
 import type { Counter } from './rates/counter.ts'
 import { openRateLimiter, type RateOptions } from './rates/rate-limiter.ts'
 import { type AppServices, earlyRefusal, requestIds } from './request-context.ts'
@@ -39,7 +41,11 @@ export interface AssemblyOptions extends RateOptions {
   /** How long it may take, in milliseconds. */
   readonly authenticateTimeout?: number | undefined
   readonly requireHttps?: boolean
+  /** How the console is served; `undefined`: by default. */
+  readonly console?: ConsoleSettings | undefined
   readonly development?: boolean
+  /** Reads the metrics of the server as text, for administrators; `undefined`: none are collected. */
+  readonly readMetrics?: (() => Promise<string>) | undefined
   /** Counts requests where Redis does not; in the memory of this process by default. */
   readonly counter?: Counter | undefined
   /** Called when a key was revoked, before that is answered. */
@@ -122,7 +128,9 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     onRevoked: options.onRevoked,
     maintenance,
     rates,
-    documents: documentsOf(versions, now),
+    documents: documentsOf(versions, now, { jwt: options.jwt, hasOwn: options.authenticate !== undefined }),
+    pages: pagesOf(versions, options.console, now),
+    readMetrics: options.readMetrics,
     knownQueries: new KnownQueries(),
     observe,
     now,
@@ -157,6 +165,19 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
       await storage.close()
       rates?.close()
     },
+  }
+}
+
+/** Serves the pages for people (DOC-4). Their code is loaded when the first page is requested. */
+function pagesOf(
+  versions: Versions,
+  console: ConsoleSettings = { isServed: true, openid: undefined },
+  now: () => number,
+): AnswerPage {
+  let loading: Promise<AnswerPage> | undefined
+  return async (request) => {
+    loading ??= import('./pages/page-server.ts').then(({ pageServer }) => pageServer({ versions, console, now }))
+    return (await loading)(request)
   }
 }
 

@@ -17,8 +17,10 @@ import { type Application, assemble } from './app.ts'
 import { readJwt } from './jwt.ts'
 import { bodyTooLarge } from './node/head.ts'
 import { type LogOption, readLog } from './observe/app-log.ts'
+import type { Metrics } from './observe/metrics.ts'
 import type { Observation, Observe } from './observe/observe.ts'
 import { type DatabaseOptions, openStorage } from './open-database.ts'
+import { type ConsoleOption, readConsole } from './pages/console-settings.ts'
 import type { RateOptions } from './rates/rate-limiter.ts'
 import { earlyRefusal, toFault } from './request-context.ts'
 
@@ -40,6 +42,11 @@ export interface AppOptions extends RateOptions, Omit<DatabaseOptions, 'database
   readonly log?: LogOption
   /** Receives everything that happens, for metrics: requests, failures, jobs. */
   readonly observe?: Observe
+  /**
+   * Metrics of `collectMetrics()`: they receive everything that happens, and administrators read them at
+   * `/health/metrics`. By default, that address does not exist.
+   */
+  readonly metrics?: Pick<Metrics, 'observe' | 'read'>
   /** Refuses requests that did not come over HTTPS (403); false by default. */
   readonly requireHttps?: boolean
   /** Origins whose pages may read responses, such as `https://app.example.com`, or `*`; none by default. */
@@ -52,6 +59,10 @@ export interface AppOptions extends RateOptions, Omit<DatabaseOptions, 'database
    * Checks credentials of your own, such as a session cookie. API keys and `jwt` are tried if it returns `undefined`.
    */
   readonly authenticate?: AuthenticateOption
+  /**
+   * Whether the console is served at `/console`, and how people sign in to it besides API keys; `true` by default.
+   */
+  readonly console?: ConsoleOption
   /** Adds `Server-Timing` to responses. */
   readonly development?: boolean
 }
@@ -101,22 +112,34 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
     corsCredentials,
     jwt: tokens = {},
     log,
+    console: consoleOption,
+    metrics,
     ...rest
   } = options
   const cors = readCors(corsOrigins, corsCredentials)
   const jwt = readJwt(tokens)
+  const console = readConsole(consoleOption, jwt)
   const logged = readLog(log)
   const observe = (observation: Observation) => {
     logged?.(observation)
+    metrics?.observe(observation)
     rest.observe?.(observation)
   }
   const storage = openStorage({ ...rest, database }, catalog, {
     migrate,
-    onCommit: rest.observe && ((commit) => observe({ kind: 'commit', ...commit })),
+    onCommit: (metrics ?? rest.observe) && ((commit) => observe({ kind: 'commit', ...commit })),
     onReplica: (news) => observe({ kind: 'replica', ...news }),
   })
   const start = (opened: Storage) => {
-    const app = assemble(catalog, opened, { ...rest, observe, versions, cors, jwt })
+    const app = assemble(catalog, opened, {
+      ...rest,
+      observe,
+      versions,
+      cors,
+      jwt,
+      console,
+      readMetrics: metrics?.read,
+    })
     void app.runner.maintain()
     return app
   }

@@ -2,9 +2,8 @@
  * The checks that a request passes before anything of it is planned. A gate throws the Fault that refuses the request,
  * returns a response that ends it, or lets it pass. `respond.ts` has their order.
  */
-import { pathWithin } from '../http/base-path.ts'
 import { isPreflight, preflightHeaders } from '../http/cors.ts'
-import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
+import { type HttpResponse, pathWithin, type ResponseHeaders } from '../http/message.ts'
 import { accepts } from '../http/preferences.ts'
 import { actions, type CallerView } from '../model/declaration.ts'
 import { type Catalog, type Resource, storedResource } from '../model/resource.ts'
@@ -103,6 +102,17 @@ function requireRunning({ state }: RequestContext['app']): void {
 export const requireHttps: Gate = ({ app, request }) => {
   if (app.requireHttps && !request.secure) throw fault('HTTPS_REQUIRED', { detail: 'Ask again by https://.' })
   return undefined
+}
+
+/** Pages need no credential (AUT-1). They are served during maintenance, so that they can show it. */
+export const answerPage: Gate = ({ app, choice, found, query, request: { method, headers } }) => {
+  if (found.kind !== 'found' || found.target.kind !== 'page') return undefined
+  const { target } = found
+  if (app.cors !== undefined && isPreflight(method, headers)) return undefined
+  refuseSecrets(query)
+  requireMethod(target, method)
+  if (method === 'OPTIONS') return addressOptions(app.catalog, undefined, target)
+  return app.pages({ target, version: choice.version, headers })
 }
 
 /** 503 (ERR-6). Browsers must get their preflight response, or their pages could not read the 503. */
@@ -225,6 +235,10 @@ export const requireVersion: Gate = ({ app, choice, found, instance, versionMome
 
 /** 400, 404, 405. */
 export const requireAddress: Gate = (context) => {
+  const { app, found } = context
+  if (found.kind === 'found' && found.target.kind === 'metrics' && app.readMetrics === undefined) {
+    throw fault('NOT_FOUND', { detail: 'This server collects no metrics.' })
+  }
   context.target = requireTarget(context.found, context.request.method, context.basePath)
   return undefined
 }
@@ -270,7 +284,10 @@ function mayDoAnything(catalog: Catalog, caller: CallerView, resource: Resource)
 
 /** 406. The media type of an export's file is known only from its job. */
 export const requireAcceptable: Gate = ({ choice, request, target }) => {
-  if (target.kind === 'export-content' || accepts(request.headers['accept'], choice.mediaType)) return undefined
-  const detail = `The representations here are ${choice.version.vendorType ?? 'application/json'}.`
+  const isMetrics = target.kind === 'metrics'
+  const mediaType = isMetrics ? 'text/plain' : choice.mediaType
+  if (target.kind === 'export-content' || accepts(request.headers['accept'], mediaType)) return undefined
+  const own = isMetrics ? mediaType : (choice.version.vendorType ?? 'application/json')
+  const detail = `The representations here are ${own}.`
   throw fault('NOT_ACCEPTABLE', { detail })
 }

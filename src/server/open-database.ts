@@ -12,6 +12,7 @@ import type { MoveSource, MoveTarget } from '../storage/move/move.ts'
 import {
   examineSqlite,
   hasSqliteTables,
+  listSqliteKeys,
   migrateSqlite,
   openSqliteKeys,
   openSqliteMaintenance,
@@ -19,7 +20,7 @@ import {
 import type { BackupOptions, CopyResult } from '../storage/sqlite/backup.ts'
 import { fillSqlite, sqliteSource } from '../storage/sqlite/move.ts'
 import { openSqlite } from '../storage/sqlite/storage.ts'
-import type { OnCommit, OnReplica, Storage } from '../storage/storage.ts'
+import type { ListedKey, OnCommit, OnReplica, Storage, WriteTurn } from '../storage/storage.ts'
 import type { DatabaseDescription } from '../storage/table-description.ts'
 import { isElsewhere, isInMemory } from './database-address.ts'
 
@@ -44,6 +45,8 @@ export interface OpenOptions {
   readonly migrate?: Apply | undefined
   readonly onCommit?: OnCommit | undefined
   readonly onReplica?: OnReplica | undefined
+  /** The turn to write to a SQLite file that other workers use too. */
+  readonly turn?: WriteTurn | undefined
 }
 
 type Engine =
@@ -62,10 +65,10 @@ type Engine =
 export function openStorage(
   database: DatabaseOptions,
   catalog: Catalog,
-  { migrate = 'additive', onCommit, onReplica }: OpenOptions = {},
+  { migrate = 'additive', onCommit, onReplica, turn }: OpenOptions = {},
 ): Storage | Promise<Storage> {
   const engine = engineOf(database)
-  if (engine.kind === 'sqlite') return openSqlite(catalog, { path: engine.path, migrate, onCommit })
+  if (engine.kind === 'sqlite') return openSqlite(catalog, { path: engine.path, migrate, onCommit, turn })
   return import('../storage/postgres/storage.ts').then(({ openPostgres }) =>
     openPostgres(catalog, { ...engine.options, migrate, onCommit, onReplica }),
   )
@@ -77,6 +80,24 @@ export async function openKeys(database: DatabaseOptions): Promise<Pick<Storage,
   if (engine.kind === 'sqlite') return openSqliteKeys(engine.path)
   const { openPostgresKeys } = await import('../storage/postgres/administration.ts')
   return openPostgresKeys(engine.options)
+}
+
+/**
+ * Lists the API keys of a database. A file need not be writable.
+ *
+ * @throws ConfigurationError if no server has ever used the database
+ */
+export async function listKeys(database: DatabaseOptions): Promise<readonly ListedKey[]> {
+  const engine = engineOf(database)
+  const keys = engine.kind === 'sqlite' ? await listSqliteKeys(engine.path) : await listPostgresKeys(database)
+  if (keys === undefined) throw noDatabase(database)
+  return keys
+}
+
+async function listPostgresKeys(database: DatabaseOptions): Promise<readonly ListedKey[] | undefined> {
+  if (!(await hasTables(database))) return undefined
+  const { keys, close } = await openKeys(database)
+  return keys.list().finally(close)
 }
 
 /**
@@ -96,9 +117,10 @@ export async function openMaintenance(
   throw noDatabase(database)
 }
 
-function noDatabase(database: DatabaseOptions): ConfigurationError {
-  const place = placeOf(database)
-  return new ConfigurationError(`There is no database of Resourced at ${place}: name the one that the servers use.`)
+/** The error for a database that no server has ever used. */
+export function noDatabase(database: DatabaseOptions): ConfigurationError {
+  const found = `There is no database of Resourced at ${placeOf(database)}`
+  return new ConfigurationError(`${found}: name the one that the servers use with --database.`)
 }
 
 /** Whether a database has the tables of Resourced. Changes nothing. */

@@ -23,6 +23,7 @@ import type { Documents } from './documents.ts'
 import type { MaintenanceWatch } from './maintenance.ts'
 import { type Observe, Timing } from './observe/observe.ts'
 import type { RequestSpan } from './observe/request-span.ts'
+import type { AnswerPage } from './pages/page-server.ts'
 import type { RateDecision, RateLimiter } from './rates/rate-limiter.ts'
 
 /** What all requests of an application share. */
@@ -44,6 +45,9 @@ export interface AppServices {
   readonly onRevoked: (() => Promise<void>) | undefined
   readonly maintenance: Pick<MaintenanceWatch, 'current'>
   readonly documents: Documents
+  readonly pages: AnswerPage
+  /** Reads the metrics of the server as text; `undefined`: none are collected. */
+  readonly readMetrics: (() => Promise<string>) | undefined
   readonly knownQueries: KnownQueries
   readonly observe: Observe
   /** Milliseconds since 1970. */

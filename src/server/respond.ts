@@ -11,10 +11,13 @@ import type { Outcome, Plan } from '../plan/plan.ts'
 import { outcomeFromStored, planRequest } from '../plan/plan-request.ts'
 import { redactError, writeOnlyTexts } from '../plan/redact-error.ts'
 import type { Caller } from '../policy/caller.ts'
+import { describeCaller } from '../policy/permissions.ts'
+import { isAdministrator } from '../policy/permit.ts'
 import { conflictCode } from '../reply/problem.ts'
 import { represent } from '../reply/represent.ts'
 import { preferencesOf, readInput } from '../request/input.ts'
 import { fault } from '../spec/faults.ts'
+import { metricsType } from '../spec/media-types.ts'
 import * as gate from './gates.ts'
 import { Timing } from './observe/observe.ts'
 import { beginTrace } from './observe/tracing.ts'
@@ -26,6 +29,7 @@ const gates: readonly gate.Gate[] = [
   gate.locate,
   gate.answerHealth,
   gate.requireHttps,
+  gate.answerPage,
   gate.refuseInMaintenance,
   gate.refuseSecretsInQuery,
   gate.answerPreflight,
@@ -88,7 +92,11 @@ async function answer(context: RequestContext): Promise<HttpResponse> {
   const reading = readInput({ request, target, version, query, knownQueries: app.knownQueries })
   const input = reading instanceof Promise ? await reading : reading
   timing?.mark('read')
-  if (target.kind === 'openapi' && input.kind === 'document') return app.documents.openapi(version, input.conditions)
+  if (target.kind === 'openapi' && input.kind === 'document') {
+    return app.documents.openapi(version, input.conditions, request.headers)
+  }
+  if (target.kind === 'caller') return callerResponse(context)
+  if (target.kind === 'metrics') return metricsResponse(context)
 
   context.applied = applied
   context.preferred = preferred
@@ -107,6 +115,23 @@ async function answer(context: RequestContext): Promise<HttpResponse> {
   if (response.status === 409 && 'issues' in outcome) context.code = conflictCode(outcome.issues)
   timing?.mark('reply')
   return response
+}
+
+/** The caller and what the caller may do (AUT-11). */
+function callerResponse({ app, caller, versionCatalog }: RequestContext): HttpResponse {
+  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'private, no-cache', Vary: 'Accept' }
+  return { status: 200, headers, body: `${JSON.stringify(describeCaller(app.catalog, versionCatalog, caller))}\n` }
+}
+
+/**
+ * The metrics of the server (OPS-7).
+ *
+ * @throws Fault FORBIDDEN unless the caller is an administrator
+ */
+async function metricsResponse({ app, caller }: RequestContext): Promise<HttpResponse> {
+  if (!isAdministrator(caller)) throw fault('FORBIDDEN', { detail: 'Only administrators may read the metrics.' })
+  const headers = { 'Content-Type': metricsType, 'Cache-Control': 'no-store' }
+  return { status: 200, headers, body: (await app.readMetrics?.()) ?? '' }
 }
 
 /** Runs a plan. Errors are logged, so values of `writeOnly` fields are taken out of them (SEC-3). */

@@ -16,9 +16,10 @@ import {
   watchCertificate,
 } from './node/certificates.ts'
 import { createNodeServer } from './node/listener.ts'
-import { collectMetrics, createMetricsServer } from './observe/metrics.ts'
+import { createMetricsServer, deferredMetrics } from './observe/metrics.ts'
 import type { Observe } from './observe/observe.ts'
 import { type DatabaseOptions, openStorage, planOrApplyMigration } from './open-database.ts'
+import { readConsole } from './pages/console-settings.ts'
 import type { RateOptions } from './rates/rate-limiter.ts'
 import type { WorkerLink } from './workers/worker-link.ts'
 
@@ -53,9 +54,14 @@ export interface ServeOptions extends RateOptions, DatabaseOptions {
   readonly jwtJwks?: string
   readonly jwtAlgorithms?: readonly string[]
   readonly jwtRolesClaim?: string
+  /** `off`: the console is not served; `on` by default. */
+  readonly console?: string
+  /** The client id and the scopes with which people sign in to the console at the issuer of the JWTs. */
+  readonly consoleOpenidClient?: string
+  readonly consoleOpenidScope?: string
   readonly migrate?: Apply
   readonly observe?: Observe
-  /** The port for metrics over plain HTTP; 0 takes a free port. By default, no metrics are collected. */
+  /** The port for metrics over plain HTTP; 0 takes a free port. By default, only `/health/metrics` has them. */
   readonly metricsPort?: number
   /** 127.0.0.1 by default. */
   readonly metricsHost?: string
@@ -98,6 +104,9 @@ export interface Replaced extends Pick<Serving, 'url'> {
   readonly steps: readonly MigrationStep[]
 }
 
+/** So many milliseconds after the start, the module of metrics is loaded if nobody has read them. */
+const metricsAfter = 5_000
+
 /**
  * Serves a catalog.
  *
@@ -115,23 +124,28 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     algorithms: options.jwtAlgorithms,
     rolesClaim: options.jwtRolesClaim,
   })
+  const { consoleOpenidClient: client = '', consoleOpenidScope: scope } = options
+  const console = readConsole(options.console === 'off' ? false : { openid: { client, scope } }, jwt)
   const { tls, files, caFile } = await certificate(options)
-  const metrics = options.metricsPort === undefined ? undefined : await collectMetrics()
+  const metrics = deferredMetrics()
+  if (options.metricsPort !== undefined) await metrics.begin()
   const observe: Observe = (observation) => {
     options.observe?.(observation)
-    metrics?.observe(observation)
+    metrics.observe(observation)
   }
   const open = async (catalog: Catalog, versions: Versions) => {
     const storage = await openStorage(options, catalog, {
       migrate: options.migrate,
-      onCommit: metrics && ((commit) => metrics.observe({ kind: 'commit', ...commit })),
+      onCommit: (commit) => metrics.observe({ kind: 'commit', ...commit }),
       onReplica: (news) => observe({ kind: 'replica', ...news }),
+      turn: worker?.turn,
     })
     return assemble(catalog, storage, {
       versions,
       observe,
       cors,
       jwt,
+      console,
       rateLimit: options.rateLimit,
       redis: options.redis,
       counter: worker?.counter,
@@ -139,6 +153,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       rateLimitOnFailure: options.rateLimitOnFailure,
       requireHttps: options.http !== true || trustProxy,
       development: options.development,
+      readMetrics: worker?.readMetrics ?? metrics.read,
     })
   }
   const app = liveApp(await open(catalog, versions))
@@ -151,7 +166,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     onClientError: ({ code }) => observe({ kind: 'unreadable', code }),
     onRejected: () => observe({ kind: 'turned-away' }),
   })
-  const metricsServer = metrics === undefined || worker !== undefined ? undefined : createMetricsServer(metrics)
+  const hasPort = options.metricsPort !== undefined && worker === undefined
+  const metricsServer = hasPort ? createMetricsServer(metrics) : undefined
   let origin: string
   let metricsUrl: string | undefined
   try {
@@ -162,7 +178,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
         : await server.adopt(host, async (take) => {
             const joined = await worker.join(take, {
               server: app.current.server,
-              metrics: metrics?.report,
+              metrics: metrics.report,
               forgetKeys: () => app.current.forgetKeys(),
             })
             metricsUrl = joined.metricsUrl
@@ -181,6 +197,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const url = `${origin}${versions.current.basePath}`
   if (metricsUrl !== undefined) observe({ kind: 'metrics', url: metricsUrl })
   observe({ kind: 'listening', url, server: app.current.server })
+  const loading = setTimeout(() => void metrics.begin(), metricsAfter).unref()
   return {
     url,
     origin,
@@ -200,6 +217,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     },
     async close() {
       unwatch?.()
+      clearTimeout(loading)
       await server.close()
       await app.close()
       // Metrics show what is still running until the end.

@@ -10,3 +10,6 @@ export const bodyTypes: Readonly<Record<string, readonly string[]>> = {
 
 /** The formats of export files, and their types: a JSON array, a JSON text on each line, or CSV (RFC 4180). */
 export const exportTypes = { json: 'application/json', ndjson: 'application/x-ndjson', csv: 'text/csv' } as const
+
+/** The type of metrics: the text format of Prometheus. */
+export const metricsType = 'text/plain; version=0.0.4; charset=utf-8'

@@ -147,8 +147,8 @@ export interface ExportPiece {
   readonly after: Position['keys'] | undefined
 }
 
-/** The result of a batch; `elsewhere`: another server has finished the job, or runs it. */
-export type JobStep = 'more' | 'finished' | 'elsewhere'
+/** The result of a batch; `failed`: a failed job is undone; `elsewhere`: another server has the job, or ended it. */
+export type JobStep = 'more' | 'finished' | 'failed' | 'elsewhere'
 
 /**
  * Background jobs, whose state is in the database (JOB-3). Each method is a transaction of its own, for which no reader
@@ -228,6 +228,14 @@ export type OnCommit = (commit: Commit) => void
 export type ReplicaNews =
   | { readonly state: 'connected' }
   | { readonly state: 'lost' | 'behind'; readonly reason: string }
+
+/** The turn to write, among processes that share a database of which one writes at a time. */
+export interface WriteTurn {
+  /** Whether this process may write now. If not, `whenGranted` is called when it may. */
+  take(whenGranted: () => void): boolean
+  /** This process has written: others may. */
+  end(): void
+}
 
 /** Is called with each change of the state. It must not throw. */
 export type OnReplica = (news: ReplicaNews) => void

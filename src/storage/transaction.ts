@@ -10,13 +10,15 @@ export type Row = Record<string, string | number | null | Uint8Array>
 /** A statement: its text, with `?` (`sql`) or `$1` (`text`) for parameters, and the parameters' values. */
 export type Statement = Pick<Sql, 'sql' | 'text' | 'values'> & {
   /** The transaction ends with this statement, and succeeds with any rows: an engine may send COMMIT along with it. */
-  readonly commits?: boolean
+  readonly commits?: boolean | undefined
   /** The rows of this statement are not read: an engine may send it along with the next one. */
-  readonly ignoresRows?: boolean
+  readonly ignoresRows?: boolean | undefined
   /** The statement is a transaction of its own, before the first statement of the transaction that yields it. */
-  readonly standalone?: Standalone
+  readonly standalone?: Standalone | undefined
+  /** The record that such a statement writes. */
+  readonly writes?: string | undefined
   /** The statement advances the clock of a collection once, for a change of these records alone. */
-  readonly touches?: Touched
+  readonly touches?: Touched | undefined
   /** Its values never change, so reads that begin at the same time may share its rows. */
   readonly isConstant?: boolean
 }
@@ -57,30 +59,55 @@ export function ignoringRows(statement: Pick<Sql, 'sql' | 'text' | 'values'>): S
 }
 
 /** The statement that advances the clock of a collection for a change of these records alone. Its rows are not read. */
-export function touching(tick: Sql, touches: Touched): Statement {
+export function touching(tick: Pick<Sql, 'sql' | 'text' | 'values'>, touches: Touched): Statement {
   return marked(tick, { ignoresRows: true, touches })
 }
 
-/** A statement that is a transaction of its own. */
-export function standalone(statement: Pick<Sql, 'sql' | 'text' | 'values'>, kind: Standalone): Statement {
-  return marked(statement, { standalone: kind })
+/** A statement that is a transaction of its own, and perhaps writes a record. */
+export function standalone(
+  statement: Pick<Sql, 'sql' | 'text' | 'values'>,
+  kind: Standalone,
+  writes?: string,
+): Statement {
+  return marked(statement, { standalone: kind, writes })
 }
 
-// The getters build only the text that the engine reads.
-function marked(
-  statement: Pick<Sql, 'sql' | 'text' | 'values'>,
-  marks: Pick<Statement, 'commits' | 'ignoresRows' | 'standalone' | 'touches'>,
-): Statement {
-  return {
-    ...marks,
-    values: statement.values,
-    get sql() {
-      return statement.sql
-    },
-    get text() {
-      return statement.text
-    },
+type Marks = Pick<Statement, 'commits' | 'ignoresRows' | 'standalone' | 'touches' | 'writes'>
+
+/**
+ * A statement with marks. The getters build only the text that the engine reads. They belong to a class, because V8
+ * gives each object literal with getters a hidden class of its own, which keeps the object until a full collection.
+ */
+class MarkedStatement implements Statement {
+  readonly values: Statement['values']
+  readonly commits: boolean | undefined
+  readonly ignoresRows: boolean | undefined
+  readonly standalone: Standalone | undefined
+  readonly touches: Touched | undefined
+  readonly writes: string | undefined
+  readonly #statement: Pick<Sql, 'sql' | 'text'>
+
+  constructor(statement: Pick<Sql, 'sql' | 'text' | 'values'>, marks: Marks) {
+    this.#statement = statement
+    this.values = statement.values
+    this.commits = marks.commits
+    this.ignoresRows = marks.ignoresRows
+    this.standalone = marks.standalone
+    this.touches = marks.touches
+    this.writes = marks.writes
   }
+
+  get sql(): string {
+    return this.#statement.sql
+  }
+
+  get text(): string {
+    return this.#statement.text
+  }
+}
+
+function marked(statement: Pick<Sql, 'sql' | 'text' | 'values'>, marks: Marks): Statement {
+  return new MarkedStatement(statement, marks)
 }
 
 /** Runs transactions on a database. Errors of the engine become those of the port (`StorageFault`). */

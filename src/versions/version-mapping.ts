@@ -152,7 +152,9 @@ function resourceOf(
   version: string,
   collections: VersionMapping['collections'],
 ): Resource {
-  const related = [...stored.children, ...stored.fields.map((each) => each.reference?.collection ?? name)]
+  // Errors name the collections that refer to it.
+  const referring = stored.dependents.map(({ collection }) => collection)
+  const related = [...referring, ...stored.fields.map((each) => each.reference?.collection ?? name)]
   const isSame =
     name === stored.name &&
     olderFields.length === stored.fields.length &&

@@ -3,10 +3,10 @@
  * that (VER-1, VER-3, VER-4).
  */
 
-import { pathWithin, readBasePath } from '../http/base-path.ts'
+import { readBasePath } from '../http/base-path.ts'
 import { formatHttpDate } from '../http/fields/http-date.ts'
 import { formatLinks, type Link } from '../http/fields/link.ts'
-import { type HttpResponse, isFile, type ResponseHeaders } from '../http/message.ts'
+import { type HttpResponse, isFile, pathWithin, type ResponseHeaders } from '../http/message.ts'
 import { completeCatalog } from '../model/catalog.ts'
 import type { Carrier, InterfaceDeclaration } from '../model/declaration.ts'
 import { deepFreeze, plainCopy } from '../model/plain-copy.ts'

@@ -1,20 +1,11 @@
-/**
- * OPT-3 to OPT-6 in a real browser: `npm run test:browser`, with Chromium installed (`CHROMIUM` names it, else
- * `chromium`). `npm test` leaves this test out, because `npm test` needs Node only.
- */
+/** OPT-3 to OPT-6 in a real browser: pages of other origins. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { completeCatalog } from '../../src/model/catalog.ts'
-import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
-import { serve } from '../../src/server/serve.ts'
 import { studio } from '../declarations.ts'
+import { browser, noBrowser, serveSite } from './browser.ts'
 
 /** What the page found: one line for each step, in order. */
 type Found = Readonly<Record<string, string>>
@@ -49,31 +40,24 @@ const script = `async (api, key, credentials) => {
   return found
 }`
 
-async function pageServer(context: TestContext, html: () => string): Promise<string> {
-  const server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(html()))
+/** Serves an empty page from an origin of its own. */
+async function emptyPage(context: TestContext): Promise<string> {
+  const server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end('<!doctype html>'))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   context.after(() => server.close())
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-async function visit(url: string): Promise<Found> {
-  const profile = mkdtempSync(join(tmpdir(), 'resourced-browser-'))
-  const options = ['--headless', '--no-sandbox', '--disable-gpu', `--user-data-dir=${profile}`]
-  const child = spawn(
-    process.env.CHROMIUM ?? 'chromium',
-    [...options, '--virtual-time-budget=10000', '--dump-dom', url],
-    {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    },
-  )
-  let text = ''
-  child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part))
-  await once(child, 'close')
-  rmSync(profile, { recursive: true, force: true, maxRetries: 3 })
-  const found = /<pre>(.*)<\/pre>/s.exec(text)?.[1]
-  assert.ok(found !== undefined, text)
-  return JSON.parse(found.replaceAll('&amp;', '&').replaceAll('&lt;', '<').replaceAll('&gt;', '>'))
+/** Runs the steps in a page of an origin. */
+async function visit(origin: string, api: string, key: string, credentials: string): Promise<Found> {
+  const page = await (await browser()).newPage()
+  try {
+    await page.goto(origin)
+    return await page.evaluate<Found>(`(${script})(${JSON.stringify(api)}, ${JSON.stringify(key)}, '${credentials}')`)
+  } finally {
+    await page.close()
+  }
 }
 
 const done: Found = {
@@ -86,39 +70,21 @@ const done: Found = {
 const forbidden = ['post', 'get', 'stale patch', 'patch', 'unauthenticated', 'delete']
 
 for (const credentials of ['omit', 'include']) {
-  test(`OPT-3, OPT-4, OPT-6: pages of allowed origins work, others do not; credentials: ${credentials}`, async (context) => {
-    let api = ''
-    let key = ''
-    const html = () =>
-      `<!doctype html><pre></pre><script>(${script})(${JSON.stringify(api)}, ${JSON.stringify(key)}, '${credentials}').then((found) => { document.querySelector('pre').textContent = JSON.stringify(found) })</script>`
-    const [allowed, foreign] = [await pageServer(context, html), await pageServer(context, html)]
-    const serving = await serve({
-      ...{ catalog: completeCatalog(studio), database: 'sqlite::memory:', host: '127.0.0.1', port: 0, http: true },
-      ...{ corsOrigin: [allowed], corsCredentials: credentials === 'include' },
-    })
-    context.after(() => serving.close())
-    api = serving.url
-    key = newKey()
-    await serving.app.storage.keys.add({
-      ...{ id: 'page', hash: hashOfKey(key), hint: hintOfKey(key), subject: 'page', roles: ['admin'] },
-      ...{ expires_at: null, created_at: new Date().toISOString(), revoked_at: null },
-    })
-    assert.deepEqual(await visit(allowed), { ...done, patch: `200 Changed ${credentials}` })
-    const refused = await visit(foreign)
+  const title = `OPT-3, OPT-4, OPT-6: pages of allowed origins work, others do not; credentials: ${credentials}`
+  test(title, { skip: noBrowser }, async (context) => {
+    const [allowed, foreign] = [await emptyPage(context), await emptyPage(context)]
+    const cors = { corsOrigin: [allowed], corsCredentials: credentials === 'include' }
+    const site = await serveSite(context, studio, cors)
+    const key = await site.keyFor('page', ['admin'])
+    assert.deepEqual(await visit(allowed, site.url, key, credentials), { ...done, patch: `200 Changed ${credentials}` })
+    const refused = await visit(foreign, site.url, key, credentials)
     assert.deepEqual(refused, Object.fromEntries(forbidden.map((name) => [name, 'TypeError'])))
   })
 }
 
-test('OPT-4: if credentials are not configured, a page that sends them reads nothing', async (context) => {
-  let api = ''
-  const html = () =>
-    `<!doctype html><pre></pre><script>(${script})(${JSON.stringify(api)}, 'x', 'include').then((found) => { document.querySelector('pre').textContent = JSON.stringify(found) })</script>`
-  const allowed = await pageServer(context, html)
-  const serving = await serve({
-    ...{ catalog: completeCatalog(studio), database: 'sqlite::memory:', host: '127.0.0.1', port: 0, http: true },
-    corsOrigin: ['*'],
-  })
-  context.after(() => serving.close())
-  api = serving.url
-  assert.deepEqual(await visit(allowed), Object.fromEntries(forbidden.map((name) => [name, 'TypeError'])))
+const without = 'OPT-4: if credentials are not configured, a page that sends them reads nothing'
+test(without, { skip: noBrowser }, async (context) => {
+  const site = await serveSite(context, studio, { corsOrigin: ['*'] })
+  const found = await visit(await emptyPage(context), site.url, 'x', 'include')
+  assert.deepEqual(found, Object.fromEntries(forbidden.map((name) => [name, 'TypeError'])))
 })

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { searchTable } from '../../src/storage/sql/tables.ts'
-import { partNames } from '../../src/storage/sqlite/engine.ts'
+import { viewName } from '../../src/storage/sqlite/search-parts.ts'
 
 const name = { type: 'string', search: true, sort: true }
 const deletion = { asynchronous: { above: 100 }, byFilter: true }
@@ -96,11 +96,7 @@ export function stateOf(path: string): unknown {
       table,
       all(`select count(*) as count, deleted_at is not null as deleted, _deletion is not null as marked, _revision as revision,
         ${reference}, name from ${table} group by 2, 3, 4, 5, 6 order by 2, 3, 4, 5, 6`),
-      all(
-        partNames(searchTable(table))
-          .map((part) => `select rowid from ${part} where words match 'even'`)
-          .join(' union all '),
-      ).length,
+      all(`select "row" from ${viewName(searchTable(table))} where words match 'even'`).length,
       all(`select live, deleted from resourced_clocks where collection = '${table}'`),
     ]
   })

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { searchTable } from '../../src/storage/sql/tables.ts'
-import { partNames } from '../../src/storage/sqlite/engine.ts'
 
 /**
  * Checks a database of `diary`: its structure, its clocks, that nothing refers to what is gone, and that the full-text
@@ -25,7 +24,10 @@ export function inspect(file: string): void {
         `select count(*) filter (where deleted_at is null) as live, count(*) filter (where deleted_at is not null) as deleted from ${collection}`,
       )
       assert.deepEqual(all(`select live, deleted from resourced_clocks where collection = '${collection}'`), counted)
-      const indexed = partNames(searchTable(collection)).flatMap((part) => {
+      const parts = all(
+        `select name from sqlite_schema where name glob '${searchTable(collection)}_[0-9]*' and sql like 'create virtual%'`,
+      )
+      const indexed = parts.flatMap(({ name: part }) => {
         database.exec(`insert into ${part} (${part}) values ('integrity-check')`)
         database.exec(`create virtual table temp.words_${part} using fts5vocab('main', '${part}', 'instance')`)
         return all(`select doc, term from temp.words_${part} order by doc, "offset"`)

@@ -38,7 +38,9 @@ describe('the packed package', { skip: cannotRun }, () => {
 
   test('has the program, its types, the license, the changelog and the README, and nothing else', async () => {
     const files = await filesOf(join(consumer.folder, 'node_modules/resourced'))
-    const others = files.filter((file) => !/^(?:lib\/[\w-]+\.js(?:\.map)?|types\/[\w/-]+\.d\.ts)$/.test(file))
+    const code = /^(?:lib\/[\w-]+\.js(?:\.map)?|types\/[\w/-]+\.d\.ts)$/
+    const page = /^pages\/(?:manifest\.json|(?:console|docs)\/(?:index\.html|assets\/[\w-]+\.\w+(?:\.br|\.gz)?))$/
+    const others = files.filter((file) => !code.test(file) && !page.test(file))
     const expected = ['CHANGELOG.md', 'LICENSE', 'README.md', 'index.js', 'package.json', ...Object.keys(generated)]
     const written = readdirSync(new URL(templates, root)).map((name) => `templates/${name}`)
     assert.deepEqual(others, [...expected, ...written, 'lib/recheck.br', 'lib/recheck.cjs'].sort())
@@ -47,12 +49,16 @@ describe('the packed package', { skip: cannotRun }, () => {
       [],
     )
     assert.match(await readFile(join(consumer.built, 'LICENSE'), 'utf8'), /includes recheck[\s\S]*MIT License/)
+    assert.match(
+      await readFile(join(consumer.built, 'LICENSE'), 'utf8'),
+      /includes swagger-ui-dist[\s\S]*Apache License/,
+    )
   })
 
-  test('is at most 1 MB packed, and 40 MB installed with all that it needs', async () => {
+  test('is at most 3 MB packed, and 40 MB installed with all that it needs', async () => {
     const packed = (await stat(consumer.tarball)).size
     const installed = await sizeOnDisk(join(consumer.folder, 'node_modules'))
-    assert.ok(packed <= 1_000_000, `The tarball has ${packed} bytes.`)
+    assert.ok(packed <= 3_000_000, `The tarball has ${packed} bytes.`)
     assert.ok(installed <= 40_000_000, `It takes ${installed} bytes installed.`)
   })
 
@@ -118,6 +124,25 @@ describe('the packed package', { skip: cannotRun }, () => {
     const serving = await startServing(['npx', 'resourced', 'serve', '--port', '0'], consumer.folder, { PATH })
     assert.equal(await statusOf(`${serving.url}/things`), 401)
     assert.match(await serving.stop(), /"msg":"stopped"/)
+  })
+
+  test('serves the console and the API page, compressed and to be cached', async () => {
+    const command = [tool('node-24/bin/node'), program, 'serve', 'resources.js', '--http', '--port', '0']
+    const serving = await startServing([...command, '--database', 'sqlite::memory:'], consumer.folder)
+    for (const page of ['console', 'docs']) {
+      const response = await fetch(new URL(`/${page}`, serving.url))
+      assert.equal(response.status, 200)
+      const files = [...(await response.text()).matchAll(/"((?:console|docs)\/assets\/[^"]+)"/g)]
+      assert.ok(files.length >= 2, `${page} has a script and a style sheet`)
+      for (const [, file = ''] of files) {
+        const accepted = { 'Accept-Encoding': 'br' }
+        const { status, headers } = await fetch(new URL(`/${file}`, serving.url), { headers: accepted })
+        assert.equal(status, 200, file)
+        assert.equal(headers.get('Content-Encoding'), 'br')
+        assert.match(headers.get('Cache-Control') ?? '', /immutable/)
+      }
+    }
+    await serving.stop()
   })
 
   for (const language of ['yaml', 'typescript']) {

@@ -201,6 +201,18 @@ export const recordWays: readonly Way[] = [
     success: answers(412),
   },
   {
+    name: 'preview of DELETE',
+    needs: ['delete', 'read'],
+    sent: (aim) => ({ path: `${at(aim)}/deletion` }),
+    success: answers(200),
+  },
+  {
+    name: 'preview of DELETE in v1',
+    needs: ['delete', 'read'],
+    sent: (aim) => ({ path: `${at(aim, 'v1')}/deletion` }),
+    success: answers(200),
+  },
+  {
     name: 'bulk-delete',
     needs: ['delete'],
     sent: ({ guarded, id }) => ({ path: `/v2/${collectionOf(guarded)}/bulk-delete`, body: { ids: [id] } }),

@@ -81,7 +81,7 @@ for (const [way, leave] of Object.entries(leaving)) {
     const served = await listening(context)
     await served.send('POST', '/v1/notes', { title: 'first' })
     const unlock = await lockNotes(context, served.url)
-    const sockets = [ask(served), ask(served, '/v1/notes?title=other'), ask(served, '/v1/notes?limit=1&offset=2000')]
+    const sockets = [ask(served), ask(served, '/v1/notes?title=other'), ask(served, '/v1/notes?title=third')]
     await untilWaiting(served.url, 3)
     for (const socket of sockets) leave(socket)
     // Left alone they would wait for thirty seconds.

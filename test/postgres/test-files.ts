@@ -15,7 +15,7 @@ export interface TestFile {
 /** Every test file of the repository. */
 export async function testFiles(): Promise<TestFile[]> {
   const sources = await Promise.all(
-    ['src', 'test'].map(async (folder) =>
+    ['src', 'test', 'console', 'api-page'].map(async (folder) =>
       (await readSources(new URL(folder, root))).map(({ file, text }) => ({ file: `${folder}/${file}`, text })),
     ),
   )

@@ -46,15 +46,16 @@ export interface Race {
   start(options?: readonly string[]): Promise<Racer>
   /**
    * Has changes of a table wait, on whichever server: `event` as in `create trigger`, those that `condition` holds of.
+   * They wait for a lock, or they sleep: a change of one statement that sleeps stays in its shared connection.
    */
-  gate(event: string, condition?: string): Promise<Gate>
+  gate(event: string, condition?: string, how?: 'locked' | 'asleep'): Promise<Gate>
 }
 
 /** Where changes wait for one another. */
 export interface Gate {
   /** Whether at least one statement waits at the gate, and so many in all: at the gate, or for those that wait there. */
   isHolding(statements: number): Promise<boolean>
-  /** Resolves once the gate holds so many statements at the same time. */
+  /** Resolves once the gate holds so many statements at the same time, and none of them begins again. */
   waiting(statements: number): Promise<void>
   /** Lets them go on, and takes the gate away. */
   open(): Promise<void>
@@ -131,25 +132,33 @@ export function raceOf(declaration: InterfaceDeclaration, options: readonly stri
     )
   })
 
-  const gate = async (event: string, condition = 'true'): Promise<Gate> => {
+  const gate: Race['gate'] = async (event, condition = 'true', how = 'locked') => {
     const held = 5_051
+    const wait = {
+      locked: `perform pg_advisory_xact_lock_shared(${held})`,
+      asleep: `while not pg_try_advisory_xact_lock_shared(${held}) loop perform pg_sleep(0.05); end loop`,
+    }[how]
     // A test that failed may have left its gate.
     const open = () => rows('select pg_advisory_unlock_all(); drop function if exists wait cascade').then(() => {})
     await open()
     await rows(`select pg_advisory_lock(${held})`)
     await rows(`
       create function wait() returns trigger language plpgsql as
-        'begin perform pg_advisory_xact_lock_shared(${held}); return new; end';
+        'begin ${wait}; return new; end';
       create trigger wait before ${event} for each row when (${condition}) execute function wait()`)
-    const isHolding = async (statements: number) => {
-      const [{ here, all }] = await rows(`
+    const isHolding = async (statements: number, least = 0) => {
+      const [{ here, asleep, locked }] = await rows(`
         select (select count(*) from pg_locks l join pg_database d on d.oid = l.database
-            where d.datname = current_database() and l.locktype = 'advisory' and l.objid = ${held} and not l.granted) as here,
-          (select count(*) from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock') as all`)
-      return here > 0 && all >= statements
+            where d.datname = current_database() and l.locktype = 'advisory' and l.objid = ${held} and not l.granted
+              and l.waitstart < clock_timestamp() - interval '${least} ms') as here,
+          count(*) filter (where wait_event = 'PgSleep') as asleep,
+          count(*) filter (where wait_event_type = 'Lock') as locked
+        from pg_stat_activity where datname = current_database()`)
+      return here + asleep > 0 && asleep + locked >= statements
     }
-    return { isHolding, waiting: (statements) => until(() => isHolding(statements)).then(() => {}), open }
+    // A change that waits for 50 ms is rolled back and begins again on a connection of its own. Only then it stays.
+    const waiting = (statements: number) => until(() => isHolding(statements, 250)).then(() => {})
+    return { isHolding, waiting, open }
   }
 
   return Object.assign(race, {

@@ -173,3 +173,13 @@ it('AUT-2: the function receives the request and what the platform passed', asyn
   assert.equal((await app.respond(sent)).status, 200)
   assert.deepEqual(given, [{ method: 'GET', target, headers, secure: true, address }, 'ann'])
 })
+
+it('AUT-2, DOC-1: the OpenAPI document says that credentials of the application are accepted', async (context) => {
+  const { ask } = await started(context, sessions)
+  const { json } = await ask('ann', { path: '/v1/openapi.json' })
+  assert.deepEqual(json.security, [{ bearer: [] }, {}])
+  assert.match(
+    json.info.description,
+    /^Every request needs `Authorization: Bearer` or a credential of the application/m,
+  )
+})

@@ -1,12 +1,10 @@
 /** DEL-5, DEL-8, DEL-10: deletions of so many records that no single transaction deletes them. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import { uuidv7 } from 'uuidv7'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { defineInterface, reference, Type } from '../../src/index.ts'
-import { always } from '../../src/model/predicate.ts'
-import type { Resource } from '../../src/model/resource.ts'
-import { places, type Received, type Sent, type Trial, trialFor } from '../harness.ts'
-import { countOf } from '../steps.ts'
+import { places, type Received, type Sent, trialFor } from '../harness.ts'
+import { countOf, fill } from '../steps.ts'
 
 const kind = Type.String({ filter: true })
 const deletion = { byFilter: true } as const
@@ -38,18 +36,6 @@ const store = defineInterface({
 
 /** More records than one transaction inspects. */
 const many = 1_100
-
-/** Creates records without a request for each. Returns their ids. */
-async function fill({ app }: Trial, collection: string, bodies: readonly object[]): Promise<string[]> {
-  const resource = app.catalog.resources.get(collection) as Resource
-  const caller = { id: 'root', roles: ['admin'], claims: {} }
-  const plans = bodies.map((body) => {
-    const plan = { kind: 'create', resource, id: uuidv7(), parent: undefined, body, permitted: always } as const
-    return { ...plan, mayAssignOwner: true, caller, now: Date.now() }
-  })
-  for (const outcome of await app.storage.load(plans, 'stop')) assert.equal(outcome, undefined)
-  return plans.map(({ id }) => id)
-}
 
 function times<T>(count: number, each: (number: number) => T): T[] {
   return Array.from({ length: count }, (_, number) => each(number))
@@ -229,6 +215,42 @@ it('DEL-5: a large cascade that never becomes a job answers when all of it is do
   assert.deepEqual([await countOf(trial, 'items'), await countOf(trial, 'boxes')], [0, 0])
   assert.equal((await send({ method: 'POST', path: `/v1/${path}/restore` })).status, 200)
   assert.equal(await countOf(trial, 'items'), many)
+})
+
+it('DEL-6: a large restoration that something blocks midway names it at once, as its repetition does', async (context) => {
+  const trial = await trialFor(context, store)
+  const { send, make } = trial
+  const code = (number: number) => `code ${number}`
+  const inBox = (box_id: string) => times(many, (number) => ({ kind: 'a', code: code(number), box_id }))
+  // A fast machine may have restored everything before the value is taken.
+  for (let round = 1; ; round++) {
+    const box = await make('boxes', { name: 'full' })
+    const items = await fill(trial, 'items', inBox(box.id))
+    assert.equal((await send(remove(`boxes/${box.id}`))).status, 204)
+    const restore = { method: 'POST', path: `/v1/boxes/${box.id}/restore` }
+    let isOver = false
+    const answering = send(restore).finally(() => {
+      isOver = true
+    })
+    const last = `/v1/items/${items[many - 1]}`
+    while (!isOver && (await send({ path: `/v1/items/${items[0]}` })).status === 404) await sleep(1)
+    const taking = await send({ path: '/v1/items', body: { kind: 'a', code: code(many - 1) } })
+    const answer = await answering
+    if (taking.status === 409 && round < 10) {
+      assert.deepEqual([answer.status, (await send(remove(`boxes/${box.id}`))).status], [200, 204])
+      continue
+    }
+    assert.equal(taking.status, 201, taking.text)
+    assert.deepEqual([answer.status, answer.json.code], [409, 'DUPLICATE_VALUE'], answer.text)
+    assert.ok(answer.json.errors[0].message.startsWith(`items ${items[many - 1]}: `), answer.text)
+    assert.deepEqual([await countOf(trial, 'items'), await countOf(trial, 'boxes')], [1, 0])
+    const repeated = await send(restore)
+    assert.deepEqual([repeated.status, repeated.json.errors], [409, answer.json.errors])
+    assert.equal((await send(remove(`items/${taking.json.id}`))).status, 204)
+    assert.equal((await send(restore)).status, 200)
+    assert.deepEqual([await countOf(trial, 'items'), (await send({ path: last })).status], [many, 200])
+    return
+  }
 })
 
 it('MET-9: a large bulk deletion runs once for its key, and a repetition gets the first answer', async (context) => {

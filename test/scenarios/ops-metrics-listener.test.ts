@@ -93,7 +93,7 @@ it('OPS-1: a request that could not be parsed is counted by its code', async (co
   assert.match(text, /^resourced_unreadable_requests_total\{code="HEADERS_TOO_LARGE"\} 1$/m)
 })
 
-it('OPS-1: without a port there are no metrics', async (context) => {
+it('OPS-1: without a port there is no listener for metrics', async (context) => {
   const serving = await served(context, { metricsPort: undefined })
   assert.equal(serving.metricsUrl, undefined)
 })

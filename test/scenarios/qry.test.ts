@@ -182,9 +182,24 @@ it('QRY-6: include_deleted adds deleted records that are still retained, for cal
     'id',
     'name',
   ])
+  await current.send({ method: 'DELETE', path: `/v1/authors/${third.id}` })
+  const bin = await list('include_deleted=only&sort=-deleted_at&limit=1')
+  assert.deepEqual([names(bin), bin.json.pagination.total_count], [['Cy'], 2])
+  const cursor = encodeURIComponent(bin.json.pagination.next_cursor)
+  assert.deepEqual(names(await list(`include_deleted=only&sort=-deleted_at&limit=1&cursor=${cursor}`)), ['Ann'])
+  assert.deepEqual(names(await list('include_deleted=only')), ['Ann', 'Cy'])
+  assert.deepEqual(names(await list('include_deleted=only&q=cy&fields=name')), ['Cy'])
+  assert.deepEqual(names(await list('include_deleted=only&q=bea')), [])
+  for (const refused of ['include_deleted=true&sort=deleted_at', 'sort=deleted_at', 'include_deleted=Only']) {
+    assert.equal((await list(refused)).status, 400, refused)
+  }
+  await current.send({ method: 'POST', path: `/v1/authors/${third.id}/restore` })
+  assert.deepEqual(names(await list('include_deleted=only')), ['Ann'])
   for (const as of ['ann', 'eve']) {
-    const answer = await list('include_deleted=true', as)
-    assert.deepEqual([answer.status, answer.json.code], [403, 'FORBIDDEN'])
+    for (const value of ['true', 'only']) {
+      const answer = await list(`include_deleted=${value}`, as)
+      assert.deepEqual([answer.status, answer.json.code], [403, 'FORBIDDEN'])
+    }
     assert.equal((await list('include_deleted=false', as)).status, 200)
   }
   // The grace period is over: gone to everybody, purged or not (DEL-7).
@@ -192,5 +207,6 @@ it('QRY-6: include_deleted adds deleted records that are still retained, for cal
   const late = await list('include_deleted=true')
   assert.deepEqual(names(late), ['Bea', 'Cy'])
   assert.equal(late.json.pagination.total_count, 2)
+  assert.deepEqual(names(await list('include_deleted=only')), [])
   assert.ok(second.id < third.id)
 })

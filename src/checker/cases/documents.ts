@@ -10,7 +10,7 @@ import { collection, configured, ifRequired, mark, Reference } from '../case/ref
 import { asNobody, body, create, setUp } from '../case/steps.ts'
 import { type Answer, type Asked, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
 import { basePath } from '../profile/profile.ts'
-import { useDecimalMultiples } from '../values/generate.ts'
+import { addDecimalMultiples } from '../values/generate.ts'
 import { isObject, type JsonObject, memberPointer, objectOf, valueAt } from '../values/json.ts'
 import { parseText, serverPaths } from '../values/openapi.ts'
 
@@ -269,7 +269,7 @@ function validatorOf(root: object, pointer: string): ValidateFunction | undefine
 function readerOf(root: object): Ajv2020 {
   const ajv = new Ajv2020({ strict: false, validateSchema: false, unicodeRegExp: false, logger: false })
   formats.default(ajv)
-  useDecimalMultiples(ajv)
+  addDecimalMultiples(ajv)
   const isOlder = String(valueAt(root, '/openapi')).startsWith('3.0')
   ajv.addSchema(isOlder ? (modern(root) as object) : root, 'document')
   return ajv

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { Ajv, type AnySchema } from 'ajv'
 import addFormats from 'ajv-formats'
 import {
+  addDecimalMultiples,
   generate,
   invalidValue,
   isNarrow,
@@ -10,14 +11,13 @@ import {
   otherValue,
   type Schema,
   uniqueValue,
-  useDecimalMultiples,
 } from './generate.ts'
 import { textMatching } from './pattern.ts'
 
 const ajv = new Ajv({ strict: false })
 addFormats.default(ajv)
 ajv.addFormat('decimal', true)
-useDecimalMultiples(ajv)
+addDecimalMultiples(ajv)
 
 const schemas: readonly (readonly [name: string, schema: Schema])[] = [
   ['name', { type: 'string', minLength: 3, maxLength: 8 }],

@@ -322,7 +322,7 @@ function times(count: number, step: number): number {
 }
 
 /** Makes a validator decide `multipleOf` by decimal digits. */
-export function useDecimalMultiples(ajv: Ajv): void {
+export function addDecimalMultiples(ajv: Ajv): void {
   ajv.removeKeyword('multipleOf')
   ajv.addKeyword({
     keyword: 'multipleOf',

@@ -82,10 +82,9 @@ export function parameterComponents({ limits }: Catalog): Json {
     ),
     IncludeDeleted: queryParameter(
       'include_deleted',
-      'Adds deleted records that are still retained, for callers who may read them.',
-      {
-        type: 'boolean',
-      },
+      'Adds deleted records that are still retained, for callers who may read them; with `only`, live records are ' +
+        'left out, and `sort` takes `deleted_at` too.',
+      { anyOf: [{ type: 'boolean' }, { type: 'string', const: 'only' }] },
     ),
     IfMatch: headerParameter('If-Match', 'Proceed only if the record still has one of these entity tags.', entityTags),
     IfNoneMatch: headerParameter('If-None-Match', '304 if the representation still has one of these entity tags.'),
@@ -150,6 +149,40 @@ const deletion = object(
   ['id', 'deleted_at'],
 )
 
+/** What a deletion would do (DEL-12). */
+function deletionPreview(asked: Json): Json {
+  const collection = { type: 'string' }
+  const arrayOf = (description: string, items: Json) => ({ type: 'array', items, description })
+  const properties = {
+    ...asked,
+    allowed: { type: 'boolean', description: 'Whether nothing blocks the deletion.' },
+    deletes: arrayOf(
+      'The records that would be deleted, those that were asked for included.',
+      object({ collection, count: count('The records of it that the caller may read.', 1) }, ['collection', 'count']),
+    ),
+    clears: arrayOf(
+      'The references that would become null.',
+      object({ collection, field: { type: 'string' }, count: count('The records that the caller may read.', 1) }, [
+        'collection',
+        'field',
+        'count',
+      ]),
+    ),
+    blocked_by: arrayOf('What blocks the deletion, as the errors of its 409 say it.', refTo('schemas', 'Issue')),
+    complete: {
+      type: 'boolean',
+      description: 'false: the deletion has so many records that counts are lower bounds, and more may block it.',
+    },
+    asynchronous: { type: 'boolean', description: 'Whether a job would delete the records (202).' },
+    purged_at: {
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: 'Until when the deleted records would be kept; null: they would not be kept.',
+    },
+  }
+  return object(properties, Object.keys(properties))
+}
+
 /** The body of 202: an accepted (DEL-8) or unfinished job (HED-2). */
 const accepted = object(
   {
@@ -212,7 +245,9 @@ export const sharedSchemas: Json = {
     next_cursor: cursor('Leads to the next page; null at the end.'),
     previous_cursor: cursor('Leads to the page before; null at the beginning.'),
   }),
+  BulkDeletionPreview: deletionPreview({ ids: { type: 'array', items: { type: 'string' } } }),
   Deletion: deletion,
+  DeletionPreview: deletionPreview({ id: { type: 'string' } }),
   Health: object({ status: { type: 'string', enum: ['live', 'ready', 'maintenance'] } }, ['status']),
   Issue: issue,
   JsonPatch: jsonPatch,

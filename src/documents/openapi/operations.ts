@@ -176,6 +176,7 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
 export function bulkDeletePath(resource: Resource, max: number, parts: OperationParts): Json {
   const { many } = parts.names
   const ids = { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: max, uniqueItems: true }
+  const dryRun = { type: 'boolean', description: 'Deletes nothing, and answers with what would happen.' }
   const deleted = { type: 'array', items: refTo('schemas', 'Deletion') }
   return {
     post: {
@@ -185,16 +186,35 @@ export function bulkDeletePath(resource: Resource, max: number, parts: Operation
       description:
         'Deletes all of the records, or none: then `errors` has the reason for each record that cannot be deleted.',
       parameters: creationHeaders,
-      requestBody: body(['application/json'], object({ ids }, ['ids'])),
+      requestBody: body(['application/json'], object({ ids, dry_run: dryRun }, ['ids'])),
       responses: {
         200: answer(
-          'The deleted records, in the order of the request.',
+          'The deleted records, in the order of the request; with `dry_run` what would happen.',
           ['Preference-Applied'],
-          object({ data: deleted }, ['data']),
+          { anyOf: [object({ data: deleted }, ['data']), refTo('schemas', 'BulkDeletionPreview')] },
         ),
         ...accepted,
         204: answer('The records are deleted, and the caller prefers `return=minimal`.', ['Preference-Applied']),
         ...errors('bulk-delete', resource, parts),
+      },
+    },
+  }
+}
+
+/** The Path Item that previews the deletion of a record. */
+export function deletionPath(resource: Resource, parts: OperationParts): Json {
+  return {
+    parameters: [refTo('parameters', 'Id')],
+    get: {
+      operationId: `previewDeletionOf${parts.names.one}`,
+      tags: [resource.name],
+      summary: `Preview the deletion of one of the ${resource.name}`,
+      description: 'What DELETE of the record would do now. You need the permissions to read and to delete it.',
+      parameters: rangeHeaders,
+      responses: {
+        200: answer('What would happen.', ['Vary', 'Accept-Ranges'], refTo('schemas', 'DeletionPreview')),
+        206: part(['Vary']),
+        ...errors('preview-deletion', resource, parts),
       },
     },
   }

@@ -14,6 +14,7 @@ export type OperationKind =
   | 'merge'
   | 'delete'
   | 'bulk-delete'
+  | 'preview-deletion'
   | 'delete-matching'
   | 'restore'
   | 'create-key'
@@ -22,13 +23,18 @@ export type OperationKind =
   | 'export-content'
   | 'delete-job'
   | 'document'
+  | 'metrics'
   | 'live'
   | 'ready'
 
 /** Error responses as components, each written once. */
 export interface ProblemResponses {
-  /** The error responses of an operation, by status. */
-  of(codes: readonly string[]): Json
+  /**
+   * The error responses of an operation, by status.
+   *
+   * @param more codes that it can return to authenticated callers; by default those of every operation of the version
+   */
+  of(codes: readonly string[], more?: readonly FaultCode[]): Json
   /** The Response Objects made so far, by component name. */
   readonly components: Record<string, Json>
 }
@@ -84,7 +90,9 @@ export function codesOf(
       return [...stored, ...missing, 'PRECONDITION_FAILED', ...required, ...blocked]
     }
     case 'bulk-delete':
-      return [...stored, ...keyed, ...bodied, 'NOT_FOUND', ...blocked]
+      return [...stored, ...keyed, ...bodied, 'NOT_FOUND', 'READ_TOO_LONG', ...blocked]
+    case 'preview-deletion':
+      return [...reading, 'NOT_FOUND']
     case 'delete-matching':
       return [...stored, 'FILTER_REQUIRED', 'PRECONDITION_FAILED', 'TOO_MANY_AFFECTED', ...blocked]
     case 'restore': {
@@ -105,6 +113,8 @@ export function codesOf(
       return [...stored, ...ranged, 'NOT_FOUND', 'PRECONDITION_FAILED', 'EXPORT_SPACE']
     case 'document':
       return [...always, ...ranged, 'PRECONDITION_FAILED']
+    case 'metrics':
+      return [...always, ...ranged, 'FORBIDDEN', 'NOT_FOUND']
     case 'live':
       return ['MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE', 'REQUEST_TIMEOUT', ...ranged, ...failures]
     case 'ready':
@@ -162,8 +172,8 @@ export function problemResponses(everywhere: readonly FaultCode[] = []): Problem
 
   return {
     components,
-    of(codes) {
-      const all = codes.includes('UNAUTHENTICATED') ? [...codes, ...everywhere] : codes
+    of(codes, more = everywhere) {
+      const all = codes.includes('UNAUTHENTICATED') ? [...codes, ...more] : codes
       const byStatus = Map.groupBy([...new Set(all)], (code) => statusOf(code))
       const statuses = [...byStatus.keys()].sort()
       return Object.fromEntries(

@@ -108,11 +108,11 @@ function described(field: Field): Json {
     decimal && decimalNote(field),
     reference && `The id of one of the ${reference.collection}.`,
     transitions &&
-      `It changes only so: ${Object.entries(transitions)
+      `Allowed changes: ${Object.entries(transitions)
         .map(([from, to]) => `${from} to ${to.join(' or ') || 'nothing else'}`)
         .join('; ')}.`,
     immutable && 'It is fixed once the record exists.',
-    unique && 'No two live records share it.',
+    unique && 'Unique among live records.',
   ].filter((note) => typeof note === 'string')
   return notes.length === 0 ? {} : { description: notes.join(' ') }
 }

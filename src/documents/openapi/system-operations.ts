@@ -2,8 +2,9 @@
 
 import { keyBounds } from '../../model/catalog.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
+import type { FaultCode } from '../../spec/faults.ts'
 import { queryLimits } from '../../spec/limits.ts'
-import { exportTypes } from '../../spec/media-types.ts'
+import { exportTypes, metricsType } from '../../spec/media-types.ts'
 import { type HeaderName, headers, idempotencyKeyPattern, type Json, object, openHeaders, refTo } from './components.ts'
 import {
   accepted,
@@ -218,8 +219,40 @@ function contents(): Json {
   return Object.fromEntries(mediaTypes.map((type) => [type, {}]))
 }
 
-/** The Path Items of the document, under the version, and of health, at the root. */
-export function servicePaths(serverUrl: string, problems: ProblemResponses): Json {
+function callerSchema(): Json {
+  const permission = object(
+    {
+      granted: { enum: ['all', 'some', 'none'], description: 'The records that the action is permitted on.' },
+      rules: {
+        type: 'array',
+        items: { type: ['string', 'object'] },
+        description: 'The declared rules of the action: one that allows is enough.',
+      },
+    },
+    ['granted', 'rules'],
+  )
+  return object(
+    {
+      id: { type: 'string' },
+      roles: { type: 'array', items: { type: 'string' } },
+      credential: { enum: ['api-key', 'jwt', 'own'], description: 'How the caller has authenticated.' },
+      expires_at: { type: ['string', 'null'], format: 'date-time', description: 'When the credential expires.' },
+      permissions: {
+        type: 'object',
+        description: 'By collection, then by action.',
+        additionalProperties: { type: 'object', additionalProperties: permission },
+      },
+    },
+    ['id', 'roles', 'credential', 'expires_at', 'permissions'],
+  )
+}
+
+/**
+ * The Path Items of the document, under the version, and of health, at the root.
+ *
+ * @param atRoot the codes that versions add to operations at the root
+ */
+export function servicePaths(serverUrl: string, problems: ProblemResponses, atRoot: readonly FaultCode[]): Json {
   // The health addresses do not belong to a version.
   const root = [{ url: serverUrl === '' ? '/' : serverUrl }]
   const health = (probe: 'live' | 'ready', summary: string, found: string): Json => ({
@@ -249,6 +282,38 @@ export function servicePaths(serverUrl: string, problems: ProblemResponses): Jso
           206: part(['ETag', 'Vary']),
           304: { description: 'The document is as If-None-Match says.', headers: headers('ETag', 'Vary') },
           ...problems.of(codesOf('document')),
+        },
+      },
+    },
+    '/caller': {
+      get: {
+        operationId: 'getCaller',
+        tags: ['service'],
+        summary: 'Read who you are and what you may do',
+        parameters: rangeHeaders,
+        responses: {
+          200: answer('The caller, and the permissions of the caller.', ['Vary', 'Accept-Ranges'], callerSchema()),
+          206: part(['Vary']),
+          ...problems.of(codesOf('document')),
+        },
+      },
+    },
+    '/health/metrics': {
+      servers: root,
+      get: {
+        operationId: 'getHealthMetrics',
+        tags: ['service'],
+        summary: 'Read the metrics of the server',
+        description: 'Needs the role `admin`. The text is in the format of Prometheus.',
+        parameters: rangeHeaders,
+        responses: {
+          200: {
+            description: 'The metrics.',
+            headers: headers('Accept-Ranges'),
+            content: { [metricsType]: { schema: { type: 'string' } } },
+          },
+          206: part([]),
+          ...problems.of(codesOf('metrics'), atRoot),
         },
       },
     },

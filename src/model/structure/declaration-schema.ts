@@ -101,7 +101,8 @@ const limits = objectOf<Limits>(
     ),
     readTime: whole(
       ...([10, 3_600_000] as const),
-      'How long the database may work on one read, in milliseconds. Slower reads are ended with 503.',
+      'How long the database may work on one read, in milliseconds. Slower reads are ended with 503. ' +
+        'A SQLite database in memory has no limit.',
       limitDefaults.readTime,
     ),
     exports: exportLimits,

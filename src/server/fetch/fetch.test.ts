@@ -37,6 +37,20 @@ test('a request is mapped, and the response has its length', async () => {
   assert.equal(response.headers.get('etag'), '"1"')
 })
 
+test('responses are not encoded in Next.js, which would remove their Content-Encoding', async (context) => {
+  const asked = async (handle: typeof handler) => {
+    const request = new Request('https://a.test/', { headers: { 'Accept-Encoding': 'br', Accept: 'a/b' } })
+    return JSON.parse(await (await handle(request)).text()).headers
+  }
+  assert.equal((await asked(handler))['accept-encoding'], 'br')
+  process.env.NEXT_RUNTIME = 'nodejs'
+  context.after(() => {
+    delete process.env.NEXT_RUNTIME
+  })
+  const { 'accept-encoding': encoding, accept } = await asked(toFetchHandler(app, options))
+  assert.deepEqual([encoding, accept], [undefined, 'a/b'])
+})
+
 test('HEAD and 204 have no body', async () => {
   const head = await at('/', { method: 'HEAD' })
   assert.ok(Number(head.headers.get('content-length')) > 10)

@@ -49,6 +49,8 @@ export function toFetchHandler<Rest extends readonly unknown[] = []>(
       { code: 'RESOURCED_NO_ADDRESS' },
     )
   }
+  // Next.js removes Content-Encoding and Content-Length from responses, and compresses bodies itself.
+  const isEncodingLost = process.env.NEXT_RUNTIME !== undefined
   let warned = false
   const addressOf = (request: Request, rest: Rest): string => {
     try {
@@ -63,7 +65,8 @@ export function toFetchHandler<Rest extends readonly unknown[] = []>(
     if (fallback !== undefined && !isWithin(basePath, new URL(request.url).pathname)) return fallback(request, ...rest)
     let made: HttpResponse
     try {
-      made = await app.respond(toHttpRequest(request, addressOf(request, rest)))
+      const asked = toHttpRequest(request, addressOf(request, rest))
+      made = await app.respond(isEncodingLost ? withoutEncoding(asked) : asked)
       if (isFile(made.body) && hasContent(request.method, made)) await (await openFile(made.body)).close()
     } catch (error) {
       made = app.refuse(error instanceof Fault ? error : fault('INTERNAL_ERROR', {}, error))
@@ -95,6 +98,10 @@ function toHttpRequest(request: Request, address: string): HttpRequest {
     abandoned: () => request.signal,
     readBody: (limit) => readBody(request, Number(length ?? 0), limit),
   }
+}
+
+function withoutEncoding(request: HttpRequest): HttpRequest {
+  return { ...request, headers: { ...request.headers, 'accept-encoding': undefined } }
 }
 
 const bodyWasRead =

@@ -27,7 +27,7 @@ type Headers = HttpRequest['headers']
 
 /** A request that has just arrived. */
 export function pendingOf(request: NodeRequest, response: NodeResponse, awaitsContinue = false): PendingRequest {
-  const open = { mustClose: false, inputEnded: false, bodyBytes: 0, bodyFault: undefined, failBody: undefined }
+  const open = { mustClose: false, inputEnded: false, bodyBytes: 0, bodyFault: undefined }
   return { request, response, url: urlOf(request), awaitsContinue, reserved: undefined, ...open }
 }
 

@@ -142,14 +142,6 @@ test('HTTP/2: a client that disconnects in the middle does no harm', async () =>
   assert.equal((await ask(session, { ':path': '/' })).status, 200)
 })
 
-test('plain HTTP to the HTTPS port, and garbage, end in a closed connection', async () => {
-  for (const bytes of ['GET / HTTP/1.1\r\nHost: a\r\n\r\n', '\0\0\0\0', '\x16\x03\x01\x00\x05hello']) {
-    const { answers } = await sendRaw(origin, bytes, { end: true })
-    assert.deepEqual(answers, [])
-  }
-  assert.equal((await ask(session, { ':path': '/' })).status, 200)
-})
-
 test('TLS 1.1 is refused', async () => {
   const code = await new Promise((resolve) => {
     const { port, hostname } = new URL(origin)
@@ -165,4 +157,28 @@ test('TLS 1.1 is refused', async () => {
     socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code))
   })
   assert.match(String(code), /PROTOCOL_VERSION|ECONNRESET/)
+})
+
+test('SEC-1: plain HTTP on the port of HTTPS gets 400, and the connection is closed', async () => {
+  const body = 'x'.repeat(1_000_000)
+  const requests = [
+    'GET /a HTTP/1.1\r\nHost: a\r\n\r\n',
+    `POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    'PATCH /a HTTP/1.0\r\n\r\n',
+    'DELETE /a HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(100),
+    'CONNECT a:443 HTTP/1.1\r\n\r\n',
+  ]
+  for (const request of requests) {
+    const { answers, closed } = await sendRaw(origin, request)
+    assert.deepEqual([answers.map(({ status }) => status), closed], [[400], true], request.slice(0, 40))
+    assert.equal(answers[0]?.headers['connection'], 'close')
+    assert.equal(JSON.parse(answers[0]?.body ?? '').code, 'MALFORMED_REQUEST')
+  }
+  assert.equal((await ask(session, { ':path': '/' })).status, 200)
+})
+
+test('SEC-1: what is neither TLS nor HTTP gets no answer on the port of HTTPS', async () => {
+  for (const bytes of ['\0\0\0\0', '\x16\x03\x01\x00\x05hello', 'hello\n', '\x80\x2e\x01\x00\x02', 'SSH-2.0-x\r\n']) {
+    assert.deepEqual((await sendRaw(origin, bytes, { end: true })).answers, [], bytes)
+  }
 })

@@ -188,6 +188,7 @@ function attach(server: Server, state: ServerState, limits: Partial<OverloadLimi
   // RFC 9110 section 10.1.1: unknown expectations may be ignored.
   server.on('checkExpectation', (request, response) => receive(pendingOf(request, response)))
   server.on('clientError', (error: ParserError, socket: Duplex) => refuseUnreadable(state, error, socket))
+  server.on('tlsClientError', (error: ParserError, socket: TlsSocket) => refusePlain(state, error, socket))
   server.on('connect', (request: IncomingMessage, other: Duplex | ServerResponse) => {
     const error = fault('METHOD_NOT_ALLOWED', {
       detail: 'This server is not a proxy.',
@@ -301,6 +302,11 @@ interface ParserError extends Error {
   readonly rawPacket?: Buffer
 }
 
+/** A socket of TLS, and the one below, where the runtime is Node.js. */
+interface TlsSocket {
+  readonly _parent?: Socket
+}
+
 // How long the client may take to read the response before its connection is destroyed, in milliseconds.
 const lingerTimeout = 2000
 const answered = new WeakSet<Duplex>()
@@ -329,6 +335,18 @@ function refuseUnreadable(state: ServerState, error: ParserError, socket: Duplex
   setTimeout(() => socket.destroy(), lingerTimeout).unref()
   // Node may be sending a response of its own: another must not overtake it.
   if ((socket as { _httpMessage?: unknown })._httpMessage || error.code === 'HPE_CLOSED_CONNECTION') return
+  state.onClientError?.(refusal)
+  writeAnswer(socket, state.problem(refusal))
+}
+
+/** OpenSSL's errors for what begins like a request of HTTP. */
+const plainRequests: readonly unknown[] = ['ERR_SSL_HTTP_REQUEST', 'ERR_SSL_HTTPS_PROXY_REQUEST']
+
+/** Answers a request of plain HTTP on a port for HTTPS. Everything else that is not TLS gets no answer. */
+function refusePlain(state: ServerState, { code }: ParserError, { _parent: socket }: TlsSocket): void {
+  if (!plainRequests.includes(code) || socket?.writable !== true) return
+  const refusal = malformedRequest('This port speaks HTTPS. Use an address that begins with https://, not http://.')
+  setTimeout(() => socket.destroy(), lingerTimeout).unref()
   state.onClientError?.(refusal)
   writeAnswer(socket, state.problem(refusal))
 }

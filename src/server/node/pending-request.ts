@@ -70,8 +70,6 @@ export interface PendingRequest {
   reserved: { readonly caller: string; readonly bytes: number } | undefined
   /** Why the rest of the body cannot be read, if that is known before anything reads it. */
   bodyFault: Fault | undefined
-  /** Ends the reading of the body, while it is being read. */
-  failBody: ((reason: Fault) => void) | undefined
 }
 
 const latest = Symbol('latest pending request')
@@ -103,10 +101,16 @@ export function latestOn(socket: Duplex): PendingRequest | undefined {
   return (socket as Carrier)[latest]
 }
 
+/**
+ * The event of a request whose body cannot be read to its end, with the reason. As a function in the `PendingRequest`
+ * the listener would keep the whole request in memory until the next full collection.
+ */
+export const bodyFailed = Symbol('body failed')
+
 /** Fails the reading of a body, which may have begun or not. */
 export function failBody(pending: PendingRequest, reason: Fault): void {
   pending.bodyFault = reason
-  pending.failBody?.(reason)
+  pending.request.emit(bodyFailed, reason)
 }
 
 /** Aborts a response whose head was sent, so that the client sees that it is incomplete. */

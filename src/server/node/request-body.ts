@@ -1,10 +1,10 @@
 /** Reads the body of a request on a Node server, within a limit. */
 import type { ServerResponse } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
-import { fault } from '../../spec/faults.ts'
+import { type Fault, fault } from '../../spec/faults.ts'
 import { bodyTooLarge, malformedRequest } from './head.ts'
 import { bodyWasRead, keptBody } from './mounted.ts'
-import type { NodeRequest, PendingRequest, ServerState } from './pending-request.ts'
+import { bodyFailed, type NodeRequest, type PendingRequest, type ServerState } from './pending-request.ts'
 
 // The most bytes of bodies in memory for all running requests together (LIM-4).
 const mostBytes = 64 * 1_048_576
@@ -64,7 +64,7 @@ function collect(pending: PendingRequest, limit: number, state: Receiving): Prom
       if (!isSlow) return
       // The rest would be as slow.
       pending.mustClose = true
-      pending.failBody?.(tooSlow(bytes, interval))
+      onFault(tooSlow(bytes, interval))
     }, interval)
     const onData = (chunk: Uint8Array) => {
       size += chunk.length
@@ -83,12 +83,12 @@ function collect(pending: PendingRequest, limit: number, state: Receiving): Prom
     const stop = (settle: () => void) => {
       clearInterval(slowness)
       request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone)
-      request.on('error', ignore)
+      request.on('error', ignore).off(bodyFailed, onFault)
       request.pause()
-      pending.failBody = undefined
       settle()
     }
-    pending.failBody = (reason) => stop(() => reject(reason))
+    const onFault = (reason: Fault) => stop(() => reject(reason))
+    request.on(bodyFailed, onFault)
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
   })
 }

@@ -32,6 +32,7 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
   const least = levels[level] ?? Number.POSITIVE_INFINITY
   const noteRejection = rejectionCounter(log)
   return (observation) => {
+    if (observation.kind === 'arrival') return
     if (observation.kind === 'request') {
       const number = levels[observation.status >= 500 ? 'error' : 'info'] as number
       if (number >= least) sink.write(requestLine(number, time(), observation))
@@ -125,6 +126,10 @@ function entryOf(observation: Exclude<Observation, { kind: 'request' | 'turned-a
     case 'worker': {
       const { state, worker, pid } = observation
       if (state === 'ended') return entry('error', 'worker ended', { worker, pid, reason: observation.reason })
+      if (state === 'killed') {
+        const reason = `it did not ${observation.asked} within ${observation.after} seconds`
+        return entry('error', 'worker killed', { worker, pid, reason })
+      }
       if (state === 'kept') return entry('warn', 'worker kept', { worker, pid })
       return entry('info', 'worker started', { worker, pid, server: observation.server })
     }
@@ -169,12 +174,20 @@ function requestEntry(observation: Extract<Observation, { kind: 'request' }>): E
 function requestLine(level: number, time: string, observation: Extract<Observation, { kind: 'request' }>): string {
   const { requestId, method, path, version, status, code, caller, duration } = observation
   const codeMember = code === undefined ? '' : `,"code":"${code}"`
-  const callerMember = caller === undefined ? '' : `,"caller":${JSON.stringify(caller)}`
+  const callerMember = caller === undefined ? '' : callerMemberOf(caller)
   const versionMember = version === undefined ? '' : `,"version":"${version.name}"`
   const head = `{"level":${level},"time":"${time}","request_id":"${requestId}","method":${JSON.stringify(method)}`
   const outcome = `"status":${status}${codeMember}${callerMember},"duration":${milliseconds(duration)}`
   return `${head},"path":${JSON.stringify(path)}${versionMember},${outcome},"msg":"request"}\n`
 }
+
+/** The `caller` of a line. Requests of one caller often follow each other. */
+function callerMemberOf(caller: string): string {
+  if (caller !== lastCaller.id) lastCaller = { id: caller, member: `,"caller":${JSON.stringify(caller)}` }
+  return lastCaller.member
+}
+
+let lastCaller = { id: '', member: ',"caller":""' }
 
 /** The time as text, formatted once a millisecond. */
 function clock(): () => string {

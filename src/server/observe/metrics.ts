@@ -1,8 +1,8 @@
 /**
- * Metrics in the format of Prometheus (OPS-1). Labels are words of the declaration, of the contract and of HTTP, and
- * nothing that clients send (SEC-3), so that the number of series is limited. For versions with an end, a limited
- * number of callers' ids are labels too. They are served over plain HTTP on a port of their own, so that clients of the
- * interface do not reach them.
+ * Metrics in the format of Prometheus (OPS-1, OPS-7). Labels are words of the declaration, of the contract and of HTTP,
+ * and nothing that clients send (SEC-3), so that the number of series is limited. For versions with an end, a limited
+ * number of callers' ids are labels too. They are served to administrators at `/health/metrics`, and over plain HTTP on
+ * a port of their own that clients of the interface do not reach.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -10,9 +10,11 @@ import type { AddressInfo } from 'node:net'
 import { withoutCredentials } from '../../model/credentials.ts'
 import { everyMethod } from '../../request/target.ts'
 import { ConfigurationError } from '../../spec/configuration-error.ts'
+import { metricsType } from '../../spec/media-types.ts'
 import { isLeaving } from '../../versions/versions.ts'
 import type { Observation, Observe } from './observe.ts'
 import { packageVersion } from './package-version.ts'
+import { tallyRequests } from './request-tally.ts'
 
 /** Collected metrics. */
 export interface Metrics {
@@ -46,19 +48,7 @@ export async function collectMetrics(): Promise<Metrics> {
   const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client')
   const registry = new Registry()
   const registers = [registry]
-  const requests = new Counter({
-    name: 'resourced_requests_total',
-    help: 'Requests answered.',
-    labelNames: ['method', 'route', 'status'],
-    registers,
-  })
-  const durations = new Histogram({
-    name: 'resourced_request_duration_seconds',
-    help: 'How long requests took until their answer was ready to be sent.',
-    labelNames: ['method', 'route', 'status'],
-    buckets,
-    registers,
-  })
+  const requests = await tallyRequests(registry, buckets)
   const commitDurations = new Histogram({
     name: 'resourced_commit_duration_seconds',
     help: 'How long commits took, from their first statement until they were on the disk.',
@@ -82,7 +72,15 @@ export async function collectMetrics(): Promise<Metrics> {
       for (const { version, caller, requests } of versions.counts()) this.inc({ version, caller }, requests)
     },
   })
-  const inFlight = new Gauge({ name: 'resourced_requests_in_flight', help: 'Requests not answered yet.', registers })
+  let running = 0
+  new Gauge({
+    name: 'resourced_requests_in_flight',
+    help: 'Requests not answered yet.',
+    registers,
+    collect() {
+      this.set(running)
+    },
+  })
   const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
     new Counter({ name: `resourced_${name}_total`, help, labelNames, registers })
   const unreadable = counter('unreadable_requests', 'Requests that could not be parsed.', 'code')
@@ -112,10 +110,9 @@ export async function collectMetrics(): Promise<Metrics> {
   function count(observation: Extract<Observation, { kind: 'request' }>): void {
     const method = methods.has(observation.method) ? observation.method : 'other'
     const { route = 'other', status } = observation
-    inFlight.dec()
+    running--
     versions.count(observation)
-    requests.inc({ method, route, status })
-    durations.observe({ method, route, status: `${Math.floor(status / 100)}xx` }, observation.duration / 1_000)
+    requests.count(method, route, status, observation.duration / 1_000)
     if (status >= 500) failures.inc({ code: observation.code ?? 'other' })
   }
 
@@ -126,7 +123,8 @@ export async function collectMetrics(): Promise<Metrics> {
     observe(observation) {
       switch (observation.kind) {
         case 'arrival':
-          return inFlight.inc()
+          running++
+          return
         case 'request':
           return count(observation)
         case 'unreadable':
@@ -149,6 +147,40 @@ export async function collectMetrics(): Promise<Metrics> {
           return maintenance.set(observation.state === 'on' ? 1 : 0)
       }
     },
+  }
+}
+
+/** Metrics whose module is loaded later, so that a server starts as fast as without. Nothing is lost meanwhile. */
+export interface DeferredMetrics extends Omit<Metrics, 'contentType'> {
+  /** Loads the module. Reading loads it too. */
+  begin(): Promise<void>
+}
+
+/** So many observations wait for the module at most, until it is loaded for them. */
+const mostWaiting = 1_000
+
+/** Makes metrics whose module is not loaded yet. */
+export function deferredMetrics(): DeferredMetrics {
+  let metrics: Metrics | undefined
+  let loading: Promise<Metrics> | undefined
+  const waiting: Observation[] = []
+  const load = () => {
+    loading ??= collectMetrics().then((collected) => {
+      for (const observation of waiting.splice(0)) collected.observe(observation)
+      metrics = collected
+      return collected
+    })
+    return loading
+  }
+  return {
+    observe(observation) {
+      if (metrics !== undefined) return metrics.observe(observation)
+      waiting.push(observation)
+      if (waiting.length === mostWaiting) void load()
+    },
+    begin: async () => void (await load()),
+    read: async () => (await load()).read(),
+    report: async () => (await load()).report(),
   }
 }
 
@@ -221,7 +253,7 @@ export interface MetricsServer {
 const timeouts = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 } as const
 
 /** Makes a metrics server, which does not listen yet. */
-export function createMetricsServer(metrics: Pick<Metrics, 'contentType' | 'read'>): MetricsServer {
+export function createMetricsServer(metrics: Pick<Metrics, 'read'>): MetricsServer {
   // See `listener.ts`: an import would load the client of `fetch`.
   const { createServer } = process.getBuiltinModule('node:http')
   const server = createServer(timeouts, (request, response) => void answer(metrics, request, response))
@@ -247,7 +279,7 @@ export function createMetricsServer(metrics: Pick<Metrics, 'contentType' | 'read
 }
 
 async function answer(
-  { contentType, read }: Pick<Metrics, 'contentType' | 'read'>,
+  { read }: Pick<Metrics, 'read'>,
   { url = '', method = '' }: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -261,7 +293,7 @@ async function answer(
     return say(405, 'Metrics are read with GET or HEAD.\n')
   }
   try {
-    say(200, await read(), contentType)
+    say(200, await read(), metricsType)
   } catch {
     say(500, 'Metrics cannot be read.\n')
   }

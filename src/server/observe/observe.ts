@@ -72,6 +72,15 @@ export type Observation =
       readonly server: string
     }
   | { readonly kind: 'worker'; readonly state: 'kept'; readonly worker: number; readonly pid: number }
+  /** A worker that was asked to end has not, or one that serves did not answer the supervisor, for `after` seconds. */
+  | {
+      readonly kind: 'worker'
+      readonly state: 'killed'
+      readonly worker: number
+      readonly pid: number
+      readonly asked: 'end' | 'answer'
+      readonly after: number
+    }
   | {
       readonly kind: 'worker'
       readonly state: 'ended'

@@ -66,6 +66,7 @@ export const mostYoung = 50_000
 
 /** All windows of a quota have the same length: after that time, `young` becomes `old`, and `old` has expired. */
 interface Generations<W> {
+  readonly quota: Quota
   young: Map<string, W>
   old: Map<string, W>
   ageAt: number
@@ -86,6 +87,13 @@ export class QuotaWindows<W extends { readonly end: number }> {
     return window
   }
 
+  /** All of them, also those that have ended and are not dropped yet. */
+  *all(): Generator<[Share, W]> {
+    for (const { quota, young, old } of this.#kept.values()) {
+      for (const [of, window] of [...old, ...young]) yield [{ quota, of }, window]
+    }
+  }
+
   clear(): void {
     this.#kept.clear()
   }
@@ -93,7 +101,7 @@ export class QuotaWindows<W extends { readonly end: number }> {
   #generations(quota: Quota, at: number): Generations<W> {
     let generations = this.#kept.get(quota.name)
     if (generations === undefined) {
-      generations = { young: new Map(), old: new Map(), ageAt: at + lengthOf(quota) }
+      generations = { quota, young: new Map(), old: new Map(), ageAt: at + lengthOf(quota) }
       this.#kept.set(quota.name, generations)
     } else if (at >= generations.ageAt || generations.young.size >= mostYoung) {
       generations.old = generations.young

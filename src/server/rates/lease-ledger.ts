@@ -31,10 +31,24 @@ export interface Holder {
   update(share: Share, end: number, free: number): void
 }
 
+/** What a worker has not spent of a window. */
+export interface Unspent {
+  readonly share: Share
+  readonly end: number
+  readonly held: number
+}
+
 /** The counts of all workers. */
 export interface LeaseLedger {
   /** Counts a request of a worker against some quotas, all or none. */
   count(holder: Holder, shares: readonly Share[]): Promise<LedgerAnswer>
+  /** Takes back the leases of a worker that ends. */
+  takeBack(holder: Holder, leases: readonly Unspent[]): void
+  /**
+   * A worker has ended. What it has not given back counts as spent, because nobody knows what it has let pass; the
+   * other workers share what is left.
+   */
+  ended(holder: Holder): void
 }
 
 interface LedgerWindow {
@@ -88,6 +102,18 @@ export function openLedger(now: () => number): LeaseLedger {
   }
 
   return {
+    takeBack(holder, leases) {
+      const at = now()
+      for (const { share, end, held } of leases) {
+        const window = kept.find(share, at)
+        if (window?.end !== end) continue
+        window.free += held
+        window.holders.delete(holder)
+      }
+    },
+    ended(holder) {
+      for (const [, { holders }] of kept.all()) holders.delete(holder)
+    },
     async count(holder, shares) {
       for (;;) {
         const at = now()

@@ -23,10 +23,11 @@ function workers(number: number) {
       await toWorker()
       return answer
     }, now)
-    const worker = { counter, isAlive: true }
+    const worker = { counter, isAlive: true, recalls: 0, end: () => ledger.ended(holder) }
     const holder: Holder = {
       async recall(share, end) {
         messages++
+        worker.recalls++
         await toWorker()
         return worker.isAlive ? counter.giveBack(share, end) : 0
       },
@@ -122,6 +123,15 @@ test('of a worker that has ended, what it held is lost, and no request waits for
   const counted = await Promise.all(Array.from({ length: 700 }, () => count(1, caller)))
   const lost = 600 - 1 - passed(counted)
   assert.ok(lost > 0 && lost < 600 / 8, `${lost}`)
+})
+
+test('a worker that has ended is asked for nothing any more', async () => {
+  const { made, count } = workers(2)
+  await count(0, caller)
+  made[0]!.end()
+  const counted = await Promise.all(Array.from({ length: 700 }, () => count(1, caller)))
+  assert.equal(made[0]!.recalls, 0)
+  assert.ok(passed(counted) < 600)
 })
 
 test('after the clock is set back, nobody waits for longer than a window', async () => {

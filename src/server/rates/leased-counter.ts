@@ -1,7 +1,7 @@
 /** Counts the requests of one worker by leases of a ledger, which other workers share (LIM-1). */
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Counted, type Counter, lengthOf, type Quota, QuotaWindows, type Share, unused } from './counter.ts'
-import type { LedgerAnswer } from './lease-ledger.ts'
+import type { LedgerAnswer, Unspent } from './lease-ledger.ts'
 
 /** What a worker holds of a window. */
 interface Lease {
@@ -13,6 +13,9 @@ interface Lease {
   isSpent: boolean
   readonly end: number
 }
+
+/** The most leases that a worker gives back when it ends. The others count as spent, until their windows end. */
+const mostUnspent = 10_000
 
 /** A counter that is a part of a shared one. */
 export interface LeasedCounter extends Counter {
@@ -27,10 +30,12 @@ export interface LeasedCounter extends Counter {
  *
  * @param ask has the ledger count a request
  * @param now milliseconds since 1970; the clock of the ledger
+ * @param giveBackAll gives the ledger what is not spent when the counter is closed
  */
 export function leasedCounter(
   ask: (shares: readonly Share[]) => Promise<LedgerAnswer>,
   now: () => number,
+  giveBackAll: (leases: readonly Unspent[]) => void = () => {},
 ): LeasedCounter {
   const kept = new QuotaWindows<Lease>()
   /** Requests that the ledger is counting, by their quotas. Others wait for their leases. */
@@ -107,7 +112,11 @@ export function leasedCounter(
       const lease = leaseOf(share, end)
       if (lease !== undefined) lease.free = free
     },
-    close: () => kept.clear(),
+    close() {
+      const unspent = [...kept.all()].filter(([, { held, end }]) => held > 0 && end > now()).slice(-mostUnspent)
+      kept.clear()
+      giveBackAll(unspent.map(([share, { held, end }]) => ({ share, end, held })))
+    },
   }
 }
 

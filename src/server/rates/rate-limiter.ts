@@ -160,7 +160,7 @@ const byMethod: Readonly<Record<string, CountedAction>> = {
 
 /** The action that a request is counted as; `undefined` if it is no action on a resource, such as OPTIONS. */
 function actionOf(target: Target, method: string): CountedAction | undefined {
-  if (target.kind === 'collection' || target.kind === 'record') return byMethod[method]
+  if (target.kind === 'collection' || target.kind === 'record' || target.kind === 'deletion') return byMethod[method]
   if (method !== 'POST') return undefined
   if (target.kind === 'bulk-delete') return 'delete'
   return target.kind === 'restore' ? 'restore' : undefined

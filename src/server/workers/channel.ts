@@ -4,7 +4,7 @@
  */
 
 import type { Share } from '../rates/counter.ts'
-import type { LedgerAnswer } from '../rates/lease-ledger.ts'
+import type { LedgerAnswer, Unspent } from '../rates/lease-ledger.ts'
 
 /** A window of a quota, of which a worker holds a part. */
 export interface HeldWindow {
@@ -31,20 +31,34 @@ export interface SupervisorCalls {
   leaving(): void
   /** Counts a request (LIM-1). */
   count(shares: readonly Share[]): Promise<LedgerAnswer>
+  /** Gives back what a worker that ends has not spent of its windows. */
+  giveBack(leases: readonly Unspent[]): void
+  /** Reads the metrics of all workers as text (OPS-7). */
+  metrics(): Promise<string>
   /** Reports the metrics of a worker that ends. */
   report(metrics: readonly object[]): Promise<void>
+  /** The worker wants to write to the SQLite file; with `true` it has waited for too long, and writes now. */
+  askTurn(isUrgent: boolean): void
+  /** The worker gives back the turn to write. */
+  leaveTurn(): void
   /** A key was revoked. Resolves when no worker authenticates by a cached key any more. */
   revoked(): Promise<void>
 }
 
 /** What a supervisor may ask of a worker. */
 export interface WorkerCalls {
+  /** Answers as soon as its event loop turns: whether a debugger can stop it. */
+  beat(): boolean
   /** Finishes running requests, and ends the process. No connection follows. */
   drain(): void
   /** Takes back what is not spent of a window. */
   recall(window: HeldWindow): Promise<number>
   /** Reports how much of a window no worker holds. */
   update(window: HeldWindow & { readonly free: number }): void
+  /** The worker may write to the SQLite file; with `true`, others write too. */
+  grantTurn(isShared: boolean): void
+  /** Another worker waits for the turn to write. */
+  recallTurn(): void
   /** Forgets cached keys. */
   forget(): Promise<void>
   /** The metrics of the worker, as `prom-client` aggregates them. */
@@ -59,7 +73,8 @@ type Result<Call> = Call extends (argument: never) => infer Given ? Awaited<Give
 export interface Channel<Theirs> {
   /** Calls the other side. Rejects if it fails, or ends before it has answered. */
   call<Name extends keyof Theirs>(name: Name, argument?: Argument<Theirs[Name]>): Promise<Result<Theirs[Name]>>
-  /** Calls the other side without an answer. */
+  /** Calls the other side without an answer; `tellNow` does not wait for the end of the turn of the event loop. */
+  tellNow<Name extends keyof Theirs>(name: Name, argument?: Argument<Theirs[Name]>): void
   tell<Name extends keyof Theirs>(name: Name, argument?: Argument<Theirs[Name]>): void
 }
 
@@ -84,6 +99,7 @@ export function openChannel<Theirs>(peer: Peer, own: object): Channel<Theirs> {
 
   const flush = () => {
     const batch = items
+    if (batch.length === 0) return
     items = []
     // The other process may have ended: `disconnect` follows.
     if (peer.connected) peer.send?.({ items: batch }, () => {})
@@ -127,6 +143,10 @@ export function openChannel<Theirs>(peer: Peer, own: object): Channel<Theirs> {
         push({ call: last, name: String(name), argument })
       }
       return pending.promise as never
+    },
+    tellNow(name, argument) {
+      items.push({ call: 0, name: String(name), argument })
+      flush()
     },
     tell: (name, argument) => push({ call: 0, name: String(name), argument }),
   }

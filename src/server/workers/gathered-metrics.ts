@@ -6,7 +6,7 @@ import type { Metrics } from '../observe/metrics.ts'
 export type WorkerMetrics = readonly object[]
 
 /** Adds up metrics of workers, including those that have ended: a counter never falls. */
-export interface GatheredMetrics extends Pick<Metrics, 'contentType' | 'read'> {
+export interface GatheredMetrics extends Pick<Metrics, 'read'> {
   /** Notes the last report of a worker. */
   note(worker: object, report: WorkerMetrics): void
   /** Keeps what a worker has counted when it ends. */
@@ -46,7 +46,6 @@ export async function gatherMetrics(
     return gathered.metrics()
   }
   return {
-    contentType: Registry.PROMETHEUS_CONTENT_TYPE,
     read,
     note: (worker, report) => void reports.set(worker, report),
     ended(worker) {

@@ -2,7 +2,7 @@
  * Starts the workers of a server, replaces those that end, and stops them, so that no request is lost. The supervisor
  * accepts connections and counts requests; it answers none. See docs/decisions/052-workers.md.
  */
-import { type ChildProcess, fork } from 'node:child_process'
+import { ChildProcess, type ForkOptions, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,9 +12,11 @@ import { createMetricsServer } from '../observe/metrics.ts'
 import type { Observe } from '../observe/observe.ts'
 import { type Holder, openLedger } from '../rates/lease-ledger.ts'
 import { type Channel, type Listening, openChannel, type SupervisorCalls, type WorkerCalls } from './channel.ts'
-import { gatherMetrics } from './gathered-metrics.ts'
+import { type GatheredMetrics, gatherMetrics } from './gathered-metrics.ts'
 import { handover } from './handover.ts'
+import { mostMissed, roundTime, watchHeartbeats } from './heartbeat.ts'
 import { workerEnvironment } from './worker-link.ts'
+import { openTurnQueue, type TurnTaker } from './write-turn.ts'
 
 /** What a supervisor needs. */
 export interface SupervisorOptions {
@@ -29,6 +31,8 @@ export interface SupervisorOptions {
   readonly output: LogBlocks | undefined
   /** Options of Node.js for the workers. */
   readonly execArgv: readonly string[]
+  /** The port on which a debugger reaches the supervisor. Each worker has another one, from the next port on. */
+  readonly debugPort?: number | undefined
 }
 
 /** Workers that serve. */
@@ -54,6 +58,9 @@ interface Worker {
   readonly process: ChildProcess
   readonly channel: Channel<WorkerCalls>
   readonly holder: Holder
+  readonly taker: TurnTaker
+  /** The port on which a debugger reaches it, if the server is debugged. */
+  readonly debugPort: number
   /** Resolves with whether it serves, or has ended before. */
   readonly started: Promise<boolean>
   /** Resolves when it has ended, with its exit code or the signal that ended it. */
@@ -75,6 +82,11 @@ const longestPause = 10_000
 const groupSignal = 500
 /** How long the output of a worker that has ended may take, in milliseconds. */
 const longestOutput = 1_000
+/**
+ * How long a worker may take to end, in milliseconds: 8 seconds for its requests, 4 for its traces and its log, and
+ * some more on a busy machine.
+ */
+const longestDrain = 15_000
 /** How long a revocation waits for a worker at most, in milliseconds: cached keys are not trusted for longer. */
 const longestTrust = 1_000
 
@@ -88,14 +100,18 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   const workers = new Set<Worker>()
   const serving = () => [...workers].filter(({ isServing }) => isServing)
   const ledger = openLedger(Date.now)
+  const turns = openTurnQueue()
   const connections = handover()
   const failure = Promise.withResolvers<never>()
   const ended = Promise.withResolvers<{ code: number; isFirst: boolean }>()
-  const metrics =
-    options.metricsPort === undefined
-      ? undefined
-      : await gatherMetrics(() => new Map(serving().map((worker) => [worker, () => worker.channel.call('metrics')])))
-  const metricsServer = metrics && createMetricsServer(metrics)
+  // Gathered from the first time on that somebody reads them, unless they have a port.
+  let gathered: Promise<GatheredMetrics> | undefined
+  const gather = () => {
+    const reports = () => new Map(serving().map((worker) => [worker, () => worker.channel.call('metrics')]))
+    gathered ??= gatherMetrics(reports)
+    return gathered
+  }
+  const metricsServer = options.metricsPort === undefined ? undefined : createMetricsServer(await gather())
   let listening: Promise<Listening> | undefined
   let failures = 0
   let isStopping = false
@@ -113,9 +129,18 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     }
   }
 
+  /** The first port that no worker has. A worker runs beside the one that it replaces. */
+  const nextDebugPort = () => {
+    const used = new Set([...workers].map(({ debugPort }) => debugPort))
+    let port = (options.debugPort ?? 0) + 1
+    while (used.has(port)) port++
+    return port <= 65_535 ? port : 0
+  }
+
   const start = (number: number, isFirst = false): Worker => {
-    const child = fork(process.argv[1]!, process.argv.slice(2), {
-      execArgv: [...options.execArgv],
+    const debugPort = nextDebugPort()
+    const child = forked({
+      execArgv: [...options.execArgv, ...(options.debugPort === undefined ? [] : [`--inspect-port=${debugPort}`])],
       env: workerEnvironment({ number, count, isFirst }),
       stdio: ['ignore', options.output === undefined ? 'inherit' : 'pipe', 'inherit', 'ipc'],
     })
@@ -135,7 +160,11 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       },
       taken: () => connections.taken(child),
       leaving: () => void sleep(groupSignal, undefined, { ref: false }).then(() => replace(worker)),
-      report: async (report) => metrics?.note(worker, report),
+      metrics: async () => (await gather()).read(),
+      report: async (report) => (await gathered)?.note(worker, report),
+      askTurn: (isUrgent) => turns.ask(worker.taker, isUrgent),
+      leaveTurn: () => turns.leave(worker.taker),
+      giveBack: (leases) => ledger.takeBack(worker.holder, leases),
       count: (shares) => ledger.count(worker.holder, shares),
       async revoked() {
         const told = serving().filter((other) => other !== worker)
@@ -144,10 +173,14 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     }
     const channel = openChannel<WorkerCalls>(child, calls)
     const worker: Worker = {
-      ...{ number, process: child, channel, started: begun.promise, ended: exit.promise },
+      ...{ number, debugPort, process: child, channel, started: begun.promise, ended: exit.promise },
       holder: {
         recall: (share, end) => channel.call('recall', { share, end }).catch(() => 0),
         update: (share, end, free) => channel.tell('update', { share, end, free }),
+      },
+      taker: {
+        grant: (isShared) => channel.tellNow('grantTurn', isShared),
+        recall: () => channel.tellNow('recallTurn'),
       },
       ...{ isServing: false, isLeaving: false, servingSince: Number.POSITIVE_INFINITY },
     }
@@ -168,7 +201,9 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     void exit.promise.then((how) => {
       workers.delete(worker)
       worker.isServing = false
-      metrics?.ended(worker)
+      void gathered?.then((metrics) => metrics.ended(worker))
+      turns.leave(worker.taker)
+      ledger.ended(worker.holder)
       void connections.remove(child)
       begun.resolve(false)
       if (!isFirst || listening !== undefined) void follow(worker, how)
@@ -187,6 +222,25 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     if (!isStopping) start(number)
   }
 
+  const kill = ({ number, process: child }: Worker, asked: 'end' | 'answer', waited: number) => {
+    observe({ kind: 'worker', state: 'killed', worker: number, pid: child.pid ?? 0, asked, after: waited / 1_000 })
+    child.kill('SIGKILL')
+  }
+
+  /** Kills a worker that hangs, so that nobody waits for its end for ever. */
+  const limit = (worker: Worker) => {
+    const timer = setTimeout(() => kill(worker, 'end', longestDrain), longestDrain)
+    void worker.ended.then(() => clearTimeout(timer))
+  }
+
+  const beat = watchHeartbeats<Worker>({
+    workers: serving,
+    ask: ({ channel }) => channel.call('beat'),
+    // Another worker takes the place of one that has ended.
+    hangs: (worker) => kill(worker, 'answer', mostMissed * roundTime),
+  })
+  const heartbeats = setInterval(beat, roundTime).unref()
+
   /** Ends a worker without losing a request. */
   const drain = async (worker: Worker) => {
     worker.isLeaving = true
@@ -203,8 +257,10 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     next.isLeaving = true
     const isReplaced = await next.started
     next.isLeaving = false
-    if (isReplaced) await drain(worker)
-    else if (workers.has(worker)) {
+    if (isReplaced) {
+      limit(worker)
+      await drain(worker)
+    } else if (workers.has(worker)) {
       worker.isLeaving = false
       observe({ kind: 'worker', state: 'kept', worker: worker.number, pid: worker.process.pid ?? 0 })
     } else if (!isStopping) start(worker.number)
@@ -234,6 +290,8 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     },
     async close() {
       isStopping = true
+      clearInterval(heartbeats)
+      workers.forEach(limit)
       await connections.close()
       const codes = await Promise.all([...workers].map(drain))
       // Metrics show what is still running until the end.
@@ -243,6 +301,18 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     kill() {
       for (const worker of workers) worker.process.kill('SIGKILL')
     },
+  }
+}
+
+/** Starts this program in another process. Every error of the system is an event of the process. */
+function forked(options: ForkOptions): ChildProcess {
+  try {
+    return fork(process.argv[1]!, process.argv.slice(2), options)
+  } catch (error) {
+    // Node.js throws errors such as ENOMEM, and emits others such as EMFILE.
+    const child = new ChildProcess()
+    process.nextTick(() => child.emit('error', error))
+    return child
   }
 }
 

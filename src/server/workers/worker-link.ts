@@ -2,11 +2,14 @@
  * A worker's link to its supervisor. A worker is a whole server except for what all of them share: the port, the counts
  * of requests, the metrics and the signals. See docs/decisions/052-workers.md.
  */
+import { url as inspectorAddress } from 'node:inspector'
 import type { Socket } from 'node:net'
 import { fault } from '../../spec/faults.ts'
+import type { WriteTurn } from '../../storage/storage.ts'
 import type { Counter } from '../rates/counter.ts'
 import { leasedCounter } from '../rates/leased-counter.ts'
 import { type Listening, openChannel, type SupervisorCalls, type WorkerCalls } from './channel.ts'
+import { openWorkerTurn } from './write-turn.ts'
 
 /** The variable that makes a process a worker: its number, how many there are, and whether it is the first to start. */
 const variable = 'RESOURCED_WORKER'
@@ -29,8 +32,8 @@ export interface WorkerPlace {
 export interface WorkerDuties {
   /** The name by which the worker claims jobs. */
   readonly server: string
-  /** `undefined`: no metrics are collected. */
-  readonly metrics: (() => Promise<readonly object[]>) | undefined
+  /** Reports the metrics of the worker. */
+  metrics(): Promise<readonly object[]>
   forgetKeys(): void
 }
 
@@ -38,13 +41,17 @@ export interface WorkerDuties {
 export interface WorkerLink extends WorkerPlace {
   /** Counts requests together with the other workers. */
   readonly counter: Counter
+  /** The turn to write to the SQLite file. */
+  readonly turn: WriteTurn
   /** Begins to take connections, and to answer the supervisor. */
   join(take: (socket: Socket) => void, duties: WorkerDuties): Promise<Listening>
   /** Resolves when no worker authenticates by a cached key any more. */
   announceRevocation(): Promise<void>
+  /** Reads the metrics of all workers as text. */
+  readMetrics(): Promise<string>
   /** Resolves when the worker is to end. */
   readonly ended: Promise<void>
-  /** Reports the metrics for the last time. */
+  /** Reports the metrics for the last time. Resolves when the supervisor has got all that was said before. */
   report(): Promise<void>
 }
 
@@ -58,8 +65,11 @@ export function linkToSupervisor(): WorkerLink | undefined {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
   let duties: WorkerDuties | undefined
   const own: WorkerCalls = {
+    beat: () => inspectorAddress() !== undefined,
     drain: end,
     recall: ({ share, end }) => counter.giveBack(share, end),
+    grantTurn: (isShared) => turn.granted(isShared),
+    recallTurn: () => turn.recalled(),
     update: ({ share, end, free }) => counter.note(share, end, free),
     async forget() {
       duties?.forgetKeys()
@@ -67,7 +77,7 @@ export function linkToSupervisor(): WorkerLink | undefined {
       await new Promise(setImmediate)
       duties?.forgetKeys()
     },
-    metrics: async () => (await duties?.metrics?.()) ?? [],
+    metrics: async () => (await duties?.metrics()) ?? [],
   }
   const supervisor = openChannel<SupervisorCalls>(process as never, own)
   const counter = leasedCounter(
@@ -76,7 +86,13 @@ export function linkToSupervisor(): WorkerLink | undefined {
         throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } }, error)
       }),
     Date.now,
+    (leases) => supervisor.tell('giveBack', leases),
   )
+  const turn = openWorkerTurn(
+    (isUrgent) => supervisor.tellNow('askTurn', isUrgent),
+    () => supervisor.tellNow('leaveTurn'),
+  )
+  process.once('disconnect', () => turn.close())
   // A worker that cannot start ends as a server does.
   process.channel?.unref()
   // Without a supervisor there are no more connections.
@@ -87,6 +103,7 @@ export function linkToSupervisor(): WorkerLink | undefined {
   return {
     ...place,
     counter,
+    turn,
     ended,
     async join(take, given) {
       duties = given
@@ -100,9 +117,10 @@ export function linkToSupervisor(): WorkerLink | undefined {
       // Without a supervisor there is nothing to serve, and nothing was served yet.
       return supervisor.call('ready', given.server).catch(() => process.exit(1))
     },
+    readMetrics: () => supervisor.call('metrics'),
     announceRevocation: () => supervisor.call('revoked').catch(() => {}),
     async report() {
-      if (duties?.metrics !== undefined) await supervisor.call('report', await duties.metrics()).catch(() => {})
+      await supervisor.call('report', (await duties?.metrics()) ?? []).catch(() => {})
     },
   }
 }

@@ -81,6 +81,14 @@ const callers: RuleSection = {
         'administrators. DELETE with descendants=true revokes those made with the key too, all or none.',
       unobservable: 'The checker creates no API keys: a key that it then fails to revoke would stay valid.',
     },
+    {
+      id: 'AUT-11',
+      mark: 'beyond',
+      sentence:
+        'GET /caller says who the caller is, when the credential expires, and for each action on each collection ' +
+        'whether it is permitted on all records, on some or on none, with the declared rules that decide.',
+      unobservable: 'Other servers tell their callers elsewhere, or not at all.',
+    },
   ],
 }
 

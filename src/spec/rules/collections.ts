@@ -43,8 +43,8 @@ const queries: RuleSection = {
       mark: 'specification',
       isOptional: true,
       sentence:
-        'include_deleted=true adds soft-deleted records for callers who may read them; for others it is refused ' +
-        'with 403.',
+        'include_deleted=true adds soft-deleted records for callers who may read them; include_deleted=only returns ' +
+        'these alone, also sorted by deleted_at. For other callers it is refused with 403.',
     },
     {
       id: 'QRY-7',

@@ -72,7 +72,8 @@ const deletion: RuleSection = {
       isOptional: true,
       sentence:
         'POST to bulk-delete deletes all listed ids or none: 200 with id and deleted_at of each in the order sent, ' +
-        'or one response with the reason for every id that cannot be deleted.',
+        'or one response with the reason for every id that cannot be deleted. With dry_run it deletes nothing, even ' +
+        'under an Idempotency-Key, and answers 200 with what would happen (DEL-12).',
     },
     {
       id: 'DEL-10',
@@ -87,6 +88,16 @@ const deletion: RuleSection = {
       id: 'DEL-11',
       mark: 'decision',
       sentence: 'Values declared unique are unique among live records only.',
+    },
+    {
+      id: 'DEL-12',
+      mark: 'beyond',
+      sentence:
+        'GET of /{collection}/{id}/deletion says what DELETE of the record would do now, and changes nothing: how ' +
+        'many records are deleted, how many references become null, what blocks it, whether a job deletes them, and ' +
+        'until when they are kept. It counts only what the caller may read. Beyond 10,000 records, counts are lower ' +
+        'bounds and complete is false.',
+      unobservable: 'Other servers preview deletions elsewhere, or not at all.',
     },
   ],
 }

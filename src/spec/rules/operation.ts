@@ -196,6 +196,24 @@ const documents: RuleSection = {
         'openapi.json describes each version in OpenAPI 3.1. It is valid and accurate: every response of the server ' +
         'matches it.',
     },
+    {
+      id: 'DOC-4',
+      mark: 'decision',
+      sentence:
+        'The pages /docs and /console are open to all, static and self-contained: their Content-Security-Policy ' +
+        'allows scripts, styles, images and connections of this server only, and connections to the OpenID provider ' +
+        'that people sign in with. Files have a hash in their names and may be cached forever; all files come ' +
+        'compressed if the client accepts that, with ranges and entity tags.',
+      unobservable: 'Another server may have no pages, or pages of its own.',
+    },
+    {
+      id: 'DOC-5',
+      mark: 'beyond',
+      sentence:
+        'The tag of each collection in openapi.json has the extension x-collection: references, transitions, fixed ' +
+        'and unique fields, filters and sorts, and what a deletion does, as data for user interfaces.',
+      unobservable: 'Another server may describe its collections in its own way.',
+    },
   ],
 }
 
@@ -226,6 +244,14 @@ const operation: RuleSection = {
         'Readiness (/health/ready) is 503 while writing fails (disk full, read-only, database gone), and 200 again ' +
         'without a restart once it succeeds.',
       unobservable: 'Only someone who can fill the disk of the server sees whether it is ready while writing fails.',
+    },
+    {
+      id: 'OPS-7',
+      mark: 'beyond',
+      sentence:
+        'GET /health/metrics answers administrators with the metrics of the server, of all its workers, as the text ' +
+        'of Prometheus, and others with 403. An application that collects no metrics answers 404.',
+      unobservable: 'Other servers offer their metrics elsewhere, or not at all.',
     },
   ],
 }

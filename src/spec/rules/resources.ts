@@ -24,7 +24,7 @@ const resources: RuleSection = {
       mark: 'specification',
       sentence:
         'Paths hold nouns: the only verbs are restore and bulk-delete, and no name has an extension. A collection ' +
-        'cannot be called jobs, exports, api-keys, openapi.json, docs, console or health.',
+        'cannot be called jobs, exports, api-keys, openapi.json, docs, console, health, metrics, caller or deletion.',
     },
     {
       id: 'RES-4',

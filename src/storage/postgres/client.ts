@@ -10,6 +10,7 @@ import pg from 'pg'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import type { Row, Statement } from '../transaction.ts'
 import { isUnprepared } from './errors.ts'
+import { RepeatedQuery } from './repeated-query.ts'
 
 /** How long the server may take to close a connection, in milliseconds. */
 const closeTimeout = 1_000
@@ -92,18 +93,48 @@ export class Client extends pg.Client {
    * in order.
    */
   prepareAndRun({ text, values }: Statement, preparing: Preparing): Promise<Row[]> {
-    const name = preparing === 'named' ? this.#names.of(text, () => `r${++this.#made}`) : undefined
+    const name = this.#nameOf(text, preparing)
     return new Promise((resolve, reject) => {
       // `pg` uses a query object as it is, and copies any other configuration.
       const query = new pg.Query({ name, text, values } as pg.QueryConfig, undefined, (error, result) => {
         if (!error) return resolve(result.rows)
-        // An earlier statement in the pipeline should have prepared this text, and failed.
-        if (name !== undefined && isUnprepared(error) && this.#names.get(text) === name) this.#names.delete(text)
+        this.#forgetUnprepared(text, name, error)
         reject(error)
       })
       this.#gather()
       this.query(query)
     })
+  }
+
+  /**
+   * Runs a statement with several lists of values as one transaction: either all of them succeed, or none has changed
+   * anything.
+   *
+   * @param statements all with the same text, and at least one
+   * @returns the rows of each
+   */
+  prepareAndRunAll(statements: readonly Statement[], preparing: Preparing): Promise<Row[][]> {
+    const [{ text }] = statements as [Statement]
+    const name = this.#nameOf(text, preparing)
+    return new Promise((resolve, reject) => {
+      const values = statements.map((each) => each.values)
+      const query = new RepeatedQuery({ name, text, values }, (error, results) => {
+        if (!error) return resolve(results.map(({ rows }) => rows))
+        this.#forgetUnprepared(text, name, error)
+        reject(error)
+      })
+      this.#gather()
+      this.query(query)
+    })
+  }
+
+  #nameOf(text: string, preparing: Preparing): string | undefined {
+    return preparing === 'named' ? this.#names.of(text, () => `r${++this.#made}`) : undefined
+  }
+
+  /** An earlier statement in the pipeline should have prepared this text, and failed. */
+  #forgetUnprepared(text: string, name: string | undefined, error: unknown): void {
+    if (name !== undefined && isUnprepared(error) && this.#names.get(text) === name) this.#names.delete(text)
   }
 
   /** Calls a function before statements that are run now, in the same turn of the event loop, are sent. */

@@ -12,7 +12,8 @@ import { cancelOn, throwIfAbandoned } from './cancel.ts'
 import type { Client, Preparing } from './client.ts'
 import { acquire, destroy, makePool, type PooledClient, SharedConnection, StallWatch } from './connections.ts'
 import { beginOf, control, type Isolation, limiting, setTimeLeft } from './control.ts'
-import { isCanceled, isLocked, isRestartable, isUnprepared, isUnusable, toStorageFault } from './errors.ts'
+import { isCanceled, isRestartable, isUnprepared, isUnusable, toStorageFault } from './errors.ts'
+import { GroupedChanges } from './grouped-changes.ts'
 import { ReadTime } from './read-time.ts'
 import { awaitCommit, send, withCommit } from './send.ts'
 import { type ConnectionOptions, connectionsOf, type Limits, limitsOf } from './settings.ts'
@@ -54,9 +55,6 @@ const mostRestarts = 12
 /** How many connections carry pipelined reads. */
 const pipelines = 4
 
-/** How many changes are sent on a shared connection at once. Further ones wait for a connection of their own. */
-const mostPipelined = 8
-
 /** How long a pipelined change waits for a lock, in milliseconds. */
 const shortLock = 50
 
@@ -75,7 +73,7 @@ export class Database implements Runner {
   readonly #turns: FairTurns
   readonly #pipelines: readonly SharedConnection[]
   /** For changes of one statement. */
-  readonly #changes: readonly SharedConnection[]
+  readonly #changes: GroupedChanges
   /** The rows of constant statements that are not sent yet. */
   readonly #unsent = new Map<Statement, Promise<Row[]>>()
   /** For statements that must not wait behind slow ones. */
@@ -101,7 +99,7 @@ export class Database implements Runner {
     this.#turns = new FairTurns({ running: slowReads, waiting: mostWaiting, patience: limits.connect })
     this.#pipelines = Array.from({ length: pipelines }, () => new SharedConnection(reading, this.#watch))
     const changing = { ...options, limits: { ...limits, lock: Math.min(limits.lock, shortLock) } }
-    this.#changes = Array.from({ length: changes }, () => new SharedConnection(changing, this.#watch))
+    this.#changes = new GroupedChanges(changing, this.#watch, changes)
     this.#control = new SharedConnection(options, this.#watch)
     const hasSession = options.session !== 'off'
     this.#preparing = hasSession ? 'named' : 'unnamed'
@@ -224,7 +222,8 @@ export class Database implements Runner {
     await Promise.all([
       this.pool.end(),
       this.#slowReads.end(),
-      ...[...this.#pipelines, ...this.#changes].map((each) => each.close()),
+      ...this.#pipelines.map((each) => each.close()),
+      this.#changes.close(),
       this.#control.close(),
     ])
   }
@@ -283,32 +282,24 @@ export class Database implements Runner {
     const transaction = start()
     const first = transaction.next([])
     if (first.done === true) return first.value
-    const { value } = first
-    const connection = leastBusy(this.#changes)
-    // A single statement is a transaction by itself.
-    const isAlone = value.standalone === 'changing' && withCommit(run.begin, value).length === 1
-    if (isAlone && connection.pending < mostPipelined) {
-      const rows = await this.#changePipelined(connection, value)
-      if (rows.length > 0) return resultOf(transaction, rows)
-      const next = transaction.next(rows)
-      if (next.done === true) return next.value
-      return this.#withPooled(this.pool, run, (client) => this.#runOne(client, transaction, next, run))
+    let step: IteratorResult<Statement, T> = first
+    while (step.done !== true && this.#mayShare(step.value, run)) {
+      const { value } = step
+      const rows = await (value.standalone === 'reading'
+        ? leastBusy(this.#pipelines).use((client) => client.prepareAndRun(value, this.#preparing))
+        : this.#changes.run(value, this.#preparing))
+      if (value.standalone === 'changing' && rows.length > 0) return resultOf(transaction, rows)
+      step = transaction.next(rows)
     }
-    return this.#withPooled(this.pool, run, (client) => this.#runOne(client, transaction, first, run))
+    if (step.done === true) return step.value
+    const next = step
+    return this.#withPooled(this.pool, run, (client) => this.#runOne(client, transaction, next, run))
   }
 
-  /**
-   * Runs a change of one statement behind others on a shared connection. It waits for a lock only for a moment, because
-   * others wait for it. No rows: it has changed nothing, and has to be tried on a connection of its own.
-   */
-  async #changePipelined(connection: SharedConnection, statement: Statement): Promise<Row[]> {
-    try {
-      return await connection.use((client) => awaitCommit(client.prepareAndRun(statement, this.#preparing)))
-    } catch (error) {
-      if (isLocked(error)) return []
-      if (isUnusable(error)) void connection.discard()
-      throw error
-    }
+  /** Whether a statement is a transaction by itself, so that it may share a connection with those of others. */
+  #mayShare(statement: Statement, { begin }: Pick<Run<unknown>, 'begin'>): boolean {
+    if (statement.standalone === undefined || withCommit(begin, statement).length > 1) return false
+    return statement.standalone === 'reading' || !this.#changes.isFull
   }
 
   async #runOne<T>(

@@ -86,6 +86,17 @@ const casts: Readonly<Record<Column['type'], Sql>> = {
   json: raw('::json'),
 }
 
+/**
+ * A transaction holds the lock of a table that it has read until its end. A serializable one may read with an older
+ * snapshot than its lock: it has locked `resourced_meta` before it took its snapshot.
+ */
+const earlier = `select distinct virtualtransaction as id from pg_locks held
+  where pid <> pg_backend_pid() and database = (select oid from pg_database where datname = current_database())
+    and (relation = 'resourced_work'::regclass and mode in ('AccessShareLock', 'RowShareLock', 'RowExclusiveLock')
+      or relation = 'resourced_meta'::regclass and mode = 'RowExclusiveLock')
+    and not exists (select 1 from pg_locks reading where reading.virtualtransaction = held.virtualtransaction
+      and reading.locktype = 'advisory' and reading.classid = 18 and reading.objid = 58)`
+
 /** PostgreSQL 15 and newer. */
 export const postgres: Engine = {
   layout,
@@ -96,7 +107,6 @@ export const postgres: Engine = {
     const words = search === undefined ? [] : [`${wordsColumn} tsvector`]
     return `create table ${identifier(name)} (${[...columns.map(columnDefinition), ...words].join(', ')})`
   },
-  createSearch,
   store,
   bind,
   isDistinct: (column, value) => sql`${column} is distinct from ${value}`,
@@ -143,6 +153,8 @@ export const postgres: Engine = {
     skipLocked: raw(' for update skip locked'),
     // On a table that hardly ever changes, so that no vacuum blocks it.
     excludeSerializable: raw('lock table resourced_meta in share row exclusive mode'),
+    earlier: raw(earlier),
+    asReader: raw('select pg_advisory_xact_lock_shared(18, 58)'),
   },
   // Within one server everybody sees commits in one order: a sum of revisions is one state.
   clockChecksum: raw('0'),
@@ -166,7 +178,8 @@ export const postgresWithReplica: Engine = {
   clockChecksum: raw("sum(hashtextextended(collection || '/' || slot || '/' || revision, 0) & 1099511627775)"),
 }
 
-function createSearch({ name, table }: SearchSpec): string {
+/** The statement that creates the index of the words of a collection. */
+export function createSearch({ name, table }: SearchSpec): string {
   return `create index ${identifier(name)} on ${identifier(table)} using gin (${wordsColumn})`
 }
 

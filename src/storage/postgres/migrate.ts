@@ -14,7 +14,7 @@ import { assessStep } from '../migration/take-step.ts'
 import { identifier } from '../sql/columns.ts'
 import { createIndex } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
-import { postgres } from './engine.ts'
+import { createSearch } from './engine.ts'
 import { migrationEngine } from './migration-engine.ts'
 import { checkRights, checkServer } from './requirements.ts'
 import { inTransaction, query, run, stateOf, withSettings } from './session.ts'
@@ -101,7 +101,7 @@ async function buildIndex(
   step: IndexStep,
 ): Promise<MigrationStep | undefined> {
   const name = identifier(step.kind === 'create-index' ? step.index.name : step.search.name)
-  const definition = step.kind === 'create-index' ? createIndex(step.index) : postgres.createSearch(step.search)
+  const definition = step.kind === 'create-index' ? createIndex(step.index) : createSearch(step.search)
   // Not within a transaction; others go on writing.
   const create = definition.replace('index', 'index concurrently')
   const drop = () => query(client, `drop index concurrently if exists ${name}`)

@@ -12,7 +12,7 @@ import { quoted } from '../sql/columns.ts'
 import { searchTable } from '../sql/tables.ts'
 import { derived, searchText } from '../sql/values.ts'
 import type { Statement, Transaction } from '../transaction.ts'
-import { lexemesOf, postgres, wordsColumn } from './engine.ts'
+import { createSearch, lexemesOf, postgres, wordsColumn } from './engine.ts'
 
 /** The schema that holds everything: the first of the search_path that exists. */
 const currentSchema = raw('(select oid from pg_namespace where nspname = current_schema())')
@@ -86,7 +86,7 @@ const vector = (lexemes: ReturnType<typeof raw>) => sql`array_to_tsvector(string
 /** Fills derived columns and words in one pass. The index of the words is built here for new tables only. */
 function* fillDerived({ table, columns, search, isNew }: DerivedValues): Transaction<void> {
   if (isNew) {
-    if (search !== undefined) yield raw(postgres.createSearch(search))
+    if (search !== undefined) yield raw(createSearch(search))
     return
   }
   const sources = [...new Set([...columns.map((column) => column.derived!.from), ...(search?.columns ?? [])])]

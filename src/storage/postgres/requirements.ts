@@ -79,15 +79,15 @@ const remedies: Readonly<Record<string, string>> = {
  * @throws StorageFault with what to do
  */
 export async function checkDurability(client: ClientBase): Promise<void> {
-  const found = await query(client, "select name from pg_settings where name = any($1) and setting = 'off'", [
+  const rows = await query(client, "select name from pg_settings where name = any($1) and setting = 'off'", [
     Object.keys(meanings),
   ])
-  const [first] = found.map(({ name }) => String(name)).sort()
+  const found = rows.map(({ name }) => String(name)).sort()
+  const [first] = found
   if (first === undefined) return
-  const others = found.length > 1 ? ` (and so are ${found.length - 1} others of its kind)` : ''
   throw new StorageFault(
     'failed',
-    `This PostgreSQL server has ${first} off${others}: ${meanings[first]}. ${remedies[first]}, or give ` +
+    `This PostgreSQL server has ${found.join(' and ')} off: ${meanings[first]}. ${remedies[first]}, or give ` +
       '--database-unsafe (in a program: databaseUnsafe: true) where what is stored may be lost.',
   )
 }

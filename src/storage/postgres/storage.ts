@@ -6,18 +6,19 @@ import type { Apply } from '../migration/migration-step.ts'
 import { type Epochs, type SqlContext, sqlContext } from '../sql/context.ts'
 import type { OnCommit, OnReplica, Requester, Storage } from '../storage.ts'
 import { createRecords } from '../transactions/create.ts'
+import { previewDeletion } from '../transactions/delete/preview.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { readChunk } from '../transactions/exports.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { finishLarge } from '../transactions/large-changes.ts'
-import { isIndexRange } from '../transactions/list.ts'
+import { isIndexRange, listOf } from '../transactions/list.ts'
 import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { Memory } from '../transactions/memory.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { checkConditions, readPage, readPageAtOnce } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { ruledAmong, ruledBelow } from '../transactions/rows/other-records.ts'
-import { isChange, writeTransaction } from '../transactions/run.ts'
+import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
 import type { Isolation } from './control.ts'
 import { Database, type SlowReading } from './database.ts'
 import { postgres, postgresWithReplica } from './engine.ts'
@@ -40,7 +41,7 @@ export interface PostgresOptions extends ConnectionOptions {
   readonly onReplica?: OnReplica | undefined
 }
 
-/** The most rows that an offset skips in a short time. */
+/** The most rows that are skipped, or found and sorted, in a short time. */
 const mostSkipped = 1_000
 
 /**
@@ -104,13 +105,15 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
         // Records are not remembered: other servers change the database at any time.
         return reading((from) => from.database.readPipelined(() => readRecord(context, undefined, plan), from))
       }
-      if (plan.kind === 'read-page') {
+      if (plan.kind === 'read-page' || plan.kind === 'preview-deletion') {
         const from = { caller: requester?.callerId, abandoned: requester?.abandoned?.() }
-        return reading((source) => pageFrom(source, context, plan, from))
+        if (plan.kind === 'read-page') return reading((source) => pageFrom(source, context, plan, from))
+        const preview = () => previewDeletion(context, plan)
+        return reading(({ database, ready }) => database.readSlow(preview, { ...from, ready, isSnapshot: true }))
       }
       const isolation = isolationOf(context, plan)
       const written = await database.write(() => writeTransaction(context, plan), isChange, { isolation })
-      return finishLarge({ context, runner: database, background }, plan, written)
+      return isFinal(written) ? written : finishLarge({ context, runner: database, background }, plan, written)
     },
     load(plans, whenRefused) {
       return database.write(
@@ -148,7 +151,8 @@ async function pageFrom(
     if (ended !== undefined) return ended
   }
   const read = () => readPageAtOnce(context, memory, plan)
-  const page = await (isQuick(plan) ? database.readPipelined(read, how) : database.readSlow(read, how))
+  const isShort = isQuick(plan) || isSmallSearch(context, memory, plan)
+  const page = await (isShort ? database.readPipelined(read, how) : database.readSlow(read, how))
   if (page !== undefined) return page
   const known = { totals: memory.totals, lists: memory.lists, clocks: new Map() }
   return database.readSlow(() => readPage(context, known, plan), { ...how, isSnapshot: true })
@@ -159,6 +163,15 @@ function isQuick(plan: ReadPage): boolean {
   const { page } = plan
   const skipped = page.style === 'page' ? (page.page - 1) * page.perPage : page.style === 'offset' ? page.offset : 0
   return isIndexRange(plan) && skipped <= mostSkipped
+}
+
+/** Whether a page is of a search for one word alone that few records had when they were last counted. */
+function isSmallSearch(context: SqlContext, memory: Source['memory'], plan: ReadPage): boolean {
+  const { search, filter, permitted, parent, deleted } = plan
+  if (search?.length !== 1 || parent !== undefined || deleted !== undefined) return false
+  if (filter.kind !== 'always' || permitted.kind !== 'always') return false
+  const last = memory.totals.last(listOf(context, memory, plan).totalKey)
+  return last !== undefined && last.total <= mostSkipped
 }
 
 /**

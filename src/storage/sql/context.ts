@@ -2,11 +2,11 @@
  * The context in which SQL is compiled: the catalog of an open database, the engine that runs the SQL, and cached
  * texts.
  */
-import sql, { type Sql } from 'sql-template-tag'
+import sql, { Sql } from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import type { Statement, Transaction } from '../transaction.ts'
 import { BoundedMap } from './bounded-map.ts'
-import type { Engine } from './engine.ts'
+import type { Bound, Engine } from './engine.ts'
 
 /**
  * The epochs of collections, by their names. The epoch is how many migrations have removed values from all records of
@@ -34,8 +34,6 @@ export interface Opened {
   readonly epochs?: Epochs
   /** The key of the entity tags of lists: the same on all servers. Pages cannot be read without it. */
   readonly tagSecret?: Uint8Array
-  /** Whether deletions and restorations that are too large for the thread of requests run on another thread. */
-  readonly offloadsLargeWork?: boolean
 }
 
 /** The context of every statement on one open database. */
@@ -58,4 +56,32 @@ function ruledOf({ resources }: Catalog): ReadonlySet<string> {
     rules.flatMap((rule) => ('unless' in rule ? [name, rule.unless.none, rule.unless.some] : [])),
   )
   return new Set(names.filter((name) => name !== undefined))
+}
+
+// Statements that run many times with different values: their texts are built once, with slots in place of values.
+
+/** A placeholder for a value, and where the value comes from. */
+class Slot {
+  readonly take: (about: never) => unknown
+  constructor(take: (about: never) => unknown) {
+    this.take = take
+  }
+}
+
+/** A placeholder whose value is taken from `about` when the statement runs. */
+export function slot<About>(take: (about: About) => unknown): Bound {
+  return new Slot(take) as unknown as Bound
+}
+
+/** A piece of SQL with slots in place of the values, which differ between runs. */
+export function slotted<About>(example: Sql, of: (about: About) => Sql): Sql {
+  const values = example.values.map((_, index) => slot((about: About) => of(about).values[index]))
+  return new Sql(example.strings, values)
+}
+
+/** A statement with its slots filled. */
+export function filled<About>({ sql, text, values }: Statement, about: About): Statement {
+  const given: unknown[] = []
+  for (const value of values) given.push(value instanceof Slot ? value.take(about as never) : value)
+  return { sql, text, values: given as Statement['values'] }
 }

@@ -6,7 +6,7 @@ import type { Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
 import type { Transaction } from '../transaction.ts'
 import type { Column } from './columns.ts'
-import type { ColumnSpec, Held, Layout, SearchSpec, TableSpec } from './tables.ts'
+import type { ColumnSpec, Held, Layout, TableSpec } from './tables.ts'
 
 /** A value bound to a parameter. */
 export type Bound = string | number | null | Uint8Array
@@ -29,6 +29,13 @@ export interface Locks {
    * A statement that keeps serializable transactions away: those of business rules. `undefined` where there are none.
    */
   readonly excludeSerializable: Sql | undefined
+  /**
+   * Selects as `id` the running transactions that may have read, before now, which deletions run; `undefined` if one
+   * writer has the whole database.
+   */
+  readonly earlier: Sql | undefined
+  /** Says that a transaction only reads, so that nobody waits for it (`earlier`). */
+  readonly asReader: Sql | undefined
 }
 
 /** One SQL engine. Arguments that are columns are SQL text, already quoted. */
@@ -43,7 +50,6 @@ export interface Engine {
   /** A column's definition, as `create table` and `add column` take it. */
   readonly columnDefinition: (column: ColumnSpec) => string
   readonly createTable: (table: TableSpec) => string
-  readonly createSearch: (search: SearchSpec) => string
   /** The stored value of a field; `null` if it has none. */
   readonly store: (value: unknown, holds: Held) => unknown
 

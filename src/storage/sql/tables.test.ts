@@ -24,7 +24,7 @@ const always = [
   'created_at,id live',
   'updated_at,id live',
   '_deletion deletion',
-  'deleted_at deletion',
+  'deleted_at deleted',
 ]
 
 test('the tables of the system come first, in any declaration', () => {

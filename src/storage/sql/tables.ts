@@ -47,13 +47,16 @@ export interface ColumnSpec {
   readonly derived: { readonly from: string; readonly by: Derivation } | undefined
 }
 
-/** An index. `live`: of rows that are not deleted; `deletion`: of rows that belong to a deletion. */
+/**
+ * An index. `live`: of rows that are not deleted; `deleted`: of those that are; `deletion`: of rows that belong to a
+ * deletion of several records.
+ */
 export interface IndexSpec {
   readonly name: string
   readonly table: string
   readonly columns: readonly string[]
   readonly unique: boolean
-  readonly where: 'everything' | 'live' | 'deletion'
+  readonly where: 'everything' | 'live' | 'deleted' | 'deletion'
 }
 
 /** The full-text index of a table, and the columns whose words it contains. */
@@ -116,6 +119,7 @@ function index(
 const indexConditions: Readonly<Record<IndexSpec['where'], string>> = {
   everything: '',
   live: ' where deleted_at is null',
+  deleted: ' where deleted_at is not null',
   deletion: ' where _deletion is not null',
 }
 
@@ -260,7 +264,7 @@ function tableFor({ name, columns, declaredIndexes, search }: ResourceTable, lay
     index(columns, name, ['id'], true, 'everything'),
     ...declaredIndexes.map((each) => index(columns, name, each.columns, each.unique)),
     index(columns, name, layout.indexesRowNumber ? ['_deletion', '_row'] : ['_deletion'], false, 'deletion'),
-    index(columns, name, ['deleted_at'], false, 'deletion'),
+    index(columns, name, ['deleted_at'], false, 'deleted'),
   ]
   const indexes = [...new Map(made.map((each) => [each.name, each])).values()]
   return { name, kind: 'resource', columns, indexes, search }

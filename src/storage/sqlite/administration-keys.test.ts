@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -8,7 +8,7 @@ import { uuidv7 } from 'uuidv7'
 import { completeCatalog } from '../../model/catalog.ts'
 import { hashOfKey, hintOfKey, newKey } from '../../policy/api-keys.ts'
 import type { StoredKey } from '../storage.ts'
-import { migrateSqlite, openSqliteKeys } from './administration.ts'
+import { listSqliteKeys, migrateSqlite, openSqliteKeys } from './administration.ts'
 import { all } from './migrate.fixture.ts'
 import { openSqlite } from './storage.ts'
 
@@ -117,6 +117,15 @@ test('keys of the version before are found if the command opens the database fir
   assert.deepEqual(migrateSqlite(path, notes, 'never').steps, [], 'what the declaration needs is remembered')
 })
 
+test('keys of the version before are listed', async () => {
+  const path = newPath()
+  await formerDatabase(path, former)
+  assert.deepEqual(
+    (await listSqliteKeys(path))?.map(({ id }) => id),
+    former.map(({ id }) => id),
+  )
+})
+
 test('keys can be created before any declaration is applied, and stay valid afterwards', async () => {
   const path = newPath()
   const { key, stored } = keyFor('ann')
@@ -158,4 +167,37 @@ test('uses are stored at most once a minute, and change the tags of what is show
   assert.deepEqual(all(database, 'select revision, live from resourced_clocks'), [{ revision: 3, live: 1 }])
   database.close()
   await close()
+})
+
+test('keys are listed from a file that its user may not write, and nothing in its folder changes', {
+  skip: process.platform === 'win32' && 'Windows has no such permissions',
+}, async () => {
+  const own = mkdtempSync(join(folder, 'read-only-'))
+  const path = join(own, 'data.db')
+  const opened = openSqliteKeys(path)
+  await opened.keys.add(keyFor('ann').stored)
+  const beside = await listSqliteKeys(path)
+  assert.deepEqual(
+    beside?.map(({ subject }) => subject),
+    ['ann'],
+    'what is in the log is listed too',
+  )
+  await opened.close()
+  chmodSync(folder, 0o755)
+  chmodSync(path, 0o444)
+  chmodSync(own, 0o555)
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) process.seteuid?.(65_534)
+  const listed = listSqliteKeys(path).finally(() => isRoot && process.seteuid?.(0))
+  assert.deepEqual(await listed, beside)
+  assert.deepEqual(readdirSync(own), ['data.db'])
+  chmodSync(own, 0o755)
+})
+
+test('listing the keys of an absent file, or of one that no server has used, creates nothing', async () => {
+  const path = newPath()
+  assert.equal(await listSqliteKeys(path), undefined)
+  assert.equal(existsSync(path), false)
+  new DatabaseSync(path).close()
+  assert.equal(await listSqliteKeys(path), undefined)
 })

@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import type { Catalog } from '../../model/resource.ts'
-import type { Migrated } from '../migration/apply.ts'
+import { isMigrated, type Migrated, migrationTo } from '../migration/apply.ts'
 import { type Examination, examine } from '../migration/examine.ts'
 import { type Apply, MigrationRefused } from '../migration/migration-step.ts'
 import { sqlContext } from '../sql/context.ts'
-import type { Storage } from '../storage.ts'
+import type { ListedKey, Storage } from '../storage.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
-import { keyStore, keysCatalog } from '../transactions/keys.ts'
+import { keyStore, keysCatalog, listKeys } from '../transactions/keys.ts'
 import { maintenanceStore } from '../transactions/meta.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './engine.ts'
@@ -48,6 +48,38 @@ export function openSqliteKeys(path: string): Pick<Storage, 'keys' | 'close'> {
 }
 
 /**
+ * Lists the API keys of a file, which the user may only be allowed to read.
+ *
+ * @returns `undefined` where there is no such file, or no server has ever used it
+ */
+export async function listSqliteKeys(path: string): Promise<readonly ListedKey[] | undefined> {
+  if (!existsSync(path)) return undefined
+  const found = withPath(path, () => {
+    const connection = new Connection(addressToRead(path).href, { readOnly: true })
+    try {
+      return readKeys(connection)
+    } finally {
+      connection.close()
+    }
+  })
+  if (found !== 'former') return found
+  const { keys, close } = openSqliteKeys(path)
+  return keys.list().finally(close)
+}
+
+/** How long a read waits for locks, in milliseconds. */
+const patience = 60_000
+
+/** The keys; `former`: an older version created the tables, which must be migrated first. */
+function readKeys({ database }: Connection): readonly ListedKey[] | 'former' | undefined {
+  database.exec(`pragma busy_timeout = ${patience}; begin`)
+  if (!isUsed(database)) return undefined
+  const options = { apply: 'never', now: Date.now(), keepsOthers: true } as const
+  const migration = migrationTo(keysCatalog(), migrationEngineOf(database), options)
+  return runOn(database, isMigrated(migration)) ? runOn(database, listKeys()) : 'former'
+}
+
+/**
  * Opens a file for its maintenance switch and its purge clock only. Nothing else in it changes, whichever version
  * created it, because servers may be running on it.
  *
@@ -76,10 +108,7 @@ function connect(path: string) {
  */
 export function examineSqlite(path: string, catalog: Catalog | undefined): Examination | undefined {
   if (!existsSync(path)) return undefined
-  const address = pathToFileURL(path)
-  // Without a log no server has the file open. SQLite would create a log even to read, and leave it there.
-  if (!existsSync(`${path}-wal`)) address.searchParams.set('immutable', '1')
-  const database = new DatabaseSync(address, { readOnly: true, timeout: 5_000 })
+  const database = new DatabaseSync(addressToRead(path), { readOnly: true, timeout: 5_000 })
   try {
     database.exec('begin')
     return runOn(database, examine(migrationEngineOf(database), catalog))
@@ -88,17 +117,28 @@ export function examineSqlite(path: string, catalog: Catalog | undefined): Exami
   }
 }
 
+/** The address by which a file is read without a change of it or its folder. */
+function addressToRead(path: string): URL {
+  const address = pathToFileURL(path)
+  // Without a log no server has the file open. SQLite would create a log even to read, and leave it there.
+  if (!existsSync(`${path}-wal`)) address.searchParams.set('immutable', '1')
+  return address
+}
+
 /**
  * Whether a server has ever used a file. It is opened for reading: to open it for writing would change a file of
  * another program.
  */
 export function hasSqliteTables(path: string): boolean {
   if (!existsSync(path)) return false
-  const database = withPath(path, () => new DatabaseSync(path, { readOnly: true, timeout: 60_000 }))
-  const read = () => database.prepare("select 1 from sqlite_schema where name = 'resourced_meta'").get()
+  const database = withPath(path, () => new DatabaseSync(path, { readOnly: true, timeout: patience }))
   try {
-    return withPath(path, read) !== undefined
+    return withPath(path, () => isUsed(database))
   } finally {
     database.close()
   }
+}
+
+function isUsed(database: DatabaseSync): boolean {
+  return database.prepare("select 1 from sqlite_schema where name = 'resourced_meta'").get() !== undefined
 }

@@ -9,15 +9,12 @@ import { always } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { BulkDelete, Delete, Idempotency } from '../../plan/plan.ts'
 import { sqlContext } from '../sql/context.ts'
-import {
-  type Announced,
-  announcedFor,
-  beginAnnounced,
-  inspectAnnounced,
-} from '../transactions/delete/begin-deletion.ts'
+import { type Announced, announcedFor } from '../transactions/delete/announcement.ts'
+import { beginAnnounced } from '../transactions/delete/begin-deletion.ts'
 import { deleteRecord } from '../transactions/delete/delete.ts'
 import { stepDeletion, undoDeletion } from '../transactions/delete/deletion-job.ts'
 import type { DeletionState } from '../transactions/delete/deletion-state.ts'
+import { inspectAnnounced } from '../transactions/delete/inspect-announced.ts'
 import { onceForKey } from '../transactions/idempotency.ts'
 import { keepState, keepTotal, stateOf } from '../transactions/rows/job-rows.ts'
 import { isPendingDeletion } from '../transactions/rows/pending-deletions.ts'

@@ -9,11 +9,12 @@ import { type ExportPiece, StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import { type Asked, isWriting, longWork } from '../transactions/long-work.ts'
 import { Pace } from '../transactions/pace.ts'
-import { pageReader } from '../transactions/slow-reads.ts'
+import { pageReader, readPreview } from '../transactions/slow-reads.ts'
 import { Connection, toStorageFault } from './connection.ts'
 import { sqlite } from './engine.ts'
 import { makeStoppable, Stopped, stoppableSqlite } from './stoppable-reads.ts'
 import type { Reply, Request, ThreadData } from './thread.ts'
+import { WorkLimit } from './work-limit.ts'
 
 const { path, catalog, reading } = workerData as ThreadData
 const connection = new Connection(path, { readOnly: reading !== undefined })
@@ -24,15 +25,17 @@ const run = reading === undefined ? jobs() : reads(reading)
 function jobs(): (request: Request) => unknown {
   const context = sqlContext({ catalog, engine: sqlite, epochs })
   const pace = new Pace()
+  // Another thread copies the log, so that no batch is longer for it (`checkpoints.ts`).
+  connection.database.exec('pragma wal_autocheckpoint = 16000')
   const step = (asked: Asked<'step'>) => {
     const { task } = asked.job
     connection.execute('begin immediate')
     const began = performance.now()
-    const given = connection.run(longWork.step(context, asked, pace.sizeFor(task)))
+    const { ran, note } = pace.measure(task, (sizeFor) => connection.run(longWork.step(context, asked, sizeFor)))
     const ended = performance.now()
     connection.execute('commit')
-    pace.note(task, ended - began, performance.now() - ended)
-    return given
+    note(ended - began, performance.now() - ended)
+    return ran
   }
   return ({ name, asked }) => {
     const work = name as keyof typeof longWork
@@ -45,15 +48,19 @@ function jobs(): (request: Request) => unknown {
 function reads({ tagSecret, stopped }: NonNullable<ThreadData['reading']>): (request: Request) => unknown {
   const context = sqlContext({ catalog, engine: stoppableSqlite, epochs, tagSecret })
   const last = new Int32Array(stopped)
+  const limit = new WorkLimit(catalog.limits.readTime)
   let current = 0
   makeStoppable(connection.database, catalog, () => {
     if (Atomics.load(last, 0) === current) throw new Stopped()
+    limit.check()
   })
   const page = pageReader(context)
   giveWay()
   return ({ name, number, asked }) => {
     current = number
+    limit.begin()
     if (name === 'page') return transaction(false, page(asked as never))
+    if (name === 'preview') return transaction(false, readPreview(context, asked as never))
     return name === 'checkpoint' ? checkpoint() : undefined
   }
 }

@@ -18,6 +18,9 @@ const mostPasses = 4
 /** How many statements the writer runs before it looks at the log again. */
 const lookEvery = 200
 
+/** After so many milliseconds without a copy the thread ends, so that its memory is free. */
+const idleTime = 5_000
+
 /** Copies logs away from the event loop. */
 export interface LogCopier {
   /** Copies nearly the whole log. */
@@ -34,15 +37,24 @@ export interface LogCopier {
 export function threadedCopier(path: string, requireFile = () => {}): LogCopier {
   let thread: Worker | undefined
   let copying = Promise.withResolvers<void>()
+  let idle: NodeJS.Timeout | undefined
   const start = () => {
     const worker = new Worker(new URL(import.meta.resolve('#checkpoint-thread')), {
       workerData: { path, enough: fewPages, mostPasses },
       resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 },
     })
     worker.unref()
-    worker.on('message', () => copying.resolve())
+    worker.on('message', () => {
+      copying.resolve()
+      idle = setTimeout(() => {
+        thread = undefined
+        void worker.terminate()
+      }, idleTime).unref()
+    })
     worker.on('error', () => {})
     worker.on('exit', () => {
+      // Another one may have started meanwhile.
+      if (thread !== undefined && thread !== worker) return
       thread = undefined
       copying.resolve()
     })
@@ -52,6 +64,7 @@ export function threadedCopier(path: string, requireFile = () => {}): LogCopier 
   return {
     copy() {
       requireFile()
+      clearTimeout(idle)
       thread ??= start()
       copying = Promise.withResolvers()
       thread.postMessage('copy')
@@ -60,6 +73,7 @@ export function threadedCopier(path: string, requireFile = () => {}): LogCopier 
     async close() {
       thread?.ref()
       await copying.promise
+      clearTimeout(idle)
       await thread?.terminate()
     },
   }
@@ -79,10 +93,14 @@ export class Checkpoints {
     connection.database.exec(`pragma wal_autocheckpoint = ${4 * longLog}`)
   }
 
-  /** Begins a checkpoint if the log is long. Called between commits. */
-  consider(): void {
+  /**
+   * Begins a checkpoint if the log is long. Called between commits.
+   *
+   * @param hasGrown whether another connection may have written much
+   */
+  consider(hasGrown = false): void {
     const { writes } = this.#connection
-    if (this.#isCopying || writes - this.#lookedAt < lookEvery) return
+    if (this.#isCopying || (!hasGrown && writes - this.#lookedAt < lookEvery)) return
     this.#lookedAt = writes
     if (this.#remaining('noop') >= longLog) void this.#run()
   }

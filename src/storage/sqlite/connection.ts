@@ -44,7 +44,7 @@ export class Connection {
       withPath(path, () => this.database.exec(`${log === 'wal' ? wal : none}; pragma synchronous = ${synchronous}`))
     }
     // In KiB. Readers profit from a larger cache; a group of changes touches fewer pages.
-    const cache = `pragma cache_size = ${readOnly ? -8_000 : -4_000}`
+    const cache = `pragma cache_size = ${readOnly ? -2_000 : -4_000}`
     this.database.exec(`${cache}; pragma temp_store = memory; pragma trusted_schema = on`)
   }
 

@@ -5,9 +5,9 @@ import type { Scalar } from '../../model/predicate.ts'
 import { fold } from '../../model/text.ts'
 import { type Column, identifier } from '../sql/columns.ts'
 import type { Engine } from '../sql/engine.ts'
-import { type ColumnSpec, defineColumn, type Held, searchTable } from '../sql/tables.ts'
+import { type ColumnSpec, defineColumn, type Held } from '../sql/tables.ts'
 import { haveWords, numberText } from '../sql/values.ts'
-import { firstRow } from '../transaction.ts'
+import { deleteWords, indexWords, searchSql } from './search-parts.ts'
 
 // SQLite has no types for booleans and JSON: it stores 0 and 1, and text.
 const types = {
@@ -18,47 +18,6 @@ const types = {
   json: 'text',
   bytes: 'blob',
 } as const
-
-// The words come from `words()` in model/text.ts, so the tokenizer only splits them at spaces: it accepts every
-// character that a word can contain, and keeps diacritics. A contentless index does not store the texts a second time.
-const tokenizer = `content='', contentless_delete=1, tokenize="unicode61 categories 'L* M* N* Co' remove_diacritics 0"`
-
-// FTS5 merges segments during changes, in proportion to them: smaller pages make smaller steps. It merges where half of
-// the rows are deleted: at a tenth, the default, a purge of all rows would write the index nine times.
-const settings = { pgsz: 500, deletemerge: 50 } as const
-
-/**
- * How many parts a full-text index has, so that no single change takes long: FTS5 merges all entries of a word at once,
- * and doubles its list of deleted rows at once, which takes longer in a larger index. See
- * docs/decisions/015-search-in-parts.md.
- */
-export const searchParts = 16
-
-/** How many adjacent rows share a part: rows that are written or purged together mostly have adjacent numbers. */
-const run = 2 ** 15
-
-/**
- * The part that has the words of a row. Existing databases depend on it: a change of this function must rebuild all
- * indexes.
- */
-export function partOf(row: number): number {
-  return Math.floor(row / run) % searchParts
-}
-
-/** The first row after the adjacent rows that share a part with this one. */
-export function endOfRun(row: number): number {
-  return (Math.floor(row / run) + 1) * run
-}
-
-/** The table of a part. Its number comes last: the names of FTS5's own tables never end so. */
-export function partName(search: string, part: number): string {
-  return `${search}_${part}`
-}
-
-/** The tables of all parts. */
-export function partNames(search: string): string[] {
-  return Array.from({ length: searchParts }, (_, part) => partName(search, part))
-}
 
 const foldFunction = 'resourced_fold'
 const numberFunction = 'resourced_number'
@@ -98,23 +57,6 @@ function bind(value: Scalar): string | number {
   return typeof value === 'boolean' ? Number(value) : value
 }
 
-/**
- * The condition that a row has words (QRY-5).
- *
- * @param goesOn a condition on the rows that the index gives, which ends with `and`
- */
-export function searchSql(collection: string, alias: string, words: readonly string[], goesOn = empty): Sql {
-  // Words contain letters and digits only, so quotes are enough to keep operators out.
-  const match = words.map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`).join(' ')
-  const parts = partNames(searchTable(collection)).map((name) => raw(`"${name}"`))
-  const found = parts.map((part) => sql`select rowid from ${part} where ${goesOn}${part} match ${match}`)
-  return sql`${raw(alias)}._row in (${join(found, ' union all ')})`
-}
-
-function partSql(collection: string, part: number): Sql {
-  return raw(`"${partName(searchTable(collection), part)}"`)
-}
-
 /** SQLite 3.53, as the pinned version of Node.js contains it. */
 export const sqlite: Engine = {
   layout: { clockSlots: 1, indexesRowNumber: false, storesExports: false },
@@ -123,7 +65,6 @@ export const sqlite: Engine = {
   columnDefinition,
   createTable: ({ name, columns }) =>
     `create table ${identifier(name)} (${columns.map(columnDefinition).join(', ')}) strict`,
-  createSearch: ({ name }) => partNames(name).map(createPart).join('; '),
   store,
   bind,
   isDistinct: (column, value) => sql`${column} is not ${value}`,
@@ -136,22 +77,8 @@ export const sqlite: Engine = {
   startsWith: (text, part) => sql`substr(${text}, 1, ${[...part].length}) = ${part}`,
   matchesSearch: (collection, alias, words) => searchSql(collection, alias, words),
   haveWords: (texts, words) => sql`${raw(wordsFunction)}(${JSON.stringify(words)}, ${join(texts, ', ')})`,
-  *indexWords(collection, id, words, replaces) {
-    const found = yield* firstRow(sql`select _row from ${raw(`"${collection}"`)} where id = ${id}`)
-    const row = Number(found?.['_row'])
-    const part = partSql(collection, partOf(row))
-    if (replaces) yield sql`delete from ${part} where rowid = ${row}`
-    yield sql`insert into ${part} (rowid, words) values (${row}, ${words})`
-  },
-  *deleteWords(collection, ids) {
-    const named = sql`select value from json_each(${JSON.stringify(ids)})`
-    const found = yield sql`select _row from ${raw(`"${collection}"`)} where id in (${named})`
-    const rows = found.map((row) => Number(row['_row']))
-    for (const [part, inPart] of Map.groupBy(rows, partOf)) {
-      const among = sql`select value from json_each(${JSON.stringify(inPart)})`
-      yield sql`delete from ${partSql(collection, part)} where rowid in (${among})`
-    }
-  },
+  indexWords,
+  deleteWords,
   wordColumns: () => [],
   jsonObject: (members) =>
     sql`json_object(${join(
@@ -181,20 +108,14 @@ export const sqlite: Engine = {
     share: empty,
     skipLocked: empty,
     excludeSerializable: undefined,
+    earlier: undefined,
+    asReader: undefined,
   },
   clockChecksum: raw('0'),
   clockSlot: empty,
   tryAdvisoryLock: undefined,
   advisoryLock: undefined,
   writeReturning: undefined,
-}
-
-function createPart(name: string): string {
-  const part = identifier(name)
-  const set = Object.entries(settings).map(
-    ([word, value]) => `insert into ${part} (${part}, rank) values ('${word}', ${value})`,
-  )
-  return [`create virtual table ${part} using fts5 (words, ${tokenizer})`, ...set].join('; ')
 }
 
 function columnDefinition(column: ColumnSpec): string {

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -72,4 +82,22 @@ test('if a file cannot be created, SQLite reports it', () => {
   const path = join(folder, 'a-folder')
   openSqliteKeys(join(path, 'data.db'))
   assert.throws(() => openSqliteKeys(path), { code: 'ERR_SQLITE_ERROR', message: 'unable to open database file' })
+})
+
+test('a database that is closed does not open its file again for jobs', async () => {
+  const own = mkdtempSync(join(folder, 'closed-'))
+  const storage = openSqlite(notes, { path: join(own, 'data.db') })
+  await storage.close()
+  await assert.rejects(storage.jobs.readExport('missing'), { kind: 'busy' })
+  assert.deepEqual(Object.keys(modes(own)), ['data.db'])
+})
+
+test('the fault of a file that was replaced names the files that belong to the former one', async () => {
+  const path = join(mkdtempSync(join(folder, 'replaced-')), 'data.db')
+  const storage = openSqlite(notes, { path })
+  renameSync(path, `${path}.former`)
+  writeFileSync(path, '')
+  await assert.rejects(storage.ping(), { kind: 'unwritable', message: /-wal and -shm/ })
+  renameSync(`${path}.former`, path)
+  await storage.close()
 })

@@ -8,9 +8,13 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { completeCatalog } from '../../model/catalog.ts'
 import { always } from '../../model/predicate.ts'
+import type { DeleteMatching } from '../../plan/plan.ts'
 import { sqlContext } from '../sql/context.ts'
+import type { Announced } from '../transactions/delete/announcement.ts'
+import { beginAnnounced } from '../transactions/delete/begin-deletion.ts'
 import { deleteMatching } from '../transactions/delete/delete.ts'
 import { stepDeletion } from '../transactions/delete/deletion-job.ts'
+import { inspectAnnounced } from '../transactions/delete/inspect-announced.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './engine.ts'
 import { openSqlite } from './storage.ts'
@@ -78,4 +82,53 @@ test('a record stays, with its children and its parents, if another record has b
   const job = connection.database.prepare("select status, result from jobs where id = 'job'").get()
   const { deleted_count, left_count, affected_count } = JSON.parse(String(job?.['result']))
   assert.deepEqual([job?.['status'], deleted_count, left_count, affected_count], ['succeeded', 2, 2, 4])
+})
+
+test('DEL-4: a rule that asks for other records decides again when the job comes to a record', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'resourced-filtered-'))
+  const path = join(folder, 'park.db')
+  const unless = { none: 'visits', where: { tree: { record: 'id' } } }
+  const rules = [{ on: 'delete', code: 'VISITED', message: 'Somebody comes.', unless }] as const
+  const park = completeCatalog({
+    name: 'park',
+    resources: {
+      trees: { fields: { name }, deletion: { byFilter: true }, rules },
+      visits: { fields: { tree: { type: 'string', filter: true } } },
+    },
+  })
+  await openSqlite(park, { path }).close()
+  const connection = new Connection(path)
+  t.after(() => {
+    connection.close()
+    rmSync(folder, { recursive: true })
+  })
+  const { database, run } = { database: connection.database, run: connection.run.bind(connection) }
+  const stamps = "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 1"
+  database.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 1200)
+    insert into trees (id, name, created_at, updated_at, _revision) select 'tree ' || i, 'n', ${stamps} from n`)
+  const context = sqlContext({ catalog: park, engine: sqlite })
+  const resource = park.resources.get('trees')
+  assert.ok(resource)
+  const now = Date.now()
+  const plan: DeleteMatching = {
+    ...{ kind: 'delete-matching', resource, filter: always, permitted: always, conditions: {}, most: undefined },
+    ...{ deletion: 'job', statusUrl: '', above: 0, readable: new Map([['trees', always]]) },
+    ...{ caller: { id: 'ann', roles: [], claims: {} }, now },
+  }
+  const announced = run(deleteMatching(context, plan)) as Announced
+  const inspection = run(inspectAnnounced(context, plan, announced))
+  assert.deepEqual([inspection.issues, inspection.isJob], [[], true])
+  assert.equal(run(beginAnnounced(context, plan, announced, inspection)).kind, 'accepted')
+  assert.equal(run(stepDeletion(context, 'job', now)), 'more')
+  database.exec(
+    `insert into visits (id, tree, created_at, updated_at, _revision) values ('visit', 'tree 1100', ${stamps})`,
+  )
+  while (run(stepDeletion(context, 'job', now)) === 'more');
+  const left = database.prepare('select id from trees where deleted_at is null').all()
+  assert.deepEqual(
+    left.map(({ id }) => id),
+    ['tree 1100'],
+  )
+  const job = database.prepare("select status, result from jobs where id = 'job'").get()
+  assert.deepEqual([job?.['status'], JSON.parse(String(job?.['result'])).left_count], ['succeeded', 1])
 })

@@ -10,9 +10,10 @@ import { columnsOf } from '../sql/columns.ts'
 import { boundOf } from '../sql/records.ts'
 import { searchTable, tablesFor } from '../sql/tables.ts'
 import { derived, searchText } from '../sql/values.ts'
-import { partName, partNames, partOf, sqlite } from './engine.ts'
+import { sqlite } from './engine.ts'
 import { all, now } from './migrate.fixture.ts'
 import { migrate } from './migrate.ts'
+import { addParts, partName, partNames, partOf, partsUpTo } from './search-parts.ts'
 
 /** Writes the records as the program would: every column, full-text index and clock right. */
 function insertAll(database: DatabaseSync, resource: Resource, given: Records): void {
@@ -28,6 +29,11 @@ function insertAll(database: DatabaseSync, resource: Resource, given: Records): 
   ]
   const places = names.map(() => '?').join(', ')
   const insert = `insert into "${resource.name}" (${names.map((name) => `"${name}"`).join(', ')}) values (${places})`
+  // Far apart: their words are in different parts of the full-text index.
+  const rowOf = (index: number) => index * 40_000 + 1
+  const isSearched = resource.fields.some((field) => field.search)
+  const parts = partsUpTo(rowOf(Math.max(0, given.length - 1)))
+  if (isSearched) database.exec(addParts(searchTable(resource.name), 1, parts).join('; '))
   given.forEach((each, index) => {
     const record: Record<string, unknown> = {}
     for (const field of resource.fields) {
@@ -40,8 +46,7 @@ function insertAll(database: DatabaseSync, resource: Resource, given: Records): 
     }
     const bound = columns.map((column) => boundOf(column, record) as SQLInputValue)
     const deleted = each.deleted ? 'then' : null
-    // Far apart: their words are in different parts of the full-text index.
-    const row = index * 40_000 + 1
+    const row = rowOf(index)
     database.prepare(insert).run(row, `id${index + 1}`, 'then', 'then', deleted, 1, ...bound)
     const searched = resource.fields.filter((field) => field.search).map((field) => record[field.name] as string | null)
     if (searched.length > 0) {
@@ -60,7 +65,9 @@ function insertAll(database: DatabaseSync, resource: Resource, given: Records): 
 /** The schema, with sorted columns, because added ones are at the end. */
 function schemaOf(database: DatabaseSync): unknown {
   const indexes = all(database, "select name, sql from sqlite_schema where type = 'index' order by name")
-  const tables = all(database, "select name from sqlite_schema where type = 'table' order by name")
+  // An index has as many parts as its rows need.
+  const isPart = "name glob 'resourced_words_*_[0-9]*' and name not glob 'resourced_words_*_0*'"
+  const tables = all(database, `select name from sqlite_schema where type = 'table' and not (${isPart}) order by name`)
   const columns = tables.map(({ name }) =>
     all(database, `select name, type, "notnull", pk from pragma_table_xinfo('${name}') order by name`),
   )
@@ -82,7 +89,8 @@ function checkRows(database: DatabaseSync, resource: Resource): void {
   assert.deepEqual(clock, { live: rows.length - deleted, deleted })
   const searched = resource.fields.filter((field) => field.search).map((field) => field.name)
   if (searched.length === 0) return
-  const found = partNames(searchTable(resource.name)).flatMap((name, part) => {
+  const last = Number(rows.at(-1)?._row ?? 0)
+  const found = partNames(searchTable(resource.name), partsUpTo(last)).flatMap((name, part) => {
     database.exec(`create virtual table temp.found using fts5vocab(main, '${name}', instance)`)
     const words = all(database, 'select doc, term from found order by doc, offset')
     database.exec('drop table temp.found')

@@ -4,8 +4,8 @@ import type { Migrated } from '../migration/apply.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { catalogFixture, type FieldFixture, resourceFixture } from '../sql/catalog.fixture.ts'
 import { searchTable } from '../sql/tables.ts'
-import { partNames } from './engine.ts'
 import { migrate } from './migrate.ts'
+import { viewName } from './search-parts.ts'
 
 /** The fields of `tasks` in a test. */
 export type Fields = Readonly<Record<string, FieldFixture>>
@@ -63,9 +63,9 @@ export function column(database: DatabaseSync, name: string): unknown[] {
 
 /** The ids that a full-text query finds. */
 export function find(database: DatabaseSync, query: string): unknown[] {
-  const found = partNames(searchTable('tasks')).map((part) => `select rowid from "${part}" where "${part}" match ?1`)
+  const found = `select "row" from ${viewName(searchTable('tasks'))} where words match ?1`
   return database
-    .prepare(`select id from tasks where _row in (${found.join(' union all ')}) order by id`)
+    .prepare(`select id from tasks where _row in (${found}) order by id`)
     .all(query)
     .map((row) => row.id)
 }

@@ -12,7 +12,8 @@ import { quoted } from '../sql/columns.ts'
 import { isSystemTable, type SearchSpec, searchTable } from '../sql/tables.ts'
 import { derived, searchText } from '../sql/values.ts'
 import type { Row, Statement, Transaction } from '../transaction.ts'
-import { endOfRun, partName, partNames, partOf, sqlite } from './engine.ts'
+import { sqlite } from './engine.ts'
+import { addParts, endOfRun, partName, partNames, partOf, partsUpTo, viewName } from './search-parts.ts'
 
 /** Milliseconds that a migration waits for other connections that write; one of them may be migrating a large file. */
 const patience = 60_000
@@ -81,10 +82,12 @@ export function migrationEngineOf(database: DatabaseSync): MigrationEngine {
           (select json_group_array(c.name order by c.seqno) from pragma_index_info(i.name) as c) as columns
         from json_each(${JSON.stringify(tables)}) as t join pragma_index_list(t.value) as i`,
     searchOf({ name, search }, relations) {
-      const parts = partNames(searchTable(name))
-      if (parts.every((part) => relations.has(part))) return { columns: search, isComplete: true }
-      // An index of an older release without parts, or one that lacks a part, cannot be used.
-      const isThere = [...parts, undividedSearch(name)].some((table) => relations.has(table))
+      const view = viewName(searchTable(name))
+      const isPart = partNames(searchTable(name)).map((part) => relations.has(part))
+      const isWhole = isPart[0] === true && isPart.lastIndexOf(true) === isPart.filter(Boolean).length - 1
+      if (isWhole && relations.has(view)) return { columns: search, isComplete: true }
+      // An index of an older release without parts or their view, or one that lacks a part, cannot be used.
+      const isThere = isPart.includes(true) || relations.has(view) || relations.has(undividedSearch(name))
       return isThere ? { columns: [], isComplete: false } : undefined
     },
     lockTables: () => [],
@@ -141,14 +144,16 @@ function* count(statement: Statement): Transaction<number> {
 
 function dropSearch(table: string): Statement[] {
   const names = [...partNames(searchTable(table)), undividedSearch(table)]
-  return names.map((name) => sql`drop table if exists ${quoted(name)}`)
+  const view = sql`drop view if exists ${quoted(viewName(searchTable(table)))}`
+  return [view, ...names.map((name) => sql`drop table if exists ${quoted(name)}`)]
 }
 
 function* buildSearch(database: DatabaseSync, search: SearchSpec): Transaction<void> {
   const words = (...texts: unknown[]) => searchText(texts as (string | null)[])
   database.function('resourced_words', { deterministic: true, varargs: true }, words)
-  database.exec(sqlite.createSearch(search))
   const table = quoted(search.table)
+  const last = Number((yield sql`select max(_row) as row from ${table}`)[0]?.['row'] ?? 0)
+  database.exec(addParts(search.name, 0, partsUpTo(last)).join('; '))
   const columns = join(search.columns.map(quoted))
   for (let start = 0; ; ) {
     const row = (yield sql`select min(_row) as row from ${table} where _row >= ${start}`)[0]?.['row'] as number | null

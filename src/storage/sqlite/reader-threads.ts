@@ -8,6 +8,7 @@ import type { Catalog } from '../../model/resource.ts'
 import { FairTurns } from '../fair-turns.ts'
 import { type Requester, StorageFault } from '../storage.ts'
 import { Thread } from './thread.ts'
+import { readTooLong } from './work-limit.ts'
 
 /** How threads read. */
 export interface ReaderOptions {
@@ -19,6 +20,8 @@ export interface ReaderOptions {
   readonly requireFile?: () => void
   /** How many milliseconds a thread has to end a stopped statement. Then another thread takes its place. */
   readonly patience?: number
+  /** How many milliseconds a read may take by the clock. */
+  readonly longest?: number
   /** How many bytes the log may have before reads pause, so that it can begin anew. */
   readonly longestLog?: number
 }
@@ -26,11 +29,17 @@ export interface ReaderOptions {
 /** How many threads read at once: at least two, because one caller gets half of them. */
 const count = Math.min(4, Math.max(2, availableParallelism()))
 
+/**
+ * How many times `limits.readTime` a read may take by the clock. The thread itself counts its processor time: this is
+ * for reads that wait, for a processor or a disk, and for steps of a statement in which the thread does not check it.
+ */
+const patienceByClock = 3
+
 /** How many reads wait for a thread, of all callers together. */
 const waiting = 100
 
 /** After so many milliseconds without a read a thread ends. */
-const idleTime = 30_000
+const idleTime = 5_000
 
 interface Reader {
   readonly thread: Thread
@@ -46,13 +55,13 @@ interface Read {
   resolve(given: unknown): void
   reject(error: unknown): void
   /** Stops it, once a thread runs it. */
-  stop?: (kind: keyof typeof messages) => void
+  stop?: (kind: keyof typeof faults) => void
 }
 
-const messages = {
-  'too-long': 'The read took longer than limits.readTime.',
-  abandoned: 'The client has disconnected.',
-  busy: 'The database is being closed.',
+const faults = {
+  'too-long': readTooLong,
+  abandoned: () => new StorageFault('abandoned', 'The client has disconnected.'),
+  busy: () => new StorageFault('busy', 'The database is being closed.'),
 } as const
 
 /** Runs reads on threads, which start when they are needed. */
@@ -89,7 +98,7 @@ export class ReaderThreads {
         if (!this.#isClosed && this.#isLogLong())
           this.#pause ??= this.#shortenLog().finally(() => (this.#pause = undefined))
         await this.#pause
-        if (this.#isClosed) throw faultOf('busy')
+        if (this.#isClosed) throw faults.busy()
         const running = this.#read(read).finally(() => this.#running.delete(read))
         this.#running.set(read, running)
         return running
@@ -111,7 +120,7 @@ export class ReaderThreads {
     const reader = this.#takeIdle() ?? (await this.#start())
     if (this.#isClosed || read.signal?.aborted === true) {
       this.#keep(reader)
-      throw faultOf(this.#isClosed ? 'busy' : 'abandoned')
+      throw faults[this.#isClosed ? 'busy' : 'abandoned']()
     }
     const { thread, stopped } = reader
     const { promise: free, resolve: setFree } = Promise.withResolvers<boolean>()
@@ -119,14 +128,15 @@ export class ReaderThreads {
     void replied.then(() => setFree(true))
     const { number } = thread
     let patience: NodeJS.Timeout | undefined
-    const stop = (kind: keyof typeof messages) => {
+    const stop = (kind: keyof typeof faults) => {
       Atomics.store(stopped, 0, number)
-      read.reject(faultOf(kind))
+      read.reject(faults[kind]())
       patience ??= setTimeout(() => setFree(false), this.#options.patience ?? 5_000)
     }
     read.stop = stop
     const abandon = () => stop('abandoned')
-    const limit = setTimeout(() => stop('too-long'), this.#options.catalog.limits.readTime)
+    const { catalog, longest = catalog.limits.readTime * patienceByClock } = this.#options
+    const limit = setTimeout(() => stop('too-long'), longest)
     read.signal?.addEventListener('abort', abandon, { once: true })
     const isBack = await free
     clearTimeout(limit)
@@ -193,8 +203,4 @@ export class ReaderThreads {
     this.#lost++
     void ended.then(() => this.#lost--)
   }
-}
-
-function faultOf(kind: keyof typeof messages): StorageFault {
-  return new StorageFault(kind, messages[kind])
 }

@@ -96,6 +96,14 @@ test('LIM-7: a read ends at the limit, and leaves no snapshot behind', async (co
   assert.equal(total, 1)
 })
 
+test('LIM-7: a thread ends a read that has used its processor time, however long it may take', async (context) => {
+  const options = { path: copyOfFilled(), catalog: catalogOf(100), tagSecret: new Uint8Array(32), longest: patient }
+  const threads = new ReaderThreads(options)
+  context.after(() => threads.close())
+  const plan = plainPage(pageOf(options.catalog, endless()), undefined)
+  await assert.rejects(threads.run('page', plan), { kind: 'too-long' })
+})
+
 test('LIM-7: a read that reaches its limit is not tried again where requests are answered', async (context) => {
   const path = join(folder, 'few.db')
   await fill(path, 9_000)
@@ -137,9 +145,9 @@ test('LIM-7: a read whose client has gone ends, and the next read of the caller 
 })
 
 test('LIM-7: a thread that does not end its statement is replaced', async (context) => {
-  const catalog = catalogOf(50)
+  const catalog = catalogOf(patient)
   const path = copyOfFilled()
-  const options = { path, catalog, tagSecret: new Uint8Array(32), patience: 0 }
+  const options = { path, catalog, tagSecret: new Uint8Array(32), patience: 0, longest: 50 }
   const threads = new ReaderThreads(options)
   context.after(() => threads.close())
   const read = (plan: ReadPage, callerId: string) => threads.run('page', plainPage(plan, undefined), { callerId })

@@ -9,7 +9,8 @@ import { raw } from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import { identifier } from '../sql/columns.ts'
 import type { Engine } from '../sql/engine.ts'
-import { searchSql, sqlite } from './engine.ts'
+import { sqlite } from './engine.ts'
+import { searchSql } from './search-parts.ts'
 
 const checkFunction = 'resourced_continue'
 
@@ -24,7 +25,7 @@ function goesOn(row: string): string {
 /** SQLite on such a connection. A full-text index is no table that a view could hide: its rows are checked too. */
 export const stoppableSqlite: Engine = {
   ...sqlite,
-  matchesSearch: (collection, alias, words) => searchSql(collection, alias, words, raw(`${goesOn('rowid')} and `)),
+  matchesSearch: (collection, alias, words) => searchSql(collection, alias, words, raw(`${goesOn('"row"')} and `)),
 }
 
 /** What a check throws to end the statement. */

@@ -1,11 +1,14 @@
 /** A SQLite file as a storage: one connection that writes, and others that read. */
 import type { Catalog } from '../../model/resource.ts'
-import type { Outcome, Plan, ReadPage } from '../../plan/plan.ts'
+import type { Outcome, Plan, PreviewDeletion, ReadPage } from '../../plan/plan.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { identifier } from '../sql/columns.ts'
 import { type Opened, type SqlContext, sqlContext } from '../sql/context.ts'
-import { type OnCommit, type Requester, type Storage, StorageFault } from '../storage.ts'
+import { type OnCommit, type Requester, type Storage, StorageFault, type WriteTurn } from '../storage.ts'
 import { createRecords } from '../transactions/create.ts'
+import { mostInspected } from '../transactions/delete/cascade.ts'
+import { decidersBelow } from '../transactions/delete/deletion-blockers.ts'
+import { previewDeletion } from '../transactions/delete/preview.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { finishLarge } from '../transactions/large-changes.ts'
@@ -15,8 +18,8 @@ import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { type KnownList, Paces, quick } from '../transactions/read-cost.ts'
 import { type IsLong, isUnfiltered, pageKey, readPage } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
-import { isChange, writeTransaction } from '../transactions/run.ts'
-import { plainPage, type ReadElsewhere } from '../transactions/slow-reads.ts'
+import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
+import { plainPage, plainPreview, type ReadElsewhere } from '../transactions/slow-reads.ts'
 import { probeWrite, WriteProbe } from '../write-probe.ts'
 import { Checkpoints, threadedCopier } from './checkpoints.ts'
 import { Connection, Reader, type Synchronous, toStorageFault, withStorageFaults } from './connection.ts'
@@ -42,6 +45,8 @@ export interface SqliteOptions {
    */
   readonly filling?: boolean
   readonly onCommit?: OnCommit | undefined
+  /** The turn to write, where processes share the file. */
+  readonly turn?: WriteTurn | undefined
 }
 
 /**
@@ -60,11 +65,11 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   writing.stopWaiting()
   // A database in memory belongs to a single connection.
   const reading = inMemory ? writing : new Connection(options.path, { readOnly: true })
-  // In KiB: most requests read, and what they read is spread over the file. Connections of threads have half as much.
-  if (!inMemory) reading.execute('pragma cache_size = -16000')
+  // In KiB: most requests read, and what they read is spread over the file. Connections of threads have 2,000.
+  if (!inMemory) reading.execute('pragma cache_size = -32000')
   const reader = new Reader(reading, inMemory)
   const opened = { catalog, engine: sqlite, epochs, tagSecret: cursorSecret }
-  const context = sqlContext({ ...opened, offloadsLargeWork: !inMemory })
+  const context = sqlContext(opened)
   const probe = new WriteProbe((bytes) =>
     writer.write(
       () => probeWrite(bytes),
@@ -76,6 +81,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     committed: (touches) => reader.memory.committed(touches),
     afterwards: () => checkpoints?.consider(),
     onCommit: options.onCommit,
+    turn: options.turn,
     outcomes: probe,
   })
   const isInPlace = inMemory ? () => true : fileWatch(options.path)
@@ -86,7 +92,10 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   let closing = false
   const background = inMemory
     ? backgroundOf(context, runner)
-    : threadedBackground({ path: options.path, catalog }, requireFile, () => reader.endTurn())
+    : threadedBackground({ path: options.path, catalog }, requireFile, () => {
+        reader.endTurn()
+        checkpoints?.consider(true)
+      })
   const checkpoints =
     inMemory || synchronous === 'off' ? undefined : new Checkpoints(writing, threadedCopier(options.path, requireFile))
   const keys = keyStore(context, runner)
@@ -102,8 +111,11 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       const { memory } = reader
       if (plan.kind === 'read-record') return withStorageFaults(() => reader.run(readRecord(context, memory, plan)))
       if (plan.kind === 'read-page') return pages.read(plan, requester)
+      if (plan.kind === 'preview-deletion') return pages.preview(plan, requester)
       const written = writer.write(() => writeTransaction(context, plan), isChange)
-      return written.then((outcome) => finishLarge({ context, runner, background }, plan, outcome))
+      return written.then((outcome) =>
+        isFinal(outcome) ? outcome : finishLarge({ context, runner, background }, plan, outcome),
+      )
     },
     load(plans, whenRefused, most = Number.POSITIVE_INFINITY) {
       // Many records change pages all over the indexes, again and again.
@@ -141,7 +153,10 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
 
 function replacedFile(): StorageFault {
   const found = 'The file of the database was removed or replaced, so changes would be lost.'
-  return new StorageFault('unwritable', `${found} Put the file back, or restart the server on the new one.`)
+  const remedy =
+    'Put the file back. Or stop the server, remove or move the files beside it that end in -wal and -shm, which ' +
+    'belong to the former file, and start the server on the new one.'
+  return new StorageFault('unwritable', `${found} ${remedy}`)
 }
 
 /** Drops all indexes that are not unique. The next start creates them. */
@@ -152,13 +167,16 @@ function dropIndexes({ database }: Connection): void {
   for (const { name } of indexes) database.exec(`drop index ${identifier(String(name))}`)
 }
 
-// Pages. One that is expected to be quick is read where requests are answered. If it turns out not to be quick, it is
-// stopped, and read on a thread like those that are expected to take long. See docs/decisions/047-reader-threads.md.
+// Pages, and previews of deletions. One that is expected to be quick is read where requests are answered. If it turns
+// out not to be quick, it is stopped, and read on a thread like those that are expected to take long. See
+// docs/decisions/047-reader-threads.md.
 
-/** Reads pages. */
+/** Reads pages, and previews of deletions. */
 interface PageReads {
   /** @throws StorageFault where the database fails, or the read is stopped or refused */
   read(plan: ReadPage, requester: Requester | undefined): Promise<Outcome>
+  /** @throws StorageFault likewise */
+  preview(plan: PreviewDeletion, requester: Requester | undefined): Promise<Outcome>
   close(): Promise<void>
 }
 
@@ -166,6 +184,7 @@ interface PageReads {
 function pagesInMemory(context: SqlContext, reader: Reader): PageReads {
   return {
     read: (plan) => withStorageFaults(() => reader.run(readPage(context, reader.memory, plan))),
+    preview: (plan) => withStorageFaults(() => reader.run(previewDeletion(context, plan))),
     async close() {},
   }
 }
@@ -189,6 +208,9 @@ function pagesOfFile(
   makeStoppable(connection.database, opened.catalog, pages.check)
   return pages
 }
+
+/** How many milliseconds a preview may take that asks rules which are functions. */
+const mostForFunctions = 500
 
 interface CurrentList {
   readonly list: List
@@ -226,18 +248,36 @@ class PagesOfFile implements PageReads {
     } catch (error) {
       if (!(error instanceof Stopped)) throw toStorageFault(error)
       // Nobody else learns it where the thread is stopped too.
-      this.#learn(performance.now() - started)
+      this.#learn(started)
     } finally {
       this.#deadline = Number.POSITIVE_INFINITY
     }
     if (outcome === undefined) return this.#readElsewhere(plan, this.#current, requester)
-    this.#learn(performance.now() - started)
+    this.#learn(started)
     return outcome
   }
 
+  async preview(plan: PreviewDeletion, requester: Requester | undefined): Promise<Outcome> {
+    // Threads do not have the functions of rules. A preview of so many records that it is read there leaves them out.
+    const asksFunctions = decidersBelow(this.#context.catalog, plan.resource, 'delete').length > 0
+    this.#deadline = performance.now() + (asksFunctions ? mostForFunctions : quick)
+    try {
+      const most = asksFunctions ? mostInspected : undefined
+      const outcome = this.#reader.run(previewDeletion(this.#context, plan, most))
+      if (!asksFunctions || outcome.kind !== 'deletion-preview' || outcome.isComplete) return outcome
+    } catch (error) {
+      if (!(error instanceof Stopped)) throw toStorageFault(error)
+    } finally {
+      this.#deadline = Number.POSITIVE_INFINITY
+    }
+    const outcome = (await this.#threads.run('preview', plainPreview(plan), requester)) as Outcome
+    return asksFunctions && outcome.kind === 'deletion-preview' ? { ...outcome, isComplete: false } : outcome
+  }
+
   /** Learns how long the running read took. */
-  #learn(took: number): void {
-    if (this.#current !== undefined) this.#paces.learn(this.#current.list, this.#current.known, took)
+  #learn(started: number): void {
+    if (this.#current !== undefined)
+      this.#paces.learn(this.#current.list, this.#current.known, performance.now() - started)
   }
 
   close(): Promise<void> {
@@ -245,8 +285,10 @@ class PagesOfFile implements PageReads {
   }
 
   readonly #isLong: IsLong = (list, { revision, live }) => {
-    const hasTotal = isUnfiltered(list.plan) || this.#reader.memory.totals.get(list.totalKey, revision) !== undefined
-    const known = { live, hasTotal }
+    const { totals, places } = this.#reader.memory
+    const { plan, totalKey } = list
+    const total = isUnfiltered(plan) ? live : totals.get(totalKey, revision)
+    const known = { live, total, place: places.before(totalKey, plan, revision) }
     this.#current = { list, known }
     return this.#paces.isLong(list, known)
   }
@@ -257,7 +299,7 @@ class PagesOfFile implements PageReads {
     requester: Requester | undefined,
   ): Promise<Outcome> {
     const { memory } = this.#reader
-    const { totals } = memory
+    const { totals, places } = memory
     const asked = plainPage(plan, current && totals.last(current.list.totalKey))
     const { outcome, took, total, tagged, state } = (await this.#threads.run('page', asked, requester)) as ReadElsewhere
     if (current !== undefined) {
@@ -265,6 +307,7 @@ class PagesOfFile implements PageReads {
       this.#paces.learn(list, known, took)
       if (total !== undefined) totals.set(list.totalKey, total.revision, total.total)
       list.tagged = tagged
+      if (outcome.kind === 'page') places.learn(list.totalKey, plan, total?.revision ?? state, outcome)
     }
     const key = pageKey(plan)
     if (key !== undefined && outcome.kind === 'page') memory.keepPage(key, state, outcome)

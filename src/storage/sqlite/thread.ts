@@ -2,6 +2,8 @@
  * Threads with a connection of their own to a SQLite file: their messages, the data that they start with, and the
  * thread of background jobs.
  */
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import {
   type Catalog,
@@ -41,6 +43,16 @@ interface Asker {
   reject(error: unknown): void
 }
 
+/**
+ * The environment of a thread. It finds compiled code where this thread keeps it: a thread that compiled TypeScript
+ * took 30 MB more, most of which the process kept after the end of the thread.
+ */
+function threadEnvironment(): NodeJS.ProcessEnv {
+  // Only Node.js has this cache.
+  const compiled = getCompileCacheDir?.()
+  return compiled === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(compiled) }
+}
+
 /** Asks a thread for transactions, which the thread runs one after the other. */
 export class Thread {
   /** Resolves when the thread has ended. */
@@ -54,6 +66,7 @@ export class Thread {
   constructor({ catalog, ...data }: ThreadData, heap: number) {
     this.#worker = new Worker(new URL(import.meta.resolve('#background-thread')), {
       workerData: { ...data, catalog: withoutFunctions(catalog) },
+      env: threadEnvironment(),
       // Its objects are short-lived: a larger young generation would only take memory.
       resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: heap },
     })
@@ -129,8 +142,10 @@ const backgroundHeap = 1_024
  */
 export function threadedBackground(data: ThreadData, requireFile: () => void, changed: () => void): Background {
   let thread: Thread | undefined
+  let isClosed = false
   return {
     async run(name, asked) {
+      if (isClosed) throw new StorageFault('busy', 'The database is being closed.')
       if (thread === undefined || thread.isEnded) {
         requireFile()
         thread = new Thread(data, backgroundHeap)
@@ -142,6 +157,7 @@ export function threadedBackground(data: ThreadData, requireFile: () => void, ch
       }
     },
     async close() {
+      isClosed = true
       await thread?.close()
     },
   }

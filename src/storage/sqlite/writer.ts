@@ -3,7 +3,7 @@
  * resolves after its commit is on the disk.
  */
 
-import { type OnCommit, StorageFault } from '../storage.ts'
+import { type OnCommit, StorageFault, type WriteTurn } from '../storage.ts'
 import type { Runner, Touched, Transaction } from '../transaction.ts'
 import type { WriteProbe } from '../write-probe.ts'
 import { type Connection, isBusy, toStorageFault, withStorageFaults } from './connection.ts'
@@ -34,6 +34,8 @@ interface WriterOptions {
   /** How long a change waits for the lock of another process, in milliseconds. */
   readonly patience?: number
   readonly onCommit?: OnCommit | undefined
+  /** Taken for each group; left out: other processes are only kept away by SQLite's lock. */
+  readonly turn?: WriteTurn | undefined
   /** Receives the results of changes. */
   readonly outcomes?: Pick<WriteProbe, 'succeeded' | 'failed'>
 }
@@ -48,6 +50,7 @@ export class Writer {
   readonly #afterwards: () => void
   readonly #patience: number
   readonly #onCommit: OnCommit | undefined
+  readonly #turn: WriteTurn | undefined
   readonly #outcomes: WriterOptions['outcomes']
   /** Whether the group changes anything. */
   #changes = false
@@ -67,6 +70,7 @@ export class Writer {
       afterwards = () => {},
       patience = 5_000,
       onCommit,
+      turn,
       outcomes,
     }: WriterOptions = {},
   ) {
@@ -77,6 +81,7 @@ export class Writer {
     this.#afterwards = afterwards
     this.#patience = patience
     this.#onCommit = onCommit
+    this.#turn = turn
     this.#outcomes = outcomes
   }
 
@@ -116,7 +121,14 @@ export class Writer {
 
   #flush(): void {
     this.#scheduled = false
-    if (this.#queue.length === 0) return
+    if (this.#queue.length === 0) {
+      this.#turn?.end()
+      return
+    }
+    if (this.#turn?.take(() => this.#flush()) === false) {
+      this.#scheduled = true
+      return
+    }
     if (!this.#begin()) return
     const began = performance.now()
     this.#beforehand()
@@ -147,6 +159,7 @@ export class Writer {
       for (const waiting of group) waiting.reject(fault)
       return
     } finally {
+      this.#turn?.end()
       this.#lastGroup = group.length
       if (this.#queue.length > 0) this.#schedule()
     }
@@ -243,6 +256,7 @@ export class Writer {
     const fault = isBusy(error) ? new StorageFault('busy', 'The database stayed locked.', error) : toStorageFault(error)
     this.#outcomes?.failed(fault)
     for (const waiting of this.#queue.splice(0)) waiting.reject(fault)
+    this.#turn?.end()
   }
 
   #rollback(): void {

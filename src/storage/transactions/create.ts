@@ -2,13 +2,12 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
 import { type Proposal, proposeCreate } from '../../plan/decide.ts'
 import type { Create, Outcome } from '../../plan/plan.ts'
-import type { SqlContext } from '../sql/context.ts'
+import { filled, type SqlContext } from '../sql/context.ts'
 import type { Engine } from '../sql/engine.ts'
-import { filled } from '../sql/prepared.ts'
 import { firstRevision, representationText, versionedName } from '../sql/records.ts'
-import { prebuilt, type Statement, type Transaction, touching } from '../transaction.ts'
+import { prebuilt, type Statement, type Transaction } from '../transaction.ts'
 import { checkParent } from './read-page.ts'
-import { type Moves, noteMove, tick, tickAll } from './rows/clock.ts'
+import { type Moves, noteMove, tick, tickAll, touchedTick } from './rows/clock.ts'
 import {
   conditionsOf,
   decide,
@@ -43,7 +42,7 @@ export function* createRecord(context: SqlContext, plan: Create): Transaction<Ou
   const decided = yield* decideCreate(context, plan)
   if (decided.kind !== 'proposal') return decided
   yield* insertRecord(context, plan.resource, decided.draft.values)
-  yield touching(tick(context, plan.resource.name, 1, 0), { collection: plan.resource.name, ids: [] })
+  yield touchedTick(context, plan.resource.name, { live: 1, deleted: 0, ids: [] })
   return outcomeOf(context, plan, decided)
 }
 

@@ -13,6 +13,7 @@ import { Connection } from '../sqlite/connection.ts'
 import { sqlite } from '../sqlite/engine.ts'
 import { migrate } from '../sqlite/migrate.ts'
 import { type ExportBatch, exportRows } from './export-rows.ts'
+import { tickAll } from './rows/clock.ts'
 
 export const catalog = completeCatalog(
   defineInterface({
@@ -63,6 +64,8 @@ export function plant(connection: Connection, records: readonly RecordValues[]):
     const bound = [...columns.map((column) => boundOf(column, record)), ...system.map((name) => record[name] ?? null)]
     connection.all(sql`insert into books (${names}, _revision) values (${join(bound)}, 1)`)
   }
+  const live = records.filter((record) => record['deleted_at'] == null).length
+  connection.run(tickAll(context, new Map([[books.name, { live, deleted: records.length - live }]])))
   connection.execute('commit')
 }
 

@@ -4,7 +4,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { allOf, always, type Predicate, type SortTerm } from '../../model/predicate.ts'
 import { isEqualityFilter, isFolded, isIndexed, type Resource } from '../../model/resource.ts'
 import { checkPage } from '../../plan/check-record.ts'
-import type { Outcome, PageOutcome, ReadPage } from '../../plan/plan.ts'
+import type { Outcome, Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import type { BoundedMap } from '../sql/bounded-map.ts'
 import { columnSql, comparisonColumn, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
@@ -18,6 +18,8 @@ import type { Clock } from './rows/clock.ts'
 export interface Scan {
   readonly where: Sql
   readonly terms: readonly OrderTerm[]
+  /** Whether all rows are found first, and then sorted. */
+  readonly isSorted?: boolean
   /** The segments of the whole order. */
   segments?: readonly Segment[]
   /** Reads the first page from the first segment. */
@@ -59,16 +61,43 @@ export function listOf(context: SqlContext, { lists }: KnownLists, plan: ReadPag
   return lists.of(`${predicateDigest(permitted)} ${place} ${key}`, make)
 }
 
-/** The scan that reads the rows of a list of so many records. */
-export function scanOf(context: SqlContext, { plan, where, scans }: List, total: number): Scan {
-  const path = accessPathOf(plan, total)
+/** How many rows are read, and how many are skipped before. */
+export interface Range {
+  readonly limit: number
+  readonly offset: number
+}
+
+/** The rows that the statements of a page read: beside a cursor one more than it has. */
+export function rangeOf(page: Page): Range {
+  if (page.style === 'cursor') return { limit: page.limit + 1, offset: 0 }
+  return page.style === 'page' ? { limit: page.perPage, offset: (page.page - 1) * page.perPage } : page
+}
+
+/** How many rows of a list of so many records are skipped to read a page: from its end, if that is nearer. */
+export function skippedRows(page: Page, total: number): number {
+  const { limit, offset } = rangeOf(page)
+  return Math.min(offset, Math.max(0, total - offset - limit))
+}
+
+/** How many records a list and its collection have. */
+export interface Size {
+  readonly total: number
+  /** The live records of the collection; `undefined`: unknown. */
+  readonly live: number | undefined
+}
+
+/** The scan that reads a page of a list. */
+export function scanOf(context: SqlContext, { plan, where, scans }: List, page: Page, size: Size): Scan {
+  const path = accessPathOf(plan, page, size)
   const known = scans.get(path)
   if (known !== undefined) return known
   const ordered = orderTerms(plan.resource, plan.sort, subject)
   const scan: Scan =
     path === 'ordered scan'
       ? { where: checkedSql(context, plan), terms: ordered }
-      : { where, terms: path === 'sort' ? unindexedTerms(context, ordered) : ledTerms(plan, ordered) }
+      : path === 'sort'
+        ? { where, terms: unindexedTerms(context, ordered), isSorted: true }
+        : { where, terms: ledTerms(plan, ordered) }
   scans.set(path, scan)
   return scan
 }
@@ -84,24 +113,28 @@ function whereSql(context: SqlContext, plan: ReadPage): Sql {
   } else {
     const retained = sql`${raw(subject)}.deleted_at > ${deleted.since}`
     const readable = predicateSql(asked, resource, deleted.permitted)
-    conditions.push(sql`((${permitted}) or (${retained} and ${readable}))`)
+    if (deleted.only) conditions.push(sql`${retained} and ${readable}`)
+    else conditions.push(sql`((${permitted}) or (${retained} and ${readable}))`)
   }
   if (plan.filter.kind !== 'always') conditions.push(predicateSql(asked, resource, plan.filter))
-  if (search?.length === 0) conditions.push(sql`1 = 0`)
-  else if (search !== undefined) {
-    conditions.push(context.engine.matchesSearch(resource.name, subject, search))
-    const texts = searchedTexts(plan)?.map((name) => columnSql(subject, name))
-    if (texts !== undefined) conditions.push(context.engine.haveWords(texts, search))
-  }
+  if (search !== undefined) conditions.push(searchSql(context, plan, search))
   return join(conditions, ' and ')
+}
+
+function searchSql({ engine }: SqlContext, plan: ReadPage, words: readonly string[]): Sql {
+  if (words.length === 0) return sql`1 = 0`
+  const found = engine.matchesSearch(plan.resource.name, subject, words)
+  const texts = searchedTexts(plan)?.map((name) => columnSql(subject, name))
+  return texts === undefined ? found : sql`${found} and ${engine.haveWords(texts, words)}`
 }
 
 /** The same rows, so that the order finds them and the conditions only drop some. */
 function checkedSql(context: SqlContext, plan: ReadPage): Sql {
-  const { resource, parent, permitted, filter } = plan
+  const { resource, parent, permitted, filter, search } = plan
   const asked: PredicateContext = { ...context, semijoin: 'fenced exists' }
   const checked = [permitted, filter].map((each) => predicateSql(asked, resource, each))
   if (parent !== undefined) checked.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
+  if (search !== undefined) checked.push(searchSql(context, plan, search))
   return join([sql`${raw(subject)}.deleted_at is null`, ...checked.map(context.engine.unindexed)], ' and ')
 }
 
@@ -221,13 +254,19 @@ type AccessPath = 'planner' | 'sort' | 'ordered scan'
 /** So many rows are sorted within some ten milliseconds; a scan soon meets one row of more than these. */
 const sortedQuickly = 10_000
 
-/** The access path to the rows of a list of so many records. */
-function accessPathOf(plan: ReadPage, total: number): AccessPath {
-  // Only the index of words finds the few records that have several words.
-  if (plan.search !== undefined && plan.deleted === undefined && total <= sortedQuickly) return 'sort'
-  if (isServed(plan)) return 'planner'
-  if (total > sortedQuickly) return 'ordered scan'
-  return conditionsOf(plan).some((term) => isFoundByIndex(plan.resource, term)) ? 'sort' : 'planner'
+/** To find a row by its number and to sort it takes as long as to check so many rows of an order. */
+const checkedMeanwhile = 2
+
+function accessPathOf(plan: ReadPage, page: Page, { total, live }: Size): AccessPath {
+  const isSearch = plan.search !== undefined && plan.deleted === undefined
+  // Only the index of words finds the few records that have several words, and that of deletions the deleted ones.
+  if ((isSearch || plan.deleted?.only === true) && total <= sortedQuickly) return 'sort'
+  if (isServed(plan) && !(isSearch && live !== undefined)) return 'planner'
+  const isFound = isSearch || conditionsOf(plan).some((term) => isFoundByIndex(plan.resource, term))
+  if (total <= sortedQuickly) return isFound ? 'sort' : 'planner'
+  // If matches are spread evenly, the scan meets so many rows until the end of the page.
+  const checked = (skippedRows(page, total) + rangeOf(page).limit) * ((live ?? 0) / total)
+  return isFound && checked > total * checkedMeanwhile ? 'sort' : 'ordered scan'
 }
 
 /** Whether one index has the rows of a list together and in order, or search or deletion decides how they are found. */
@@ -260,6 +299,15 @@ export function isIndexRange(plan: ReadPage): boolean {
   if (plan.search !== undefined || plan.deleted !== undefined) return false
   const [term, ...others] = conditionsOf(plan)
   return term === undefined || (others.length === 0 && servesOrder(plan.resource, term, plan.sort[0]?.field))
+}
+
+/** Whether they surely are, because the index of the condition is there. */
+export function hasIndex(plan: ReadPage): boolean {
+  if (!isIndexRange(plan)) return false
+  const [term] = conditionsOf(plan)
+  if (term === undefined) return true
+  const field = 'field' in term ? plan.resource.field.get(term.field) : undefined
+  return field !== undefined && isIndexed(plan.resource, field)
 }
 
 /**

@@ -3,14 +3,16 @@
  * another thread: their arguments and results are plain data.
  */
 import { resourceInVersion } from '../../model/resource.ts'
-import type { Outcome, Write } from '../../plan/plan.ts'
+import type { Restore, Write } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { JobError, JobStep, JobStore, OpenJob } from '../storage.ts'
-import type { Runner, Transaction } from '../transaction.ts'
-import { type Announced, inspectAnnounced, type Removed } from './delete/begin-deletion.ts'
+import { ignoringRows, type Runner, type Transaction } from '../transaction.ts'
+import type { Announced, Removed } from './delete/announcement.ts'
 import { mostInspected } from './delete/cascade.ts'
-import { countDeletion, stepDeletion, undoDeletion } from './delete/deletion-job.ts'
+import { countDeletion } from './delete/count-deletion.ts'
+import { stepDeletion, undoDeletion } from './delete/deletion-job.ts'
 import { isFew, lockedState } from './delete/deletion-state.ts'
+import { inspectAnnounced } from './delete/inspect-announced.ts'
 import { beginPurge, checkClock, countPurge, hasExpired, stepPurge } from './delete/purge.ts'
 import {
   claimExport,
@@ -24,9 +26,9 @@ import {
 import { deleteExpiredKeys } from './idempotency.ts'
 import { deleteExpiredJobs } from './jobs.ts'
 import { Pace } from './pace.ts'
+import { inspectRestoration } from './restore.ts'
 import { finishJob, keepTotal, openJobs, stateOf } from './rows/job-rows.ts'
 import { resourceOf } from './rows/pending-deletions.ts'
-import { writeTransaction } from './run.ts'
 
 interface Step {
   readonly job: OpenJob
@@ -40,6 +42,9 @@ interface PlainWrite {
   /** The version of the request, if it is an older one. */
   readonly version: string | undefined
 }
+
+/** A plan to check, and the collections whose rules are functions. */
+type Inspecting = PlainWrite & { readonly deciders: readonly string[] }
 
 /** A plan as plain data. */
 export function plainPlan({ resource, versionResource, ...plan }: Write): PlainWrite {
@@ -56,17 +61,15 @@ function planOf({ catalog }: SqlContext, { plan, collection, version }: PlainWri
 
 /** Transactions that change something. */
 const writing = {
-  write: (context: SqlContext, plan: PlainWrite) =>
-    writeTransaction(context, planOf(context, plan)) as Transaction<Outcome>,
   /** The next batch of a job; `isRequest`: for a request that waits for the end of its deletion. */
   step: (
     context: SqlContext,
     { job, now, isRequest }: Step & { readonly isRequest?: boolean },
-    size?: number,
+    sizeFor?: (phase: string) => number,
   ): Transaction<JobStep> =>
     job.task === 'deletion'
-      ? stepDeletion(context, job.id, now, { size, isRequest })
-      : stepPurge(context, job.id, now, size),
+      ? stepDeletion(context, job.id, now, { size: sizeFor, isRequest })
+      : stepPurge(context, job.id, now, sizeFor?.('')),
   /** Deletes the records of a deletion by filter if they are few, before its request is answered. */
   takeFew: function* (
     context: SqlContext,
@@ -92,8 +95,10 @@ const reading = {
   count: (context: SqlContext, { job }: { readonly job: OpenJob }): Transaction<number | undefined> =>
     counts[job.task](context, job.id),
   readExport: (context: SqlContext, { job }: { readonly job: string }) => readExport(context, job),
-  inspect: (context: SqlContext, { announced, ...plan }: PlainWrite & { readonly announced: Announced }) =>
-    inspectAnnounced(context, planOf(context, plan) as Removed, announced),
+  inspect: (context: SqlContext, { announced, deciders, ...plan }: Inspecting & { readonly announced: Announced }) =>
+    inspectAnnounced(context, planOf(context, plan) as Removed, announced, deciders),
+  inspectRestoration: (context: SqlContext, { deciders, ...plan }: Inspecting) =>
+    inspectRestoration(context, { plan: planOf(context, plan) as Restore, deciders }),
 }
 
 /** The transactions of background jobs. */
@@ -132,19 +137,28 @@ export function backgroundOf(context: SqlContext, { read, write }: Runner): Back
     async run(name, asked) {
       if (name !== 'step') {
         const start = () => longWork[name](context, asked as never) as Transaction<unknown>
-        return (await (isWriting(name) ? write(start) : read(start))) as never
+        return (await (isWriting(name) ? write(start) : read(() => asReader(context, start())))) as never
       }
       const { task } = (asked as Asked<'step'>).job
       let began = 0
-      const stepped = await write(() => {
-        began = performance.now()
-        return longWork.step(context, asked as Asked<'step'>, pace.sizeFor(task))
-      })
-      pace.note(task, performance.now() - began)
+      const { ran, note } = pace.measure(task, (sizeFor) =>
+        write(() => {
+          began = performance.now()
+          return longWork.step(context, asked as Asked<'step'>, sizeFor)
+        }),
+      )
+      const stepped = await ran
+      // Where others write too, they wait for the rows of a batch alone, and much of its time is that of messages.
+      note((performance.now() - began) / (context.engine.lock.hasOtherWriters ? 2 : 1))
       return stepped as never
     },
     async close() {},
   }
+}
+
+function* asReader<T>({ engine }: SqlContext, work: Transaction<T>): Transaction<T> {
+  if (engine.lock.asReader !== undefined) yield ignoringRows(engine.lock.asReader)
+  return yield* work
 }
 
 /** The jobs of a database. Short transactions run where requests are answered, the others in the background. */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { always, type Predicate } from '../../model/predicate.ts'
 import type { PageOutcome, ReadPage, ReadRecord } from '../../plan/plan.ts'
-import { listOf } from './list.ts'
+import { listOf, scanOf } from './list.ts'
 import { Memory, mostRemembered } from './memory.ts'
 import { context, resource } from './query-plan.fixture.ts'
 
@@ -97,15 +99,27 @@ test('the cache is bounded by bytes, and is cleared when the tables change', () 
   assert.equal(memory.record(plan('1'), at(1)), undefined)
 })
 
-test('a page is remembered when it is read again, for as long as the clocks stay', () => {
+/** Reads one page at a state of the clocks, as requests do: what was remembered is the result. */
+function pageReader(): (state: number) => string | undefined {
   const memory = new Memory()
-  const read = (state: number) => {
+  return (state) => {
     const known = memory.page('/shelves?', state)
     if (known === undefined) memory.keepPage('/shelves?', state, page(`read at ${state}`))
     return known?.json
   }
+}
+
+test('a page is remembered when it is read again, for as long as the clocks stay', () => {
+  const read = pageReader()
   assert.deepEqual([read(1), read(1), read(1)], [undefined, undefined, 'read at 1'])
-  assert.deepEqual([read(2), read(2), read(2)], [undefined, undefined, 'read at 2'])
+  assert.deepEqual([read(2), read(2)], [undefined, 'read at 2'])
+})
+
+test('a page that was used is remembered from the first read after a change, and not after a change without use', () => {
+  const read = pageReader()
+  for (const _ of [1, 2, 3]) read(1)
+  assert.deepEqual([read(2), read(2)], [undefined, 'read at 2'])
+  assert.deepEqual([read(3), read(4), read(4), read(4)], [undefined, undefined, undefined, 'read at 4'])
 })
 
 test('a cached list does not hold the conditions of its request, which may name thousands of tags', () => {
@@ -119,4 +133,59 @@ test('a cached list does not hold the conditions of its request, which may name 
   const list = listOf(context, memory, request)
   assert.equal(listOf(context, memory, request), list)
   assert.deepEqual(list.plan.conditions, {})
+})
+
+/** The bytes of memory in use after a garbage collection: they depend neither on the clock nor on other processes. */
+function heldBytes(): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  return process.memoryUsage().heapUsed
+}
+
+/** A text of its own of so many characters. */
+function textOf(number: number, length: number): string {
+  return Buffer.from(`{"id":"${number}"`.padEnd(length, 'x')).toString()
+}
+
+test('answers hold about as many bytes as they count', () => {
+  for (const length of [50, 400, 20_000]) {
+    const memory = new Memory()
+    const before = heldBytes()
+    const count = (2 * mostRemembered) / (400 + length)
+    for (let number = 0; number < count; number++) {
+      const key = String(number)
+      const kept = number % 2 === 0
+      if (kept) keep(memory, plan(key), at(1), record(textOf(number, length)))
+      else for (const _ of [1, 2]) memory.keepPage(key, 1, page(textOf(number, length)))
+    }
+    const held = heldBytes() - before
+    assert.ok(held > mostRemembered / 2 && held < mostRemembered * 1.25, `${held} bytes with ${length} characters`)
+    memory.forget()
+  }
+})
+
+test('150,000 different requests leave a bounded memory', () => {
+  const memory = new Memory()
+  const query: ReadPage = {
+    ...{ kind: 'read-page', resource: shelves, parent: undefined, filter: always, versionFilter: undefined },
+    ...{ permitted: always, search: undefined, deleted: undefined, sort: [], fields: undefined, key: '/shelves?' },
+    ...{ page: { style: 'page', page: 1, perPage: 20 }, conditions: {} },
+  }
+  const send = (from: number, to: number) => {
+    for (let number = from; number < to; number++) {
+      keep(memory, plan(`${number}`), at(number), record(textOf(number, 400)))
+      memory.keepPage(`/shelves?name=${number}`, number, page(textOf(number, 4_000)))
+      memory.totals.set(`shelves ${number}`, number, 1)
+      const filter: Predicate = { kind: 'compare', field: 'name', operator: 'eq', value: `${number}` }
+      const list = listOf(context, memory, { ...query, filter, key: `/shelves?name=${number}` })
+      scanOf(context, list, query.page, { total: 1, live: 1 })
+    }
+  }
+  send(0, 50_000)
+  const full = heldBytes()
+  send(50_000, 150_000)
+  const held = heldBytes() - full
+  assert.ok(held < mostRemembered / 8, `${held} bytes more`)
+  // Used after the bytes were counted, so that nothing is collected before.
+  assert.ok(memory.lists.size <= 1_000)
 })

@@ -8,13 +8,16 @@ import { predicateDigest } from '../sql/predicate.ts'
 import { versionedName } from '../sql/records.ts'
 import type { Touched } from '../transaction.ts'
 import type { List } from './list.ts'
+import { Places } from './places.ts'
 import type { Clock } from './rows/clock.ts'
 
-/** A record as it was read: found and permitted. */
-type KnownRecord = Extract<Outcome, { readonly kind: 'record' }>
+/** A record as it was read: found and permitted. A conditional request may have read its validators only. */
+type KnownRecord =
+  | Extract<Outcome, { readonly kind: 'record' }>
+  | (Extract<Outcome, { readonly kind: 'not-modified' }> & { readonly json?: undefined })
 
 /** The most bytes of all answers that are remembered: records and pages together. */
-export const mostRemembered = 24 * 1_048_576
+export const mostRemembered = 16 * 1_048_576
 
 /** The most bytes of one answer that is remembered. */
 const largest = mostRemembered / 64
@@ -53,6 +56,8 @@ interface RecordEntry {
 interface PageEntry {
   readonly state: number
   readonly page: PageOutcome | undefined
+  /** Whether a request was answered with it. */
+  isUsed: boolean
 }
 
 /** Results of reads that are still current, and the SQL of lists. */
@@ -61,6 +66,7 @@ export class Memory {
   readonly lists = new BoundedMap<List>(1_000)
   /** Each total has the revision at which it is true. */
   readonly totals = new Totals()
+  readonly places = new Places()
   /** The clocks that were read since the database last changed. */
   readonly clocks = new Map<string, Clock>()
   readonly #collections = new Map<string, Collection>()
@@ -77,6 +83,7 @@ export class Memory {
     this.clocks.clear()
     this.#answers.clear()
     this.totals.clear()
+    this.places.clear()
   }
 
   /**
@@ -107,29 +114,35 @@ export class Memory {
   /** Remembers a record that was read for the second time: to remember one costs more than to read it. */
   keep(plan: ReadRecord, { own, others }: RecordState, record: KnownRecord): void {
     if (!this.#asked.again(plan.id)) return
-    if (weightOf(record.json) > largest) return
+    if (weightOfRecord(record) > largest) return
     const generation = this.#generationAt(plan.resource.name, own)
     const key = recordKey(plan.resource.name, plan.id)
     const entry = this.#answers.get(key) as RecordEntry | undefined
     const variant = variantOf(plan)
     const same = entry?.generation === generation ? entry.variants.filter((each) => each.variant !== variant) : []
     const variants = [{ variant, others, record }, ...same.slice(0, mostVariants - 1)]
-    const whole = variants.reduce((sum, each) => sum + weightOf(each.record.json), 0)
+    const whole = variants.reduce((sum, each) => sum + weightOfRecord(each.record), 0)
     this.#answers.set(key, { generation, variants }, whole)
   }
 
   /** A page that was read before, while the sum of the revisions that it depends on was the same. */
   page(key: string, state: number): PageOutcome | undefined {
     const entry = this.#answers.get(key) as PageEntry | undefined
-    return entry?.state === state ? entry.page : undefined
+    if (entry?.state !== state || entry.page === undefined) return undefined
+    entry.isUsed = true
+    return entry.page
   }
 
-  /** Remembers a page that was read for the second time: many are asked for only once. */
+  /**
+   * Remembers a page that was read for the second time: many are asked for only once. A page that was used before the
+   * collection changed will be asked for again, so its first read counts.
+   */
   keepPage(key: string, state: number, page: PageOutcome): void {
     const entry = this.#answers.get(key) as PageEntry | undefined
     const weight = weightOf(page.json)
-    const isKept = entry?.state === state && weight <= largest
-    this.#answers.set(key, { state, page: isKept ? page : undefined }, key.length + (isKept ? weight : overhead))
+    const isKept = entry !== undefined && (entry.state === state || entry.isUsed) && weight <= largest
+    const kept = { state, page: isKept ? page : undefined, isUsed: false }
+    this.#answers.set(key, kept, key.length + (isKept ? weight : overhead))
   }
 
   /** The generation of the remembered records of a collection, at a revision of its clock. */
@@ -172,6 +185,10 @@ function recordKey(collection: string, id: string): string {
 function variantOf({ resource, versionResource, permitted, fields }: ReadRecord): string {
   if (versionResource === undefined && permitted.kind === 'always' && fields === undefined) return ''
   return `${versionedName(versionResource ?? resource)} ${predicateDigest(permitted)} ${fields?.join() ?? '*'}`
+}
+
+function weightOfRecord(record: KnownRecord): number {
+  return record.kind === 'record' ? weightOf(record.json) : overhead
 }
 
 /** About the bytes of an answer. */

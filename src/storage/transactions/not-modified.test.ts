@@ -68,3 +68,27 @@ test('a 304 for a filtered list reads its clock only, if nothing has changed sin
   assert.equal(result.kind, 'page-not-modified')
   assert.deepEqual(statements.map(({ sql }) => /from (\w+)/.exec(sql)?.[1]), ['resourced_clocks']) // biome-ignore format: a line
 })
+
+test('a record that is asked for with conditions alone is remembered by its validators', () => {
+  const memory = new Memory()
+  const plan: ReadRecord = {
+    ...{ kind: 'read-record', resource: goods, id: idOf(7), permitted: always, fields: undefined },
+    conditions: anything,
+  }
+  const read = (asked: ReadRecord) => {
+    const { result, statements } = explained(store, readRecord(context, memory, asked))
+    return [result.kind, statements.filter(({ sql }) => sql.includes('goods')).length]
+  }
+  assert.deepEqual([read(plan), read(plan), read(plan)], [['not-modified', 1], ['not-modified', 1], ['not-modified', 0]]) // biome-ignore format: a line
+  const changed = { ...plan, conditions: { ifNoneMatch: [{ opaque: 'another', weak: false }] } }
+  assert.deepEqual(
+    [read(changed), read(plan), read(changed)],
+    [
+      ['record', 1],
+      ['not-modified', 0],
+      ['record', 0],
+    ],
+  )
+  memory.committed([{ collection: 'goods', ids: [idOf(7)] }])
+  assert.deepEqual(read(plan), ['not-modified', 1])
+})

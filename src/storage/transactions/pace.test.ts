@@ -9,10 +9,11 @@ function sizeAfter(pace: Pace, batches: number, duration: (size: number) => [wor
   return pace.sizeFor('deletion')
 }
 
-test('a batch that takes long halves the size at once; short ones raise it slowly', () => {
+test('a batch that takes long makes the next one shorter at once; short ones raise the size slowly', () => {
   const pace = new Pace()
   const first = pace.sizeFor('deletion')
-  assert.equal(sizeAfter(pace, 1, () => [200]), Math.floor(first / 2)) // biome-ignore format: a line
+  assert.ok(sizeAfter(pace, 1, () => [40]) <= first / 2)
+  assert.ok(sizeAfter(pace, 1, () => [200]) <= first / 4)
   const smaller = pace.sizeFor('deletion')
   const larger = sizeAfter(pace, 1, () => [1])
   assert.ok(larger > smaller && larger < 2 * smaller)
@@ -34,4 +35,16 @@ test('a slow disk does not make batches small, and no batch is too small or too 
   assert.ok(Number.isInteger(pace.sizeFor('deletion')))
   assert.ok(sizeAfter(pace, 200, () => [0]) <= 1_000)
   assert.equal(pace.sizeFor('purge'), first)
+})
+
+test('much to write makes batches small, also where the statements are quick', () => {
+  const pace = new Pace()
+  const size = sizeAfter(pace, 100, (size) => [size * 0.05, 3 + size * 0.2])
+  assert.ok(size * 0.25 <= 20, `${size}`)
+})
+
+test('each phase of a job has a size of its own', () => {
+  const pace = new Pace()
+  pace.measure('deletion', (sizeFor) => sizeFor('erase')).note(200)
+  assert.ok(pace.sizeFor('deletion erase') < pace.sizeFor('deletion mark'))
 })

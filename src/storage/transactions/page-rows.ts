@@ -8,10 +8,11 @@ import type { Field, Resource } from '../../model/resource.ts'
 import type { Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import { columnSql, subject, subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
-import { type Segment, segmentsAfter } from '../sql/keyset.ts'
+import { reversed, type Segment, segmentsAfter } from '../sql/keyset.ts'
 import { membersOf, representationSql } from '../sql/records.ts'
 import { firstRow, prebuilt, type Row, type Transaction } from '../transaction.ts'
-import type { Scan } from './list.ts'
+import { hasIndex, type Range, rangeOf, type Scan } from './list.ts'
+import type { Place } from './places.ts'
 
 /** The place of a row in the order. */
 export type Keys = Position['keys']
@@ -51,20 +52,32 @@ export interface TooLarge {
   readonly fits: number
 }
 
-/** How many rows are read, and how many are skipped before. */
-interface Range {
-  readonly limit: number
-  readonly offset: number
-}
+/** So many rows of an index are read quickly. */
+const fewRows = 10_000
 
 /** The separator of JSON texts: none of them has a line break, which JSON escapes. */
 const between = ',\n'
 
-/** Reads a page by its number or offset. */
-export function* readNumbered(read: PageRead, page: NumberedPage): Transaction<Rows | TooLarge> {
-  const range = rangeOf(page)
-  const segments = wholeOrder(read.scan)
-  const rows = yield* readRows(read, segments, range)
+/** To skip so many rows takes less time than to make another statement. */
+export const skippedQuickly = 1_000
+
+/**
+ * Reads a page by its number or offset.
+ *
+ * @param total the records of the list
+ * @param place a place at or before the page; `undefined`: only the first row is known
+ */
+export function* readNumbered(
+  read: PageRead,
+  page: NumberedPage,
+  { total, place }: { readonly total: number; readonly place: Place | undefined },
+): Transaction<Rows | TooLarge> {
+  const whole = rangeOf(page)
+  if (whole.offset >= total) return { json: '', count: 0 }
+  const range = { limit: whole.limit, offset: whole.offset - (place?.rows ?? 0) }
+  const segments = place === undefined ? wholeOrder(read.scan) : segmentsAfter(read.scan.terms, place.keys)
+  const isNearEnd = range.offset > Math.max(skippedQuickly, total - whole.offset - whole.limit)
+  const rows = yield* isNearEnd ? readFromEnd(read, whole, total) : readRows(read, segments, range)
   if (rows !== undefined) return rows
   const { sizes, rows: fitting } = yield* readLarge(read, segments, range)
   if (fitting.count === sizes.length) return fitting
@@ -110,20 +123,27 @@ export function firstPageOf(
 }
 
 /** The rows of one segment of a list. */
-export function rowsSql({ name }: Resource, where: Sql, { condition }: Segment): Sql {
+export function rowsSql({ name }: Resource, where: Sql, { condition }: Segment, table = subjectSql(name)): Sql {
   const beyond = condition === undefined ? empty : sql` and ${condition}`
-  return sql`from ${subjectSql(name)} where ${where}${beyond}`
-}
-
-/** The rows that the statements of a page read: beside a cursor one more than it has. */
-function rangeOf(page: Page): Range {
-  if (page.style === 'cursor') return { limit: page.limit + 1, offset: 0 }
-  return page.style === 'page' ? { limit: page.perPage, offset: (page.page - 1) * page.perPage } : page
+  return sql`from ${table} where ${where}${beyond}`
 }
 
 function wholeOrder(scan: Scan): readonly Segment[] {
   scan.segments ??= segmentsAfter(scan.terms, undefined)
   return scan.segments
+}
+
+/** Reads a page in the reverse order, so that only the rows after it are skipped. */
+function* readFromEnd(read: PageRead, { limit, offset }: Range, total: number): Transaction<Rows | undefined> {
+  const scan: Scan = { ...read.scan, terms: reversed(read.scan.terms) }
+  const after = total - offset - limit
+  const range = { limit: Math.min(limit, total - offset), offset: Math.max(0, after) }
+  const rows = yield* readRows({ ...read, scan }, segmentsAfter(scan.terms, undefined), range)
+  return rows && { json: inReverse(rows.json), count: rows.count }
+}
+
+function inReverse(json: string): string {
+  return json.split(between).reverse().join(between)
 }
 
 /** Reads rows segment by segment; `undefined` where a record has more than its share of the page. */
@@ -160,7 +180,7 @@ function* readRows(
 function segmentSql(read: PageRead, segment: Segment, range: Range): Sql {
   const { context, plan, scan } = read
   const { joinRows } = context.engine
-  const rows = orderedSql(read, segment, range)
+  const rows = pageRowsSql(read, segment, range)
   const [value, fitting] = sharedSql(read)
   const json = joinRows(raw('json'))
   const found = sql`count(*) as count${fitting} from`
@@ -169,10 +189,24 @@ function segmentSql(read: PageRead, segment: Segment, range: Range): Sql {
   return sql`select ${json} as json, ${joinRows(raw('place'))} as places, ${found} (${placed}) page`
 }
 
+/**
+ * The rows of a page, as the text after the columns of a select. Where they are found by sorting all that match, the
+ * engine may make the columns of all that come before the end of the page. So ids are sorted first.
+ */
+function pageRowsSql(read: PageRead, segment: Segment, range: Range): Sql {
+  const rows = orderedSql(read, segment, range)
+  if (read.scan.isSorted !== true || range.offset === 0) return rows
+  const found = sql`from ${subjectSql(read.plan.resource.name)} where ${raw(subject)}.id in`
+  return sql`${found} (select ${raw(subject)}.id ${rows}) order by ${segment.order}`
+}
+
 /** The rows of a segment in order, as the text after the columns of a select. */
 function orderedSql({ context, plan, scan }: PageRead, segment: Segment, { limit, offset }: Range): Sql {
   const skip = offset === 0 ? empty : sql` offset ${offset}`
-  const rows = rowsSql(plan.resource, scan.where, segment)
+  // What ends soon needs no check whether it has to end, which SQLite has for each row.
+  const isShort = offset + limit <= fewRows && hasIndex(plan)
+  const table = isShort ? sql`${context.engine.schema}${subjectSql(plan.resource.name)}` : undefined
+  const rows = rowsSql(plan.resource, scan.where, segment, table)
   return sql`${rows} order by ${segment.order} ${context.engine.limit(limit)}${skip}`
 }
 
@@ -219,7 +253,7 @@ function withoutLast(rows: PlacedRows, limit: number): PlacedRows {
 
 /** The rows beside a cursor. */
 function besideOf({ json: found, places, count }: PlacedRows, more: boolean, { position }: CursorPage): RowsBeside {
-  const json = position?.direction === 'backward' ? found.split(between).reverse().join(between) : found
+  const json = position?.direction === 'backward' ? inReverse(found) : found
   if (count === 0) return { json, count, first: undefined, last: undefined, more }
   const first = places.split(between, 1)[0] as string
   const last = places.slice(places.lastIndexOf('\n') + 1)

@@ -15,6 +15,8 @@ import { compareText } from '../../model/text.ts'
 import type { Conditions, Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import { readListQuery } from '../../request/list-query.ts'
 import { recordOf } from '../sql/records.ts'
+import { deleteRecord } from './delete/delete.ts'
+import { purgeRecords } from './delete/purge.ts'
 import { Memory } from './memory.ts'
 import {
   catalog,
@@ -27,6 +29,7 @@ import {
   resource,
 } from './query-plan.fixture.ts'
 import { readPage } from './read-page.ts'
+import { restoreRecord } from './restore.ts'
 
 const store = openStore()
 after(() => store.close())
@@ -244,5 +247,49 @@ describe('if no index has both, the total decides', () => {
         .map(({ sql: text }) => text.startsWith('select count(*)')),
       [true],
     )
+  })
+})
+
+describe('a record that is deleted alone', () => {
+  const parts = resource('parts')
+  const readable = new Map([['parts', always]])
+  const [id, now] = [idOf(7), Date.parse('2026-01-01T00:00:00Z')]
+  const shared = { resource: parts, id, permitted: always, conditions: {}, now, readable } as const
+  const caller = { id: 'ann', roles: [], claims: {} }
+  const stateOf = () => ({
+    ...store.database.prepare('select deleted_at, _deletion from parts where id = ?').get(id),
+  })
+  const remove = () =>
+    explained(
+      store,
+      deleteRecord(context, { ...shared, kind: 'delete', caller, deletion: 'deletion', statusUrl: '', above: 100 }),
+    )
+
+  test('DEL-4: has the time of its deletion, and belongs to no deletion of several records', () => {
+    const { result, statements } = remove()
+    assert.equal(result.kind, 'deleted')
+    assert.equal(statements.length, 3)
+    assert.deepEqual(stateOf(), { deleted_at: '2026-01-01T00:00:00.000Z', _deletion: null })
+  })
+
+  test('DEL-3: is listed by the index of deletion times', () => {
+    const deleted = { since: '2025', only: true, permitted: always } as const
+    const { result, statements } = explained(store, readPage(context, new Memory(), list('', { ...shared, deleted })))
+    assert.ok(result.kind === 'page')
+    assert.equal(result.total, 1)
+    assert.match(JSON.stringify(statements), /parts_by_deleted_at/)
+  })
+
+  test('DEL-6: is restored alone', () => {
+    const restore = { ...shared, kind: 'restore', restoration: 'restoration', mayRead: always, caller } as const
+    assert.equal(explained(store, restoreRecord(context, restore)).result.kind, 'updated')
+    assert.deepEqual(stateOf(), { deleted_at: null, _deletion: null })
+  })
+
+  test('DEL-7: is purged by the index of deletion times', () => {
+    remove()
+    const { result, statements } = explained(store, purgeRecords(context, parts, now + 365 * 86_400_000))
+    assert.equal(result, 1)
+    assert.match(JSON.stringify(statements), /SEARCH parts USING INDEX parts_by_deleted_at/)
   })
 })

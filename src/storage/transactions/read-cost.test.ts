@@ -39,26 +39,28 @@ const cases: readonly [name: string, plan: ReadPage, counting: boolean, withTota
   ['a search with a short prefix', pageOf({ search: ['rare', 'w'] }), true, true],
   ['a search for nothing', pageOf({ search: [] }), true, false],
   ['deleted records too', pageOf({ deleted: { permitted: always, since: '2026' } }), true, false],
-  ['the 201st page of 50', pageOf({ page: { ...first, page: 201 } }), false, false],
-  ['the 202nd page of 50', pageOf({ page: { ...first, page: 202 } }), true, true],
-  ['an offset of a million', pageOf({ page: { style: 'offset', offset: 1_000_000, limit: 1 } }), true, true],
+  ['the 61st page of 50', pageOf({ page: { ...first, page: 61 } }), false, false],
+  ['the 62nd page of 50', pageOf({ page: { ...first, page: 62 } }), true, true],
+  ['an offset of half a million', pageOf({ page: { style: 'offset', offset: 500_000, limit: 1 } }), true, true],
+  ['the last record by offset', pageOf({ page: { style: 'offset', offset: 999_999, limit: 1 } }), true, false],
+  ['a page past the end', pageOf({ page: { style: 'offset', offset: 2_000_000, limit: 1 } }), true, false],
   ['a page by cursor', pageOf({ page: { style: 'cursor', limit: 50, position: undefined } }), false, false],
 ]
 
 for (const [name, plan, counting, withTotal] of cases) {
   test(`an unknown list of a large collection may take long: ${name}`, () => {
     const live = 1_000_000
-    const decided = [false, true].map((hasTotal) => mayTakeLong(plan, { live, hasTotal }))
+    const decided = [undefined, live].map((total) => mayTakeLong(plan, { live, total }))
     assert.deepEqual(decided, [counting, withTotal])
   })
 
   test(`no list of a small collection is expected to take long: ${name}`, () => {
-    assert.equal(mayTakeLong(plan, { live: 10_000, hasTotal: false }), false)
+    assert.equal(mayTakeLong(plan, { live: 10_000, total: undefined }), false)
   })
 }
 
 const listOf = (plan: ReadPage) => ({ plan }) as List
-const large = { live: 1_000_000, hasTotal: false }
+const large = { live: 1_000_000, total: undefined }
 
 test('a list that was slow goes to a thread, and one that was quick comes back', () => {
   const paces = new Paces()
@@ -66,7 +68,7 @@ test('a list that was slow goes to a thread, and one that was quick comes back',
   assert.equal(paces.isLong(list, large), false)
   paces.learn(list, large, quick + 1)
   assert.equal(paces.isLong(list, large), true)
-  assert.equal(paces.isLong(list, { ...large, hasTotal: true }), false, 'with its total it is another read')
+  assert.equal(paces.isLong(list, { ...large, total: 1_000_000 }), false, 'with its total it is another read')
   paces.learn(list, large, quick)
   assert.equal(paces.isLong(list, large), false)
 })

@@ -5,34 +5,38 @@
 import type { Predicate } from '../../model/predicate.ts'
 import type { ReadPage } from '../../plan/plan.ts'
 import { BoundedMap } from '../sql/bounded-map.ts'
-import { isIndexRange, type List } from './list.ts'
+import { isIndexRange, type List, rangeOf, skippedRows } from './list.ts'
+import type { Place } from './places.ts'
 
 /** What is known of a list before its page is read. */
 export interface KnownList {
   /** The live records of its collection. */
   readonly live: number
-  /** Whether its exact total is known. */
-  readonly hasTotal: boolean
+  /** Its exact total, if it is known. */
+  readonly total: number | undefined
+  /** The nearest known place before the page. */
+  readonly place?: Place | undefined
 }
 
 /** Collections of so few records are read quickly, whatever is asked. */
 const fewRecords = 10_000
 
 /** So many rows are skipped quickly. */
-const fewSkipped = 10_000
+const fewSkipped = 3_000
 
 /** A prefix of fewer characters may begin very many words. The index merges all of them before it gives a row. */
 const shortPrefix = 3
 
 /** Whether a list that is not known yet may take long. */
-export function mayTakeLong(plan: ReadPage, { live, hasTotal }: KnownList): boolean {
-  if (live <= fewRecords) return false
-  return skippedBy(plan) > fewSkipped || hasShortPrefix(plan) || !(hasTotal || isIndexRange(plan))
+export function mayTakeLong(plan: ReadPage, known: KnownList): boolean {
+  if (known.live <= fewRecords) return false
+  if (skippedBy(plan, known) > fewSkipped || hasShortPrefix(plan)) return true
+  return known.total === undefined && !isIndexRange(plan)
 }
 
-function skippedBy({ page }: ReadPage): number {
-  if (page.style === 'cursor') return 0
-  return page.style === 'page' ? (page.page - 1) * page.perPage : page.offset
+function skippedBy({ page }: ReadPage, { total = Number.POSITIVE_INFINITY, place }: KnownList): number {
+  const skipped = skippedRows(page, total)
+  return place === undefined ? skipped : Math.min(skipped, rangeOf(page).offset - place.rows)
 }
 
 function hasShortPrefix({ search }: ReadPage): boolean {
@@ -41,13 +45,10 @@ function hasShortPrefix({ search }: ReadPage): boolean {
 }
 
 /** How many milliseconds a read takes that is quick enough to run where requests are answered. */
-export const quick = 4
+export const quick = 2
 
-/** What was learned: whether the page takes long if the total is known, and if it has to be counted first. */
-interface Pace {
-  withTotal?: boolean
-  counting?: boolean
-}
+/** What was learned: whether the page takes long, by what is known of the list before (`keyOf`). */
+type Pace = Map<string, boolean>
 
 /** Learns how long lists take. */
 export class Paces {
@@ -57,37 +58,35 @@ export class Paces {
 
   /** Whether the page of a list is expected to take long. */
   isLong(list: List, known: KnownList): boolean {
-    const key = keyOf(known)
     const { plan } = list
-    const learned = this.#lists.get(list)?.[key]
+    const key = keyOf(plan, known)
+    const learned = this.#lists.get(list)?.get(key)
     if (learned !== undefined) return learned
     if (known.live <= fewRecords) return false
     // How many words begin with a prefix differs from one search to the next.
-    const alike = hasShortPrefix(plan) ? undefined : this.#forms.get(formOf(plan))?.[key]
+    const alike = hasShortPrefix(plan) ? undefined : this.#forms.get(formOf(plan))?.get(key)
     return alike ?? mayTakeLong(plan, known)
   }
 
   /** Learns how many milliseconds a page took: more than `quick` is long. */
   learn(list: List, known: KnownList, took: number): void {
-    const key = keyOf(known)
+    const key = keyOf(list.plan, known)
     const isLong = took > quick
     const pace = this.#lists.get(list)
-    if (pace === undefined) this.#lists.set(list, { [key]: isLong })
-    else if (pace[key] !== isLong) pace[key] = isLong
-    else return
-    const form = this.#forms.of(formOf(list.plan), () => ({}))
-    form[key] = isLong
+    if (pace?.get(key) === isLong) return
+    if (pace === undefined) this.#lists.set(list, new Map([[key, isLong]]))
+    else pace.set(key, isLong)
+    this.#forms.of(formOf(list.plan), () => new Map()).set(key, isLong)
   }
 }
 
-function keyOf({ hasTotal }: KnownList): keyof Pace {
-  return hasTotal ? 'withTotal' : 'counting'
+/** Whether the total is known or has to be counted first, and about how many rows are skipped. */
+function keyOf(plan: ReadPage, known: KnownList): string {
+  return `${known.total !== undefined} ${32 - Math.clz32(skippedBy(plan, known))}`
 }
 
-/** What lists have in common that differ in the values of their conditions only, and in nearby pages. */
-function formOf(plan: ReadPage): string {
-  const { resource, filter, permitted, parent, search, deleted, sort, page } = plan
-  const depth = page.style === 'cursor' ? (page.position?.direction ?? '') : 32 - Math.clz32(skippedBy(plan))
+/** What lists have in common that differ in the values of their conditions only. */
+function formOf({ resource, filter, permitted, parent, search, deleted, sort, page }: ReadPage): string {
   const conditions = [
     formOfPredicate(filter),
     formOfPredicate(permitted),
@@ -96,7 +95,8 @@ function formOf(plan: ReadPage): string {
     deleted === undefined,
   ]
   const order = sort.map(({ field, descending }) => (descending ? `-${field}` : field))
-  return `${resource.name} ${conditions.join(' ')} ${order.join()} ${depth}`
+  const direction = page.style === 'cursor' ? page.position?.direction : undefined
+  return `${resource.name} ${conditions.join(' ')} ${order.join()} ${direction}`
 }
 
 function formOfPredicate(predicate: Predicate): string {

@@ -8,14 +8,27 @@ import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, reversed, segmentsAfter } from '../sql/keyset.ts'
 import { type PredicateContext, predicateDigest } from '../sql/predicate.ts'
 import { constant, firstRow, type Transaction } from '../transaction.ts'
-import { answerPage, knownTag, type List, listOf, scanOf } from './list.ts'
+import { answerPage, knownTag, type List, listOf, rangeOf, type Size, scanOf } from './list.ts'
 import type { Memory, Totals } from './memory.ts'
-import { firstPageOf, firstPageSql, type Keys, readBeside, readNumbered, rowsSql, type TooLarge } from './page-rows.ts'
-import { type Clock, clockOf, clockSql, clockStatement, readClock } from './rows/clock.ts'
+import {
+  firstPageOf,
+  firstPageSql,
+  type Keys,
+  readBeside,
+  readNumbered,
+  rowsSql,
+  skippedQuickly,
+  type TooLarge,
+} from './page-rows.ts'
+import type { Place } from './places.ts'
+import { type Clock, clockOf, clockSql, clockStatement, knownClock, readClock } from './rows/clock.ts'
 import { holdsSql } from './rows/record-row.ts'
 
-type PageMemory = Pick<Memory, 'clocks' | 'totals' | 'lists'> & Partial<Pick<Memory, 'page' | 'keepPage'>>
+type PageMemory = Pick<Memory, 'clocks' | 'totals' | 'lists'> & Partial<Pick<Memory, 'page' | 'keepPage' | 'places'>>
 type Part = Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'>
+
+/** A total that was not larger when it was last counted is counted again without leaving the page to `readPage`. */
+const mostRecounted = 10_000
 
 /** Whether a page should be read elsewhere, because it may take long. */
 export type IsLong = (list: List, clock: Clock) => boolean
@@ -37,7 +50,8 @@ export function* readPage(
 ): Transaction<Outcome | undefined> {
   const key = memory.page === undefined ? undefined : pageKey(plan)
   if (key === undefined) return yield* readPageAnew(context, memory, plan, isLong)
-  const state = yield* pageState(context, memory, plan)
+  const clock = knownClock(memory, plan.resource.name, allCollections(plan))
+  const state = clock?.revision ?? (yield* pageState(context, memory, plan))
   const known = memory.page?.(key, state)
   if (known !== undefined) return checkPage(plan, known.tag) ?? known
   const outcome = yield* readPageAnew(context, memory, plan, isLong)
@@ -66,8 +80,12 @@ function* readPageAnew(
   if (ended !== undefined) return ended
   if (isLong?.(list, clock) === true) return undefined
   const total = yield* totalOf(plan, list, clock, memory.totals)
-  const part = yield* readPart(context, plan, list, total)
+  // Only pages by number begin at a place.
+  const places = plan.page.style === 'cursor' ? undefined : memory.places
+  const place = places?.before(list.totalKey, plan, clock.revision)
+  const part = yield* readPart(context, plan, list, { total, live: clock.live, place })
   if ('fits' in part) return { kind: 'page-too-large', fits: part.fits }
+  places?.learn(list.totalKey, plan, clock.revision, part)
   return answerPage({ plan, list, clock }, known, { total, ...part })
 }
 
@@ -92,8 +110,8 @@ export function* checkConditions(
  * for an engine on which others write at any time, and on which every statement is a round trip. Each statement has a
  * snapshot of its own.
  *
- * @returns `undefined` where a total must be counted first, or the page takes several statements: then `readPage` must
- * be used
+ * @returns `undefined` where the total may take long to count, or the page takes several statements: then `readPage`
+ *   must be used
  */
 export function* readPageAtOnce(
   context: SqlContext,
@@ -102,15 +120,25 @@ export function* readPageAtOnce(
 ): Transaction<Outcome | undefined> {
   if (plan.parent !== undefined || plan.deleted !== undefined) return undefined
   if (plan.page.style === 'cursor' && plan.page.position !== undefined) return undefined
+  // Its total says from which end of the list it is read.
+  if (rangeOf(plan.page).offset > skippedQuickly) return undefined
   const list = listOf(context, memory, plan)
-  const before = isUnfiltered(plan) ? undefined : memory.totals.last(list.totalKey)
+  let before = isUnfiltered(plan) ? undefined : memory.totals.last(list.totalKey)
   if (before === undefined && !isUnfiltered(plan)) return undefined
-  const scan = scanOf(context, list, before?.total ?? 0)
+  const scan = scanOf(context, list, plan.page, { total: before?.total ?? 0, live: undefined })
   const clockOfList = () => clockSql(context, plan.resource.name, otherCollections(plan))
   scan.statementWithClock ??= constant(
     sql`select clock.*, first.* from (${clockOfList()}) clock, (${firstPageSql({ context, plan, scan })}) first`,
   )
-  const row = yield* firstRow(scan.statementWithClock)
+  let row = yield* firstRow(scan.statementWithClock)
+  if (before !== undefined && before.revision !== clockOf(row).revision) {
+    if (before.total > mostRecounted) return undefined
+    const count = sql`select count(*) as total from ${subjectSql(plan.resource.name)} where ${list.where}`
+    const counted = yield* firstRow(sql`select clock.*, counted.* from (${clockOfList()}) clock, (${count}) counted`)
+    before = { revision: clockOf(counted).revision, total: Number(counted?.['total']) }
+    memory.totals.set(list.totalKey, before.revision, before.total)
+    if (before.revision !== clockOf(row).revision) row = yield* firstRow(scan.statementWithClock)
+  }
   const clock = clockOf(row)
   if (before !== undefined && before.revision !== clock.revision) return undefined
   const known = knownTag(context, list, clock)
@@ -183,13 +211,19 @@ function* totalOf(plan: ReadPage, list: List, clock: Clock, totals: Totals): Tra
   return total
 }
 
-function* readPart(context: SqlContext, plan: ReadPage, list: List, total: number): Transaction<Part | TooLarge> {
+/** How many records there are, and the nearest known place before the page. */
+interface Surroundings extends Size {
+  readonly place: Place | undefined
+}
+
+function* readPart(context: SqlContext, plan: ReadPage, list: List, size: Surroundings): Transaction<Part | TooLarge> {
   const { page } = plan
+  const { total } = size
   // What matches nothing is not looked for again: an ordered scan would go to the end for it.
   if (total === 0 && plan.filter.kind !== 'always') return { json: '', count: 0, previous: undefined, next: undefined }
-  const scan = scanOf(context, list, total)
+  const scan = scanOf(context, list, page, size)
   if (page.style !== 'cursor') {
-    const read = yield* readNumbered({ context, plan, scan }, page)
+    const read = yield* readNumbered({ context, plan, scan }, page, size)
     return 'fits' in read ? read : { json: read.json, count: read.count, previous: undefined, next: undefined }
   }
   const backward = page.position?.direction === 'backward'

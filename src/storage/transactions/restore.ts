@@ -1,64 +1,97 @@
-/** Undoing a deletion: the record and everything that was deleted with it, or nothing (DEL-6). */
-
-import sql, { join, raw, type Sql } from 'sql-template-tag'
-import { never } from '../../model/predicate.ts'
-import { indexedTexts, type Resource } from '../../model/resource.ts'
+/**
+ * Undoing a deletion: the record and everything that was deleted with it, or nothing (DEL-6).
+ *
+ * Few records are restored in one transaction. Many are announced in a short transaction, checked on a snapshot, and
+ * restored in batches (`delete/revival.ts`); the record that was asked for comes last. See decision 058.
+ */
+import sql, { raw } from 'sql-template-tag'
+import type { Resource } from '../../model/resource.ts'
 import { timestamp } from '../../model/time.ts'
 import { checkRecord, decidableRecords, dependsOn, retainedSince } from '../../plan/check-record.ts'
-import {
-  beingDeletedReference,
-  lostIssue,
-  questionsOfRules,
-  ruleIssues,
-  type Transition,
-  takenIssue,
-} from '../../plan/decide.ts'
-import { indexKeyIssues, maxIndexKeyBytes } from '../../plan/draft.ts'
 import type { Outcome, Restore } from '../../plan/plan.ts'
 import type { Issue } from '../../spec/faults.ts'
-import { columnSql, comparisonColumn, subject, subjectSql, tableSql } from '../sql/columns.ts'
+import { columnSql, subject, subjectSql, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
-import { type PredicateContext, predicateSql } from '../sql/predicate.ts'
+import type { PredicateContext } from '../sql/predicate.ts'
 import { recordOf, storedSql } from '../sql/records.ts'
-import { firstRow, ignoringRows, type Transaction } from '../transaction.ts'
-import { type Closure, descend, mostInspected, runsInBackground, type TooLarge, tooLarge } from './delete/cascade.ts'
+import { firstRow, type Transaction } from '../transaction.ts'
+import {
+  type Announced,
+  addAnnouncement,
+  isWaitedFor,
+  lostAnnouncement,
+  releaseAnnouncement,
+} from './delete/announcement.ts'
+import { type Closure, descend, mostInspected, sizeOf } from './delete/cascade.ts'
+import { withdraw } from './delete/deletion-job.ts'
+import { type DeletionState, lockedState, type Restoration } from './delete/deletion-state.ts'
 import { purgeBegan } from './delete/purge.ts'
+import { findRestorationBlockers, type Returning, returnsMarked } from './delete/restoration-blockers.ts'
+import { readingOnly } from './delete/snapshot-context.ts'
 import { onceForKey } from './idempotency.ts'
 import { type Moves, noteMove, tickAll } from './rows/clock.ts'
-import { ask, holdsFor, lockAllRulesBelow } from './rows/other-records.ts'
+import { keepState } from './rows/job-rows.ts'
+import { holdsFor, lockAllRulesBelow } from './rows/other-records.ts'
 import {
   beingDeletedIssue,
-  isBeingDeleted,
-  isDeletionRunning,
+  cascadeReach,
   isJobRunning,
   resourceOf,
   settleSelections,
 } from './rows/pending-deletions.ts'
 import { foundOf, holdsSql, lockRecord, represent } from './rows/record-row.ts'
 
-/** The most blocked records that each check names. */
-const mostNamed = 100
-
-/** A text of so many characters fits into every index: each takes six bytes at most, its case folded. */
-const shortText = Math.floor(maxIndexKeyBytes / 6) - 50
-
-/** Something that blocks the restoration of one record. */
-interface Blocker {
-  readonly id: string
-  readonly issue: Issue
+/** Runs a Restore. A repeated answer does not show the record if the caller may no longer read it (AUT-9). */
+export function* restoreRecord(context: SqlContext, plan: Restore): Transaction<Outcome | Announced> {
+  const scope = plan.idempotency?.scope
+  if (scope !== undefined && (yield* isWaitedFor(scope))) return { kind: 'key-in-use' }
+  return yield* restoreOnce(context, plan, restore(context, plan))
 }
 
-/** Runs a Restore. A repeated answer does not show the record if the caller may no longer read it (AUT-9). */
-export function* restoreRecord(context: SqlContext, plan: Restore): Transaction<Outcome | TooLarge> {
-  const outcome = yield* onceForKey(context, plan, restore(context, plan))
-  if (outcome.kind !== 'replayed' || outcome.answer.kind !== 'updated' || outcome.answer.json === undefined)
-    return outcome
+function* restoreOnce<Other extends { readonly kind: string } = never>(
+  context: SqlContext,
+  plan: Restore,
+  work: Transaction<Outcome | Other>,
+): Transaction<Outcome | Other> {
+  const outcome = yield* onceForKey(context, plan, work)
+  if (outcome.kind !== 'replayed') return outcome
+  const { answer, preferred } = outcome as Extract<Outcome, { readonly kind: 'replayed' }>
+  if (answer.kind !== 'updated' || answer.json === undefined) return outcome
   const { record, isReadable } = yield* lockRecord(context, plan)
   if (record !== undefined && isReadable) return outcome
-  return { ...outcome, answer: { ...outcome.answer, json: undefined } }
+  return { kind: 'replayed', answer: { ...answer, json: undefined }, preferred }
 }
 
-function* restore(context: SqlContext, plan: Restore): Transaction<Outcome | TooLarge> {
+function* restore(context: SqlContext, plan: Restore): Transaction<Outcome | Announced> {
+  const { resource, id, restoration } = plan
+  const found = yield* findDeleted(context, plan)
+  if ('kind' in found) return found
+  const { deletion, deletedAt, now } = found
+  if (yield* isJobRunning(deletion)) return { kind: 'conflict', issues: [beingDeletedIssue] }
+  const isVast = yield* hasManyDeleted(context, resource, deletion)
+  const returning = isVast ? undefined : yield* deletedWith(context, { resource, id, now, deletion }, mostInspected)
+  if (returning !== undefined) return yield* restoreFew(context, plan, returning)
+  const kept: Restoration = {
+    ...{ deletion, root: id, mark: restoration, now, updatedAt: timestamp(plan.now), caller: plan.caller },
+  }
+  const state: DeletionState = {
+    ...{ collection: resource.name, deletedAt, ids: [], phase: 'check', at: 0, restoration: kept },
+    ...{ taken: 0, done: 0, total: 0, scope: plan.idempotency?.scope },
+  }
+  yield* addAnnouncement(restoration, state, plan.now)
+  return { kind: 'announced', ids: [id], refused: [] }
+}
+
+/** A deleted record that the caller may restore. */
+interface Found {
+  readonly deletion: string
+  readonly deletedAt: string
+  /** The time by which records are retained. */
+  readonly now: number
+}
+
+/** Locks the record, and decides whether this caller may restore it. */
+function* findDeleted(context: SqlContext, plan: Restore): Transaction<Found | Outcome> {
   const { resource, id } = plan
   yield* lockAllRulesBelow(context, resource.name)
   const now = Math.max(plan.now, (yield* purgeBegan(context)) ?? plan.now)
@@ -83,38 +116,65 @@ function* restore(context: SqlContext, plan: Restore): Transaction<Outcome | Too
   const restored = { ...recordOf(resource, row), deleted_at: null, updated_at: timestamp(plan.now) }
   const isDecided = !dependsOn(resource, plan.permitted, ['deleted_at', 'updated_at'])
   if (!isDecided && !(yield* holdsFor(permitting, resource, plan.permitted, restored))) return { kind: 'forbidden' }
-  const deletion = String(row['_deletion'])
-  if (yield* isJobRunning(deletion)) return { kind: 'conflict', issues: [beingDeletedIssue] }
-  const returning = yield* deletedWith(context, { resource, id, now }, deletion)
-  if (returning === undefined) return tooLarge
-  const issues = yield* findBlockers(context, plan, returning)
+  // A record that was deleted alone belongs to no deletion: its id stands for one that has nothing else.
+  return { deletion: String(row['_deletion'] ?? id), deletedAt: String(row['deleted_at']), now }
+}
+
+/** Restores records in this transaction, if nothing blocks that. */
+function* restoreFew(
+  context: SqlContext,
+  plan: Restore,
+  returning: Closure,
+  returns?: Returning['returns'],
+): Transaction<Outcome> {
+  const issues = yield* findRestorationBlockers(context, plan, returning, returns)
   if (issues.length > 0) return { kind: 'conflict', issues }
   const moves: Moves = new Map()
   for (const [collection, ids] of returning) {
     if (ids.size === 0) continue
     yield* settleSelections(context, collection, [...ids])
-    const { updated_at } = restored
-    const live = sql`deleted_at = null, _deletion = null, updated_at = ${updated_at}, _revision = _revision + 1`
+    const updatedAt = timestamp(plan.now)
+    const live = sql`deleted_at = null, _deletion = null, updated_at = ${updatedAt}, _revision = _revision + 1`
     yield sql`update ${tableSql(collection)} set ${live} where ${context.engine.isAnyOf(raw('id'), [...ids])}`
     noteMove(moves, collection, { live: ids.size, deleted: -ids.size, ids: [...ids] })
   }
   yield* tickAll(context, moves)
-  const { json, revision, updatedAt, readable } = yield* represent(context, plan, id, plan.mayRead)
+  const { json, revision, updatedAt, readable } = yield* represent(context, plan, plan.id, plan.mayRead)
   return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }
+}
+
+/** If a deletion has more records than this in one collection, they are searched on a snapshot. */
+const vast = 5_000
+
+/** Whether a deletion has deleted very many records of any collection below a resource. */
+function* hasManyDeleted({ catalog }: SqlContext, resource: Resource, deletion: string): Transaction<boolean> {
+  for (const { name } of belowOf(catalog, resource)) {
+    const marked = sql`select 1 as one from ${tableSql(name)} where _deletion = ${deletion}`
+    if ((yield sql`${marked} limit 1 offset ${vast}`).length > 0) return true
+  }
+  return false
+}
+
+/** The resources whose records a restoration of one resource's records can bring back. */
+function belowOf(catalog: SqlContext['catalog'], resource: Resource): Resource[] {
+  return cascadeReach(catalog, resource).filter(({ deletion }) => deletion.variant === 'soft')
+}
+
+/** The records that are asked for. */
+interface Asked extends Pick<Restore, 'resource' | 'id' | 'now'> {
+  readonly deletion: string
 }
 
 /**
  * The record, and the records below it by `cascade` that the same deletion has deleted: none that were deleted before,
- * and none that are past their own grace period since (DEL-7). `undefined`: too many for the thread that answers
- * requests.
+ * and none that are past their own grace period since (DEL-7). `undefined`: more than the most.
  */
 function deletedWith(
   context: SqlContext,
-  { resource, id, now }: Pick<Restore, 'resource' | 'id' | 'now'>,
-  deletion: string,
+  { resource, id, now, deletion }: Asked,
+  most?: number,
 ): Transaction<Closure | undefined> {
   const { catalog, engine } = context
-  const most = runsInBackground(context, resource) ? mostInspected : undefined
   const limit = most === undefined ? raw('') : sql` limit ${most + 1}`
   const find = (from: string, field: string, parents: readonly string[]) => {
     const child = resourceOf(catalog, from)
@@ -128,155 +188,87 @@ function deletedWith(
   return descend(catalog, [resource.name, [id]], find, most)
 }
 
+/** The result of the check of an announced restoration. */
+export interface RestoreInspection {
+  readonly issues: readonly Issue[]
+  /** Whether it restores everything that the deletion has deleted. */
+  readonly isWhole: boolean
+  /** Whether one transaction restores all records. */
+  readonly isFew: boolean
+  /** The records if they are few, else those that functions of rules decide about. */
+  readonly ids: readonly (readonly [collection: string, ids: readonly string[]])[]
+}
+
 /**
- * Everything that blocks a restoration: unique values that were taken, lost references, long texts and business rules.
+ * Checks an announced restoration. It only reads.
+ *
+ * @param deciders the collections whose rules are functions, which the caller asks
  */
-function* findBlockers(context: SqlContext, plan: Restore, returning: Closure): Transaction<Issue[]> {
-  const issues: Issue[] = []
-  for (const [collection, ids] of returning) {
-    if (ids.size === 0) continue
-    const resource = resourceOf(context.catalog, collection)
-    const found = [
-      ...(yield* lostReferences(context, resource, ids, returning)),
-      ...(yield* takenValues(context, resource, ids)),
-      ...(yield* longTexts(context, resource, ids)),
-      ...(yield* blockingRules(context, plan, resource, ids)),
-    ]
-    const isOwn = (id: string) => resource === plan.resource && id === plan.id
-    const others = found.filter(({ id }) => !isOwn(id))
-    const readable = new Set(yield* readableAmong(context, plan, resource, others))
-    const unread = new Map<string, Issue>()
-    for (const { id, issue } of found) {
-      if (isOwn(id)) issues.push(issue)
-      else {
-        // A pointer leads into the record that was asked for. Of another record the message says which.
-        const { pointer, ...rest } = issue
-        if (readable.has(id)) issues.push({ ...rest, message: `${collection} ${id}: ${issue.message}` })
-        else unread.set(`${issue.code} ${issue.message}`, { ...rest, message: `${collection}: ${issue.message}` })
-      }
-    }
-    issues.push(...unread.values())
+export function* inspectRestoration(
+  given: SqlContext,
+  { plan, deciders }: { readonly plan: Restore; readonly deciders: readonly string[] },
+): Transaction<RestoreInspection> {
+  const context = readingOnly(given)
+  const { resource, id, restoration: job } = plan
+  const { restoration } = yield* announcedState(context, job)
+  const { deletion, now } = restoration
+  const closure = (yield* deletedWith(context, { resource, id, now, deletion })) as Closure
+  const size = sizeOf(closure)
+  const isFew = size <= mostInspected
+  const named = [...closure].filter(([name]) => isFew || deciders.includes(name))
+  const issues = isFew ? [] : yield* findRestorationBlockers(context, plan, closure)
+  let all = 0
+  for (const { name } of belowOf(context.catalog, resource)) {
+    const row = yield* firstRow(sql`select count(*) as count from ${tableSql(name)} where _deletion = ${deletion}`)
+    all += Number(row?.['count'])
   }
-  return issues
+  return { issues, isWhole: all === size, isFew, ids: named.map(([name, some]) => [name, [...some]]) }
 }
 
-/** Those of the blocked records that the caller may read. Others are neither named nor counted (AUT-9). */
-function* readableAmong(
-  context: SqlContext,
-  { readable }: Pick<Restore, 'readable'>,
-  resource: Resource,
-  blocked: readonly Blocker[],
-): Transaction<string[]> {
-  if (blocked.length === 0) return []
-  const among = context.engine.isAnyOf(columnSql(subject, 'id'), [...new Set(blocked.map(({ id }) => id))])
-  const shown = predicateSql(context, resource, readable.get(resource.name) ?? never)
-  const rows = yield sql`select id from ${subjectSql(resource.name)} where ${among} and ${shown}`
-  return rows.map((row) => String(row['id']))
-}
-
-/** Records that refer to a record which is deleted and is not restored with them. */
-function* lostReferences(
-  context: SqlContext,
-  resource: Resource,
-  ids: ReadonlySet<string>,
-  returning: Closure,
-): Transaction<Blocker[]> {
-  const { engine } = context
-  const blockers: Blocker[] = []
-  const among = engine.isAnyOf(columnSql(subject, 'id'), [...ids])
-  for (const { name, reference } of resource.fields) {
-    if (reference === undefined) continue
-    const { collection } = reference
-    const column = columnSql(subject, name)
-    const returns = engine.isAnyOf(column, [...(returning.get(collection) ?? [])])
-    // None of the records that they refer to is deleted before they are restored.
-    const referred = sql`select ${column} from ${subjectSql(resource.name)} where ${among}`
-    const lock = sql`${engine.lock.orderById}${engine.lock.share}`
-    yield ignoringRows(
-      sql`select id from ${tableSql(collection)} where id in (${referred}) and deleted_at is null${lock}`,
-    )
-    const from = subjectSql(resource.name)
-    const referring = sql`from ${from} where ${among} and ${column} is not null and not (${returns})`
-    const pending = yield* beingDeletedAmong(context, collection, sql`select distinct ${column} as id ${referring}`)
-    const isPending = engine.isAnyOf(column, pending)
-    const exists = sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${column} and x.deleted_at is null)`
-    for (const [which, issue] of [
-      [sql`not (${isPending}) and not ${exists}`, lostIssue(name, collection)],
-      [isPending, beingDeletedReference(name, collection)],
-    ] as const) {
-      blockers.push(...(yield* named(sql`select id ${referring} and ${which}`, issue)))
-    }
-  }
-  return blockers
-}
-
-/** Those of some records that a running deletion has deleted or will delete. */
-function* beingDeletedAmong(context: SqlContext, collection: string, ids: Sql): Transaction<string[]> {
-  if (!(yield* isDeletionRunning())) return []
-  const found: string[] = []
-  for (const row of yield ids) {
-    const id = String(row['id'])
-    if (yield* isBeingDeleted(context, collection, id)) found.push(id)
-  }
-  return found
-}
-
-/** Records with a unique value that another live record has taken. */
-function* takenValues({ engine }: SqlContext, resource: Resource, ids: ReadonlySet<string>): Transaction<Blocker[]> {
-  const blockers: Blocker[] = []
-  const among = engine.isAnyOf(columnSql(subject, 'id'), [...ids])
-  const table = tableSql(resource.name)
-  for (const fields of resource.unique) {
-    const same = fields.map((name) => {
-      const column = comparisonColumn(resource, name)
-      return sql`${columnSql('x', column)} = ${columnSql(subject, column)}`
-    })
-    const other = sql`exists (select 1 from ${table} x where ${join(same, ' and ')} and x.deleted_at is null)`
-    const select = sql`select id from ${table} ${raw(subject)} where ${among} and ${other}`
-    blockers.push(...(yield* named(select, takenIssue(fields))))
-  }
-  return blockers
-}
-
-/** The first rows of a select of ids, as blocked by an issue. */
-function* named(select: Sql, issue: Issue): Transaction<Blocker[]> {
-  const rows = yield sql`${select} order by id limit ${mostNamed}`
-  return rows.map((row) => ({ id: String(row['id']), issue }))
-}
-
-/** Records with a text that is too long for an index: it was declared after their deletion (LIM-3). */
-function* longTexts({ engine }: SqlContext, resource: Resource, ids: ReadonlySet<string>): Transaction<Blocker[]> {
-  const names = indexedTexts(resource)
-  if (names.length === 0) return []
-  const columns = ['id', ...names].map((name) => columnSql(subject, name))
-  const lengths = names.map((name) => sql`coalesce(length(cast(${columnSql(subject, name)} as text)), 0)`)
-  const among = engine.isAnyOf(columnSql(subject, 'id'), [...ids])
-  const which = sql`${among} and ${join(lengths, ' + ')} > ${shortText} order by id`
-  const rows = yield sql`select ${join(columns, ', ')} from ${subjectSql(resource.name)} where ${which}`
-  const remedy = 'the record cannot return to that index; create a new record with a shorter text'
-  return rows.flatMap(({ id, ...values }) => {
-    const draft = { values, changed: Object.keys(values) }
-    const issues = indexKeyIssues(resource, draft, { code: 'TEXT_TOO_LONG', remedy })
-    return issues.map((issue) => ({ id: String(id), issue }))
-  })
-}
-
-/** Records that a business rule keeps from being restored. */
-function* blockingRules(
+/** Begins an announced restoration that nothing blocks. The outcome of few records; `undefined`: batches follow. */
+export function* beginRestoration(
   context: SqlContext,
   plan: Restore,
-  resource: Resource,
-  ids: ReadonlySet<string>,
-): Transaction<Blocker[]> {
-  if (!resource.rules.some((rule) => [rule.on].flat().includes('restore'))) return []
-  const blockers: Blocker[] = []
-  const among = context.engine.isAnyOf(raw('id'), [...ids])
-  const columns = storedSql(context, resource)
-  for (const row of yield sql`select ${columns} from ${tableSql(resource.name)} where ${among} order by id`) {
-    const next = recordOf(resource, row)
-    const transition: Transition = { resource, trigger: 'restore', current: undefined, next }
-    const answers = yield* ask(context, resource, questionsOfRules(context.catalog, plan, transition))
-    blockers.push(...ruleIssues(plan, transition, answers).map((issue) => ({ id: String(next['id']), issue })))
+  { isWhole, ids, isFew }: RestoreInspection,
+): Transaction<Outcome | undefined> {
+  const { resource, id, restoration: job } = plan
+  const found = yield* findDeleted(context, plan)
+  if ('kind' in found) return found
+  const { restoration, state } = yield* announcedState(context, job)
+  if (isFew) {
+    yield* withdraw(job)
+    const returning = new Map(ids.map(([name, some]) => [name, new Set(some)]))
+    return yield* restoreOnce(context, plan, restoreFew(context, plan, returning))
   }
-  return blockers
+  const { deletion } = restoration
+  const mark = isWhole ? deletion : job
+  if (!isWhole) yield sql`update ${tableSql(resource.name)} set _deletion = ${job} where id = ${id}`
+  yield* keepState(job, { ...state, phase: isWhole ? 'revive' : 'claim', restoration: { ...restoration, mark } })
+  return undefined
+}
+
+/** Restores the record that was asked for, after all others, and answers its request. */
+export function* finishRestoration(context: SqlContext, plan: Restore): Transaction<Outcome> {
+  const { resource, id, restoration: job } = plan
+  const found = yield* findDeleted(context, plan)
+  if ('kind' in found) return found
+  const state = yield* lockedState(context, job)
+  if (state?.phase !== 'last' || state.restoration === undefined) throw lostAnnouncement('restoration')
+  const returns = returnsMarked(state.restoration.mark)
+  const root = new Map([[resource.name, new Set([id])]])
+  const outcome = yield* restoreOnce(context, plan, restoreFew(context, plan, root, returns))
+  yield* keepState(job, { ...state, phase: 'release', at: 0, table: 0, scope: undefined })
+  yield* releaseAnnouncement(job)
+  return outcome
+}
+
+interface AnnouncedState {
+  readonly state: DeletionState
+  readonly restoration: Restoration
+}
+
+function* announcedState(context: SqlContext, job: string): Transaction<AnnouncedState> {
+  const state = yield* lockedState(context, job)
+  if (state?.phase !== 'check' || state.restoration === undefined) throw lostAnnouncement('restoration')
+  return { state, restoration: state.restoration }
 }

@@ -3,8 +3,7 @@ import type { BulkDelete, Outcome, Write } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
 import { createRecord } from './create.ts'
-import { type Announced, isWaitedFor } from './delete/begin-deletion.ts'
-import type { TooLarge } from './delete/cascade.ts'
+import { type Announced, isWaitedFor } from './delete/announcement.ts'
 import { bulkDelete, deleteMatching, deleteRecord } from './delete/delete.ts'
 import { beginExport } from './exports.ts'
 import { onceForKey } from './idempotency.ts'
@@ -14,7 +13,7 @@ import { restoreRecord } from './restore.ts'
 import { updateRecord } from './update.ts'
 
 /** The result of such a transaction: the outcome for the caller, or how it is carried out. */
-export type Written = Outcome | TooLarge | Announced
+export type Written = Outcome | Announced
 
 /** The transaction of a change. If its outcome is a refusal, it is rolled back. */
 export function writeTransaction(context: SqlContext, plan: Write): Transaction<Written> {
@@ -57,5 +56,10 @@ const refusals: ReadonlySet<string> = new Set<Outcome['kind']>([
 
 /** Whether an outcome is a change; otherwise the transaction is rolled back. */
 export function isChange({ kind }: Written): boolean {
-  return kind !== 'too-large' && !refusals.has(kind)
+  return !refusals.has(kind)
+}
+
+/** Whether an outcome is the whole answer: otherwise `finishLarge` carries out what the transaction has left to do. */
+export function isFinal(written: Written): written is Outcome {
+  return written.kind !== 'announced' && written.kind !== 'accepted'
 }

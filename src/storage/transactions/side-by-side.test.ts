@@ -34,7 +34,9 @@ const catalog = completeCatalog(
           bed_id: Type.Optional(reference('beds', { onDelete: 'clear' })),
         },
       },
-      labels: { fields: { plant_id: reference('plants', { onDelete: 'restrict' }) } },
+      labels: {
+        fields: { plant_id: reference('plants', { onDelete: 'restrict' }), note: Type.Optional(Type.String()) },
+      },
     },
   }),
 )
@@ -56,7 +58,7 @@ const row: Row = {
     places: '["p1"]',
     total: 7,
     revision: 1,
-    live: 7,
+    live: 70,
     locked: 1,
   },
 }
@@ -161,4 +163,15 @@ test('update through a parent, which is locked', (t) => {
 
 test('delete', (t) => {
   show(t, written({ kind: 'delete', deletion: 'd1', statusUrl: '', above: 10, readable: new Map() }))
+})
+
+const labels = catalog.resources.get('labels') as Resource
+
+test('update of a record without objects: its JSON is made of the values', (t) => {
+  show(t, written({ kind: 'merge', resource: labels, body: { note: 'new' } }))
+})
+
+test('delete where nothing refers to the record', (t) => {
+  const plan = { kind: 'delete', deletion: 'd1', statusUrl: '', above: 10, readable: new Map() }
+  show(t, written({ ...plan, resource: labels }))
 })

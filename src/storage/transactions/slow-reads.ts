@@ -1,9 +1,13 @@
-/** Pages that may take long to read. On SQLite another thread reads them: what is asked and given is plain data. */
+/**
+ * Pages and previews of deletions that may take long to read. On SQLite another thread reads them: what is asked and
+ * given is plain data.
+ */
 import { type Catalog, type MappedResource, type Resource, resourceInVersion } from '../../model/resource.ts'
-import type { Outcome, Parent, ReadPage } from '../../plan/plan.ts'
+import type { Outcome, Parent, PreviewDeletion, ReadPage } from '../../plan/plan.ts'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
+import { previewDeletion } from './delete/preview.ts'
 import { type List, listOf } from './list.ts'
 import { Totals } from './memory.ts'
 import { pageState, readPage } from './read-page.ts'
@@ -78,4 +82,17 @@ export function pageReader(context: SqlContext): (asked: PlainPage) => Transacti
     const state = yield* pageState(context, memory, plan)
     return { outcome, took, total: memory.totals.last(list.totalKey), tagged: list.tagged, state }
   }
+}
+
+/** A preview of a deletion to be read, as plain data: its resource by name. */
+export type PlainPreview = Omit<PreviewDeletion, 'resource' | 'versionResource'> & { readonly collection: string }
+
+/** The preview of a plan as plain data. */
+export function plainPreview({ resource, versionResource: _, ...plan }: PreviewDeletion): PlainPreview {
+  return { ...plan, collection: resource.name }
+}
+
+/** Reads a preview that another thread has asked for. */
+export function readPreview(context: SqlContext, { collection, ...plan }: PlainPreview): Transaction<Outcome> {
+  return previewDeletion(context, { ...plan, resource: resourceNamed(context.catalog, collection) })
 }

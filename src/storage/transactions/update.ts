@@ -17,7 +17,8 @@ import {
   lockRecord,
   peekRecord,
   represent,
-  rowUpdate,
+  sourceOf,
+  updateSql,
   writeAndRepresent,
   writeInOneStatement,
 } from './rows/record-row.ts'
@@ -37,15 +38,15 @@ export function* updateRecord(context: SqlContext, plan: Update): Transaction<Ou
     const updated = yield* updateOnCondition(context, addressed, current.found as Found, proposal)
     if (updated !== undefined) return outcomeOf(answeredOf(updated))
   }
-  const proposal = proposeUpdate(catalog, plan, yield* lockRecord(context, addressed))
+  const current = yield* lockRecord(context, addressed)
+  const proposal = proposeUpdate(catalog, plan, current)
   if (proposal.kind !== 'proposal') return proposal
   const refused = yield* decide(context, plan, proposal)
   if (refused !== undefined) return refused
-  const { resource, id, mayRead } = plan
   const { draft } = proposal
-  if (draft.changed.length === 0) return outcomeOf(yield* represent(context, plan, id, mayRead))
-  const change = rowUpdate(context, resource, draft)
-  return outcomeOf(yield* writeAndRepresent(context, plan, change))
+  if (draft.changed.length === 0) return outcomeOf(yield* represent(context, plan, plan.id, plan.mayRead))
+  const { revision } = current.found as Found
+  return outcomeOf(yield* writeAndRepresent(context, plan, draft, revision))
 }
 
 /** @param plan its `permitted` has to hold for the record as it was found */
@@ -70,7 +71,8 @@ function* updateOnCondition(
       sql`${revisionSql(context, resource.name)} = ${revision}`,
       ...conditionsOf(context, resource, questions, canBePending(context, resource)),
     ]
-    const { statement } = rowUpdate(context, resource, draft, conditions)
+    const source = sourceOf(resource, draft.values)
+    const statement = updateSql(context, resource, { changed: draft.changed, source, conditions })
     return writeReturning(statement, tick(context, resource.name, 0, 0), answerSql(context, plan, mayRead))
   })
 }

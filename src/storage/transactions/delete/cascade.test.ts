@@ -36,7 +36,8 @@ test('DEL-8: a search stops at more records than it may find, and reads no more 
   const { ids, texts } = search(1)
   assert.equal(ids, undefined)
   assert.equal(texts.length, 1)
-  assert.match(String(texts[0]), / limit \?/)
+  // SQLite would compile the statement anew each time for `limit ?`.
+  assert.match(String(texts[0]), / limit \+\?/)
 })
 
 test('DEL-8: a search without a bound has no limit in its SQL', () => {

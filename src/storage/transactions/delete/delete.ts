@@ -3,7 +3,6 @@
  * deletes all that it should, children included, or nothing (DEL-4, DEL-5, DEL-9, DEL-10). A deletion of many records
  * becomes a job (DEL-8).
  */
-
 import sql, { type Sql } from 'sql-template-tag'
 import { allOf, never, type Predicate } from '../../../model/predicate.ts'
 import type { Resource } from '../../../model/resource.ts'
@@ -16,40 +15,32 @@ import type { SqlContext } from '../../sql/context.ts'
 import { liveSql, type PredicateContext } from '../../sql/predicate.ts'
 import { storedSql } from '../../sql/records.ts'
 import { firstRow, type Row, type Transaction } from '../../transaction.ts'
-import { clockOf, clockSql } from '../rows/clock.ts'
+import { clockOf, clockSql, touchedTick } from '../rows/clock.ts'
 import { lockRules, ruledBelow } from '../rows/other-records.ts'
 import { beingDeletedIssue, isPendingDeletion } from '../rows/pending-deletions.ts'
-import { holdsSql, lockRecord } from '../rows/record-row.ts'
-import {
-  type Announced,
-  acceptMatching,
-  announce,
-  announceListed,
-  beginDeletion,
-  beginFilteredDeletion,
-  blockersById,
-  selectMatching,
-  tooMany,
-} from './begin-deletion.ts'
+import { holdsSql, lockRecord, lockState } from '../rows/record-row.ts'
+import { type Announced, announce, announceListed, selectMatching } from './announcement.ts'
+import { acceptMatching, beginDeletion, beginFilteredDeletion } from './begin-deletion.ts'
 import {
   type Closure,
-  canBeBlocked,
-  closureOf,
   closureWithin,
   deleteClosure,
-  findBlockers,
   liveRows,
   lockRows,
+  markOne,
   mostInspected,
   sizeOf,
 } from './cascade.ts'
+import { blockersById, canBeBlocked, findBlockers, isAlone } from './deletion-blockers.ts'
+import { tooMany } from './inspect-announced.ts'
 
 /** Runs a Delete. */
 export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Outcome | Announced> {
   const { resource, id } = plan
+  const permitted = decidableRecords(plan, plan.readable.get(resource.name) ?? never)
+  if (plan.above > 0 && isAlone(context, resource)) return yield* deleteAlone(context, { ...plan, permitted })
   yield* lockRulesBelow(context, resource)
   yield* lockRows(context, resource, [id])
-  const permitted = decidableRecords(plan, plan.readable.get(resource.name) ?? never)
   const { found, record } = yield* lockRecord(context, { ...plan, permitted })
   const ended = checkRecord(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
@@ -63,20 +54,24 @@ export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Ou
   return { kind: 'deleted', id, deletedAt: timestamp(plan.now) }
 }
 
+/** The same where no other record matters. */
+function* deleteAlone(context: SqlContext, plan: Delete): Transaction<Outcome> {
+  const { resource, id } = plan
+  const ended = checkRecord(plan, yield* lockState(context, plan))
+  if (ended !== undefined) return ended
+  const deletedAt = timestamp(plan.now)
+  yield markOne(context, resource, { id, at: deletedAt })
+  yield touchedTick(context, resource.name, { live: -1, deleted: 1, ids: [id] })
+  return { kind: 'deleted', id, deletedAt }
+}
+
 /** Runs a BulkDelete: all of the records, or none and the reason for each that cannot be deleted. */
 export function* bulkDelete(context: SqlContext, plan: BulkDelete): Transaction<Outcome | Announced> {
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
   const { resource, ids } = plan
   yield* lockRulesBelow(context, resource)
   yield* lockRows(context, resource, ids)
-  const { isAnyOf, lock } = context.engine
-  const among = isAnyOf(columnSql(subject, 'id'), ids)
-  const permitted = holdsSql({ ...context, locksReferenced: true }, resource, plan.permitted)
-  const columns = sql`${storedSql(context, resource)}, ${permitted} as _permitted`
-  const rows = yield sql`select ${columns} from ${liveRows(resource.name)} and ${among}${lock.orderById}${lock.update}`
-  const found = new Map(rows.map((row) => [String(row['id']), row]))
-  const refused = yield* refusalsOf(context, plan, found)
-  const allowed = ids.filter((id) => found.get(id)?.['_permitted'] === 1)
+  const { allowed, refused } = yield* findRequested(context, plan)
   const inspected = yield* inspect(context, plan, allowed, (all) => blockersById(context, plan, allowed, all))
   if (inspected === undefined) return yield* announce(plan, { ids: allowed, refused })
   const { closure, isJob } = inspected
@@ -87,10 +82,26 @@ export function* bulkDelete(context: SqlContext, plan: BulkDelete): Transaction<
   return { kind: 'bulk-deleted', ids, deletedAt: timestamp(plan.now) }
 }
 
+/** Finds and locks the records that are asked for: the ids that the caller may delete, and why others cannot go. */
+export function* findRequested(
+  context: SqlContext,
+  plan: Pick<BulkDelete, 'resource' | 'ids' | 'permitted'>,
+): Transaction<{ readonly allowed: readonly string[]; readonly refused: readonly Issue[] }> {
+  const { resource, ids } = plan
+  const { isAnyOf, lock } = context.engine
+  const among = isAnyOf(columnSql(subject, 'id'), ids)
+  const permitted = holdsSql({ ...context, locksReferenced: true }, resource, plan.permitted)
+  const columns = sql`${storedSql(context, resource)}, ${permitted} as _permitted`
+  const rows = yield sql`select ${columns} from ${liveRows(resource.name)} and ${among}${lock.orderById}${lock.update}`
+  const found = new Map(rows.map((row) => [String(row['id']), row]))
+  const refused = yield* refusalsOf(context, plan, found)
+  return { allowed: ids.filter((id) => found.get(id)?.['_permitted'] === 1), refused }
+}
+
 /** The ids without a live record, those that the caller may not delete, and those that are being deleted already. */
 function* refusalsOf(
   context: SqlContext,
-  { resource, ids }: BulkDelete,
+  { resource, ids }: Pick<BulkDelete, 'resource' | 'ids'>,
   found: ReadonlyMap<string, Row>,
 ): Transaction<Issue[]> {
   const issues: Issue[] = []
@@ -144,7 +155,7 @@ function* estimate(context: SqlContext, plan: DeleteMatching): Transaction<'few'
     const clock = yield* firstRow(clockSql(context, resource.name))
     if (clockOf(clock).live > mostSearched) return 'unknown'
   }
-  const some = sql`select 1 as one ${matchingSql(context, plan)} limit ${mostInspected + 1}`
+  const some = sql`select 1 as one ${matchingSql(context, plan)} ${context.engine.limit(mostInspected + 1)}`
   const row = yield* firstRow(sql`select count(*) as count from (${some}) matching`)
   return Number(row?.['count']) <= mostInspected ? 'few' : 'many'
 }
@@ -181,12 +192,7 @@ function* inspect(
   if (few !== undefined) return { closure: few, isJob: sizeOf(few) > above, issues: yield* blockersOf(few) }
   const isBlockable = canBeBlocked(context.catalog, resource)
   if (!isBlockable && above <= mostInspected) return { closure: undefined, isJob: true, issues: [] }
-  // Other writers do not wait for the check where rows are locked, and not the whole database.
-  if (!context.engine.lock.hasOtherWriters) return undefined
-  const all = isBlockable ? undefined : yield* closureWithin(context, resource, ids, above)
-  const closure = all ?? (isBlockable ? yield* closureOf(context, resource, ids) : undefined)
-  const issues = closure === undefined ? [] : yield* blockersOf(closure)
-  return { closure, isJob: closure === undefined || sizeOf(closure) > above, issues }
+  return undefined
 }
 
 /** Keeps serializable changes away from a deletion that is not serializable, if rules cover some of its collections. */

@@ -14,16 +14,8 @@ import {
   type Selection,
   selectionRange,
 } from '../rows/pending-deletions.ts'
-import {
-  type Closure,
-  clearReferences,
-  deletableAmong,
-  liveRows,
-  lockedIds,
-  markDeleted,
-  remainingSql,
-  removeRows,
-} from './cascade.ts'
+import { type Closure, clearReferences, liveRows, lockedIds, markDeleted, remainingSql, removeRows } from './cascade.ts'
+import { deletableAmong } from './deletion-blockers.ts'
 import { type DeletionState, reachedBy } from './deletion-state.ts'
 
 /** A batch: the job, its state, and how many records to change, because other writers wait meanwhile. */
@@ -149,9 +141,10 @@ function* takeRecords(
   ids: readonly string[],
 ): Transaction<DeletionState> {
   if (ids.length === 0) return state
-  const { collection, deletedAt, taken, done, left = 0 } = state
+  const { collection, deletedAt, taken, done, left = 0, caller } = state
   const resource = resourceOf(context.catalog, collection)
-  const { deletable, closure } = yield* deletableAmong(context, resource, ids)
+  const asked = caller && { caller, now: Date.parse(deletedAt) }
+  const { deletable, closure } = yield* deletableAmong(context, resource, ids, asked)
   const stayed = { ...state, left: left + ids.length - deletable.length }
   if (deletable.length === 0) return stayed
   const which = context.engine.isAnyOf(raw('id'), deletable)

@@ -3,35 +3,34 @@
  * is one transaction, which also keeps the progress: a job that was killed continues after its last batch and does
  * nothing twice (JOB-3).
  */
-import sql, { empty, type Sql } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import { never } from '../../../model/predicate.ts'
-import type { Catalog, Resource } from '../../../model/resource.ts'
-import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
+import { tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
-import { liveSql } from '../../sql/predicate.ts'
 import type { JobStep } from '../../storage.ts'
-import { firstRow, ignoringRows, type Row, type Transaction } from '../../transaction.ts'
+import { firstRow, ignoringRows, type Transaction } from '../../transaction.ts'
 import { tick } from '../rows/clock.ts'
-import { advanceJob, finishJob, stateOf } from '../rows/job-rows.ts'
+import { advanceJob, finishJob, keepState } from '../rows/job-rows.ts'
 import { lockAllRulesBelow } from '../rows/other-records.ts'
-import {
-  cascadeReach,
-  cascadesOf,
-  listKey,
-  resourceOf,
-  type Selection,
-  selectionRange,
-} from '../rows/pending-deletions.ts'
-import { liveRows, sizeOf } from './cascade.ts'
+import { listKey, type Selection } from '../rows/pending-deletions.ts'
+import { mostInspected } from './cascade.ts'
 import { runBatch } from './deletion-batches.ts'
-import { type DeletionState, lockedState, type Phase, reachedBy, shownProgress } from './deletion-state.ts'
+import {
+  type DeletionState,
+  lockedState,
+  type Phase,
+  reachedBy,
+  shownProgress,
+  type Undoing,
+} from './deletion-state.ts'
+import { isRevival, retracting, runRevival } from './revival.ts'
 
 /** The phases after which a job can be undone. */
 const undoable: ReadonlySet<Phase> = new Set(['take', 'match', 'mark'])
 
 /**
- * Undoes a job that cannot go on, in one transaction, if nothing was cleared or removed yet. Returns whether it was
- * undone.
+ * Undoes a job that cannot go on, if nothing was cleared or removed yet. Returns whether it was undone: a job of many
+ * records begins to be undone, and its next batches do it.
  *
  * @throws Error of the engine if a unique value was taken meanwhile; nothing is undone then
  */
@@ -46,7 +45,16 @@ export function* undoDeletion(
     yield* withdraw(job)
     return true
   }
+  if (state?.restoration !== undefined) {
+    if (state.phase !== 'release' && state.phase !== 'tidy') yield* keepState(job, retracting(state))
+    return false
+  }
   if (state === undefined || !undoable.has(state.phase)) return false
+  if (state.done > mostInspected) {
+    const { phase, at } = state
+    yield* keepState(job, { ...state, phase: 'revive', at: 0, table: 0, undoing: { phase, at, error } })
+    return false
+  }
   yield* lockAllRulesBelow(context, state.collection)
   for (const { name } of reachedBy(context, state)) {
     const table = tableSql(name)
@@ -58,109 +66,19 @@ export function* undoDeletion(
     if (back.length > 0) yield tick(context, name, back.length, -back.length)
   }
   yield* clearQueue(job)
-  // A repetition of its request makes it anew.
-  if (state.scope !== undefined) yield ignoringRows(sql`delete from resourced_idempotency where scope = ${state.scope}`)
-  yield* finishJob(context, job, { status: 'failed', progress: { ...shownProgress(state), done: 0 }, error }, now)
+  yield* finishUndone(context, job, state, { error, now })
   return true
 }
 
-/** The most ids that are held in memory while records are counted: beyond that the total stays unknown. */
-const mostHeld = 500_000
-
-/** The most records whose children one statement counts. */
-const mostCountedParents = 500
-
-/**
- * Counts the records that a deletion which has just begun will delete; `undefined`: the number is known, or too large
- * for memory.
- */
-export function* countDeletion(context: SqlContext, job: string): Transaction<number | undefined> {
-  const state = yield* stateOf<DeletionState>(job)
-  if (state === undefined || state.total !== null) return undefined
-  const { catalog, engine } = context
-  const resource = catalog.resources.get(state.collection)
-  if (state.phase === 'check' || resource === undefined) return undefined
-  if (state.asked === null)
-    return state.taken + (yield* countSelected(context, { resource, job, selection: state.selection }))
-  const held = new Map<string, Set<string>>()
-  const queued = yield sql`select record as id from resourced_queue where job = ${job} limit ${mostHeld}`
-  const roots = [
-    ...queued,
-    ...(yield* selectedRows(context, { resource, job, selection: state.selection }, mostHeld)),
-  ].slice(0, mostHeld)
-  const frontier: [string, string[]][] = [[state.collection, roots.map((row) => String(row['id']))]]
-  let count = roots.length
-  let room = mostHeld - count
-  for (let entry = frontier.shift(); entry !== undefined; entry = frontier.shift()) {
-    const [collection, ids] = entry
-    for (const { collection: from, field } of cascadesOf(catalog, collection)) {
-      const fresh: string[] = []
-      for (let at = 0; at < ids.length; at += mostCountedParents) {
-        const refers = engine.isAnyOf(columnSql(subject, field), ids.slice(at, at + mostCountedParents))
-        if (isLeaf(catalog, state.collection, from)) {
-          const row = yield* firstRow(sql`select count(*) as count from ${liveRows(from)} and ${refers}`)
-          count += Number(row?.['count'])
-          continue
-        }
-        const known = held.get(from) ?? new Set()
-        held.set(from, known)
-        const rows = yield sql`select id from ${liveRows(from)} and ${refers} limit ${room + 1}`
-        for (const row of rows) {
-          const id = String(row['id'])
-          if (known.has(id)) continue
-          known.add(id)
-          fresh.push(id)
-        }
-        room = mostHeld - roots.length - sizeOf(held)
-        if (room < 0) return undefined
-      }
-      count += fresh.length
-      if (fresh.length > 0) frontier.push([from, fresh])
-    }
-  }
-  return count
-}
-
-/** The records that a deletion by filter has still to delete; none, if `selection` is left out. */
-interface Selected {
-  readonly resource: Resource
-  readonly job: string
-  readonly selection: Selection | undefined
-}
-
-/** Their ids. */
-export function* selectedRows(
+function* finishUndone(
   context: SqlContext,
-  { resource, job, selection }: Selected,
-  most?: number,
-): Transaction<Row[]> {
-  if (selection === undefined) return []
-  const limit = most === undefined ? empty : sql` limit ${most}`
-  const listed = yield sql`select record as id from resourced_queue where job = ${listKey(job, 'selected')}`
-  return [...listed, ...(yield sql`select id ${matchingSql(context, resource, selection)}${limit}`)]
-}
-
-/** How many there are. */
-export function* countSelected(context: SqlContext, { resource, job, selection }: Selected): Transaction<number> {
-  if (selection === undefined) return 0
-  const listed = sql`select count(*) from resourced_queue where job = ${listKey(job, 'selected')}`
-  const matching = sql`select count(*) ${matchingSql(context, resource, selection)}`
-  const row = yield* firstRow(sql`select (${listed}) + (${matching}) as count`)
-  return Number(row?.['count'])
-}
-
-/** The live records that the filter of a selection decides about and that match it. */
-function matchingSql(context: SqlContext, resource: Resource, selection: Selection): Sql {
-  const matches = liveSql(context, resource, selection.filter)
-  return sql`from ${subjectSql(resource.name)} where ${matches} and ${selectionRange(context, selection)}`
-}
-
-/** Whether records of a collection have no children and a single kind of parent: then none of them is met twice. */
-function isLeaf(catalog: Catalog, root: string, collection: string): boolean {
-  if (cascadesOf(catalog, collection).length > 0) return false
-  const reached = cascadeReach(catalog, resourceOf(catalog, root))
-  const references = reached.flatMap(({ name }) => cascadesOf(catalog, name))
-  return references.filter((each) => each.collection === collection).length === 1
+  job: string,
+  state: DeletionState,
+  { error, now }: Pick<Undoing, 'error'> & { readonly now: number },
+): Transaction<void> {
+  // A repetition of its request makes it anew.
+  if (state.scope !== undefined) yield ignoringRows(sql`delete from resourced_idempotency where scope = ${state.scope}`)
+  yield* finishJob(context, job, { status: 'failed', progress: { ...shownProgress(state), done: 0 }, error }, now)
 }
 
 /** The number of records of a batch whose duration nobody measures. */
@@ -170,8 +88,8 @@ const phases = ['check', 'match', 'mark', 'clear', 'erase', 'tidy'] as const
 
 /** How a batch runs. */
 export interface Stepping {
-  /** How many records the batch changes: other writers wait for it. */
-  readonly size?: number | undefined
+  /** How many records the batch changes, by the phase of the job: other writers wait for it. */
+  readonly size?: number | ((phase: Phase) => number) | undefined
   /** Whether the request that waits for the deletion runs the batch: meanwhile nobody else does. */
   readonly isRequest?: boolean | undefined
 }
@@ -181,7 +99,7 @@ export function* stepDeletion(
   context: SqlContext,
   job: string,
   now: number,
-  { size = usualSize, isRequest = false }: Stepping = {},
+  { size: sizeFor = usualSize, isRequest = false }: Stepping = {},
 ): Transaction<JobStep> {
   const { update } = context.engine.lock
   const isHeld = sql`case when until > ${now} then 1 else 0 end as held`
@@ -193,9 +111,25 @@ export function* stepDeletion(
     yield* withdraw(job)
     return 'elsewhere'
   }
+  const size = typeof sizeFor === 'number' ? sizeFor : sizeFor(state.phase)
   yield* lockAllRulesBelow(context, state.collection)
+  if (isRevival(state.phase)) {
+    // The repetition of a request with a key restores the records anew, and gets the answer that the first missed.
+    const isRepeatable = state.restoration !== undefined && state.scope !== undefined && state.phase !== 'release'
+    const revived = !isRequest && isRepeatable && state.phase !== 'retract' ? retracting(state) : state
+    yield* keepState(job, yield* runRevival(context, { job, state: revived, size }))
+    return 'more'
+  }
   const next = yield* runBatch(context, { job, state, size })
   const ended = next === 'ended'
+  if (ended && state.phase === 'tidy' && state.restoration !== undefined) {
+    yield* withdraw(job)
+    return 'finished'
+  }
+  if (ended && state.phase === 'tidy' && state.undoing !== undefined) {
+    yield* finishUndone(context, job, state, { error: state.undoing.error, now })
+    return 'failed'
+  }
   if (ended && state.phase === 'tidy') {
     const { done, taken, left, ids, deletedAt } = state
     const what =

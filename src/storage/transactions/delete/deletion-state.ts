@@ -1,4 +1,5 @@
-/** What the job of a deletion keeps between its batches, and what of it the caller sees (JOB-3). */
+/** What a deletion or a restoration keeps between its batches, and what of it the caller sees (JOB-3). */
+import type { CallerView } from '../../../model/declaration.ts'
 import type { Resource } from '../../../model/resource.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { Transaction } from '../../transaction.ts'
@@ -15,8 +16,43 @@ import { cascadeReach, type Selection } from '../rows/pending-deletions.ts'
  * clear: sets references with `clear` to what is deleted to null
  * erase: removes the rows of resources that are not kept after deletion
  * tidy:  removes the job's queue
+ *
+ * The phases of a restoration, and of a deletion that is undone:
+ *
+ * check:   nothing is restored yet, as above
+ * claim:   finds the records that are restored, and gives them the id of the restoration
+ * revive:  makes records live again; until the end nobody can change them
+ * last:    restores the record that was asked for
+ * release: removes the mark of the restored records; from here on they can be changed
+ * retract: deletes the records again, because something blocks the restoration of others
  */
-export type Phase = 'check' | 'take' | 'match' | 'mark' | 'clear' | 'erase' | 'tidy'
+export type Phase =
+  | ('check' | 'take' | 'match' | 'mark' | 'clear' | 'erase' | 'tidy')
+  | ('claim' | 'revive' | 'last' | 'release' | 'retract')
+
+/** A restoration of many records (DEL-6). */
+export interface Restoration {
+  /** The deletion that it undoes. */
+  readonly deletion: string
+  /** The record that was asked for. */
+  readonly root: string
+  /** The mark of the records: that of the deletion if all of its records are restored, or the restoration's own. */
+  readonly mark: string
+  /** The time by which records are retained, in milliseconds since 1970. */
+  readonly now: number
+  readonly updatedAt: string
+  /** For business rules. */
+  readonly caller: CallerView
+}
+
+/** A deletion that is being undone. */
+export interface Undoing {
+  /** Where the deletion continues if it cannot be undone. */
+  readonly phase: Phase
+  readonly at: number
+  /** Why it failed. */
+  readonly error: Readonly<Record<string, unknown>>
+}
 
 /** The state that the job of a deletion keeps between its batches. */
 export interface DeletionState {
@@ -49,6 +85,12 @@ export interface DeletionState {
   readonly asked?: number | null | undefined
   /** The idempotency key of the request, while the deletion is checked, and until its end where the request waits. */
   readonly scope?: string | undefined
+  readonly restoration?: Restoration
+  readonly undoing?: Undoing | undefined
+  /** Whether the phase `claim` has found records since it began with the first table. */
+  readonly hasClaimed?: boolean
+  /** The caller, for the rules that each batch of a deletion by filter asks again. */
+  readonly caller?: CallerView | undefined
 }
 
 /** The state of a deletion's job, locked; `undefined`: the job is finished. */

@@ -3,7 +3,7 @@
  * forward makes every record look old, so the clock is first compared with the time of the last removal
  * (docs/decisions/034-full-disks-and-wrong-clocks.md).
  */
-import sql from 'sql-template-tag'
+import sql, { empty, raw } from 'sql-template-tag'
 import type { Catalog, Resource } from '../../../model/resource.ts'
 import { retainedSince } from '../../../plan/check-record.ts'
 import { tableSql } from '../../sql/columns.ts'
@@ -12,6 +12,7 @@ import type { ClockDoubt, JobStep, PurgeClockStore } from '../../storage.ts'
 import { firstRow, type Runner, type Transaction } from '../../transaction.ts'
 import { countRemoved } from '../rows/clock.ts'
 import { addJob, advanceJob, finishJob, stateOf } from '../rows/job-rows.ts'
+import { restoredDeletions } from '../rows/pending-deletions.ts'
 import { removeRows } from './cascade.ts'
 
 /** How many records a batch removes unless it is told: other writers wait for it. */
@@ -108,8 +109,13 @@ export function* purgeRecords(
   due: number,
   size = mostPurged,
 ): Transaction<number> {
-  const { skipLocked } = context.engine.lock
-  const rows = yield sql`select id ${expiredRows(resource, due)} order by deleted_at limit ${size}${skipLocked}`
+  const { isAnyOf, lock } = context.engine
+  const { skipLocked } = lock
+  const restored = yield* restoredDeletions()
+  const isFree =
+    restored.length === 0 ? empty : sql` and (_deletion is null or not ${isAnyOf(raw('_deletion'), restored)})`
+  const rows =
+    yield sql`select id ${expiredRows(resource, due)}${isFree} order by deleted_at limit ${size}${skipLocked}`
   if (rows.length === 0) return 0
   yield* removeRows(
     context,
@@ -122,7 +128,7 @@ export function* purgeRecords(
 
 function expiredRows(resource: Resource, due: number) {
   const since = retainedSince(resource, due)
-  return sql`from ${tableSql(resource.name)} where _deletion is not null and deleted_at <= ${since}`
+  return sql`from ${tableSql(resource.name)} where deleted_at <= ${since}`
 }
 
 /** The resources with a grace period. Deleted records of others are removed by the deletion itself. */

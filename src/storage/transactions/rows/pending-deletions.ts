@@ -7,6 +7,8 @@
  * - A deletion by filter of many records keeps its filter. A live record that matches it, and that the job has not come
  *   to, is pending deletion.
  * - A deletion that is still being checked has announced its records. They are pending deletion until the check ends.
+ * - A restoration of many records, or the undoing of a deletion, makes records live again in batches. They count as
+ *   pending deletion until all of them are live, because until then it may delete them again (decision 058).
  */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { fieldsOf, type Predicate } from '../../../model/predicate.ts'
@@ -63,7 +65,13 @@ interface RunningDeletion {
   /** The records that were asked for by their ids. */
   readonly ids: readonly string[]
   readonly selection: Selection | undefined
+  /** The mark of the records that are made live again, while they are. */
+  readonly reviving: string | undefined
+  /** The deletion whose records are restored. */
+  readonly restores: string | undefined
 }
+
+const revivingPhases: ReadonlySet<unknown> = new Set(['revive', 'last', 'retract'])
 
 /** A row for each running deletion. */
 const runningDeletionsSql: Sql = sql`select job, state from resourced_work where task = 'deletion'`
@@ -74,9 +82,17 @@ export const noDeletionRuns: Sql = sql`not exists (select job from resourced_wor
 /** The deletions that run. */
 function* runningDeletions(): Transaction<RunningDeletion[]> {
   return (yield runningDeletionsSql).map((row) => {
-    const { collection, phase, ids, selection } = JSON.parse(String(row['state']))
-    return { job: String(row['job']), collection, isAnnounced: phase === 'check', ids, selection }
+    const { collection, phase, ids, selection, restoration } = JSON.parse(String(row['state']))
+    const job = String(row['job'])
+    const reviving = revivingPhases.has(phase) ? (restoration?.mark ?? job) : undefined
+    const restores = restoration?.deletion
+    return { job, collection, isAnnounced: phase === 'check', ids, selection, reviving, restores }
   })
+}
+
+/** The deletions whose records are being restored: nothing may remove those. */
+export function* restoredDeletions(): Transaction<string[]> {
+  return (yield* runningDeletions()).flatMap(({ job, restores }) => (restores === undefined ? [] : [job, restores]))
 }
 
 /** Whether any deletion job runs. */
@@ -84,9 +100,9 @@ export function* isDeletionRunning(): Transaction<boolean> {
   return (yield runningDeletionsSql).length > 0
 }
 
-/** Whether a job is not finished. */
+/** Whether a deletion is not finished, or a restoration of its records. */
 export function* isJobRunning(job: string): Transaction<boolean> {
-  return (yield sql`select job from resourced_work where job = ${job}`).length > 0
+  return (yield* runningDeletions()).some((running) => running.job === job || running.restores === job)
 }
 
 /** The key of a job in the queue under which records are listed that its filter no longer decides about. */
@@ -123,10 +139,10 @@ function isDecidable(resource: Resource, { filter }: Selection): boolean {
 }
 
 /** Whether a record can be pending deletion at all. */
-export function canBePending({ catalog, engine }: SqlContext, resource: Resource): boolean {
+export function canBePending({ catalog }: SqlContext, resource: Resource): boolean {
   if (resource.deletion.byFilter || cascadeFields(resource).length > 0) return true
-  // A deletion of many records is announced where its check would hold off all other writers.
-  return !engine.lock.hasOtherWriters && cascadesOf(catalog, resource.name).length > 0
+  // A deletion of many records is announced before it is checked.
+  return cascadesOf(catalog, resource.name).length > 0
 }
 
 /** Whether a live record is pending deletion. */
@@ -163,7 +179,11 @@ function* isRequested(
   id: string,
   running: readonly RunningDeletion[],
 ): Transaction<boolean> {
-  for (const { job, collection, isAnnounced, ids, selection } of running) {
+  for (const { job, collection, isAnnounced, ids, selection, reviving } of running) {
+    if (reviving !== undefined) {
+      const isRevived = sql`id = ${id} and _deletion = ${reviving} and deleted_at is null`
+      if ((yield sql`select 1 as one from ${tableSql(resource.name)} where ${isRevived}`).length > 0) return true
+    }
     if (collection !== resource.name) continue
     if (isAnnounced && ids.includes(id)) return true
     if (selection === undefined || !isDecidable(resource, selection)) continue
@@ -208,7 +228,8 @@ export function* isBeingDeleted(context: SqlContext, collection: string, id: str
   const [row] = yield sql`select ${storedSql(context, resource)} from ${tableSql(collection)} where id = ${id}`
   if (row === undefined) return false
   if (row['deleted_at'] === null) return yield* isPendingDeletion(context, resource, row)
-  return yield* isJobRunning(String(row['_deletion']))
+  const deletion = row['_deletion']
+  return typeof deletion === 'string' && (yield* isJobRunning(deletion))
 }
 
 /**

@@ -9,11 +9,18 @@ import type { CurrentRecord, Found } from '../../../plan/check-record.ts'
 import { judge, optimisticAnswers, type Proposal } from '../../../plan/decide.ts'
 import type { Create, Delete, Represented, Update, Write } from '../../../plan/plan.ts'
 import { type Column, columnsOf, subjectSql, tableSql } from '../../sql/columns.ts'
-import type { SqlContext } from '../../sql/context.ts'
-import type { Bound } from '../../sql/engine.ts'
+import { filled, type SqlContext, slot, slotted } from '../../sql/context.ts'
+import type { Bound, Engine } from '../../sql/engine.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
-import { filled, slot, slotted } from '../../sql/prepared.ts'
-import { boundOf, recordOf, representationSql, revisionColumn, searchWords, storedSql } from '../../sql/records.ts'
+import {
+  boundOf,
+  recordOf,
+  representationSql,
+  representationText,
+  revisionColumn,
+  searchWords,
+  storedSql,
+} from '../../sql/records.ts'
 import {
   committing,
   firstRow,
@@ -23,9 +30,8 @@ import {
   type Statement,
   standalone,
   type Transaction,
-  touching,
 } from '../../transaction.ts'
-import { tick } from './clock.ts'
+import { tick, touchedTick } from './clock.ts'
 
 interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted'> {
   /** The records that the caller may read; left out: all. */
@@ -34,19 +40,42 @@ interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted
 
 /** The record at a plan's address. The record is locked, and so are the records by which the permission holds. */
 export function lockRecord(context: SqlContext, plan: Addressed): Transaction<CurrentRecord> {
-  return readCurrent(plan, sql`${currentSql({ ...context, locksReferenced: true }, plan)}${context.engine.lock.update}`)
+  return readCurrent(plan, lockingStatement(context, plan, 'record'))
+}
+
+/** The same without the values of the record. */
+export function* lockState(context: SqlContext, plan: Addressed): Transaction<Found | undefined> {
+  return foundOf(yield* firstRow(lockingStatement(context, plan, 'state')))
 }
 
 /** The same without locks, before the transaction begins. */
 export function peekRecord(context: SqlContext, plan: Addressed): Transaction<CurrentRecord> {
-  return readCurrent(plan, standalone(currentSql(context, plan), 'reading'))
+  const columns = storedSql(context, plan.resource)
+  return readCurrent(plan, standalone(currentSql(context, plan, { id: plan.id, columns }), 'reading'))
 }
 
-function currentSql(context: PredicateContext, { resource, id, permitted, mayRead = always }: Addressed): Sql {
+/** The text of the statement is built once for each resource, except where a permission has conditions. */
+function lockingStatement(context: SqlContext, plan: Addressed, what: 'record' | 'state'): Statement {
+  const { resource, id: asked, permitted, mayRead = always } = plan
+  const statement = (id: Bound) => {
+    const state = sql`${revisionColumn(context, resource.name)}, updated_at`
+    const columns = what === 'record' ? storedSql(context, resource) : state
+    return sql`${currentSql({ ...context, locksReferenced: true }, plan, { id, columns })}${context.engine.lock.update}`
+  }
+  if (permitted.kind !== 'always' || mayRead.kind !== 'always') return statement(asked)
+  const idOf = ({ id }: Pick<Addressed, 'id'>) => id
+  const slots = context.statements.of(`lock ${what} ${resource.name}`, () => prebuilt(statement(slot(idOf))))
+  return filled(slots, { id: asked })
+}
+
+function currentSql(
+  context: PredicateContext,
+  { resource, permitted, mayRead = always }: Addressed,
+  { id, columns }: { readonly id: Bound; readonly columns: Sql },
+): Sql {
   const readable = mayRead.kind === 'always' ? empty : sql`, ${holdsSql(context, resource, mayRead)} as _readable`
-  const isPermitted = holdsSql(context, resource, permitted)
-  const columns = sql`${storedSql(context, resource)}, ${isPermitted} as _permitted${readable}`
-  return sql`select ${columns} from ${subjectSql(resource.name)} where id = ${id} and deleted_at is null`
+  const selected = sql`${columns}, ${holdsSql(context, resource, permitted)} as _permitted${readable}`
+  return sql`select ${selected} from ${subjectSql(resource.name)} where id = ${id} and deleted_at is null`
 }
 
 function* readCurrent({ resource, mayRead = always }: Addressed, statement: Statement): Transaction<CurrentRecord> {
@@ -104,13 +133,6 @@ export function foundOf(row: Row | undefined): Found | undefined {
   }
 }
 
-/** A statement that updates a row, and new search words that the engine keeps outside of it. */
-interface RowChange {
-  readonly id: string
-  readonly statement: Sql
-  readonly words: string | undefined
-}
-
 /** The values of a record. */
 export function sourceOf(resource: Resource, record: RecordValues): RowSource {
   return {
@@ -145,9 +167,7 @@ export function insertionSql(
   conditions: readonly Sql[] = [],
 ): Sql {
   const columns = columnsOf(resource)
-  const indexed = (isSearched(resource) ? engine.wordColumns('') : []).map(
-    ([name], index) => [name, words((text) => engine.wordColumns(text)[index]?.[1] as Sql)] as const,
-  )
+  const indexed = isSearched(resource) ? wordValues(engine, words) : []
   const names = [
     'id',
     ...columns.map((column) => column.name),
@@ -172,30 +192,37 @@ function isSearched({ fields }: Resource): boolean {
   return fields.some((field) => field.search)
 }
 
-/** Updates a record if conditions hold. */
-export function rowUpdate(
-  { engine }: SqlContext,
-  resource: Resource,
-  { values, changed }: Pick<Draft, 'values' | 'changed'>,
-  conditions: readonly Sql[] = [],
-): RowChange {
-  const isWord = resource.fields.some((field) => field.search && changed.includes(field.name))
-  const words = isWord ? searchWords(resource, values) : undefined
-  const columns = columnsOf(resource).filter((column) => changed.includes(column.field.name))
-  const settings = columns.map((column) => sql`${raw(`"${column.name}"`)} = ${boundOf(column, values)}`)
-  const indexed = words === undefined ? [] : engine.wordColumns(words)
-  for (const [name, value] of indexed) settings.push(sql`${raw(`"${name}"`)} = ${value}`)
-  const id = String(values['id'])
-  settings.push(sql`updated_at = ${values['updated_at']}`, sql`_revision = _revision + 1`)
-  const where = join([sql`id = ${id}`, ...conditions], ' and ')
-  const statement = sql`update ${tableSql(resource.name)} set ${join(settings, ', ')} where ${where}`
-  return { id, statement, words }
+/** The columns of a row that hold its search words, where the engine has some, with their values. */
+function wordValues(engine: Engine, words: RowSource['words']): (readonly [name: string, value: Sql])[] {
+  return engine
+    .wordColumns('')
+    .map(([name], index) => [name, words((text) => engine.wordColumns(text)[index]?.[1] as Sql)] as const)
 }
 
-/** Updates a row and its search words. */
-function* updateRow({ engine }: SqlContext, resource: Resource, { id, statement, words }: RowChange) {
-  yield ignoringRows(statement)
-  if (words !== undefined) yield* engine.indexWords(resource.name, id, words, true)
+/** Whether a change of fields changes the search words of a record. */
+function changesWords({ fields }: Resource, changed: Draft['changed']): boolean {
+  return fields.some(({ name, search }) => search && changed.includes(name))
+}
+
+/** The fields that an update writes, and where their values come from. */
+interface RowUpdate extends Pick<Draft, 'changed'> {
+  readonly source: RowSource
+  readonly conditions?: readonly Sql[]
+}
+
+/** The statement that updates a row if conditions hold. */
+export function updateSql(
+  { engine }: SqlContext,
+  resource: Resource,
+  { changed, source: { system, column, words }, conditions = [] }: RowUpdate,
+): Sql {
+  const columns = columnsOf(resource).filter(({ field }) => changed.includes(field.name))
+  const values = columns.map((each) => [each.name, column(each)] as const)
+  const indexed = changesWords(resource, changed) ? wordValues(engine, words) : []
+  const settings = [...values, ...indexed].map(([name, value]) => sql`${raw(`"${name}"`)} = ${value}`)
+  settings.push(sql`updated_at = ${system('updated_at')}`, sql`_revision = _revision + 1`)
+  const where = join([sql`id = ${system('id')}`, ...conditions], ' and ')
+  return sql`update ${tableSql(resource.name)} set ${join(settings, ', ')} where ${where}`
 }
 
 /** Writes a new record. The caller moves the clock. */
@@ -210,29 +237,53 @@ export function* insertRecord(context: SqlContext, resource: Resource, record: R
   }
 }
 
-/** Writes the changed fields of a record and moves the clock. */
+/** Writes the changed fields of a record and moves the clock. The text is built once for each set of fields. */
 export function* changeRecord(
   context: SqlContext,
   resource: Resource,
-  draft: Pick<Draft, 'values' | 'changed'>,
+  { values, changed }: Pick<Draft, 'values' | 'changed'>,
 ): Transaction<void> {
-  const change = rowUpdate(context, resource, draft)
-  yield* updateRow(context, resource, change)
-  yield touching(tick(context, resource.name, 0, 0), { collection: resource.name, ids: [change.id] })
+  const { engine, statements } = context
+  const update = statements.of(`update ${resource.name} ${changed.join()}`, () =>
+    prebuilt(updateSql(context, resource, { changed, source: slotsOf(resource) })),
+  )
+  yield ignoringRows(filled(update, { record: values }))
+  const id = String(values['id'])
+  if (changesWords(resource, changed)) {
+    yield* engine.indexWords(resource.name, id, searchWords(resource, values), true)
+  }
+  yield touchedTick(context, resource.name, { live: 0, deleted: 0, ids: [id] })
 }
 
-/** Updates a record, moves the clock, ends the transaction, and returns the record for the response. */
-export function* writeAndRepresent(context: SqlContext, plan: Update, change: RowChange): Transaction<Answered> {
+/**
+ * Updates a record, moves the clock, ends the transaction, and returns the record for the response.
+ *
+ * @param before the revision that the record had
+ */
+export function* writeAndRepresent(
+  context: SqlContext,
+  plan: Update,
+  draft: Draft,
+  before: number,
+): Transaction<Answered> {
   const { resource, mayRead } = plan
-  const ticked = tick(context, resource.name, 0, 0)
   const { writeReturning } = context.engine
-  if (writeReturning === undefined) {
-    yield* updateRow(context, resource, change)
-    yield touching(ticked, { collection: resource.name, ids: [change.id] })
-    return yield* represent(context, plan, change.id, mayRead)
+  if (writeReturning !== undefined) {
+    const source = sourceOf(resource, draft.values)
+    const statement = updateSql(context, resource, { changed: draft.changed, source })
+    const ticked = tick(context, resource.name, 0, 0)
+    return answeredOf(yield* firstRow(committing(writeReturning(statement, ticked, answerSql(context, plan, mayRead)))))
   }
-  const statement = writeReturning(change.statement, ticked, answerSql(context, plan, mayRead))
-  return answeredOf(yield* firstRow(committing(statement)))
+  yield* changeRecord(context, resource, draft)
+  const { id, versionResource } = plan
+  if (mayRead.kind !== 'always' || !isAsStored(resource, draft)) return yield* represent(context, plan, id, mayRead)
+  const json = representationText(versionResource ?? resource, draft.values)
+  return { json, revision: before + 1, updatedAt: String(draft.values['updated_at']), readable: true }
+}
+
+/** Whether the values of an updated record give its JSON: equal objects may have their members in different orders. */
+function isAsStored(resource: Resource, { changed }: Draft): boolean {
+  return columnsOf(resource).every(({ type, field }) => type !== 'json' || changed.includes(field.name))
 }
 
 /**
@@ -250,5 +301,5 @@ export function* writeInOneStatement(
 ): Transaction<Row | undefined> {
   const answers = optimisticAnswers(proposal.questions)
   if (answers === undefined || judge(plan, proposal, answers) !== undefined) return undefined
-  return yield* firstRow(standalone(statement(), 'changing'))
+  return yield* firstRow(standalone(statement(), 'changing', plan.id))
 }

@@ -1,0 +1,131 @@
+/** A collection: its records as a table, with search, filters, sort and columns, all of which stand in the address. */
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useMemo, useState } from 'react'
+import { Link } from 'wouter'
+import { BulkDeleteDialog } from '../deletion/bulk-delete-dialog.tsx'
+import { type Collection, labelOf, namingField } from '../interface/catalog.ts'
+import { grantOf, hasBin, useConnection } from '../interface/connection.tsx'
+import ExportDialog from '../jobs/export-dialog.tsx'
+import { useView } from '../shell/fragment.ts'
+import { countOf } from '../ui/count-of.ts'
+import { ColumnPicker, columnsOf } from './column-picker.tsx'
+import { conditionOf, filtersOf, listQuery } from './filters.ts'
+import { changeSort, Empty, Narrowing } from './narrowing.tsx'
+import { pageQuery } from './record-rows.ts'
+import { RecordsTable, type Selection } from './records-table.tsx'
+
+export function CollectionView({ collection }: { readonly collection: Collection }): ReactNode {
+  const connection = useConnection()
+  const [view, changeView] = useView()
+  const columns = useMemo(() => columnsOf(collection, view), [collection, view])
+  const list = listQuery(collection, view)
+  const name = list.toString()
+  list.set('fields', [...new Set(['id', namingField(collection), ...columns.map((column) => column.name)])].join(','))
+  const query = list.toString()
+  const { data: firstPage, error } = useQuery(pageQuery(connection, collection, query, undefined))
+  const total = firstPage?.pagination.total_count
+  const [selection, setSelection] = useState<Selection>({})
+  const selected = Object.keys(selection)
+  const [dialog, setDialog] = useState<'delete' | 'export'>()
+  const sort = view.get('sort')?.split(',') ?? []
+  const mayDelete = grantOf(connection, collection.name, 'delete') !== 'none' && collection.deletion !== undefined
+  const mayCreate = grantOf(connection, collection.name, 'create') !== 'none' && collection.made === 'by-clients'
+  return (
+    <div className="collection">
+      <div className="row">
+        <h1>{labelOf(collection.name)}</h1>
+        <span className="quiet" role="status">
+          {total !== undefined ? countOf(total, 'record') : error === null && 'Loading…'}
+        </span>
+        <span className="spring" />
+        {mayCreate && (
+          <>
+            <Link className="button" to={`/-/import/${collection.name}`}>
+              Import
+            </Link>
+            <Link className="button primary" to={`/-/new/${collection.name}?${view}`}>
+              New
+            </Link>
+          </>
+        )}
+      </div>
+      {collection.description !== undefined && <p className="quiet">{collection.description}</p>}
+      <div className="row toolbar">
+        <Narrowing collection={collection} />
+        <div className="row">
+          <ColumnPicker
+            collection={collection}
+            columns={columns}
+            onChange={(names) => changeView((next) => next.set('columns', names.join(',')), { replace: true })}
+          />
+          <button type="button" onClick={() => setDialog('export')}>
+            Export
+          </button>
+          {hasBin(connection, collection) && (
+            <Link className="button" to={`/-/bin/${collection.name}`}>
+              Recycle bin
+            </Link>
+          )}
+        </div>
+      </div>
+      {mayDelete &&
+        (selected.length > 0 ||
+          // A deletion takes filters and no search: with one, it would delete more than the table shows.
+          (collection.deletion?.by_filter && filtersOf(collection, view).length > 0 && !view.get('q'))) && (
+          <div className="row selection" role="status">
+            {selected.length > 0 && <span>{countOf(selected.length, 'record')} selected</span>}
+            <button type="button" className="danger" onClick={() => setDialog('delete')}>
+              {selected.length > 0 ? 'Delete selected' : 'Delete all that match'}
+            </button>
+            {selected.length > 0 && (
+              <button type="button" onClick={() => setSelection({})}>
+                Clear selection
+              </button>
+            )}
+          </div>
+        )}
+      <RecordsTable
+        key={name}
+        name={name}
+        query={query}
+        collection={collection}
+        total={total}
+        columns={columns}
+        sort={sort}
+        onSort={(field, isMore) => changeView((next) => changeSort(next, sort, field, isMore))}
+        selection={selection}
+        onSelect={mayDelete ? setSelection : undefined}
+        empty={
+          <Empty collection={collection}>
+            <p>Nothing here yet.</p>
+            {mayCreate && (
+              <Link className="button primary" to={`/-/new/${collection.name}`}>
+                Create the first one
+              </Link>
+            )}
+          </Empty>
+        }
+      />
+      {dialog === 'delete' && (
+        <BulkDeleteDialog
+          collection={collection}
+          ids={selected}
+          view={view}
+          onClose={(left) => {
+            setDialog(undefined)
+            setSelection(Object.fromEntries(left.map((id) => [id, true])))
+          }}
+        />
+      )}
+      {dialog === 'export' && (
+        <ExportDialog
+          collection={collection.name}
+          filter={conditionOf(collection, view)}
+          query={list}
+          shown={columns.map(({ name }) => name)}
+          onClose={() => setDialog(undefined)}
+        />
+      )}
+    </div>
+  )
+}

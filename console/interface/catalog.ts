@@ -1,0 +1,202 @@
+/** The collections of the interface, read from its OpenAPI document. */
+import { own } from './own.ts'
+
+/** A JSON Schema of the document. */
+export interface Schema {
+  readonly type?: string | readonly string[]
+  readonly format?: string
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly default?: unknown
+  readonly title?: string
+  readonly description?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly exclusiveMinimum?: number
+  readonly exclusiveMaximum?: number
+  readonly multipleOf?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly items?: Schema | boolean
+  readonly prefixItems?: readonly unknown[]
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly uniqueItems?: boolean
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean | Schema
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
+  readonly readOnly?: boolean
+  readonly writeOnly?: boolean
+  readonly $ref?: string
+}
+
+/** What JSON Schema cannot say about a field. */
+export interface FieldTraits {
+  /** The collection that the field refers to. */
+  readonly reference?: string
+  readonly on_delete?: 'restrict' | 'cascade' | 'clear'
+  /** Fixed once the record exists. */
+  readonly immutable?: boolean
+  readonly read_only?: boolean
+  readonly write_only?: boolean
+  readonly unique?: boolean
+  /** The values that each value may change to. */
+  readonly transitions?: Readonly<Record<string, readonly string[]>>
+  readonly search?: boolean
+  readonly sort?: boolean
+  /** The operators of filters: `eq`, `gt`, `in`, `contains`, `starts_with`, `null` and others. */
+  readonly filter?: readonly string[]
+}
+
+/** The extension `x-collection` of a tag. */
+interface CollectionExtension {
+  readonly path: string
+  /** Names of component schemas. */
+  readonly schemas: { readonly record: string; readonly create?: string; readonly patch?: string }
+  /** Who creates its records; `for-clients`: API keys. */
+  readonly made: 'by-clients' | 'by-server' | 'for-clients'
+  readonly fields: Readonly<Record<string, FieldTraits>>
+  readonly search: boolean
+  readonly within?: { readonly field: string; readonly collection: string }
+  readonly owner?: string
+  readonly deletion?: Deletion
+  readonly preconditions?: 'optional' | 'required'
+}
+
+/** What a deletion does. */
+export interface Deletion {
+  readonly variant: 'soft' | 'hard'
+  /** How long a deleted record is retained, in seconds. */
+  readonly grace_period?: number
+  readonly restorable?: boolean
+  /** The most records of one bulk deletion; `false`: there is none. */
+  readonly bulk: number | false
+  readonly by_filter: boolean
+}
+
+export interface Field extends FieldTraits {
+  readonly name: string
+  /** The schema in responses. */
+  readonly schema: Schema
+  /** The schema in bodies; `undefined`: nobody sends this field. */
+  readonly input: Schema | undefined
+  readonly required: boolean
+}
+
+export interface Collection extends Omit<CollectionExtension, 'fields' | 'schemas'> {
+  readonly name: string
+  readonly description: string | undefined
+  /** In the declared order; `id` first, then the declared fields, then the timestamps. */
+  readonly fields: readonly Field[]
+  readonly field: ReadonlyMap<string, Field>
+  /** The collections whose records lie within a record of this one. */
+  readonly children: readonly string[]
+  /** The fields of other collections that refer to this one. */
+  readonly referredBy: readonly { readonly collection: string; readonly field: string }[]
+}
+
+export interface Catalog {
+  readonly title: string
+  readonly version: string
+  readonly collections: ReadonlyMap<string, Collection>
+  /** The most records of a page that a request may ask for. */
+  readonly pageSize: number
+}
+
+/** An OpenAPI document, as far as the console reads it. */
+export interface OpenApiDocument {
+  readonly info: { readonly title: string; readonly version: string }
+  readonly tags?: readonly {
+    readonly name: string
+    readonly description?: string
+    readonly 'x-collection'?: CollectionExtension
+  }[]
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>
+    readonly parameters?: { readonly Limit?: { readonly schema: Schema } }
+  }
+}
+
+export function readCatalog(document: OpenApiDocument): Catalog {
+  const collections = new Map<string, Collection>()
+  const described = (document.tags ?? []).flatMap((tag) => {
+    const extension = tag['x-collection']
+    return extension === undefined ? [] : [{ tag, extension }]
+  })
+  const children = new Map<string, string[]>()
+  const referredBy = new Map<string, { readonly collection: string; readonly field: string }[]>()
+  for (const { tag, extension } of described) {
+    const { within, fields } = extension
+    if (within !== undefined) listed(children, within.collection).push(tag.name)
+    for (const [field, { reference }] of Object.entries(fields)) {
+      if (reference !== undefined) listed(referredBy, reference).push({ collection: tag.name, field })
+    }
+  }
+  for (const { tag, extension } of described) {
+    const { schemas: _, ...rest } = extension
+    const fields = fieldsOf(document, extension)
+    collections.set(tag.name, {
+      ...rest,
+      name: tag.name,
+      // A collection without a description is described by its name.
+      description: tag.description === `${labelOf(tag.name)}.` ? undefined : tag.description,
+      fields,
+      field: new Map(fields.map((field) => [field.name, field])),
+      children: children.get(tag.name) ?? [],
+      referredBy: referredBy.get(tag.name) ?? [],
+    })
+  }
+  const pageSize = Math.min(100, document.components.parameters?.Limit?.schema.maximum ?? 100)
+  return { title: document.info.title, version: document.info.version, collections, pageSize }
+}
+
+function listed<Entry>(lists: Map<string, Entry[]>, name: string): Entry[] {
+  const list = lists.get(name) ?? []
+  lists.set(name, list)
+  return list
+}
+
+function fieldsOf({ components }: OpenApiDocument, { schemas, fields: traits }: CollectionExtension): Field[] {
+  const schemaOf = (name: string | undefined) => (name === undefined ? undefined : components.schemas[name])
+  const create = schemaOf(schemas.create)
+  const shown = schemaOf(schemas.record)?.properties ?? {}
+  const sent = { ...schemaOf(schemas.patch)?.properties, ...create?.properties }
+  return [...new Set([...Object.keys(shown), ...Object.keys(sent)])].map((name) => ({
+    ...traits[name],
+    ...((name === 'id' || own(sent, name)?.readOnly) && { read_only: true }),
+    name,
+    schema: own(shown, name) ?? own(sent, name) ?? {},
+    input: own(sent, name),
+    required: create?.required?.includes(name) ?? false,
+  }))
+}
+
+/** A name for people: `project_id` becomes `Project`, `due_on` becomes `Due on`. */
+export function labelOf(name: string): string {
+  const words = name.replace(/_id$/, '').replaceAll(/[_-]+/g, ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+const naming = ['name', 'title', 'label', 'subject', 'email', 'code', 'slug', 'key']
+
+/** The field whose value names a record for people; `id` if there is none. */
+export function namingField({ fields, field }: Collection): string {
+  const isName = (each: Field | undefined) =>
+    each !== undefined && each.write_only !== true && typesOf(each.schema).includes('string')
+  const usual = naming.find((name) => isName(field.get(name)))
+  const first = fields.find((each) => each.search === true && isName(each))
+  return usual ?? first?.name ?? 'id'
+}
+
+/** The types that a schema allows, `null` among them. */
+export function typesOf(schema: Schema): readonly string[] {
+  const { type, anyOf, oneOf, enum: values } = schema
+  if (type !== undefined) return typeof type === 'string' ? [type] : type
+  const alternatives = anyOf ?? oneOf
+  if (alternatives !== undefined) return [...new Set(alternatives.flatMap(typesOf))]
+  return [...new Set((values ?? []).map((value) => (value === null ? 'null' : typeof value)))]
+}

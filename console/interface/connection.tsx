@@ -1,0 +1,93 @@
+/** The connection of a signed-in caller: version, catalog, permissions, and the function that sends requests. */
+import { useQuery } from '@tanstack/react-query'
+import { createContext, type ReactNode, use } from 'react'
+import { type Catalog, type Collection, type OpenApiDocument, readCatalog } from './catalog.ts'
+import type { PageSettings, VersionSetting } from './page-settings.ts'
+import type { Problem } from './problem.ts'
+import { makeSend, type Send } from './send.ts'
+import { session, updateSession } from './session.ts'
+
+/** Which records an action is permitted on. */
+export type Granted = 'all' | 'some' | 'none'
+
+/** The actions that a declaration permits or refuses. */
+export type Action = 'read' | 'create' | 'update' | 'delete' | 'restore' | 'read_deleted'
+
+/** A rule as it is declared, such as `role:admin`, `owner` or `{ where: … }`. */
+export type Rule = string | Readonly<Record<string, unknown>>
+
+/** The response of `GET /caller` (AUT-11). */
+export interface Caller {
+  readonly id: string
+  readonly roles: readonly string[]
+  readonly expires_at: string | null
+  readonly credential: string
+  readonly permissions: Readonly<
+    Record<string, Readonly<Partial<Record<Action, { readonly granted: Granted; readonly rules: readonly Rule[] }>>>>
+  >
+}
+
+export interface Connection {
+  readonly settings: PageSettings
+  readonly version: VersionSetting
+  readonly catalog: Catalog
+  readonly caller: Caller
+  readonly send: Send
+}
+
+const context = createContext<Connection | undefined>(undefined)
+
+/** The connection of the view that calls this. */
+export function useConnection(): Connection {
+  const connection = use(context)
+  if (connection === undefined) throw new Error('useConnection() was called outside a ConnectionProvider.')
+  return connection
+}
+
+/** @param action `none` if the action is unknown: a server may have fewer */
+export function grantOf({ caller }: Connection, collection: string, action: Action): Granted {
+  return caller.permissions[collection]?.[action]?.granted ?? 'none'
+}
+
+/** Whether the caller has a recycle bin for a collection. */
+export function hasBin(connection: Connection, { name, deletion }: Collection): boolean {
+  return deletion?.restorable === true && grantOf(connection, name, 'read_deleted') !== 'none'
+}
+
+interface Props {
+  readonly settings: PageSettings
+  readonly version: VersionSetting
+  readonly waiting: ReactNode
+  readonly failed: (problem: Problem, again: () => void) => ReactNode
+  /** Is called when the server says that the version was retired. */
+  readonly onRetired: () => void
+  readonly children: ReactNode
+}
+
+/** Loads the document and the caller, then shows its children with them. */
+export function ConnectionProvider({ settings, version, waiting, failed, onRetired, children }: Props): ReactNode {
+  const { data, error, refetch } = useQuery({
+    queryKey: [version.name, 'connection'],
+    queryFn: async ({ signal }) => {
+      const send = makeSend({ name: settings.name, version, carrier: settings.carrier, onRetired })
+      const [document, caller] = await Promise.all([
+        send<OpenApiDocument>({ path: '/openapi.json', signal }),
+        send<Caller>({ path: '/caller', signal }),
+      ])
+      noteCaller(caller.body, caller.headers)
+      return { settings, version, send, catalog: readCatalog(document.body), caller: caller.body }
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: Number.POSITIVE_INFINITY,
+  })
+  // What failed to load anew does not take away what somebody is typing.
+  if (data !== undefined) return <context.Provider value={data}>{children}</context.Provider>
+  return error === null ? waiting : failed(error as Problem, () => void refetch())
+}
+
+/** Notes whose credential it is, and when it expires by this computer's clock, which may be wrong. */
+function noteCaller({ id, expires_at }: Caller, headers: Headers): void {
+  const wrong = Date.now() - Date.parse(headers.get('Date') ?? '')
+  const expiresAt = expires_at === null ? session.current().expiresAt : Date.parse(expires_at) + (wrong || 0)
+  updateSession({ caller: id, expiresAt })
+}

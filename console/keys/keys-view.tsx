@@ -1,0 +1,186 @@
+/** API keys: create one (it is shown once), see who uses which, and revoke. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, type ReactNode, useId, useState } from 'react'
+import { useConnection } from '../interface/connection.tsx'
+import { Problem } from '../interface/problem.ts'
+import { collectionKey, newIdempotencyKey, type Page, type RecordData, refreshAll } from '../interface/records.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { notify } from '../ui/notices.tsx'
+import { ProblemView } from '../ui/problem-view.tsx'
+import { SmallTable } from '../ui/small-table.tsx'
+import { brief, formatTime } from '../ui/value.tsx'
+
+export default function KeysView(): ReactNode {
+  const connection = useConnection()
+  const [isCreating, setCreating] = useState(false)
+  const [revoking, setRevoking] = useState<RecordData>()
+  const { data, error, refetch } = useQuery<Page, Problem>({
+    queryKey: [...collectionKey(connection, 'api-keys'), 'list'],
+    queryFn: async ({ signal }) => {
+      const query = new URLSearchParams({ limit: '100', sort: '-created_at' })
+      return (await connection.send<Page>({ path: '/api-keys', query, signal })).body
+    },
+  })
+  return (
+    <>
+      <div className="row">
+        <h1>API keys</h1>
+        <span className="spring" />
+        <button type="button" className="primary" onClick={() => setCreating(true)}>
+          New key
+        </button>
+      </div>
+      {error !== null && <ProblemView problem={error} again={() => void refetch()} />}
+      <SmallTable titles={['Subject', 'Roles', 'Key', 'Last used', 'Expires', 'Made by']} actions>
+        {data?.data.map((key) => (
+          <tr key={key.id}>
+            <td>
+              <bdi>{brief(String(key['subject']))}</bdi>
+            </td>
+            <td>{Array.isArray(key['roles']) && key['roles'].length > 0 ? brief(key['roles'].join(', ')) : '–'}</td>
+            <td>
+              <code>{String(key['hint'])}…</code>
+            </td>
+            <td className="number">{timeOr(key['last_used_at'], 'never')}</td>
+            <td className="number">{key['revoked_at'] === null ? timeOr(key['expires_at'], 'never') : 'revoked'}</td>
+            <td>
+              <bdi>{brief(String(key['made_by'] ?? 'the command line'))}</bdi>
+            </td>
+            <td>
+              {key['revoked_at'] === null && (
+                <button type="button" className="danger" onClick={() => setRevoking(key)}>
+                  Revoke
+                </button>
+              )}
+            </td>
+          </tr>
+        ))}
+      </SmallTable>
+      {data?.pagination.next_cursor && <p className="quiet">The newest 100 of {data.pagination.total_count} keys.</p>}
+      {isCreating && <NewKey onClose={() => setCreating(false)} />}
+      {revoking !== undefined && <Revoke record={revoking} onClose={() => setRevoking(undefined)} />}
+    </>
+  )
+}
+
+function timeOr(value: unknown, otherwise: string): string {
+  return typeof value === 'string' ? formatTime(value) : otherwise
+}
+
+function NewKey({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const connection = useConnection()
+  const client = useQueryClient()
+  const ids = useId()
+  const [made, setMade] = useState<string>()
+  const [problem, setProblem] = useState<Problem>()
+  const isAdministrator = connection.caller.roles.includes('admin')
+  const create = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const text = (name: string) => String(form.get(name) ?? '').trim()
+    const [subject, roles, days] = [text('subject'), text('roles'), Number(text('days'))]
+    const body = {
+      ...(subject !== '' && { subject }),
+      ...(roles !== '' && { roles: roles.split(/[\s,]+/) }),
+      ...(days > 0 && { expires_at: new Date(Date.now() + days * 86_400_000).toISOString() }),
+    }
+    try {
+      const headers = { 'Idempotency-Key': newIdempotencyKey() }
+      const created = await connection.send<RecordData>({ method: 'POST', path: '/api-keys', headers, body })
+      setMade(String(created.body['key']))
+      await refreshAll(client, connection)
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      setProblem(error)
+    }
+  }
+  if (made !== undefined) {
+    return (
+      <Dialog
+        title="Your new key"
+        onClose={onClose}
+        actions={
+          <>
+            <CopyButton text={made} />
+            <button type="button" className="primary" onClick={onClose}>
+              I have kept it
+            </button>
+          </>
+        }
+      >
+        <p>Keep it now: it is shown only here and only once.</p>
+        <pre>{made}</pre>
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog title="New API key" onClose={onClose}>
+      <form className="sign-in" onSubmit={create}>
+        {isAdministrator && (
+          <>
+            <label htmlFor={`${ids}-subject`}>Subject: who will use it</label>
+            <input id={`${ids}-subject`} name="subject" autoComplete="off" placeholder={connection.caller.id} />
+          </>
+        )}
+        <label htmlFor={`${ids}-roles`}>Roles, separated by commas</label>
+        <input id={`${ids}-roles`} name="roles" autoComplete="off" placeholder={connection.caller.roles.join(', ')} />
+        <label htmlFor={`${ids}-days`}>Valid for how many days</label>
+        <input id={`${ids}-days`} name="days" inputMode="numeric" pattern="[0-9]*" placeholder="as long as yours" />
+        {problem !== undefined && <ProblemView problem={problem} />}
+        <button type="submit" className="primary">
+          Create
+        </button>
+      </form>
+    </Dialog>
+  )
+}
+
+interface RevokeProps {
+  readonly record: RecordData
+  readonly onClose: () => void
+}
+
+function Revoke({ record, onClose }: RevokeProps): ReactNode {
+  const connection = useConnection()
+  const client = useQueryClient()
+  const [withOthers, setWithOthers] = useState(false)
+  const [problem, setProblem] = useState<Problem>()
+  const revoke = async () => {
+    const query = withOthers ? new URLSearchParams({ descendants: 'true' }) : undefined
+    try {
+      await connection.send({ method: 'DELETE', path: `/api-keys/${record.id}`, query })
+      notify('done', 'Revoked: the key is refused from now on.')
+      await refreshAll(client, connection)
+      onClose()
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      setProblem(error)
+    }
+  }
+  return (
+    <Dialog
+      title={`Revoke the key of ${brief(String(record['subject']))}`}
+      onClose={onClose}
+      actions={
+        <>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="button" className="danger" onClick={() => void revoke()}>
+            Revoke
+          </button>
+        </>
+      }
+    >
+      <p>
+        The server then refuses every request with <code>{String(record['hint'])}…</code>. You cannot undo this.
+      </p>
+      <label className="check">
+        <input type="checkbox" checked={withOthers} onChange={() => setWithOthers(!withOthers)} /> Also revoke the keys
+        that were made with it
+      </label>
+      {problem !== undefined && <ProblemView problem={problem} />}
+    </Dialog>
+  )
+}

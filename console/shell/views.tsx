@@ -1,0 +1,96 @@
+/**
+ * Which view each address shows. All views are one file with the libraries: it is smaller than several, and no view is
+ * missing when the server gets a newer console.
+ */
+import { type ComponentType, createElement, type ReactNode, useEffect, useRef } from 'react'
+import { Route, Switch, useLocation } from 'wouter'
+import BinView from '../bin/bin-view.tsx'
+import { CollectionView } from '../collections/collection-view.tsx'
+import HealthView from '../health/health-view.tsx'
+import ImportView from '../imports/import-view.tsx'
+import { type Collection, labelOf } from '../interface/catalog.ts'
+import { useConnection } from '../interface/connection.tsx'
+import JobView from '../jobs/job-view.tsx'
+import JobsView from '../jobs/jobs-view.tsx'
+import KeysView from '../keys/keys-view.tsx'
+import { Overview } from '../overview/overview.tsx'
+import NewRecordView from '../records/new-record-view.tsx'
+import { RecordView } from '../records/record-view.tsx'
+import { Boundary } from '../ui/boundary.tsx'
+import VersionsView from '../versions/versions-view.tsx'
+
+export function Views(): ReactNode {
+  const [path] = useLocation()
+  const { title } = useConnection().settings
+  useEffect(() => {
+    document.title = [...titleOf(path), title].join(' · ')
+  }, [path, title])
+  const shown = useRef(path)
+  useEffect(() => {
+    if (shown.current === path) return
+    shown.current = path
+    scrollTo(0, 0)
+    // What had the focus may be gone with the last view: the keyboard goes on in the new one, not at the page's start.
+    if (document.activeElement === document.body) document.getElementById('main')?.focus({ preventScroll: true })
+  }, [path])
+  return (
+    <Boundary key={path}>
+      <Switch>
+        <Route path="/" component={Overview} />
+        <Route path="/-/jobs" component={JobsView} />
+        <Route path="/-/jobs/:id">{({ id }) => <JobView id={id} />}</Route>
+        <Route path="/-/keys" component={KeysView} />
+        <Route path="/-/versions" component={VersionsView} />
+        <Route path="/-/health" component={HealthView} />
+        <Route path="/-/bin/:collection">{({ collection }) => <Known name={collection} view={BinView} />}</Route>
+        <Route path="/-/new/:collection">{({ collection }) => <Known name={collection} view={NewRecordView} />}</Route>
+        <Route path="/-/import/:collection">{({ collection }) => <Known name={collection} view={ImportView} />}</Route>
+        <Route path="/:collection">{({ collection }) => <Known name={collection} view={CollectionView} />}</Route>
+        <Route path="/:collection/:id">
+          {({ collection, id }) => <Known name={collection} id={decoded(id)} view={RecordView} />}
+        </Route>
+        <Route>
+          <NotHere />
+        </Route>
+      </Switch>
+    </Boundary>
+  )
+}
+
+/** The parts of a view's title, such as "New" and "Tasks". */
+function titleOf(path: string): string[] {
+  const [first = '', ...others] = path.slice(1).split('/')
+  const names = first === '-' ? others : [first]
+  return names.filter((name) => /^[a-z]/.test(name) && name.length <= 40).map(labelOf)
+}
+
+interface KnownProps {
+  readonly name: string
+  readonly id?: string
+  readonly view: ComponentType<{ readonly collection: Collection; readonly id: string }>
+}
+
+/** Shows a view of a collection, if the interface has it in this version. */
+function Known({ name, id = '', view }: KnownProps): ReactNode {
+  const collection = useConnection().catalog.collections.get(name)
+  if (collection === undefined) return <NotHere />
+  return createElement(view, { key: `${name}/${id}`, collection, id })
+}
+
+/** A segment of the address; what somebody has typed there need not be one. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+function NotHere(): ReactNode {
+  return (
+    <>
+      <h1>Nothing is here</h1>
+      <p>This version of the interface has no such collection. Choose one in the menu.</p>
+    </>
+  )
+}

@@ -1,0 +1,126 @@
+/** Sends and commits changes of one statement together, if they come from many requests at the same time. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Row, Statement } from '../transaction.ts'
+import type { Preparing } from './client.ts'
+import { SharedConnection, type StallWatch } from './connections.ts'
+import { isFromServer, isLocked, isUnusable } from './errors.ts'
+import { awaitCommit } from './send.ts'
+import type { ConnectionOptions } from './settings.ts'
+
+/** How many changes commit together at most. */
+const mostTogether = 16
+
+/** No further change joins a group that has so many characters, so that small changes do not wait for large ones. */
+const mostCharacters = 65_536
+
+/** How many changes wait for each connection at most. */
+const mostWaiting = 4 * mostTogether
+
+interface Change {
+  readonly statement: Statement
+  readonly resolve: (rows: Row[]) => void
+  readonly reject: (error: unknown) => void
+  /** It was in a group that failed, perhaps because of another one. */
+  isAlone: boolean
+}
+
+/**
+ * Runs changes on a few connections. Each connection has one group at a time, which is a transaction. If it fails, each
+ * of its changes runs again in a transaction of its own.
+ */
+export class GroupedChanges {
+  readonly #connections: readonly SharedConnection[]
+  readonly #idle: SharedConnection[]
+  readonly #waiting: Change[] = []
+  #isPlanned = false
+
+  constructor(options: ConnectionOptions, watch: StallWatch, count: number) {
+    this.#connections = Array.from({ length: count }, () => new SharedConnection(options, watch))
+    this.#idle = [...this.#connections]
+  }
+
+  /** Whether so many changes wait that a further one should use a connection of its own. */
+  get isFull(): boolean {
+    return this.#waiting.length >= mostWaiting * this.#connections.length
+  }
+
+  /**
+   * Runs a change that is a transaction by itself (`standalone`).
+   *
+   * @returns no rows where it has changed nothing, and has to be tried on a connection of its own
+   */
+  run(statement: Statement, preparing: Preparing): Promise<Row[]> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ statement, resolve, reject, isAlone: false })
+      this.#plan(preparing)
+    })
+  }
+
+  /** Waits for all changes, then closes all connections. */
+  async close(): Promise<void> {
+    while (this.#waiting.length > 0) await sleep(10)
+    await Promise.all(this.#connections.map((each) => each.close()))
+  }
+
+  /** Forms groups once all requests of this turn of the event loop have added their changes. */
+  #plan(preparing: Preparing): void {
+    if (this.#isPlanned) return
+    this.#isPlanned = true
+    setImmediate(() => {
+      this.#isPlanned = false
+      while (this.#waiting.length > 0 && this.#idle.length > 0) {
+        const share = Math.ceil(this.#waiting.length / this.#idle.length)
+        const group = this.#takeGroup(Math.min(share, mostTogether))
+        void this.#send(this.#idle.pop() as SharedConnection, group, preparing)
+      }
+    })
+  }
+
+  /** Takes the change that has waited longest, and others with the same statement. */
+  #takeGroup(most: number): Change[] {
+    const { isAlone, statement } = this.#waiting[0] as Change
+    if (isAlone) return this.#waiting.splice(0, 1)
+    const group: Change[] = []
+    let characters = 0
+    for (let index = 0; index < this.#waiting.length && group.length < most && characters < mostCharacters; ) {
+      const change = this.#waiting[index] as Change
+      if (change.isAlone || change.statement.text !== statement.text) index++
+      else {
+        group.push(...this.#waiting.splice(index, 1))
+        characters += charactersOf(change.statement)
+      }
+    }
+    // Groups lock records in one order, so that they do not deadlock.
+    return group.sort((left, right) => ((left.statement.writes ?? '') < (right.statement.writes ?? '') ? -1 : 1))
+  }
+
+  async #send(connection: SharedConnection, group: readonly Change[], preparing: Preparing): Promise<void> {
+    const statements = group.map(({ statement }) => statement)
+    try {
+      const found = await connection.use((client) => awaitCommit(client.prepareAndRunAll(statements, preparing)))
+      for (const [index, { resolve }] of group.entries()) resolve(found[index] ?? [])
+    } catch (error) {
+      if (isUnusable(error)) void connection.discard()
+      this.#failed(group, error)
+    } finally {
+      this.#idle.push(connection)
+      if (this.#waiting.length > 0) this.#plan(preparing)
+    }
+  }
+
+  #failed(group: readonly Change[], error: unknown): void {
+    if (group.length > 1 && isFromServer(error) && !isUnusable(error)) {
+      this.#waiting.unshift(...group.map((change) => Object.assign(change, { isAlone: true })))
+      return
+    }
+    for (const { resolve, reject } of group) {
+      // A change that waits for a lock must not keep others waiting.
+      if (isLocked(error)) resolve([])
+      else reject(error)
+    }
+  }
+}
+
+function charactersOf({ values }: Statement): number {
+  return values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
+}
