@@ -14,6 +14,7 @@ export {
   ProblemError,
   type Query,
 } from './client/client.ts'
+export type { CollectionTypes, InterfaceTypes, TypesOf } from './client/interface-types.ts'
 export { DeclarationError, type Problem } from './model/check/problem.ts'
 export {
   type AccessRule,

@@ -1,0 +1,39 @@
+/**
+ * The types of an interface, as the client uses them. A declaration carries them in the property `~types`, which exists
+ * for the compiler only; `resourced types` writes them for an interface whose declaration is not at hand.
+ */
+
+/** The types of one collection: what its requests and responses contain. */
+export interface CollectionTypes {
+  /** A record as a read returns it: `id`, `created_at`, and the fields. An optional field may be missing. */
+  readonly record: object
+  /** The body of POST. */
+  readonly create: object
+  /** The body of PUT. */
+  readonly replace: object
+  /** The body of PATCH (JSON Merge Patch): `null` removes a value. */
+  readonly patch: object
+  /** The query parameters that filter, such as `{ status?: 'open' | 'done', 'due_on[lt]'?: string, q?: string }`. */
+  readonly filter: object
+  /** The terms of `sort`, such as `'due_on' | '-due_on'`. */
+  readonly sort: string
+  /** The names that `fields` may select. */
+  readonly field: string
+  /** The collections that are within this one, such as `'tasks'`; `never` for none. */
+  readonly nested: string
+}
+
+/** The types of an interface, by the names of its collections. */
+export type InterfaceTypes = { readonly [collection: string]: CollectionTypes }
+
+/**
+ * The types that a declaration carries. `InterfaceTypes` stay as they are.
+ *
+ * @example
+ * type Task = TypesOf<typeof api>['tasks']['record']
+ */
+export type TypesOf<T> = string extends keyof T
+  ? T
+  : T extends { readonly '~types'?: infer Types }
+    ? NonNullable<Types>
+    : T
