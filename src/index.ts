@@ -8,13 +8,12 @@ export {
   type Collection,
   type CreateOptions,
   etagOf,
-  type JsonObject,
   type Page,
   type ProblemEntry,
   ProblemError,
   type Query,
 } from './client/client.ts'
-export type { CollectionTypes, InterfaceTypes, TypesOf } from './client/interface-types.ts'
+export type { CollectionTypes, InterfaceTypes, JsonObject, TypesOf } from './client/interface-types.ts'
 export { DeclarationError, type Problem } from './model/check/problem.ts'
 export {
   type AccessRule,

@@ -3,6 +3,8 @@
  * application itself, in process (`app.as`).
  */
 
+import type { JsonObject } from './interface-types.ts'
+
 /** A request of the client. */
 export interface ClientRequest {
   readonly method: string
@@ -25,9 +27,6 @@ export interface ClientResponse {
 
 /** Sends a request. */
 export type Send = (request: ClientRequest) => Promise<ClientResponse>
-
-/** A JSON object. */
-export type JsonObject = Readonly<Record<string, unknown>>
 
 /** A page of a collection. */
 export interface Page {

@@ -37,3 +37,6 @@ export type TypesOf<T> = string extends keyof T
   : T extends { readonly '~types'?: infer Types }
     ? NonNullable<Types>
     : T
+
+/** A JSON object. */
+export type JsonObject = Readonly<Record<string, unknown>>
