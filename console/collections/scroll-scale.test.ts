@@ -24,6 +24,11 @@ test('a list that browsers can draw is scrolled as it is', () => {
   }
 })
 
+test('no list is higher than Firefox draws an element, 17.9 million pixels', () => {
+  const { most } = extentOf(50_000_000)
+  assert.ok(most + screen < 17_900_000, String(most + screen))
+})
+
 test('the ends of the scroll bar are the ends of a list of any length', () => {
   for (const rows of [1, 400_000, 1_000_000, 50_000_000]) {
     const extent = extentOf(rows)
