@@ -1,5 +1,6 @@
 /**
- * Runs tests in groups, as many at once as there are processors, and prints failures alone in full.
+ * Runs tests in groups, and prints a line for each group, and failures in full. Lanes take test files from one queue,
+ * so that every processor is busy until the end.
  *
  * `quick` runs what every change must pass, on both engines; `rest` everything else; `postgres 18` and `postgres 15`
  * all tests that follow the engine. Test files and options of `node --test` after the word run instead of its
@@ -7,6 +8,7 @@
  */
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { noBrowser } from '../test/browser/chromium.ts'
 import { type Cluster, startCluster } from '../test/postgres/cluster.ts'
 import { type Version, whyNoPostgres } from '../test/postgres/programs.ts'
@@ -14,6 +16,7 @@ import { testFiles } from '../test/postgres/test-files.ts'
 import {
   concernsWorkers,
   isEssential,
+  isLong,
   isPostgresOnly,
   isQuick,
   isRest,
@@ -22,7 +25,7 @@ import {
   opensPages,
 } from '../test/selection.ts'
 
-/** Test files that one run of Node's test runner takes. */
+/** Test files that run in the same way, and have one line of results. */
 interface Group {
   readonly title: string
   readonly files: readonly string[]
@@ -30,11 +33,32 @@ interface Group {
   readonly version?: Version
   /** How many workers the servers have that the tests start; one where it is left out. */
   readonly workers?: string
-  /** Whether all files run in one process, which loads the program once. Otherwise each file has its own. */
+  /** Whether files share a process, which loads the program once. Otherwise each file has its own. */
   readonly shared?: boolean
 }
 
-const lanes = availableParallelism()
+/** What one run of Node's test runner takes of a group. */
+interface Run {
+  readonly group: Group
+  readonly files: readonly string[]
+}
+
+/** What the finished runs of a group have come to. */
+interface Tally {
+  unfinished: number
+  passed: number
+  failed: number
+  skipped: number
+  seconds: number
+}
+
+const processors = availableParallelism()
+// Many tests wait for most of their time: for a disk, a timer, or a server that starts.
+const lanes = processors + 1
+// What one test file, or a server that it starts, has compiled, the next need not. Never in a shared folder: Node runs
+// what is there.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../.resourced/compiled')
+
 const [selection = 'quick', ...words] = process.argv.slice(2)
 const asked: Version = words[0] === '15' ? '15' : '18'
 const given = words.filter((word) => word !== '15' && word !== '18')
@@ -47,14 +71,15 @@ if (noBrowser !== false) {
 }
 const clusters = new Map<Version, Promise<Cluster>>()
 try {
-  const groups = given.length > 0 ? [{ title: 'named files', files: given, ...on(asked) }] : await groupsOf()
-  if ((await runAll(groups)) > 0) process.exitCode = 1
+  const runs = given.length > 0 ? [namedRun()] : (await groupsOf()).flatMap(runsOf)
+  if (!(await runAll(runs))) process.exitCode = 1
 } finally {
   for (const cluster of clusters.values()) await (await cluster).stop()
 }
 
-function on(version: Version): Pick<Group, 'version'> {
-  return onPostgres ? { version } : {}
+/** Options of the test runner may be among the words. */
+function namedRun(): Run {
+  return { group: { title: 'named files', files: given, ...(onPostgres && { version: asked }) }, files: given }
 }
 
 async function groupsOf(): Promise<readonly Group[]> {
@@ -76,9 +101,7 @@ async function groupsOf(): Promise<readonly Group[]> {
   ]
 }
 
-/**
- * Files of one engine: those that may share a process in a group for each processor, the others in groups of their own.
- */
+/** Files of one engine: those that may share a process, and the others. */
 function grouped(title: string, files: readonly string[], version?: Version): Group[] {
   const missing = version === undefined || process.env.TEST_POSTGRES !== undefined ? undefined : whyNoPostgres(version)
   if (missing !== undefined) {
@@ -91,30 +114,47 @@ function grouped(title: string, files: readonly string[], version?: Version): Gr
   const sharing = files.filter(mayShareProcess)
   const apart = files.filter((file) => !mayShareProcess(file))
   const groups = [
-    ...split(apart).map((part) => ({ title: `${title}, a process for each file`, files: part, ...engine })),
-    ...split(sharing).map((part) => ({ title: `${title}, one process`, files: part, shared: true, ...engine })),
+    { title: `${title}, one process`, files: sharing, shared: true, ...engine },
+    { title: `${title}, a process for each file`, files: apart, ...engine },
   ]
   return groups.filter((group) => group.files.length > 0)
 }
 
-function split(files: readonly string[]): string[][] {
-  return Array.from({ length: lanes }, (_, lane) => files.filter((_, index) => index % lanes === lane))
+/** A run for each processor where files share a process; otherwise one for each file. */
+function runsOf(group: Group): Run[] {
+  const parts = group.shared
+    ? Array.from({ length: processors }, (_, part) => group.files.filter((_, index) => index % processors === part))
+    : group.files.map((file) => [file])
+  return parts.filter((files) => files.length > 0).map((files) => ({ group, files }))
 }
 
-/** @returns how many groups failed */
-async function runAll(groups: readonly Group[]): Promise<number> {
-  const waiting = [...groups]
-  let failed = 0
+/** @returns whether all tests have passed */
+async function runAll(runs: readonly Run[]): Promise<boolean> {
+  // A lane that took a long one last would end long after the others.
+  const [long, short] = [runs.filter(isLongRun), runs.filter((run) => !isLongRun(run))]
+  const waiting = [...long, ...short]
+  const tallies = new Map<Group, Tally>()
+  for (const { group } of runs) {
+    const tally = tallies.get(group) ?? { unfinished: 0, passed: 0, failed: 0, skipped: 0, seconds: 0 }
+    tallies.set(group, { ...tally, unfinished: tally.unfinished + 1 })
+  }
+  let passed = true
   const lane = async () => {
-    for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
-      if (!(await run(group))) failed++
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      if (!(await run(next, tallies.get(next.group) as Tally))) passed = false
     }
   }
   await Promise.all(Array.from({ length: lanes }, lane))
-  return failed
+  return passed
 }
 
-async function run({ title, files, version, workers, shared = false }: Group): Promise<boolean> {
+function isLongRun({ group, files }: Run): boolean {
+  return group.shared === true || files.some(isLong)
+}
+
+/** @returns whether its tests have passed */
+async function run({ group, files }: Run, tally: Tally): Promise<boolean> {
+  const { title, version, workers, shared = false } = group
   // Tests of SQLite use 18 too: some compare both engines.
   const database = await databaseOf(version ?? '18')
   const started = performance.now()
@@ -130,10 +170,23 @@ async function run({ title, files, version, workers, shared = false }: Group): P
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
   const counts = Object.fromEntries([...output.matchAll(/^ℹ (\w+) (\d+)/gm)].map(([, name, count]) => [name, count]))
-  const seconds = ((performance.now() - started) / 1000).toFixed(0)
-  console.log(`${title}: ${counts.pass} passed, ${counts.fail} failed, ${counts.skipped} skipped, ${seconds} s`)
-  const failures = output.indexOf('\n✖ failing tests:')
-  if (code !== 0) console.log(failures === -1 ? output : output.slice(failures))
+  tally.seconds += (performance.now() - started) / 1000
+  for (const [name, word] of [
+    ['passed', 'pass'],
+    ['failed', 'fail'],
+    ['skipped', 'skipped'],
+  ] as const) {
+    tally[name] += Number(counts[word] ?? 0)
+  }
+  if (code !== 0) {
+    const failures = output.indexOf('\n✖ failing tests:')
+    console.log(`${title}: ${files.join(' ')} failed`)
+    console.log(failures === -1 ? output : output.slice(failures))
+  }
+  if (--tally.unfinished === 0) {
+    const { passed, failed, skipped, seconds } = tally
+    console.log(`${title}: ${passed} passed, ${failed} failed, ${skipped} skipped, ${seconds.toFixed(0)} s`)
+  }
   return code === 0
 }
 

@@ -10,6 +10,8 @@ const slow = [
   /^src\/cli\/(?:dev|huge-files|import)\.test/,
 ]
 
+const long = [/^src\/cli\/dev\.test/]
+
 const quickTests =
   /^test\/(?:scenarios\/.*|boundaries|engine|examples|openapi-truth|private-files|readiness|rules|checker\/own|checker\/cases|documentation\/(?:page|links)|wire\/head|browser\/(?:browser|cors|console-journey|console-permissions))\.test\.ts$/
 
@@ -24,6 +26,11 @@ export function isQuick(file: string): boolean {
 /** Whether it runs after the quick tests. */
 export function isRest(file: string): boolean {
   return !isQuick(file) && !elsewhere.test(file)
+}
+
+/** Whether it takes half a minute or more: it begins before the others, so that none of it is left at the end. */
+export function isLong(file: string): boolean {
+  return long.some((pattern) => pattern.test(file))
 }
 
 /** Whether it opens pages in a browser. `npm test` runs the quick ones on SQLite only. */
