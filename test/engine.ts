@@ -1,6 +1,5 @@
 /** The engine that tests run on: SQLite, or with TEST_ENGINE=postgres PostgreSQL (see CONTRIBUTING.md). */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after } from 'node:test'
@@ -9,6 +8,7 @@ import type { Catalog } from '../src/model/resource.ts'
 import type { Apply } from '../src/storage/migration/migration-step.ts'
 import { openSqlite } from '../src/storage/sqlite/storage.ts'
 import type { OnCommit, Storage } from '../src/storage/storage.ts'
+import { fastFolder } from './postgres/account.ts'
 import { copyOf, type EmptyDatabase, emptyDatabase } from './postgres/database.ts'
 import { query } from './postgres/query.ts'
 
@@ -116,7 +116,8 @@ function inMemory(): Place {
 }
 
 function inFile(): Place {
-  const folder = mkdtempSync(join(tmpdir(), 'resourced-'))
+  // Like the cluster of PostgreSQL: a disk takes longer to sync than most tests take.
+  const folder = mkdtempSync(join(fastFolder(), 'resourced-'))
   const path = join(folder, 'data.db')
   return {
     address: `sqlite:${path}`,
