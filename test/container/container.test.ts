@@ -43,7 +43,7 @@ describe('the container files of resourced init', { skip: cannotRun }, () => {
   let compose: { services: Record<string, any>; volumes: object }
 
   before(async () => {
-    consumer = await installPackage()
+    consumer = await installPackage({ needsTools: false })
     base = await mkdtemp(join(tmpdir(), 'resourced-container-'))
     await run('chmod', ['755', base])
     // As deep as the folders of the stages, so that the relative address of the package is right there too.

@@ -28,8 +28,12 @@ export interface Consumer {
   remove(): Promise<void>
 }
 
-/** Builds and packs the package, and installs it into an empty folder. */
-export async function installPackage(): Promise<Consumer> {
+/**
+ * Builds and packs the package, and installs it into an empty folder.
+ *
+ * @param needsTools whether the runtimes and checks are installed too, which takes far longer; else `tools` is empty
+ */
+export async function installPackage({ needsTools = true } = {}): Promise<Consumer> {
   const base = await mkdtemp(join(tmpdir(), 'resourced-package-'))
   const [built, folder, tools] = ['dist', 'application', 'tools'].map((name) => join(base, name)) as [
     string,
@@ -45,10 +49,12 @@ export async function installPackage(): Promise<Consumer> {
     const tarball = join(base, filename)
     await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
     await run('npm', ['install', ...quiet, tarball], { cwd: folder })
-    for (const name of ['package.json', 'package-lock.json']) {
-      await cp(join(import.meta.dirname, 'tools', name), join(tools, name))
+    if (needsTools) {
+      for (const name of ['package.json', 'package-lock.json']) {
+        await cp(join(import.meta.dirname, 'tools', name), join(tools, name))
+      }
+      await run('npm', ['ci', ...quiet], { cwd: tools })
     }
-    await run('npm', ['ci', ...quiet], { cwd: tools })
     return { built, tarball, folder, tools, remove }
   } catch (error) {
     await remove()
