@@ -1,11 +1,12 @@
 /** Several workers are one server: no request is lost, and nothing is counted twice (`serve --workers`). */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, clientOf, isConnectionLost, type Send } from './durability/client.ts'
 import { createKey, type ServerProcess, startServer } from './durability/command.ts'
 import { newDatabase } from './engine.ts'
@@ -249,12 +250,18 @@ test('if the supervisor is killed, workers answer what they have and end, and le
   assert.equal(ids.length, 2)
   const { port } = new URL(server.origin)
   const body = JSON.stringify({ name: 'in two halves' })
-  const head = `POST /v1/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
+  const head = `POST /v1/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`
+  // 100 says that a worker has begun a request.
+  const begun: Promise<unknown>[] = []
   const halves = await Promise.all(
     [1, 2, 3].map(() =>
       sendRaw(server.origin, head + body.slice(0, 5), {
+        patience: 60_000,
         async afterwards(socket) {
-          await sleep(200)
+          begun.push(once(socket, 'data'))
+          // The other two begin in this turn.
+          await nextTurn()
+          await Promise.all(begun)
           const id = server.child.pid as number
           if (isRunning(id)) process.kill(id, 'SIGKILL')
           await until(async () => !isRunning(id))
@@ -263,7 +270,9 @@ test('if the supervisor is killed, workers answer what they have and end, and le
       }),
     ),
   )
-  for (const { answers, closed } of halves) assert.deepEqual([answers[0]?.status, closed], [201, true])
+  for (const { answers, closed } of halves) {
+    assert.deepEqual([...answers.map(({ status }) => status), closed], [100, 201, true])
+  }
   await until(async () => !ids.some(isRunning))
   await stop(await start('2', ['--port', port]))
 })
