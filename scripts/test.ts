@@ -93,11 +93,15 @@ async function groupsOf(): Promise<readonly Group[]> {
     return [...grouped('PostgreSQL 18', quick, '18'), ...grouped('SQLite', files.filter(isQuick))]
   }
   const rest = repeated.filter((file) => isRest(file) || opensPages(file))
+  const generated = ['test/schemathesis/schemathesis.test.ts']
+  // The first one installs Schemathesis, and the second one, as the last of the long runs, finds it installed.
   return [
+    { title: 'Schemathesis, SQLite', files: generated },
     ...grouped('SQLite', files.filter(isRest)),
     ...grouped('4 workers', files.filter(concernsWorkers)).map((group) => ({ ...group, workers: '4' })),
     ...grouped('PostgreSQL 18', rest.filter(isWorthRepeating), '18'),
     ...grouped('PostgreSQL 15', repeated.filter(isEssential), '15'),
+    ...grouped('Schemathesis, PostgreSQL 18', generated, '18'),
   ]
 }
 

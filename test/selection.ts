@@ -10,12 +10,17 @@ const slow = [
   /^src\/cli\/(?:dev|huge-files|import)\.test/,
 ]
 
-const long = [/^src\/cli\/dev\.test/]
+const long = [
+  /^src\/(?:cli\/dev|server\/node\/slow-clients)\.test/,
+  /^test\/(?:container|documentation|package|power-cut|schemathesis)\//,
+  /^test\/(?:backup|canaries|command-errors|deletion-crash|durability|move|permissions|slow-clients)\.test/,
+  /^test\/browser\/(?:api-page|console-(?:accessibility|browse|openid|session))\.test/,
+]
 
 const quickTests =
   /^test\/(?:scenarios\/.*|boundaries|engine|examples|openapi-truth|private-files|readiness|rules|checker\/own|checker\/cases|documentation\/(?:page|links)|wire\/head|browser\/(?:browser|cors|console-journey|console-permissions))\.test\.ts$/
 
-// Commands of their own run these: `test:schemathesis`, and one that needs a Redis server.
+// Others run these: Schemathesis has groups of its own, and one command needs a Redis server.
 const elsewhere = /^test\/(?:schemathesis|redis)\//
 
 /** Whether every change must pass it. */
