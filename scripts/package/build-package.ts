@@ -4,13 +4,10 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { bundle, type Files } from './bundle.ts'
-import { copied, generated, packageManifest, root, templates } from './contents.ts'
+import { copied, generated, nodeModules, packageManifest, root, templates } from './contents.ts'
 import { licenses } from './licenses.ts'
 import { buildPages } from './pages.ts'
 import { declarations } from './types.ts'
-
-/** The module that the package's name leads to. Its first import runs before the second. */
-const entry = "import './lib/require-node.js'\nexport * from './lib/index.js'\n"
 
 /** Builds the package. What the folder contained is removed. */
 export async function buildPackage(folder: string): Promise<void> {
@@ -20,7 +17,13 @@ export async function buildPackage(folder: string): Promise<void> {
   await writeAll(join(folder, 'lib'), code)
   await chmod(join(folder, 'lib/main.js'), 0o755)
   await writeAll(join(folder, 'types'), types)
-  await writeFile(join(folder, 'index.js'), entry)
+  for (const module of Object.keys(nodeModules)) {
+    // The first import runs before the second.
+    await writeFile(
+      join(folder, `${module}.js`),
+      `import './lib/require-node.js'\nexport * from './lib/${module}.js'\n`,
+    )
+  }
   await writeFile(join(folder, 'lib/recheck.br'), await compressedRecheck())
   await copyFile(new URL('recheck.cjs', import.meta.url), join(folder, 'lib/recheck.cjs'))
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)

@@ -13,9 +13,15 @@ export interface Manifest {
 /** The root of the repository. */
 export const root = new URL('../../', import.meta.url)
 
+/** The modules that applications import and that need Node.js, by their names: `index` is the package itself. */
+export const nodeModules = {
+  index: 'src/index.ts',
+  testing: 'src/testing/testing.ts',
+} as const
+
 /** Source files that the bundler starts from, by their names in `lib/`. */
 export const entryPoints = {
-  index: 'src/index.ts',
+  ...nodeModules,
   main: 'src/cli/main.js',
   'require-node': 'src/cli/require-node.js',
   'background-thread': 'src/storage/sqlite/background-thread.ts',
@@ -56,7 +62,12 @@ export async function packageManifest(): Promise<Manifest> {
     type,
     engines,
     exports: {
-      '.': { types: './types/index.d.ts', default: './index.js' },
+      ...Object.fromEntries(
+        Object.entries(nodeModules).map(([module, source]) => [
+          module === 'index' ? '.' : `./${module}`,
+          { types: `./types/${declarationFile(source)}`, default: `./${module}.js` },
+        ]),
+      ),
       './package.json': './package.json',
       ...Object.fromEntries(Object.keys(generated).map((file) => [`./${file}`, `./${file}`])),
     },
@@ -72,6 +83,11 @@ export async function packageManifest(): Promise<Manifest> {
     bin: { resourced: 'lib/main.js' },
     dependencies: { ...Object.fromEntries(needed.map(([each, exact]) => [each, `^${exact}`])), ...types },
   }
+}
+
+/** The declarations of a source file's types, in `types/`. */
+export function declarationFile(source: string): string {
+  return source.replace(/^src\/(.*)\.ts$/, '$1.d.ts')
 }
 
 /** The manifest of the repository. */

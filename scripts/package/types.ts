@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Files } from './bundle.ts'
-import { root } from './contents.ts'
+import { declarationFile, nodeModules, root } from './contents.ts'
 
 const specifier = /(\bfrom\s*|\bimport\(\s*|^import\s*)(['"])(\.[^'"]+?)\.ts\2/gm
 
-/** Declaration files by their paths: those that `index.d.ts` leads to. */
+/** Declaration files by their paths: those that the modules of the package lead to. */
 export async function declarations(): Promise<Files> {
   const folder = await mkdtemp(join(tmpdir(), 'resourced-types-'))
   try {
@@ -25,7 +25,8 @@ export async function declarations(): Promise<Files> {
 
 async function reachable(folder: string): Promise<Files> {
   const found = new Map<string, string>()
-  const waiting = ['index.d.ts']
+  const entries = Object.values(nodeModules).map(declarationFile)
+  const waiting = [...entries]
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (found.has(file)) continue
     const text = await readFile(join(folder, file), 'utf8')
@@ -35,6 +36,6 @@ async function reachable(folder: string): Promise<Files> {
     found.set(file, text.replace(specifier, '$1$2$3.js$2'))
   }
   // Whatever `types` the application's compiler is set to: the declarations name those of Node.js.
-  found.set('index.d.ts', `/// <reference types="node" />\n${found.get('index.d.ts')}`)
+  for (const file of entries) found.set(file, `/// <reference types="node" />\n${found.get(file)}`)
   return found
 }

@@ -12,7 +12,7 @@ import type { JwtOptions } from '../policy/jwt-settings.ts'
 import { type AuthenticateOption, type CallerInput, readCaller } from '../policy/own-credentials.ts'
 import type { Fault } from '../spec/faults.ts'
 import type { Storage } from '../storage/storage.ts'
-import { completeVersions } from '../versions/versions.ts'
+import { completeVersions, type Versions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
 import { readJwt } from './jwt.ts'
 import { bodyTooLarge } from './node/head.ts'
@@ -101,10 +101,48 @@ export interface App {
  * http.createServer(toNodeHandler(app)).listen(8080)
  */
 export function createApp(declaration: InterfaceDeclaration, options: AppOptions = {}): App {
+  const { versions, cors, observe, open, start } = prepareApp(declaration, options)
+  const storage = open()
+  const { respond, ...app } =
+    storage instanceof Promise
+      ? deferredApp(storage.then(start), cors, observe)
+      : { ...start(storage), async ready() {} }
+  let closed: Promise<void> | undefined
+  return {
+    basePath: versions.basePath,
+    respond: (request) => respond(request),
+    as: (caller) => clientAs(caller, versions.current.basePath, respond),
+    refuse: app.refuse,
+    ready: app.ready,
+    close() {
+      closed ??= app.close()
+      return closed
+    },
+  }
+}
+
+/** An application that can be opened, as often as there are databases for it. */
+interface PreparedApp {
+  readonly versions: Versions
+  readonly cors: Cors | undefined
+  readonly observe: Observe
+  /** Opens the database; synchronously if it is a file or in memory. */
+  open(): Storage | Promise<Storage>
+  /** Begins to answer requests and to run jobs. */
+  start(storage: Storage): Application
+}
+
+/**
+ * Checks a declaration and options, and prepares an application of them.
+ *
+ * @param now milliseconds since 1970; the system's clock by default
+ * @throws DeclarationError, ConfigurationError as `createApp` does
+ */
+export function prepareApp(declaration: InterfaceDeclaration, options: AppOptions, now?: () => number): PreparedApp {
   const problems = checkDeclaration(declaration)
   if (problems.length > 0) throw new DeclarationError(problems)
   const versions = completeVersions(declaration, options.basePath)
-  const { stored: catalog, basePath } = versions
+  const { stored: catalog } = versions
   const {
     database = 'sqlite:.resourced/data.db',
     migrate,
@@ -125,38 +163,21 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
     metrics?.observe(observation)
     rest.observe?.(observation)
   }
-  const storage = openStorage({ ...rest, database }, catalog, {
-    migrate,
-    onCommit: (metrics ?? rest.observe) && ((commit) => observe({ kind: 'commit', ...commit })),
-    onReplica: (news) => observe({ kind: 'replica', ...news }),
-  })
-  const start = (opened: Storage) => {
-    const app = assemble(catalog, opened, {
-      ...rest,
-      observe,
-      versions,
-      cors,
-      jwt,
-      console,
-      readMetrics: metrics?.read,
-    })
-    void app.runner.maintain()
-    return app
-  }
-  const { respond, ...app } =
-    storage instanceof Promise
-      ? deferredApp(storage.then(start), cors, observe)
-      : { ...start(storage), async ready() {} }
-  let closed: Promise<void> | undefined
   return {
-    basePath,
-    respond: (request) => respond(request),
-    as: (caller) => clientAs(caller, versions.current.basePath, respond),
-    refuse: app.refuse,
-    ready: app.ready,
-    close() {
-      closed ??= app.close()
-      return closed
+    versions,
+    cors,
+    observe,
+    open: () =>
+      openStorage({ ...rest, database }, catalog, {
+        migrate,
+        onCommit: (metrics ?? rest.observe) && ((commit) => observe({ kind: 'commit', ...commit })),
+        onReplica: (news) => observe({ kind: 'replica', ...news }),
+      }),
+    start(storage) {
+      const readMetrics = metrics?.read
+      const app = assemble(catalog, storage, { ...rest, observe, now, versions, cors, jwt, console, readMetrics })
+      void app.runner.maintain()
+      return app
     },
   }
 }
@@ -209,7 +230,7 @@ type RespondAs = (request: HttpRequest, caller: Caller) => Promise<HttpResponse>
  * @param basePath the beginning of the current version's paths
  * @throws TypeError if this is no caller
  */
-function clientAs(given: CallerInput, basePath: string, respond: RespondAs): Client {
+export function clientAs(given: CallerInput, basePath: string, respond: RespondAs): Client {
   const caller = readCaller(given, 'app.as() received')
   return makeClient(async ({ method, path, headers, body, signal }) => {
     const bytes = Buffer.from(body ?? '')

@@ -145,7 +145,8 @@ async function placeFor(context: TestContext, database: string | undefined): Pro
       .replace(/\bresourced serve\b(?!.*--port)/g, `resourced serve --port 8443`)
   const adapted = (text: string) =>
     withPorts(named(text)).replace(/postgres:\/\/[^\s'")]+/g, (address) => database ?? address)
-  const { NODE_OPTIONS: _, TEST_ENGINE: __, ...inherited } = process.env
+  // With NODE_TEST_CONTEXT, the tests of a page would not run inside a test.
+  const { NODE_OPTIONS: _, TEST_ENGINE: __, NODE_TEST_CONTEXT: ___, ...inherited } = process.env
   const path = `${programs}:${dirname(process.execPath)}:${process.env['PATH']}`
   // The tests' PostgreSQL does not wait for the disk.
   const environment = { ...inherited, PATH: path, HOME: folder, DATABASE_UNSAFE: 'true' }

@@ -11,6 +11,7 @@ import {
   toFetchHandler,
   toNodeHandler,
 } from 'resourced'
+import { type TestApp, testApp } from 'resourced/testing'
 
 const Name = Type.String({ maxLength: 100, sort: true })
 const name: Static<typeof Name> = 'a name'
@@ -41,6 +42,12 @@ console.log(refused.status, ready.status, served.status)
 server.closeAllConnections()
 await new Promise((resolve) => server.close(resolve))
 await app.close()
+
+const tested: TestApp<typeof declaration> = await testApp(declaration, { now: '2027-01-01' })
+const [kind] = await tested.seed('kinds', [{ name }])
+const read = await tested.request('/v1/kinds', { as: { id: 'ann', roles: ['admin'] } })
+console.log(read.status, read.body.data.length, kind.created_at)
+await tested.close()
 
 void collectMetrics
 

@@ -7,7 +7,7 @@ import * as https from 'node:https'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { generated, root, templates } from '../../scripts/package/contents.ts'
+import { generated, nodeModules, root, templates } from '../../scripts/package/contents.ts'
 import { missingRuntime, oldestNode } from '../../src/cli/supported-node.js'
 import {
   type Consumer,
@@ -41,11 +41,12 @@ describe('the packed package', { skip: cannotRun }, () => {
     const code = /^(?:lib\/[\w-]+\.js(?:\.map)?|types\/[\w/-]+\.d\.ts)$/
     const page = /^pages\/(?:manifest\.json|(?:console|docs)\/(?:index\.html|assets\/[\w-]+\.\w+(?:\.br|\.gz)?))$/
     const others = files.filter((file) => !code.test(file) && !page.test(file))
-    const expected = ['CHANGELOG.md', 'LICENSE', 'README.md', 'index.js', 'package.json', ...Object.keys(generated)]
+    const modules = Object.keys(nodeModules).map((module) => `${module}.js`)
+    const expected = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', ...modules, ...Object.keys(generated)]
     const written = readdirSync(new URL(templates, root)).map((name) => `templates/${name}`)
     assert.deepEqual(others, [...expected, ...written, 'lib/recheck.br', 'lib/recheck.cjs'].sort())
     assert.deepEqual(
-      files.filter((file) => /test|fixture/.test(file)),
+      files.filter((file) => /\.(?:test|fixture)\b/.test(file)),
       [],
     )
     assert.match(await readFile(join(consumer.built, 'LICENSE'), 'utf8'), /includes recheck[\s\S]*MIT License/)
@@ -217,7 +218,7 @@ describe('the packed package', { skip: cannotRun }, () => {
     test(`is imported on ${name}`, async () => {
       await cp(join(import.meta.dirname, 'application.ts'), join(consumer.folder, 'application.ts'))
       const { status, stdout, stderr } = await runToEnd([...runtime().command, 'application.ts'], consumer.folder)
-      assert.equal(stdout, '401 200 200\n', stderr)
+      assert.equal(stdout, '401 200 200\n200 1 2027-01-01T00:00:00.000Z\n', stderr)
       assert.equal(status, 0)
     })
   }
@@ -268,9 +269,10 @@ describe('the packed package', { skip: cannotRun }, () => {
     const code = "import { createApp } from 'resourced'\ntry { createApp({}) } catch (e) { console.log(e.stack) }\n"
     await writeFile(join(consumer.folder, 'stack.mjs'), code)
     const { stdout } = await runToEnd([process.execPath, '--enable-source-maps', 'stack.mjs'], consumer.folder)
-    const [, file = '', line] = /at createApp \(.*\/resourced\/(src\/[\w/-]+\.ts):(\d+):/.exec(stdout) ?? []
+    // The first frame is where the error was thrown.
+    const [, file = '', line] = /^ +at .*\/resourced\/(src\/[\w/-]+\.ts):(\d+):/m.exec(stdout) ?? []
     const source = await readFile(join(import.meta.dirname, '../..', file), 'utf8').catch(() => '')
-    assert.match(source.split('\n')[Number(line) - 1] ?? '', /DeclarationError|checkDeclaration|throw/, stdout)
+    assert.match(source.split('\n')[Number(line) - 1] ?? '', /throw new DeclarationError/, stdout)
   })
 })
 
