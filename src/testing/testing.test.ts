@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import type { Collection } from '../client/client.ts'
 import { DeclarationError, defineInterface, reference, Type } from '../index.ts'
@@ -71,6 +72,9 @@ test('the clock stands still, and what expires is removed when it is moved', asy
   assert.deepEqual(await bin(), [id])
   await app.clock.advance('P2D')
   assert.deepEqual(await bin(), [])
+  const jobs = await app.request('/v1/jobs', { as: { id: 'root', roles: ['admin'] } })
+  const [purge] = jobs.body.data.filter(({ kind }: { kind: string }) => kind === 'purge')
+  assert.deepEqual([purge.status, purge.result.purged_count], ['succeeded', 1])
   assert.equal(app.clock.now, Date.UTC(2027, 1, 1, 9))
   await app.clock.set('2026-01-01')
   assert.equal((await projects.create({ name: 'Older' })).created_at, '2026-01-01T00:00:00.000Z')
@@ -92,6 +96,20 @@ test('jobs are finished when they are waited for', async () => {
     const job = await app.request(headers.location ?? '', { as: ann })
     assert.equal(job.body.status, 'succeeded')
   }
+})
+
+test('a process waits for jobs, even if it waits for nothing else', () => {
+  const code = `
+    import { testApp } from '${import.meta.resolve('./testing.ts')}'
+    const fields = { text: { type: 'string' } }
+    const app = await testApp({ name: 'notes', resources: { notes: { fields } } })
+    const { notes } = app.as({ id: 'root', roles: ['admin'] })
+    await notes.delete((await notes.create({ text: 'One' })).id)
+    await app.clock.advance('P31D')
+    await app.close()
+    console.log('closed')`
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', code], { encoding: 'utf8' })
+  assert.equal(stdout, 'closed\n', stderr)
 })
 
 test('seeds are checked like a POST, refer to each other, and need no right', async () => {

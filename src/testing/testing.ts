@@ -124,7 +124,7 @@ export async function testApp<const Declaration extends InterfaceDeclaration>(
     // The application would take the move for a wrong clock, and remove nothing for a day.
     await app.storage.purgeClock.confirm(moved)
     await app.runner.maintain()
-    await app.runner.idle()
+    await keepRunning(app.runner.idle())
   })
   const settings = { ...options, rateLimit, database: 'sqlite::memory:' }
   const { versions, open, start } = prepareApp(declaration, settings, () => clock.now)
@@ -138,7 +138,7 @@ export async function testApp<const Declaration extends InterfaceDeclaration>(
   const refuse: App['refuse'] = (error, request) => app.refuse(error, request)
   const close = async () => {
     await server?.close(0)
-    await app.close()
+    await keepRunning(app.close())
   }
   const made = {
     basePath,
@@ -162,7 +162,7 @@ export async function testApp<const Declaration extends InterfaceDeclaration>(
       await app.storage.keys.add({ ...identity, expires_at: null, created_at: timestamp(clock.now), revoked_at: null })
       return key
     },
-    jobsFinished: () => app.runner.idle(),
+    jobsFinished: () => keepRunning(app.runner.idle()),
     listen() {
       server ??= createNodeServer({ respond, problem: refuse, basePath })
       listening ??= server.listen('127.0.0.1', 0)
@@ -172,7 +172,7 @@ export async function testApp<const Declaration extends InterfaceDeclaration>(
       const former = app
       clock.reset()
       app = begin()
-      await former.close()
+      await keepRunning(former.close())
     },
     close() {
       closed ??= close()
@@ -181,4 +181,10 @@ export async function testApp<const Declaration extends InterfaceDeclaration>(
     [Symbol.asyncDispose]: () => made.close(),
   }
   return made as Omit<typeof made, 'seed'> & Pick<TestApp<Declaration>, 'seed'>
+}
+
+/** Keeps the process running while something is awaited: pauses between batches of jobs do not. */
+function keepRunning(work: Promise<void>): Promise<void> {
+  const timer = setInterval(() => {}, 1_000)
+  return work.finally(() => clearInterval(timer))
 }
