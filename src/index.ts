@@ -1,19 +1,24 @@
 /** The public names of the package. */
 
 export type { Static } from 'typebox'
-export {
-  type CallOptions,
-  type ChangeOptions,
-  type Client,
-  type Collection,
-  type CreateOptions,
-  etagOf,
-  type Page,
-  type ProblemEntry,
-  ProblemError,
-  type Query,
-} from './client/client.ts'
+export type { Client } from './client/client.ts'
+export type {
+  Collection,
+  CreateOptions,
+  DeleteOptions,
+  Deletion,
+  Page,
+  Pagination,
+  Query,
+  UntypedCollection,
+  UntypedInterface,
+} from './client/collection.ts'
+export type { ChangeOptions, Conflict, OnConflict } from './client/conflicts.ts'
+export { etagOf } from './client/exchange.ts'
 export type { CollectionTypes, InterfaceTypes, JsonObject, TypesOf } from './client/interface-types.ts'
+export { Job } from './client/jobs.ts'
+export { type ProblemEntry, ProblemError } from './client/problem-error.ts'
+export type { CallOptions } from './client/send.ts'
 export { DeclarationError, type Problem } from './model/check/problem.ts'
 export {
   type AccessRule,

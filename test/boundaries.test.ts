@@ -36,7 +36,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     ...[...storageFolders, ...engines, 'jobs', 'reply', 'documents', 'client'],
   ],
   changes: ['model'],
-  client: ['model'],
+  client: ['model', 'spec'],
   testing: ['spec', 'http', 'model', 'policy', 'plan', 'storage', 'server', 'client'],
   checker: ['spec', 'http/fields'],
   cli: [

@@ -18,7 +18,7 @@ const long = [
 ]
 
 const quickTests =
-  /^test\/(?:scenarios\/.*|boundaries|engine|examples|openapi-truth|private-files|readiness|rules|checker\/own|checker\/cases|documentation\/(?:page|links)|wire\/head|browser\/(?:browser|cors|console-journey|console-permissions))\.test\.ts$/
+  /^test\/(?:scenarios\/.*|boundaries|engine|examples|openapi-truth|private-files|readiness|rules|checker\/own|checker\/cases|documentation\/(?:page|links)|wire\/head|client\/(?:bundle|client)|browser\/(?:browser|cors|console-journey|console-permissions))\.test\.ts$/
 
 // Others run these: Schemathesis has groups of its own, and one command needs a Redis server.
 const elsewhere = /^test\/(?:schemathesis|redis)\//

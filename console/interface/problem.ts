@@ -1,6 +1,6 @@
 /** A refused or failed request, as RFC 9457 and the interface's rule ERR-2 describe it. */
 
-import type { ProblemEntry } from '../../src/client/client.ts'
+import type { ProblemEntry } from '../../src/client/problem-error.ts'
 
 export type { ProblemEntry }
 

@@ -48,7 +48,9 @@ function builtinsWhenRun(): Plugin {
       if (!isBuiltin(name)) throw new Error(`${name} is no module of Node.js.`)
       const names = Object.keys(await import(name)).filter((each) => each !== 'default' && /^\w+$/.test(each))
       const lines = names.map((each) => `export const ${each} = /* @__PURE__ */ (() => builtin.${each})()`)
-      return [`const builtin = process.getBuiltinModule('${name}')`, ...lines].join('\n')
+      const code = [`const builtin = /* @__PURE__ */ process.getBuiltinModule('${name}')`, ...lines].join('\n')
+      // A file that uses none of its names does not load it: the client runs where there is no `process`.
+      return { code, moduleSideEffects: false }
     },
   }
 }

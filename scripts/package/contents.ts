@@ -19,9 +19,15 @@ export const nodeModules = {
   testing: 'src/testing/testing.ts',
 } as const
 
+/** The modules that run on any platform, by their names. They are imported without a check of the Node.js version. */
+export const webModules = {
+  client: 'src/client/index.ts',
+} as const
+
 /** Source files that the bundler starts from, by their names in `lib/`. */
 export const entryPoints = {
   ...nodeModules,
+  ...webModules,
   main: 'src/cli/main.js',
   'require-node': 'src/cli/require-node.js',
   'background-thread': 'src/storage/sqlite/background-thread.ts',
@@ -66,6 +72,12 @@ export async function packageManifest(): Promise<Manifest> {
         Object.entries(nodeModules).map(([module, source]) => [
           module === 'index' ? '.' : `./${module}`,
           { types: `./types/${declarationFile(source)}`, default: `./${module}.js` },
+        ]),
+      ),
+      ...Object.fromEntries(
+        Object.entries(webModules).map(([module, source]) => [
+          `./${module}`,
+          { types: `./types/${declarationFile(source)}`, default: `./lib/${module}.js` },
         ]),
       ),
       './package.json': './package.json',

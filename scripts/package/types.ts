@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Files } from './bundle.ts'
-import { declarationFile, nodeModules, root } from './contents.ts'
+import { declarationFile, nodeModules, root, webModules } from './contents.ts'
 
 const specifier = /(\bfrom\s*|\bimport\(\s*|^import\s*)(['"])(\.[^'"]+?)\.ts\2/gm
 
@@ -26,7 +26,7 @@ export async function declarations(): Promise<Files> {
 async function reachable(folder: string): Promise<Files> {
   const found = new Map<string, string>()
   const entries = Object.values(nodeModules).map(declarationFile)
-  const waiting = [...entries]
+  const waiting = [...entries, ...Object.values(webModules).map(declarationFile)]
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (found.has(file)) continue
     const text = await readFile(join(folder, file), 'utf8')

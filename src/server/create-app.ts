@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { type Client, makeClient } from '../client/client.ts'
+import type { ClientRequest } from '../client/send.ts'
 import { type Cors, readCors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { checkDeclaration } from '../model/check/check-declaration.ts'
@@ -232,7 +233,7 @@ type RespondAs = (request: HttpRequest, caller: Caller) => Promise<HttpResponse>
  */
 export function clientAs(given: CallerInput, basePath: string, respond: RespondAs): Client {
   const caller = readCaller(given, 'app.as() received')
-  return makeClient(async ({ method, path, headers, body, signal }) => {
+  const send = async ({ method, path, headers, body, signal }: ClientRequest) => {
     const bytes = Buffer.from(body ?? '')
     const response = await respond(
       {
@@ -246,7 +247,9 @@ export function clientAs(given: CallerInput, basePath: string, respond: RespondA
       caller,
     )
     const text = Buffer.from((response.body ?? '') as string).toString()
-    const etag = response.headers['ETag']
-    return { status: response.status, etag, body: text === '' ? undefined : JSON.parse(text) }
-  })
+    const { status } = response
+    const fields = new Headers(response.headers)
+    return { status, headers: fields, text, body: text === '' ? undefined : JSON.parse(text) }
+  }
+  return makeClient({ send })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
-import type { Collection } from '../client/client.ts'
+import type { Collection } from '../client/collection.ts'
 import { DeclarationError, defineInterface, reference, Type } from '../index.ts'
 import { ProblemError, type TestApp, testApp } from './testing.ts'
 
@@ -30,7 +30,7 @@ const ann = { id: 'ann', roles: [] }
 const bob = { id: 'bob', roles: [] }
 
 function clientOf(app: TestApp<typeof studio>, caller: typeof ann) {
-  return app.as(caller) as Readonly<Record<'projects' | 'tasks', Collection>>
+  return app.as(caller) as unknown as Readonly<Record<'projects' | 'tasks', Collection>>
 }
 
 test('clients of several callers: access rules apply, and problems are errors', async () => {

@@ -14,7 +14,7 @@ import { seedRecords } from './seed.ts'
 import { type Moment, readMoment, type TestClock, testClock } from './test-clock.ts'
 import { sendRequest, type TestRequest, type TestResponse } from './test-request.ts'
 
-export { ProblemError } from '../client/client.ts'
+export { ProblemError } from '../client/problem-error.ts'
 export type { CallerInput, Moment, TestClock, TestRequest, TestResponse }
 
 /** How an application under test runs. Options of databases and of Redis do not exist here. */

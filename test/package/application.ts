@@ -11,6 +11,7 @@ import {
   toFetchHandler,
   toNodeHandler,
 } from 'resourced'
+import { createClient, ProblemError } from 'resourced/client'
 import { type TestApp, testApp } from 'resourced/testing'
 
 const Name = Type.String({ maxLength: 100, sort: true })
@@ -30,6 +31,12 @@ await app.ready()
 const respond = toFetchHandler(app, { address: () => '192.0.2.1' })
 const refused = await respond(new Request(`https://shop.example/v1/things?name=${encodeURIComponent(name)}`))
 const ready = await respond(new Request('https://shop.example/health/ready'))
+
+const client = createClient({ url: 'https://shop.example/v1', fetch: (url, init) => respond(new Request(url, init)) })
+const problem = await client.caller.get().catch((error: unknown) => error)
+if (!(problem instanceof ProblemError) || problem.code !== 'UNAUTHENTICATED') throw problem
+const { pagination } = (await app.as({ id: 'me', roles: ['admin'] })['things']?.list()) ?? {}
+if (pagination?.total_count !== 0) throw new Error('The collection is not empty.')
 
 const server = createServer(toNodeHandler(app))
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

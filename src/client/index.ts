@@ -1,0 +1,29 @@
+/** The public names of `resourced/client`. */
+
+export type { CallerInformation, Client, Jobs, SystemCalls } from './client.ts'
+export type {
+  Collection,
+  CreateOptions,
+  DeleteOptions,
+  Deletion,
+  GetOptions,
+  ListParameters,
+  ListQuery,
+  NestedCollection,
+  Page,
+  Pagination,
+  Query,
+  Selected,
+  Target,
+  UntypedCollection,
+  UntypedInterface,
+} from './collection.ts'
+export type { ChangeOptions, ConditionOptions, Conflict, OnConflict } from './conflicts.ts'
+export { type ClientOptions, createClient, type Key } from './create-client.ts'
+export { etagOf } from './exchange.ts'
+export type { FetchOptions } from './fetch-send.ts'
+export type { CollectionTypes, InterfaceTypes, JsonObject, TypesOf } from './interface-types.ts'
+export { type ExportRequest, type Exports, type FinishedOptions, Job } from './jobs.ts'
+export { type ProblemCode, type ProblemEntry, ProblemError } from './problem-error.ts'
+export type { RetryOptions } from './retrying.ts'
+export type { CallOptions } from './send.ts'
