@@ -1,7 +1,8 @@
 /** Which source files run code while one request is answered, from `respond()` on, as V8's coverage counts it. */
 import { Session } from 'node:inspector/promises'
 import { Type } from 'typebox'
-import { defineInterface, reference } from '../src/model/declaration.ts'
+import { defineInterface } from '../src/model/inference/define-interface.ts'
+import { reference } from '../src/model/type.ts'
 import { trial } from '../test/harness.ts'
 
 const declaration = defineInterface({

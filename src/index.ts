@@ -20,28 +20,28 @@ export { Job } from './client/jobs.ts'
 export { type ProblemEntry, ProblemError } from './client/problem-error.ts'
 export type { CallOptions } from './client/send.ts'
 export { DeclarationError, type Problem } from './model/check/problem.ts'
-export {
-  type AccessRule,
-  type Action,
-  type BusinessRule,
-  type CallerView,
-  type Condition,
-  type ConditionValue,
-  type DeletionDeclaration,
-  defineInterface,
-  type FieldCondition,
-  type FieldDeclaration,
-  type InterfaceDeclaration,
-  type OnDelete,
-  type RateDeclaration,
-  type ResourceDeclaration,
-  type RuleContext,
-  type RuleObjection,
-  type RuleTrigger,
-  reference,
-  type VersionDeclaration,
+export type {
+  AccessRule,
+  Action,
+  BusinessRule,
+  CallerView,
+  Condition,
+  ConditionValue,
+  DeletionDeclaration,
+  FieldCondition,
+  FieldDeclaration,
+  InterfaceDeclaration,
+  OnDelete,
+  RateDeclaration,
+  ResourceDeclaration,
+  RuleContext,
+  RuleObjection,
+  RuleTrigger,
+  VersionDeclaration,
 } from './model/declaration.ts'
+export { type DefinedInterface, defineInterface, type Infer } from './model/inference/define-interface.ts'
 export * as Type from './model/type.ts'
+export { reference } from './model/type.ts'
 export {
   type AuthenticateOption,
   type AuthenticationRequest,

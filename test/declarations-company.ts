@@ -3,7 +3,8 @@
  * it.
  */
 import { Type } from 'typebox'
-import { defineInterface, reference } from '../src/model/declaration.ts'
+import { defineInterface } from '../src/model/inference/define-interface.ts'
+import { reference } from '../src/model/type.ts'
 
 const deletion = { asynchronous: { above: 5 }, byFilter: true } as const
 const access = { read: 'anyone', delete: ['role:admin', 'role:editor'], readDeleted: 'role:admin' } as const

@@ -1,5 +1,5 @@
 /** Fields of every kind, and a tree whose deletions are jobs. */
-import { defineInterface } from '../src/model/declaration.ts'
+import type { InterfaceDeclaration } from '../src/model/declaration.ts'
 import * as Type from '../src/model/type.ts'
 import { samples } from './declarations.ts'
 import { company } from './declarations-company.ts'
@@ -9,7 +9,7 @@ const prices = {
   access: { read: 'anyone', create: 'anyone' },
 } as const
 
-export const everything = defineInterface({
+export const everything: InterfaceDeclaration = {
   name: 'everything',
   resources: { ...samples.resources, ...company.resources, prices },
-})
+}

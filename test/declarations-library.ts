@@ -1,6 +1,7 @@
 /** An interface for queries: a filter of every kind. */
 import { Type } from 'typebox'
-import { defineInterface, reference } from '../src/model/declaration.ts'
+import { defineInterface } from '../src/model/inference/define-interface.ts'
+import { reference } from '../src/model/type.ts'
 
 export const library = defineInterface({
   name: 'library',

@@ -1,6 +1,7 @@
 /** An interface for lists: a sort of every kind, values that may be missing, and rows that not everybody sees. */
 import { Type } from 'typebox'
-import { defineInterface, reference } from '../src/model/declaration.ts'
+import { defineInterface } from '../src/model/inference/define-interface.ts'
+import { reference } from '../src/model/type.ts'
 
 export const shop = defineInterface({
   name: 'shop',

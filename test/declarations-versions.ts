@@ -1,10 +1,7 @@
 /** An interface of several versions, for scenarios. */
-import {
-  defineInterface,
-  type InterfaceDeclaration,
-  reference,
-  type VersionDeclaration,
-} from '../src/model/declaration.ts'
+import type { InterfaceDeclaration, VersionDeclaration } from '../src/model/declaration.ts'
+import { defineInterface } from '../src/model/inference/define-interface.ts'
+import { reference } from '../src/model/type.ts'
 
 /** A day in milliseconds. */
 export const day = 86_400_000

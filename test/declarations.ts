@@ -1,6 +1,7 @@
 /** The interfaces that scenarios try out. */
 import { Type } from 'typebox'
-import { defineInterface, reference } from '../src/model/declaration.ts'
+import { defineInterface } from '../src/model/inference/define-interface.ts'
+import { reference } from '../src/model/type.ts'
 
 /** The tour's interface: projects with an owner, their tasks, and users whom tasks are assigned to. */
 export const studio = defineInterface({

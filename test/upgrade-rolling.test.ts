@@ -1,7 +1,8 @@
 /** VER-2: while servers with two declarations share a database, an older server that restarts undoes nothing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { defineInterface, type FieldDeclaration, type InterfaceDeclaration } from '../src/model/declaration.ts'
+import type { FieldDeclaration, InterfaceDeclaration } from '../src/model/declaration.ts'
+import { defineInterface } from '../src/model/inference/define-interface.ts'
 import { planOrApplyMigration } from '../src/server/open-database.ts'
 import { MigrationRefused } from '../src/storage/migration/migration-step.ts'
 import { completeVersions } from '../src/versions/versions.ts'

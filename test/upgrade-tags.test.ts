@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { defineInterface, type FieldDeclaration, type InterfaceDeclaration } from '../src/model/declaration.ts'
+import type { FieldDeclaration, InterfaceDeclaration } from '../src/model/declaration.ts'
+import { defineInterface } from '../src/model/inference/define-interface.ts'
 import { completeVersions } from '../src/versions/versions.ts'
 import { type Received, type Trial, trialFor } from './harness.ts'
 

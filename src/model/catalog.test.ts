@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Type } from 'typebox'
 import { completeCatalog } from './catalog.ts'
-import { reference } from './declaration.ts'
 import type { Catalog, Field } from './resource.ts'
 import { studio } from './studio.fixture.ts'
+import { reference } from './type.ts'
 
 /** Completes an interface of two collections: the fields given, and targets to refer to. */
 function completed(fields: Record<string, unknown>, more: object = {}): Catalog {

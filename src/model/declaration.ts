@@ -86,8 +86,8 @@ export interface SchemaKeywords {
   readonly $comment?: string
 }
 
-/** A field: its JSON Schema, and the words below. */
-export interface FieldDeclaration extends SchemaKeywords {
+/** The words of a field: the keywords of JSON Schema, and those below. */
+export interface FieldWords extends SchemaKeywords {
   /** Callers may filter by the field, and it gets an index. Default: `true` for references, enums and booleans. */
   readonly filter?: boolean
   /** Callers may sort by the field, and it gets an index. */
@@ -109,12 +109,15 @@ export interface FieldDeclaration extends SchemaKeywords {
   readonly precision?: number
   /** The number of digits of a decimal after the decimal point. */
   readonly scale?: number
-  /** Other words are mistakes. */
+}
+
+/** A field as data. Other words than those of `FieldWords` are mistakes. */
+export interface FieldDeclaration extends FieldWords {
   readonly [keyword: string]: unknown
 }
 
 /** A field made by TypeBox's `Type`, whose types do not fit an index signature. */
-interface TypedField {
+export interface TypedField {
   readonly '~kind': string
 }
 
@@ -175,11 +178,11 @@ export type AccessRule =
 export type RuleTrigger = 'create' | 'update' | 'delete' | 'restore'
 
 /** The argument of a business rule's function. The function must not await: it runs inside the transaction. */
-export interface RuleContext {
+export interface RuleContext<StoredRecord = Readonly<Record<string, unknown>>> {
   /** The record before the change; `undefined` on creation. */
-  readonly current: Readonly<Record<string, unknown>> | undefined
+  readonly current: StoredRecord | undefined
   /** The record after the change; `undefined` on deletion. */
-  readonly next: Readonly<Record<string, unknown>> | undefined
+  readonly next: StoredRecord | undefined
   readonly caller: CallerView
   /** Milliseconds since 1970. */
   readonly now: number
@@ -350,31 +353,4 @@ export interface InterfaceDeclaration {
     readonly readTime?: number
     readonly exports?: ExportLimits
   }
-}
-
-/**
- * Declares an interface. The function returns its argument. The declaration is checked when it is served, and all
- * mistakes are reported together.
- *
- * @example
- * export default defineInterface({
- *   name: 'notes',
- *   resources: { notes: { fields: { text: Type.String() }, access: { read: 'anyone', create: 'anyone' } } },
- * })
- */
-export function defineInterface<const T extends InterfaceDeclaration>(declaration: T): T {
-  return declaration
-}
-
-/**
- * A field that refers to a record of another collection by its id.
- *
- * @param collection the collection's name
- * @param options `onDelete` (default `restrict`) and other words of fields
- */
-export function reference<const Options extends FieldDeclaration>(
-  collection: string,
-  options?: Options,
-): { type: 'string'; reference: string; onDelete: OnDelete } & Options {
-  return { type: 'string', reference: collection, onDelete: 'restrict', ...options } as never
 }

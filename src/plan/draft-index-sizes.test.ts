@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completeCatalog } from '../model/catalog.ts'
-import { defineInterface } from '../model/declaration.ts'
+import { defineInterface } from '../model/inference/define-interface.ts'
 import type { RecordValues, Resource } from '../model/resource.ts'
 import { indexKeyIssues, maxIndexKeyBytes } from './draft.ts'
 

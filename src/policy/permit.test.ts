@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completeCatalog } from '../model/catalog.ts'
-import { type AccessRule, defineInterface } from '../model/declaration.ts'
+import type { AccessRule } from '../model/declaration.ts'
 import { always, never } from '../model/predicate.ts'
 import type { Resource } from '../model/resource.ts'
 import { permit } from './permit.ts'
@@ -9,9 +9,7 @@ import { permit } from './permit.ts'
 const team = { type: 'string', optional: true } as const
 
 function grantOf(rule: AccessRule, claims: Readonly<Record<string, unknown>> = {}) {
-  const catalog = completeCatalog(
-    defineInterface({ name: 'x', resources: { notes: { fields: { team }, access: { read: rule } } } }),
-  )
+  const catalog = completeCatalog({ name: 'x', resources: { notes: { fields: { team }, access: { read: rule } } } })
   return permit(catalog, { id: 'ann', roles: [], claims }, 'read', catalog.resources.get('notes') as Resource)
 }
 

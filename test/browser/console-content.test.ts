@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Type } from 'typebox'
-import { defineInterface } from '../../src/model/declaration.ts'
+import { defineInterface } from '../../src/model/inference/define-interface.ts'
 import { studio } from '../declarations.ts'
 import { browser, noBrowser, openConsole, serveSite } from './browser.ts'
 import { askAs, fillStudio, hostileText } from './studio-records.ts'

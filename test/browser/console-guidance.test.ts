@@ -1,7 +1,7 @@
 /** Where people would not know how to go on: empty views, refused forms, addresses of what is gone, new entries. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { defineInterface } from '../../src/model/declaration.ts'
+import { defineInterface } from '../../src/model/inference/define-interface.ts'
 import * as Type from '../../src/model/type.ts'
 import { studio } from '../declarations.ts'
 import { noBrowser, openConsole, serveSite } from './browser.ts'

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Type } from 'typebox'
-import { defineInterface, type InterfaceDeclaration, reference } from '../../src/model/declaration.ts'
+import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
+import { defineInterface } from '../../src/model/inference/define-interface.ts'
+import { reference } from '../../src/model/type.ts'
 import { noBrowser, openPage, type Site, serveSite } from './browser.ts'
 import { signInWith } from './console.ts'
 

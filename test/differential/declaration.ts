@@ -1,13 +1,12 @@
 /** Interfaces that have something of everything, each a little different: what differs comes from a seed. */
 import { Type } from '../../src/index.ts'
-import {
-  type AccessRule,
-  type DeletionDeclaration,
-  defineInterface,
-  type InterfaceDeclaration,
-  type ResourceDeclaration,
-  reference,
+import type {
+  AccessRule,
+  DeletionDeclaration,
+  InterfaceDeclaration,
+  ResourceDeclaration,
 } from '../../src/model/declaration.ts'
+import { reference } from '../../src/model/type.ts'
 import { pick, type Random } from '../durability/random.ts'
 
 const { Optional, Decimal, String: Text, Integer, Number: Real, Boolean: Flag } = Type
@@ -34,7 +33,7 @@ export function menagerie(random: Random): InterfaceDeclaration {
     { through: 'den_id', action: 'read' },
     { where: { or: [{ stage: 'open' }, { count: { gt: 10 } }, { not: { name: { contains: 'É' } } }] } },
   ]
-  return defineInterface({
+  return {
     name: 'menagerie',
     versions: { v1: {}, v2: {} },
     versionCarriers: ['path'],
@@ -174,5 +173,5 @@ export function menagerie(random: Random): InterfaceDeclaration {
       { version: 'v2', resource: 'tags', collection: 'added' },
     ],
     limits: { pageSize: { default: 7, max: 50 }, exports: { count: 4, bytes: 8_000 } },
-  })
+  }
 }

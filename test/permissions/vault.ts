@@ -3,7 +3,8 @@
  * anyone's.
  */
 import { Type } from 'typebox'
-import { type Action, actions, type InterfaceDeclaration, reference } from '../../src/model/declaration.ts'
+import { type Action, actions, type InterfaceDeclaration } from '../../src/model/declaration.ts'
+import { reference } from '../../src/model/type.ts'
 import type { Form } from './forms.ts'
 
 const word = (action: Action) => (action === 'readDeleted' ? 'deleted' : action)

@@ -3,12 +3,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { Type } from 'typebox'
-import { defineInterface, reference } from '../../src/model/declaration.ts'
+import { defineInterface } from '../../src/model/inference/define-interface.ts'
+import { reference } from '../../src/model/type.ts'
 import { places, type Received, type Trial, trial, trialFor } from '../harness.ts'
 
 /** A chain three deep: who owns a region reads and changes what lies in it. */
 const land = (() => {
-  const through = (field: string) => ({
+  const through = <Field extends string>(field: Field) => ({
     read: ['role:admin', { through: field, action: 'read' }] as const,
     create: { through: field, action: 'update' } as const,
     update: { through: field, action: 'update' } as const,

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { Type } from 'typebox'
-import { defineInterface, reference } from '../../src/model/declaration.ts'
+import { defineInterface } from '../../src/model/inference/define-interface.ts'
+import { reference } from '../../src/model/type.ts'
 import { places, purgeAt, type Received, type Sent, trialFor } from '../harness.ts'
 
 const day = 24 * 3_600_000
@@ -188,8 +189,12 @@ it('AUT-8: references that a deletion clears are part of the deletion', async (c
 })
 
 const chain = (() => {
-  const through = (field: string) => ({ through: field, action: 'update' }) as const
-  const child = (field: string) => ({ read: through(field), create: through(field), restore: through(field) })
+  const through = <Field extends string>(field: Field) => ({ through: field, action: 'update' }) as const
+  const child = <Field extends string>(field: Field) => ({
+    read: through(field),
+    create: through(field),
+    restore: through(field),
+  })
   return defineInterface({
     name: 'chain',
     resources: {

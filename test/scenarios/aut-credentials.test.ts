@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Type } from 'typebox'
-import { defineInterface } from '../../src/model/declaration.ts'
+import { defineInterface } from '../../src/model/inference/define-interface.ts'
 import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
 import { studio } from '../declarations.ts'
 import { places, type Trial, trial, trialFor } from '../harness.ts'

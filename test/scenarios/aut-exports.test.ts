@@ -3,12 +3,11 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AccessRule, InterfaceDeclaration } from '../../src/model/declaration.ts'
-import { defineInterface } from '../../src/model/declaration.ts'
 import { type Trial, trialFor } from '../harness.ts'
 
 function notes(read: AccessRule | readonly AccessRule[]): InterfaceDeclaration {
   const access = { read, create: 'anyone' } as const
-  return defineInterface({ name: 'notes', resources: { notes: { fields: { text: { type: 'string' } }, access } } })
+  return { name: 'notes', resources: { notes: { fields: { text: { type: 'string' } }, access } } }
 }
 
 async function ask({ send, make }: Trial, as: string): Promise<{ job: string; file: string }> {

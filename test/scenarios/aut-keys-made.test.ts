@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { makeKey } from '../../src/cli/keys.ts'
-import { defineInterface } from '../../src/model/declaration.ts'
+import { defineInterface } from '../../src/model/inference/define-interface.ts'
 import { places, type Trial, trialFor } from '../harness.ts'
 
 const path = '/v1/api-keys'

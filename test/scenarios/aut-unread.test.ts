@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Type } from 'typebox'
-import { defineInterface, reference } from '../../src/model/declaration.ts'
+import { defineInterface } from '../../src/model/inference/define-interface.ts'
+import { reference } from '../../src/model/type.ts'
 import { places, type Received, type Sent, type Trial, trialFor } from '../harness.ts'
 
 const readers = ['role:admin', 'owner'] as const

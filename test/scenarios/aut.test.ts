@@ -2,13 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Type } from 'typebox'
-import {
-  type AccessRule,
-  type CallerView,
-  type Condition,
-  defineInterface,
-  reference,
-} from '../../src/model/declaration.ts'
+import type { AccessRule, CallerView, Condition } from '../../src/model/declaration.ts'
+import { defineInterface } from '../../src/model/inference/define-interface.ts'
+import { reference } from '../../src/model/type.ts'
 import { type Sent, type Trial, trial } from '../harness.ts'
 
 interface Thing {

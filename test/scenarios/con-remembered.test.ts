@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { Type } from '../../src/index.ts'
-import { defineInterface, reference } from '../../src/model/declaration.ts'
+import { defineInterface } from '../../src/model/inference/define-interface.ts'
+import { reference } from '../../src/model/type.ts'
 import { trialFor } from '../harness.ts'
 
 const everyone = { create: 'anyone', update: 'anyone', delete: 'anyone', restore: 'anyone' } as const

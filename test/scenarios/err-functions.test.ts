@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { defineInterface, Type } from '../../src/index.ts'
 import { checkDeclaration } from '../../src/model/check/check-declaration.ts'
-import type { BusinessRule, RuleContext } from '../../src/model/declaration.ts'
+import type { BusinessRule, InterfaceDeclaration, RuleContext } from '../../src/model/declaration.ts'
 import { logTo } from '../../src/server/observe/log.ts'
 import { type Trial, trialFor } from '../harness.ts'
 
@@ -59,7 +59,10 @@ const rule = {
   },
 } as BusinessRule
 
-const things = defineInterface({ name: 'things', resources: { things: { fields, access: anyone, rules: [rule] } } })
+const things: InterfaceDeclaration = {
+  name: 'things',
+  resources: { things: { fields, access: anyone, rules: [rule] } },
+}
 
 /** What the log has of failures, as it writes it. */
 function logged({ seen }: Pick<Trial, 'seen'>): string[] {
@@ -106,7 +109,7 @@ it('ERR-4: checks of deletions and restorations have the same limits', async (co
   const misdeed = (name: string, given: unknown) =>
     String((given as Any)['name']) === 'fine' ? undefined : misdeeds[name]?.({ next: given } as never, given as Any)
   const rules = [deleting, restoring] as unknown as BusinessRule[]
-  const declared = defineInterface({ name: 'things', resources: { things: { fields, access: anyone, rules } } })
+  const declared = { name: 'things', resources: { things: { fields, access: anyone, rules } } }
   const trial = await trialFor(context, declared)
   const { send, make } = trial
   const { id } = await make('things', { name: 'other', labels: ['x'] })

@@ -4,7 +4,7 @@ import { it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { conditionOf, listQuery } from '../../console/collections/filters.ts'
 import { type OpenApiDocument, readCatalog } from '../../console/interface/catalog.ts'
-import { defineInterface } from '../../src/model/declaration.ts'
+import { defineInterface } from '../../src/model/inference/define-interface.ts'
 import { type Trial, trialFor } from '../harness.ts'
 
 const stock = defineInterface({

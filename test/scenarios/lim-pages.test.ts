@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Type } from 'typebox'
-import { defineInterface, reference } from '../../src/model/declaration.ts'
+import { defineInterface } from '../../src/model/inference/define-interface.ts'
+import { reference } from '../../src/model/type.ts'
 import { places, type Received, type Trial, trial, trialFor } from '../harness.ts'
 
 const bound = 65_536

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { Type } from 'typebox'
-import { defineInterface } from '../../src/model/declaration.ts'
+import { defineInterface } from '../../src/model/inference/define-interface.ts'
 import { samples, studio } from '../declarations.ts'
 import { places, type Received, type Scenario, type Sent, scenarios, type Trial, trialFor } from '../harness.ts'
 import { nowhere } from '../steps.ts'

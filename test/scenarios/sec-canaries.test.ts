@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { Type } from 'typebox'
-import { defineInterface } from '../../src/model/declaration.ts'
+import { defineInterface } from '../../src/model/inference/define-interface.ts'
 import { hashOfKey, newKey } from '../../src/policy/api-keys.ts'
 import { assemble } from '../../src/server/app.ts'
 import { logTo } from '../../src/server/observe/log.ts'

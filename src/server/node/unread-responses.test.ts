@@ -12,7 +12,7 @@ import { Type } from 'typebox'
 import { type Trial, trial } from '../../../test/harness.ts'
 import { type Download, download, takeSteadily } from '../../../test/wire/download.ts'
 import { transports } from '../../../test/wire/transports.ts'
-import { defineInterface } from '../../model/declaration.ts'
+import { defineInterface } from '../../model/inference/define-interface.ts'
 import { localCertificate } from './certificates.ts'
 import { createNodeServer, type NodeServerOptions } from './listener.ts'
 

@@ -7,7 +7,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { Type } from 'typebox'
 import { engine } from '../../../test/engine.ts'
 import { completeCatalog } from '../../model/catalog.ts'
-import { defineInterface, reference } from '../../model/declaration.ts'
+import { defineInterface } from '../../model/inference/define-interface.ts'
 import {
   type Comparable,
   type Comparison,
@@ -20,6 +20,7 @@ import {
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { compareText } from '../../model/text.ts'
 import { timestamp } from '../../model/time.ts'
+import { reference } from '../../model/type.ts'
 import { columnsOf, tableSql } from './columns.ts'
 import { sqlContext } from './context.ts'
 import { after, liveSql, type PredicateContext, predicateSql } from './predicate.ts'

@@ -2,7 +2,7 @@
 import sql, { join, raw } from 'sql-template-tag'
 import { Type } from 'typebox'
 import { completeCatalog } from '../../model/catalog.ts'
-import { defineInterface } from '../../model/declaration.ts'
+import { defineInterface } from '../../model/inference/define-interface.ts'
 import { always, type SortTerm } from '../../model/predicate.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { exportHead, exportTail, joinTexts } from '../../plan/export-document.ts'

@@ -1,8 +1,9 @@
 /** Twenty thousand goods on two hundred shelves, and transactions whose every statement is explained. */
 import { Type } from 'typebox'
 import { completeCatalog } from '../../model/catalog.ts'
-import { defineInterface, reference } from '../../model/declaration.ts'
+import { defineInterface } from '../../model/inference/define-interface.ts'
 import type { Resource } from '../../model/resource.ts'
+import { reference } from '../../model/type.ts'
 import { sqlContext } from '../sql/context.ts'
 import { Connection } from '../sqlite/connection.ts'
 import { sqlite } from '../sqlite/engine.ts'

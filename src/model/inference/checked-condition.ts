@@ -1,0 +1,76 @@
+/** Conditions (`where`) whose fields, operators and values fit a collection. */
+import type { Condition } from '../declaration.ts'
+import type { FieldKind, FieldNames } from './field-names.ts'
+import type { FieldValue } from './field-value.ts'
+
+/** The fields that the server adds to every record. */
+export type SystemField = 'id' | 'created_at' | 'updated_at' | 'deleted_at'
+
+/**
+ * A condition on a record of a collection.
+ *
+ * @param Changed the fields of the changed record, which only business rules can name
+ */
+export type CheckedCondition<Fields, Changed extends string = never> = string extends keyof Fields
+  ? Condition
+  : ConditionOn<
+      {
+        [Name in FieldNames<Fields>['shown'] | SystemField]: Name extends keyof Fields
+          ? ComparedValue<Fields[Name]>
+          : string
+      },
+      Changed
+    >
+
+/** A value that a field is compared with. `null`: only whether the field has a value can be asked. */
+type ComparedValue<X> =
+  FieldKind<X> extends 'array' | 'object' | 'json'
+    ? null
+    : FieldKind<X> extends 'decimal'
+      ? string | number
+      : FieldValue<X>
+
+/** @param Values the values of the fields, as messages show them */
+type ConditionOn<Values, Changed extends string> = {
+  readonly [Name in keyof Values]?: Compared<Values[Name], Changed>
+} & {
+  readonly and?: readonly ConditionOn<Values, Changed>[]
+  readonly or?: readonly ConditionOn<Values, Changed>[]
+  readonly not?: ConditionOn<Values, Changed>
+}
+
+/** What a field is compared with: a value, or comparisons. The tuples keep unions together. */
+type Compared<Value, Changed extends string> = unknown extends Value
+  ? Condition[string]
+  : [Value] extends [null]
+    ? { readonly null: boolean }
+    : Operand<Value, Changed> | Comparisons<Value, Changed>
+
+type Operand<Value, Changed extends string> =
+  | Value
+  | { readonly caller: 'id' | 'roles' | `claims.${string}` }
+  | ([Changed] extends [never] ? never : { readonly record: Changed })
+
+type Comparisons<Value, Changed extends string> = [Value] extends [boolean]
+  ? Equality<Value, Changed>
+  : [Value] extends [string]
+    ? Text<Value, Changed>
+    : Order<Value, Changed>
+
+interface Equality<Value, Changed extends string> {
+  readonly in?: readonly Operand<Value, Changed>[]
+  readonly not?: Operand<Value, Changed>
+  readonly null?: boolean
+}
+
+interface Order<Value, Changed extends string> extends Equality<Value, Changed> {
+  readonly gt?: Operand<Value, Changed>
+  readonly gte?: Operand<Value, Changed>
+  readonly lt?: Operand<Value, Changed>
+  readonly lte?: Operand<Value, Changed>
+}
+
+interface Text<Value, Changed extends string> extends Order<Value, Changed> {
+  readonly contains?: Operand<string, Changed>
+  readonly startsWith?: Operand<string, Changed>
+}

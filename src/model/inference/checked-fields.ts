@@ -1,0 +1,47 @@
+/** Fields as data whose words and values fit each other, and references to collections that are declared. */
+import type { FieldWords, OnDelete } from '../declaration.ts'
+import type { IsUntyped } from './field-value.ts'
+
+/** The fields themselves if they are right; otherwise what they should be, so that the mistake is shown in its place. */
+export type CheckedFields<Fields, Collection> = {
+  [Name in keyof Fields]: Fields[Name] extends CheckedField<Fields[Name], Collection> ? never : Name
+}[keyof Fields] extends never
+  ? Fields
+  : { readonly [Name in keyof Fields]: CheckedField<Fields[Name], Collection> }
+
+/** Builders check their options themselves; the collection that a reference names is known only here. */
+type CheckedField<X, Collection> =
+  IsUntyped<X> extends true
+    ? X
+    : X extends { readonly reference: infer Target }
+      ? Target extends Collection
+        ? CheckedWords<X>
+        : Reference<Collection>
+      : X extends { readonly '~kind': string }
+        ? X
+        : CheckedWords<X>
+
+/** A reference to one of the collections. */
+interface Reference<Collection> {
+  readonly reference: Collection
+  readonly type?: unknown
+  readonly onDelete?: OnDelete
+}
+
+type CheckedWords<X> = X extends FieldWords
+  ? Exclude<keyof X, keyof FieldWords | '~optional'> extends never
+    ? CheckedValues<X>
+    : FieldWords
+  : FieldWords
+
+type CheckedValues<X> = X extends { readonly enum: readonly (infer Value)[] }
+  ? X extends EnumWords<Value>
+    ? X
+    : FieldWords & EnumWords<Value>
+  : X
+
+/** The words of a field with listed values. */
+interface EnumWords<Value> {
+  readonly default?: Value
+  readonly transitions?: { readonly [From in Value & string]?: readonly Value[] }
+}

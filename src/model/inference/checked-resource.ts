@@ -1,0 +1,88 @@
+/** A resource whose owner, parent, unique sets, access rules and business rules fit its fields. */
+import type {
+  AccessRule,
+  Action,
+  BusinessRule,
+  CallerView,
+  ResourceDeclaration,
+  RuleContext,
+  RuleObjection,
+  RuleTrigger,
+} from '../declaration.ts'
+import type { CheckedCondition, SystemField } from './checked-condition.ts'
+import type { FieldNames } from './field-names.ts'
+import type { FieldValue, IsOptional } from './field-value.ts'
+
+/**
+ * Everything of a resource but its fields.
+ *
+ * @param All the fields of every collection
+ * @param Collection the name of this one
+ */
+export type CheckedResource<All, Collection extends keyof All> = string extends keyof All[Collection]
+  ? Omit<ResourceDeclaration, 'fields'>
+  : Checked<All, All[Collection]>
+
+interface Checked<All, Fields>
+  extends Omit<ResourceDeclaration, 'fields' | 'owner' | 'within' | 'unique' | 'access' | 'rules'> {
+  /** The field that holds the id of the caller who created the record (AUT-7). */
+  readonly owner?: FieldNames<Fields>['text']
+  /** The reference whose target also nests the collection. */
+  readonly within?: FieldNames<Fields>['reference']
+  /** Fields that are unique together among live records. */
+  readonly unique?: readonly (readonly FieldNames<Fields>['comparable'][])[]
+  readonly access?: {
+    readonly [A in Action]?: CheckedAccess<Fields>['rule'] | Listed<CheckedAccess<Fields>['rule']>
+  }
+  readonly rules?: readonly CheckedRule<All, Fields>[]
+}
+
+/** A list. If it were an array type, the compiler would not look into a single rule for the place of a mistake. */
+interface Listed<T> {
+  readonly length: number
+  readonly [position: number]: T
+}
+
+/** Messages show a member of an interface as what it is, and an alias by its name. */
+interface CheckedAccess<Fields> {
+  readonly rule:
+    | Extract<AccessRule, string>
+    | { readonly where: CheckedCondition<Fields> }
+    | { readonly through: FieldNames<Fields>['reference']; readonly action: Action }
+    | ((caller: CallerView) => boolean | CheckedCondition<Fields>)
+}
+
+/** A record as rules see it: a field without a value is `null`. */
+type StoredRecord<Fields> = {
+  readonly [Name in keyof Fields | SystemField]: Name extends keyof Fields
+    ? FieldValue<Fields[Name]> | (IsOptional<Fields[Name]> extends true ? null : never)
+    : Name extends 'deleted_at'
+      ? string | null
+      : string
+}
+
+/** The changes that a rule applies to. */
+interface Triggered {
+  readonly on: { [Each in RuleTrigger]: Each }[RuleTrigger] | readonly RuleTrigger[]
+}
+
+type CheckedRule<All, Fields> =
+  | (Triggered & {
+      readonly code: string
+      readonly message: string
+      readonly unless: Unless<All, Fields, FieldNames<Fields>['all'] | SystemField>
+    })
+  | (Triggered & {
+      readonly check: (context: RuleContext<StoredRecord<Fields>>) => RuleObjection | undefined
+    })
+
+/** The condition of a rule: on the record itself, or on the records of a collection. */
+type Unless<All, Fields, Changed extends string> = string extends keyof All
+  ? Extract<BusinessRule, { readonly unless: unknown }>['unless']
+  :
+      | { readonly none?: undefined; readonly some?: undefined; readonly where: CheckedCondition<Fields, Changed> }
+      | {
+          [Other in keyof All]:
+            | { readonly none: Other; readonly some?: undefined; readonly where: CheckedCondition<All[Other], Changed> }
+            | { readonly some: Other; readonly none?: undefined; readonly where: CheckedCondition<All[Other], Changed> }
+        }[keyof All]

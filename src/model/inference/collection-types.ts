@@ -1,0 +1,92 @@
+/** The types of a collection's requests and responses, as the OpenAPI document describes them. */
+import type { FieldNames } from './field-names.ts'
+import type { FieldValue, Flat, Has, HasDefault, IsOptional } from './field-value.ts'
+import type { FilterParameters, SortTerm } from './query-types.ts'
+
+/**
+ * The types of one collection: a `CollectionTypes` of the client.
+ *
+ * @param Owner the owner field
+ * @param Nested the collections within this one
+ * @param Variant how records are deleted
+ */
+export interface CollectionTypesOf<Fields, Owner, Nested, Variant> {
+  readonly record: Flat<RecordOf<Fields, Variant>>
+  readonly create: Flat<Sent<Fields, Owner, 'create'>>
+  readonly replace: Flat<Sent<Fields, Owner, 'replace'> & Repeated<Fields, Owner>>
+  readonly patch: Flat<Patch<Fields, Owner> & Repeated<Fields, Owner>>
+  readonly filter: Flat<FilterParameters<Fields>>
+  readonly sort: SortTerm<Fields>
+  readonly field: FieldNames<Fields>['shown'] | 'id' | 'created_at' | 'updated_at' | 'deleted_at'
+  readonly nested: Nested & string
+}
+
+interface Stamps {
+  id: string
+  /** When it was created: an RFC 3339 date-time. */
+  created_at: string
+  /** When it was last changed: an RFC 3339 date-time. */
+  updated_at: string
+}
+
+type RecordOf<Fields, Variant> = Stamps & {
+  -readonly [Name in keyof Fields as Shown<Fields, Name>]: Values<Fields[Name]>['shown']
+} & (Variant extends 'hard'
+    ? unknown
+    : {
+        /** When it was deleted: only deleted records have it. */
+        deleted_at?: string
+      })
+
+type Shown<Fields, Name extends keyof Fields> = Has<Fields[Name], 'writeOnly'> extends true ? never : Name
+
+/** Whether only the server sets the field. */
+type IsServers<Fields, Name extends keyof Fields, Owner> = Name extends Owner ? true : Has<Fields[Name], 'readOnly'>
+
+/** The values of a field. Editors show a member of an interface as what it is, and an alias by its name. */
+interface Values<X> {
+  readonly shown: FieldValue<X> | (IsOptional<X> extends true ? null : never)
+  /** `null` clears a field, or resets it to its default. */
+  readonly sent:
+    | FieldValue<X>
+    | (X extends { readonly '~kind': 'Decimal' } | { readonly type: 'decimal' } ? number : never)
+    | (IsOptional<X> extends true ? null : HasDefault<X> extends true ? null : never)
+}
+
+/** Whether a request must have the field. */
+type IsNeeded<X> = IsOptional<X> extends true ? false : HasDefault<X> extends true ? false : true
+
+/** The fields that callers send. Only administrators send the owner, and only on creation. */
+type Sent<Fields, Owner, Kind> = {
+  -readonly [Name in keyof Fields as IsServers<Fields, Name, Owner> extends true
+    ? never
+    : IsNeeded<Fields[Name]> extends true
+      ? Name
+      : never]: Values<Fields[Name]>['sent']
+} & {
+  -readonly [Name in keyof Fields as IsServers<Fields, Name, Owner> extends true
+    ? never
+    : IsNeeded<Fields[Name]> extends true
+      ? never
+      : Name]?: Values<Fields[Name]>['sent']
+} & (Kind extends 'create' ? { -readonly [Name in Owner & keyof Fields]?: FieldValue<Fields[Name]> } : unknown)
+
+/** What a change may repeat as it is. */
+type Repeated<Fields, Owner> = Partial<Stamps> & {
+  -readonly [Name in keyof Fields as IsServers<Fields, Name, Owner> extends true ? Name : never]?: Values<
+    Fields[Name]
+  >['shown']
+}
+
+type Patch<Fields, Owner> = {
+  -readonly [Name in keyof Fields as IsServers<Fields, Name, Owner> extends true ? never : Name]?: Merged<
+    Values<Fields[Name]>['sent']
+  >
+}
+
+/** A JSON Merge Patch (RFC 7396) merges objects: `null` removes a property. */
+type Merged<Value> = Value extends readonly unknown[]
+  ? Value
+  : Value extends object
+    ? { -readonly [Name in keyof Value]?: Merged<Value[Name]> | null }
+    : Value

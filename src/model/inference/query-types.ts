@@ -1,0 +1,54 @@
+/** The query parameters of a collection: filters with the operators that fit, and the terms of `sort`. */
+import type { FieldKind } from './field-names.ts'
+import type { FieldValue, Has } from './field-value.ts'
+
+/** The query parameters that filter. A list of values matches any of them. */
+export type FilterParameters<Fields> = {
+  [Name in keyof Fields & string as IsFilter<Fields[Name]> extends true
+    ? Name | `${Name}[${Operator<FieldKind<Fields[Name]>>}]`
+    : never]?: Parameter<Fields[Name]>
+} & {
+  [Name in keyof Fields & string as IsFilter<Fields[Name]> extends true ? `${Name}[null]` : never]?: boolean
+} & {
+  [Name in 'created_at' | 'updated_at' | `${'created_at' | 'updated_at'}[${Equality | Order}]`]?: OneOrMore<string>
+} & {
+  [Name in 'created_at[null]' | 'updated_at[null]']?: boolean
+} & (true extends Searched<Fields>
+    ? {
+        /** Words that the search fields contain. */
+        q?: string
+      }
+    : unknown)
+
+/** The terms of `sort`; a minus sorts descending. */
+export type SortTerm<Fields> = `${'' | '-'}${SortField<Fields> | 'created_at' | 'updated_at'}`
+
+type SortField<Fields> = {
+  [Name in keyof Fields]: Has<Fields[Name], 'sort'> extends true ? Name : never
+}[keyof Fields] &
+  string
+
+type Searched<Fields> = { [Name in keyof Fields]: Has<Fields[Name], 'search'> }[keyof Fields]
+
+/** References, enums and booleans are filters unless they say otherwise (QRY-7). */
+type IsFilter<X> = X extends { readonly filter: infer Filter }
+  ? Filter
+  : X extends { readonly writeOnly: true }
+    ? false
+    : FieldKind<X> extends 'reference' | 'enum' | 'boolean' | 'any'
+      ? true
+      : false
+
+type OneOrMore<Value> = Value | readonly Value[]
+
+type Parameter<X> = OneOrMore<
+  FieldKind<X> extends 'decimal' ? string | number : FieldValue<X> & (string | number | boolean)
+>
+
+type Equality = 'not' | 'in'
+type Order = 'gt' | 'gte' | 'lt' | 'lte'
+
+type Operator<Kind> =
+  | Equality
+  | (Kind extends 'text' | 'format' | 'number' | 'decimal' ? Order : never)
+  | (Kind extends 'text' ? 'contains' | 'starts_with' : never)

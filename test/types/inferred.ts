@@ -1,0 +1,143 @@
+/** The types that a declaration carries, compared by the compiler with those that its requests and responses have. */
+import { expectTypeOf } from 'expect-type'
+import { defineInterface, type Infer, reference, Type } from 'resourced'
+import type { InterfaceTypes, TypesOf } from '../../src/client/interface-types.ts'
+
+const api = defineInterface({
+  name: 'studio',
+  resources: {
+    projects: {
+      fields: { name: Type.String({ sort: true, search: true }), owner_id: Type.String({ readOnly: true }) },
+      owner: 'owner_id',
+    },
+    tasks: {
+      fields: {
+        title: Type.String({ search: true, sort: true }),
+        status: Type.Enum(['open', 'done'], { default: 'open', transitions: { open: ['done'] } }),
+        project_id: reference('projects', { onDelete: 'cascade', immutable: true }),
+        due_on: Type.Optional(Type.String({ format: 'date', filter: true, sort: true })),
+        price: Type.Decimal({ precision: 12, scale: 2, default: '0', filter: true }),
+        labels: Type.Optional(Type.Array(Type.String())),
+        place: Type.Optional(Type.Object({ city: Type.String(), street: Type.Optional(Type.String()) })),
+        number: Type.Integer({ readOnly: true, default: 0 }),
+        secret: Type.Optional(Type.String({ writeOnly: true })),
+      },
+      within: 'project_id',
+      rules: [
+        {
+          on: 'update',
+          check: ({ current, next, caller }) => {
+            expectTypeOf(next?.due_on).toEqualTypeOf<string | null | undefined>()
+            expectTypeOf(current?.status).toEqualTypeOf<'open' | 'done' | undefined>()
+            expectTypeOf(next?.number).toEqualTypeOf<number | undefined>()
+            expectTypeOf(next?.secret).toEqualTypeOf<string | null | undefined>()
+            expectTypeOf(caller.id).toEqualTypeOf<string>()
+            return undefined
+          },
+        },
+      ],
+    },
+    // Fields as data have the same types.
+    notes: {
+      fields: {
+        text: { type: 'string', maxLength: 100 },
+        kind: { enum: ['idea', 'plan'], default: 'idea' },
+        size: { type: 'integer', optional: true, filter: true },
+        done: { type: ['boolean', 'null'] },
+        cost: { type: 'decimal', precision: 5, scale: 2 },
+        parts: { type: 'array', items: { type: 'number' } },
+        place: { type: 'object', properties: { x: { type: 'number' }, y: { type: 'number' } }, required: ['x'] },
+        task_id: { reference: 'tasks', optional: true },
+      },
+      within: 'task_id',
+      deletion: { variant: 'hard' },
+    },
+  },
+})
+
+expectTypeOf<TypesOf<typeof api>>().toExtend<InterfaceTypes>()
+
+expectTypeOf<Infer<typeof api, 'tasks'>>().toEqualTypeOf<{
+  id: string
+  created_at: string
+  updated_at: string
+  deleted_at?: string
+  title: string
+  status: 'open' | 'done'
+  project_id: string
+  due_on: string | null
+  price: string
+  labels: string[] | null
+  place: { city: string; street?: string } | null
+  number: number
+}>()
+
+expectTypeOf<Infer<typeof api, 'tasks', 'create'>>().toEqualTypeOf<{
+  title: string
+  project_id: string
+  status?: 'open' | 'done' | null
+  due_on?: string | null
+  price?: string | number | null
+  labels?: string[] | null
+  place?: { city: string; street?: string } | null
+  secret?: string | null
+}>()
+
+expectTypeOf<Infer<typeof api, 'tasks', 'patch'>>().toEqualTypeOf<{
+  id?: string
+  created_at?: string
+  updated_at?: string
+  title?: string
+  status?: 'open' | 'done' | null
+  project_id?: string
+  due_on?: string | null
+  price?: string | number | null
+  labels?: string[] | null
+  place?: { city?: string | null; street?: string | null } | null
+  number?: number
+  secret?: string | null
+}>()
+
+expectTypeOf<
+  Infer<typeof api, 'tasks', 'sort'>
+>().toEqualTypeOf<`${'' | '-'}${'title' | 'due_on' | 'created_at' | 'updated_at'}`>()
+expectTypeOf<Infer<typeof api, 'projects', 'nested'>>().toEqualTypeOf<'tasks'>()
+expectTypeOf<Infer<typeof api, 'tasks', 'nested'>>().toEqualTypeOf<'notes'>()
+expectTypeOf<Infer<typeof api, 'notes', 'nested'>>().toBeNever()
+expectTypeOf<Infer<typeof api, 'projects', 'field'>>().toEqualTypeOf<
+  'id' | 'created_at' | 'updated_at' | 'deleted_at' | 'name' | 'owner_id'
+>()
+
+// Only administrators send the owner.
+expectTypeOf<Infer<typeof api, 'projects', 'create'>>().toEqualTypeOf<{ name: string; owner_id?: string }>()
+// What a read returned can be sent back.
+expectTypeOf<Infer<typeof api, 'projects'>>().toExtend<Infer<typeof api, 'projects', 'replace'>>()
+
+expectTypeOf<Infer<typeof api, 'notes'>>().toEqualTypeOf<{
+  id: string
+  created_at: string
+  updated_at: string
+  text: string
+  kind: 'idea' | 'plan'
+  size: number | null
+  done: boolean | null
+  cost: string
+  parts: number[]
+  place: { x: number; y?: number }
+  task_id: string | null
+}>()
+
+type TaskFilter = Infer<typeof api, 'tasks', 'filter'>
+expectTypeOf<TaskFilter['status']>().toEqualTypeOf<'open' | 'done' | readonly ('open' | 'done')[] | undefined>()
+expectTypeOf<TaskFilter['due_on[lt]']>().toEqualTypeOf<string | readonly string[] | undefined>()
+expectTypeOf<TaskFilter['due_on[null]']>().toEqualTypeOf<boolean | undefined>()
+expectTypeOf<TaskFilter['price[gte]']>().toEqualTypeOf<string | number | readonly (string | number)[] | undefined>()
+expectTypeOf<TaskFilter['created_at[gt]']>().toEqualTypeOf<string | readonly string[] | undefined>()
+expectTypeOf<TaskFilter['q']>().toEqualTypeOf<string | undefined>()
+// Neither a filter, nor an operator of one, nor a collection that can be searched.
+expectTypeOf<TaskFilter>().not.toHaveProperty('title')
+expectTypeOf<TaskFilter>().not.toHaveProperty('secret')
+expectTypeOf<TaskFilter>().not.toHaveProperty('status[lt]')
+expectTypeOf<TaskFilter>().not.toHaveProperty('due_on[contains]')
+expectTypeOf<Infer<typeof api, 'notes', 'filter'>>().not.toHaveProperty('q')
+expectTypeOf<Infer<typeof api, 'notes', 'filter'>['size[gt]']>().toEqualTypeOf<number | readonly number[] | undefined>()
