@@ -2,7 +2,7 @@
 import type { FieldWords, OnDelete } from '../declaration.ts'
 import type { IsUntyped } from './field-value.ts'
 
-/** The fields themselves if they are right; otherwise what they should be, so that the mistake is shown in its place. */
+/** The fields if they are right; otherwise what they should be, so that the mistake is shown in its place. */
 export type CheckedFields<Fields, Collection> = {
   [Name in keyof Fields]: Fields[Name] extends CheckedField<Fields[Name], Collection> ? never : Name
 }[keyof Fields] extends never
