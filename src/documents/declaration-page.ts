@@ -39,7 +39,7 @@ resources:
 \`\`\`
 
 or as \`"$schema"\` in a JSON file. Both are optional, and Resourced ignores them. In TypeScript, \`defineInterface\`
-gives the same completion.
+gives the same completion, checks names and values, and infers [types](javascript-api.md#types-of-an-interface).
 
 ## Interface
 
