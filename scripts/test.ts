@@ -70,6 +70,7 @@ if (noBrowser !== false) {
   if (selection === 'rest') process.exitCode = 1
 }
 const clusters = new Map<Version, Promise<Cluster>>()
+const durations: { readonly name: string; readonly seconds: number }[] = []
 try {
   const runs = given.length > 0 ? [namedRun()] : (await groupsOf()).flatMap(runsOf)
   if (!(await runAll(runs))) process.exitCode = 1
@@ -149,6 +150,9 @@ async function runAll(runs: readonly Run[]): Promise<boolean> {
     }
   }
   await Promise.all(Array.from({ length: lanes }, lane))
+  const longest = durations.toSorted((one, other) => other.seconds - one.seconds).slice(0, 8)
+  if (longest.length > 1)
+    console.log(`The longest: ${longest.map(({ name, seconds }) => `${name} ${seconds.toFixed(0)} s`).join(', ')}`)
   return passed
 }
 
@@ -174,7 +178,9 @@ async function run({ group, files }: Run, tally: Tally): Promise<boolean> {
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
   const counts = Object.fromEntries([...output.matchAll(/^ℹ (\w+) (\d+)/gm)].map(([, name, count]) => [name, count]))
-  tally.seconds += (performance.now() - started) / 1000
+  const seconds = (performance.now() - started) / 1000
+  tally.seconds += seconds
+  if (files.length === 1) durations.push({ name: `${files[0]} (${title.replace(/,.*/, '')})`, seconds })
   for (const [name, word] of [
     ['passed', 'pass'],
     ['failed', 'fail'],

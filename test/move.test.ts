@@ -1,7 +1,7 @@
 /** `resourced move` copies a database to either engine. Afterwards the responses are byte-identical. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -110,14 +110,20 @@ for (const [one, other] of ways) {
   })
 }
 
+const prepared = join(folder, 'tree.db')
+
 /** A file with a tree of many records, which take a while to move. */
 async function treeFor(context: TestContext): Promise<{ from: string; path: string }> {
-  declare(folder)
+  if (!existsSync(prepared)) {
+    declare(folder)
+    migrate(`sqlite:${prepared}`)
+    fillTree(prepared, { departments: 10, teams: 100, members: 10_000, badges: 10 })
+    migrate(`sqlite:${prepared}`)
+    assert.equal(existsSync(`${prepared}-wal`), false)
+  }
   const from = await sqliteFor(context)
   const path = from.slice('sqlite:'.length)
-  migrate(from)
-  fillTree(path, { departments: 10, teams: 100, members: 10_000, badges: 10 })
-  migrate(from)
+  copyFileSync(prepared, path)
   return { from, path }
 }
 
