@@ -13,7 +13,8 @@ const slow = [
 const long = [
   /^src\/(?:cli\/dev|server\/node\/slow-clients)\.test/,
   /^test\/(?:container|documentation|package|power-cut|schemathesis)\//,
-  /^test\/(?:backup|canaries|command-errors|deletion-crash|durability|move|permissions|slow-clients)\.test/,
+  /^test\/(?:backup|canaries|command-errors|deletion-crash|durability|move|permissions|remembered|workers)\.test/,
+  /^test\/(?:checker\/conditions|races\/pairs|wire\/large-files)\.test/,
   /^test\/browser\/(?:api-page|console-(?:accessibility|browse|openid|session))\.test/,
 ]
 
@@ -47,7 +48,9 @@ export function opensPages(file: string): boolean {
  * Whether it opens a PostgreSQL database whatever engine the run is for: it tests that engine alone, or compares both.
  */
 export function isPostgresOnly(file: string): boolean {
-  return /^(?:test\/(?:differential|postgres|races)\/|src\/storage\/postgres\/|test\/(?:move|backup)\.test)/.test(file)
+  return /^(?:test\/(?:container|differential|documentation|postgres|races)\/|src\/storage\/postgres\/|test\/(?:move|backup)\.test)/.test(
+    file,
+  )
 }
 
 /** Whether it may run in one process with others: it leaves nothing behind there, and measures no time or memory. */
