@@ -125,7 +125,7 @@ function inFile(file: string, error: unknown): unknown {
 }
 
 /** The content of an OpenAPI document; `undefined` if the file is none, and is read as a declaration. */
-async function readOpenApi(file: string): Promise<unknown> {
+export async function readOpenApi(file: string): Promise<unknown> {
   const kind = extname(file).toLowerCase()
   const found = await stat(file).catch(() => undefined)
   if (found === undefined || !found.isFile() || !['.json', '.yaml', '.yml'].includes(kind)) return undefined

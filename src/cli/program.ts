@@ -325,6 +325,17 @@ program
   .action(run(async () => (await import('./check-changes.ts')).openApiCommand))
 
 program
+  .command('types')
+  .description('Print the TypeScript types of an interface, for the client resourced/client')
+  .argument(
+    '[source]',
+    `URL of the interface, OpenAPI document, or declaration (default: ${fileKinds} in this directory)`,
+  )
+  .addOption(new Option('--key <key>', 'API key or token to read the document at a URL with').env('RESOURCED_KEY'))
+  .option('--version <name>', 'Version of a declaration, such as v1 (default: the current version)')
+  .action(run(async () => (await import('./types.ts')).typesCommand))
+
+program
   .command('schema')
   .description('Print the JSON Schema of declarations, by which editors complete and check YAML and JSON')
   .action(run(async () => (await import('./check-changes.ts')).schemaCommand))
