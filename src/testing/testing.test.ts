@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
-import type { Collection } from '../client/collection.ts'
 import { DeclarationError, defineInterface, reference, Type } from '../index.ts'
-import { ProblemError, type TestApp, testApp } from './testing.ts'
+import { ProblemError, testApp } from './testing.ts'
 
 const studio = defineInterface({
   name: 'studio',
@@ -29,16 +28,12 @@ const studio = defineInterface({
 const ann = { id: 'ann', roles: [] }
 const bob = { id: 'bob', roles: [] }
 
-function clientOf(app: TestApp<typeof studio>, caller: typeof ann) {
-  return app.as(caller) as unknown as Readonly<Record<'projects' | 'tasks', Collection>>
-}
-
 test('clients of several callers: access rules apply, and problems are errors', async () => {
   await using app = await testApp(studio)
-  const project = await clientOf(app, ann).projects.create({ name: 'House' })
+  const project = await app.as(ann).projects.create({ name: 'House' })
   assert.equal(project.owner_id, 'ann')
   await assert.rejects(
-    clientOf(app, bob).projects.update(String(project.id), { name: 'Mine' }),
+    app.as(bob).projects.update(project.id, { name: 'Mine' }),
     (error) => error instanceof ProblemError && error.status === 403,
   )
 })
@@ -62,10 +57,10 @@ test('a request: status, header fields and body, without a socket', async () => 
 
 test('the clock stands still, and what expires is removed when it is moved', async () => {
   await using app = await testApp(studio, { now: '2027-01-01T09:00:00Z' })
-  const { projects } = clientOf(app, ann)
+  const { projects } = app.as(ann)
   const { id, created_at } = await projects.create({ name: 'House' })
   assert.equal(created_at, '2027-01-01T09:00:00.000Z')
-  await projects.delete(String(id))
+  await projects.delete(id)
   await app.jobsFinished()
   const bin = async () => (await projects.list({ include_deleted: 'only' })).data.map((each) => each.id)
   await app.clock.advance('P29D')
@@ -118,7 +113,7 @@ test('seeds are checked like a POST, refer to each other, and need no right', as
   const [house, hut] = await app.seed('projects', [{ name: 'House', id }, { name: 'Hut' }], { as: ann })
   assert.deepEqual([house.id, house.owner_id, hut.name], [id, 'ann', 'Hut'])
   const [task] = await app.seed('tasks', [{ title: 'Paint', project_id: id }])
-  assert.deepEqual(await clientOf(app, bob).tasks.get(String(task.id)), task)
+  assert.deepEqual(await app.as(bob).tasks.get(task.id), task)
   assert.equal((await app.seed('projects', [{ name: 'Bob’s', owner_id: 'bob' }]))[0].owner_id, 'bob')
 
   const missing = { title: 'Paint', project_id: '01a1fe02-0000-7000-8000-00000000ffff' }
@@ -133,7 +128,7 @@ test('seeds are checked like a POST, refer to each other, and need no right', as
 
 test('reset empties everything, and clients and the clock go on', async () => {
   await using app = await testApp(studio, { now: '2027-01-01' })
-  const { projects } = clientOf(app, ann)
+  const { projects } = app.as(ann)
   const key = await app.key(ann)
   await projects.create({ name: 'House' })
   await app.clock.advance('P1D')
@@ -181,4 +176,29 @@ test('options are those of an application, and mistakes are reported at once', a
   await assert.rejects(testApp({ name: 'X', resources: {} }), DeclarationError)
   await assert.rejects(testApp(studio, { now: 'soon' }), /"soon" is no moment/)
   await assert.rejects(testApp(studio, { basePath: 'api' }), { name: 'ConfigurationError' })
+})
+
+test('clients and seeds have the types of the declaration', async () => {
+  await using app = await testApp(studio)
+  const [house] = await app.seed('projects', [{ name: 'House' }])
+  const name: string = house.name
+  assert.equal(name, 'House')
+  const mistakes = [
+    // @ts-expect-error There is no such collection.
+    () => app.seed('project', []),
+    // @ts-expect-error The name is missing.
+    () => app.seed('projects', [{}]),
+    // @ts-expect-error There is no such field.
+    () => app.seed('projects', [{ name: 'House', colour: 'red' }]),
+    // @ts-expect-error There is no such collection.
+    () => app.as(ann).project.list(),
+    // @ts-expect-error The name is a text.
+    () => app.as(ann).projects.create({ name: 1 }),
+  ]
+  assert.equal(mistakes.length, 5)
+
+  await using untyped = await testApp({ name: 'notes', resources: { notes: { fields: { text: { type: 'string' } } } } })
+  const [note] = await untyped.seed('notes', [{ text: 'One' }])
+  const client = untyped.as({ id: 'root', roles: ['admin'] })
+  assert.equal((await client['notes']?.get(String(note.id)))?.['text'], 'One')
 })

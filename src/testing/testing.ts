@@ -1,7 +1,8 @@
 /** The entry point `resourced/testing`: an application in memory, for the tests of those who build on it. */
 import { uuidv7 } from 'uuidv7'
 import type { Client } from '../client/client.ts'
-import type { InterfaceTypes, JsonObject, TypesOf } from '../client/interface-types.ts'
+import type { UntypedInterface } from '../client/collection.ts'
+import type { InterfaceTypes, TypesOf } from '../client/interface-types.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
 import { timestamp } from '../model/time.ts'
 import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
@@ -28,18 +29,12 @@ export interface TestAppOptions
   readonly rateLimit?: RateOptions['rateLimit']
 }
 
-/** A collection of JSON objects. */
-interface UntypedCollection {
-  readonly record: JsonObject
-  readonly create: JsonObject
-}
-
 /** The types of a declaration; of one that carries none, collections of JSON objects. */
 type Collections<Declaration> = [TypesOf<Declaration>] extends [InterfaceTypes]
   ? keyof TypesOf<Declaration> extends never
-    ? Readonly<Record<string, UntypedCollection>>
+    ? UntypedInterface
     : TypesOf<Declaration>
-  : Readonly<Record<string, UntypedCollection>>
+  : UntypedInterface
 
 type Collection<Declaration> = keyof Collections<Declaration> & string
 
@@ -67,7 +62,7 @@ export interface TestApp<Declaration = InterfaceDeclaration> extends Omit<App, '
    * const ann = app.as({ id: 'ann', roles: ['editor'] })
    * const task = await ann.tasks.create({ title: 'Write a test' })
    */
-  as(caller: CallerInput): Client
+  as(caller: CallerInput): Client<Collections<Declaration>>
   /**
    * Sends a request without a socket, to look at its status, header fields and body.
    *
@@ -180,7 +175,7 @@ export async function testApp<const Declaration extends InterfaceDeclaration>(
     },
     [Symbol.asyncDispose]: () => made.close(),
   }
-  return made as Omit<typeof made, 'seed'> & Pick<TestApp<Declaration>, 'seed'>
+  return made as Omit<typeof made, 'as' | 'seed'> & Pick<TestApp<Declaration>, 'as' | 'seed'>
 }
 
 /** Keeps the process running while something is awaited: pauses between batches of jobs do not. */
