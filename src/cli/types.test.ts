@@ -77,7 +77,7 @@ interface Program {
 const studio: Program = {
   works: `
     const project = await client.projects.create({ name: 'House' })
-    const task = await client.projects.within(project).tasks.create({ title: 'Roof', project_id: project.id })
+    const task = await client.projects.within(project).tasks.create({ title: 'Roof' })
     const status: 'open' | 'doing' | 'done' = task.status
     const changed = await client.tasks.update(task, { status: 'doing' })
     const { data } = await client.tasks.list({ status: [status, 'doing'], sort: '-due_on', fields: ['title'] })

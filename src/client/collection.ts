@@ -87,12 +87,18 @@ export interface NestedCollection<Types extends CollectionTypes> {
     query?: ListQuery<Types, Name>,
     options?: CallOptions,
   ): AsyncGenerator<Selected<Types['record'], Name>, void, void>
-  create(record: Types['create'], options?: CreateOptions): Promise<Types['record']>
+  create(record: NestedBody<Types>, options?: CreateOptions): Promise<Types['record']>
 }
+
+/** The body of a creation whose address has the value of the field `within`. */
+type NestedBody<Types extends CollectionTypes> = Types extends { readonly within: infer Field extends PropertyKey }
+  ? Omit<Types['create'], Field> & Partial<Pick<Types['create'], Field & keyof Types['create']>>
+  : Types['create']
 
 /** The calls of a collection. Each rejects with `ProblemError` if it is refused or fails. */
 export interface Collection<Types extends CollectionTypes = UntypedCollection, All = UntypedInterface>
-  extends NestedCollection<Types> {
+  extends Omit<NestedCollection<Types>, 'create'> {
+  create(record: Types['create'], options?: CreateOptions): Promise<Types['record']>
   get<Name extends Types['field'] = never>(
     id: string,
     options?: GetOptions<Name>,

@@ -21,6 +21,8 @@ export interface CollectionTypes {
   readonly field: string
   /** The collections that are within this one, such as `'tasks'`; `never` for none. */
   readonly nested: string
+  /** The field that refers to the record that contains this one: within that record, a creation may leave it out. */
+  readonly within?: string
 }
 
 /** The types of an interface, by the names of its collections. */

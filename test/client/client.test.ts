@@ -2,43 +2,10 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { type ClientOptions, createClient, etagOf, Job, type OnConflict, ProblemError } from '../../src/client/index.ts'
-import { serveNotes } from './notes.ts'
+import type { Infer } from '../../src/index.ts'
+import { type notebooks, serveNotes } from './notes.ts'
 
-interface Note {
-  readonly id: string
-  readonly title: string
-  readonly status: 'open' | 'done'
-  readonly count: number | null
-  readonly body: string | null
-  readonly updated_at: string
-}
-interface NoteBody {
-  readonly title: string
-  readonly status?: 'open' | 'done'
-  readonly count?: number | null
-  readonly body?: string | null
-}
-interface Text {
-  readonly id: string
-  readonly text: string
-}
-type Body<Whole> = { create: Whole; replace: Whole; patch: Partial<Whole>; filter: { title?: string; q?: string } }
-type Types = {
-  readonly notes: Body<NoteBody> & { record: Note; sort: 'title' | '-title'; field: keyof Note; nested: never }
-  readonly notebooks: Body<{ name: string }> & {
-    record: { readonly id: string; readonly name: string }
-    sort: never
-    field: 'name'
-    nested: 'pages'
-  }
-  readonly pages: Body<Omit<Text, 'id'> & { notebook_id?: string }> & {
-    record: Text & { readonly notebook_id: string }
-    sort: 'text' | '-text'
-    field: 'text'
-    nested: never
-  }
-  readonly drafts: Body<Omit<Text, 'id'>> & { record: Text; sort: never; field: 'text'; nested: never }
-}
+type Note = Infer<typeof notebooks, 'notes'>
 
 interface Sent {
   readonly method: string
@@ -51,7 +18,7 @@ interface Sent {
 async function typedClient(context: TestContext, options: Partial<ClientOptions> = {}) {
   const url = await serveNotes(context)
   const sent: Sent[] = []
-  const client = createClient<Types>({
+  const client = createClient<typeof notebooks>({
     url,
     version: 'v1',
     async fetch(address, init) {
@@ -146,10 +113,12 @@ it('CON-5: clients that count one record up with onConflict lose no step', async
   const { client, url } = await typedClient(context)
   const { id } = await client.notes.create({ title: 'Tea', count: 0 })
   const count = async () => {
-    const { notes } = createClient<Types>({ url: `${url}/v1` })
+    const { notes } = createClient<typeof notebooks>({ url: `${url}/v1` })
     for (let step = 0; step < 10; step++) {
       const note = await notes.get(id)
-      const onConflict: OnConflict<Partial<NoteBody>, Note> = ({ theirs }) => ({ count: (theirs.count ?? 0) + 1 })
+      const onConflict: OnConflict<Infer<typeof notebooks, 'notes', 'patch'>, Note> = ({ theirs }) => ({
+        count: (theirs.count ?? 0) + 1,
+      })
       await notes.update(note, { count: (note.count ?? 0) + 1 }, { onConflict })
     }
   }

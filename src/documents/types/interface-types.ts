@@ -16,7 +16,7 @@ interface Extension {
   readonly schemas: Readonly<Record<'record' | 'create' | 'replace' | 'patch', string>>
   readonly fields: Readonly<Record<string, Traits>>
   readonly search?: boolean
-  readonly within?: { readonly collection: string }
+  readonly within?: { readonly field: string; readonly collection: string }
   readonly deletion?: { readonly variant?: string }
 }
 
@@ -61,12 +61,12 @@ function collectionsOf(document: unknown): readonly Collection[] {
 }
 
 function collectionLines(collection: Collection, all: readonly Collection[], resolve: Resolve): readonly string[] {
-  const { name, description, schemas, deletion } = collection
+  const { name, description, schemas, within, deletion } = collection
   const schemaOf = (kind: keyof Extension['schemas']) => resolve(`#/components/schemas/${schemas[kind]}`)
   const record = resolved(schemaOf('record'), resolve)
   const properties = Object(record['properties']) as Readonly<Record<string, unknown>>
   const sorts = Object.entries(collection.fields).flatMap(([field, { sort }]) => (sort ? [field, `-${field}`] : []))
-  const nested = all.filter(({ within }) => within?.collection === name).map((each) => each.name)
+  const nested = all.filter((each) => each.within?.collection === name).map((each) => each.name)
   const deleted = deletion?.variant === 'soft' && !Object.hasOwn(properties, 'deleted_at') ? ['deleted_at'] : []
   return [
     `  /** ${comment(description)} */`,
@@ -83,6 +83,7 @@ function collectionLines(collection: Collection, all: readonly Collection[], res
     `    readonly sort: ${union(sorts.map(quoted))}`,
     `    readonly field: ${union(Object.keys(properties).map(quoted))}`,
     `    readonly nested: ${union(nested.map(quoted))}`,
+    ...(within === undefined ? [] : [`    readonly within: ${quoted(String(within.field))}`]),
     '  }',
   ]
 }

@@ -67,7 +67,7 @@ export interface DefinedInterface<All, Owner, Within, Variant> extends Omit<Inte
       Named<C extends keyof Owner ? Owner[C] : never>,
       NestedIn<C, All, Within>,
       C extends keyof Variant ? Variant[C] : unknown
-    >
+    > & { readonly within: Named<C extends keyof Within ? Within[C] : never> }
   }
 }
 
