@@ -1,5 +1,6 @@
 /** Shows an OpenAPI document with Swagger UI, and sends the requests that people try. */
 import SwaggerUI, { type RequestMap, type SentRequest } from 'swagger-ui-dist/swagger-ui-es-bundle.js'
+import { completeDocument } from './complete-document.ts'
 import { codeOfOperations } from './request-code.ts'
 import { curlSnippet, pythonSnippet, type SnippetRequest, typeScriptSnippet } from './snippets.ts'
 import type { VersionedInterface } from './versioned-interface.ts'
@@ -15,7 +16,7 @@ export function showReference(
     write(snippetRequest(name({ url: request.get('url'), headers: headersOf(request) }), request))
   SwaggerUI({
     // Behind a proxy the server does not know the prefix of its addresses; the page does.
-    spec: { ...document, servers: [{ url: base }] },
+    spec: { ...completeDocument(document), servers: [{ url: base }] },
     domNode,
     deepLinking: true,
     // All addresses of a large interface at once would take seconds.

@@ -26,6 +26,28 @@ const good: HttpResponse = { status: 200, headers, body: JSON.stringify(user) }
 
 test('DOC-1: the check accepts a response that conforms to the document', () => judge('GET', path, good))
 
+const { name: _, ...nameless } = user
+const selection = { ...good, body: JSON.stringify(nameless) }
+const problem = (status: number, code: string): HttpResponse => {
+  const words = { type: 'x', title: 'x', status, detail: 'x', instance: '/', code, request_id: '1' }
+  const type = 'application/problem+json'
+  return { status, headers: { ...headers, 'Content-Type': type }, body: JSON.stringify(words) }
+}
+const part: HttpResponse = { status: 206, headers: { ...headers, 'Content-Range': 'bytes 0-1/9' }, body: '{"' }
+
+test('DOC-1: the check accepts fewer fields where `fields` asks for them', () => {
+  judge('GET', `${path}?fields=email`, selection)
+  judge('QUERY', '/v1/users', { ...good, body: JSON.stringify({ data: [nameless], pagination: { total_count: 1 } }) })
+})
+
+test('DOC-1: the check accepts parts, and problems that the operation lists', () => {
+  judge('GET', path, part)
+  judge('GET', path, problem(404, 'NOT_FOUND'))
+  judge('GET', path, problem(503, 'OVERLOADED'))
+  judge('HEAD', path, { status: 404, headers: {}, body: undefined })
+  judge('TRACE', path, problem(405, 'METHOD_NOT_ALLOWED'))
+})
+
 const untruths: readonly [what: string, method: string, target: string, response: HttpResponse][] = [
   ['a status that the operation does not have', 'GET', path, { ...good, status: 202 }],
   ['a header field that nobody declared', 'GET', path, { ...good, headers: { ...headers, 'X-Secret': '1' } }],
@@ -38,23 +60,18 @@ const untruths: readonly [what: string, method: string, target: string, response
   ['a body where there is none', 'DELETE', path, { ...good, status: 204 }],
   ['a record in place of a page', 'GET', '/v1/users?limit=1', good],
   ['an answer at an address that is in no path', 'GET', '/v1/nothing', good],
+  ['fewer fields that nobody asked for', 'GET', path, selection],
+  ['a part of what has no parts', 'DELETE', path, part],
+  ['a problem with a code that the operation does not have', 'GET', path, problem(404, 'LOST')],
+  ['a problem with a code of another operation', 'GET', path, problem(400, 'INVALID_CURSOR')],
+  ['a problem with the status of another code', 'GET', path, problem(403, 'NOT_FOUND')],
+  ['a problem of a supported method that says otherwise', 'GET', path, problem(405, 'METHOD_NOT_ALLOWED')],
+  ['an error without a body of a status of no code', 'HEAD', path, { status: 409, headers: {}, body: undefined }],
   [
-    'a problem with a code that the operation does not have',
+    'a header field of callers where nobody needs a credential',
     'GET',
-    path,
-    {
-      status: 404,
-      headers: { ...headers, 'Content-Type': 'application/problem+json' },
-      body: JSON.stringify({
-        type: 'x',
-        title: 'x',
-        status: 404,
-        detail: 'x',
-        instance: '/',
-        code: 'LOST',
-        request_id: '1',
-      }),
-    },
+    '/health/live',
+    { status: 200, headers: { ...headers, RateLimit: 'x' }, body: '{"status":"live"}' },
   ],
 ]
 for (const [what, method, target, response] of untruths) {

@@ -27,6 +27,7 @@ export function judgeBy(document: Json): Judge {
   addDecimalMultiples(ajv)
   formats.default(ajv)
   ajv.addSchema(document, 'document')
+  ajv.addSchema(selected(document), 'selected')
   const find = (node: Json): Json =>
     typeof node?.$ref === 'string'
       ? find(
@@ -40,7 +41,7 @@ export function judgeBy(document: Json): Judge {
   const check = (pointer: string, value: unknown, what: string) => {
     let validate = validators.get(pointer)
     if (validate === undefined) {
-      validate = ajv.compile({ $ref: `document#${pointer}` })
+      validate = ajv.compile({ $ref: pointer })
       validators.set(pointer, validate)
     }
     assert.ok(
@@ -58,49 +59,84 @@ export function judgeBy(document: Json): Judge {
       assert.ok((Allow !== undefined || isPreflight) && response.body === undefined, what)
       return
     }
-    const pointer = pointerOf(document, find, method, target, response)
-    assert.ok(pointer !== undefined, `${what} is not in the document: ${String(response.body)}`)
+    const place = placeOf(document, method, target, response)
+    assert.ok(place !== undefined, `${what} is not in the document: ${String(response.body)}`)
+    const { pointer } = place
     const declared = find({ $ref: `#${pointer}` })
+    const common: string[] = [
+      ...document['x-headers'].everywhere,
+      ...(place.isOpen ? [] : document['x-headers'].authenticated),
+    ]
     for (const [name, value] of Object.entries(response.headers)) {
       // Where pages of other origins are served, everything varies by them.
       if (everywhere.has(name) || name.startsWith('Access-Control-') || (name === 'Vary' && value === 'Origin'))
         continue
-      const header = find(declared.headers?.[name])
+      const header = common.includes(name) ? document.components.headers[name] : find(declared.headers?.[name])
       assert.ok(header !== undefined, `${what} has the header field ${name}, which the document does not tell`)
       const whole = header.schema.type === 'integer' ? Number(value) : value
       assert.ok(ajv.validate(header.schema, whole), `${what}: ${name}: ${value} does not fit the document`)
     }
     const type = response.headers['Content-Type']
     if (response.body === undefined) {
+      if (place.codes !== undefined) return checkProblem(document, place.codes, response.status, undefined, what)
       if (response.status === 201 && response.headers['Preference-Applied']?.includes('return=minimal')) return
       assert.equal(declared.content, undefined, `${what} has no body, though the document says so`)
       assert.equal(type, undefined, `${what} has a media type and no body`)
       return
     }
-    const described = declared.content?.[type ?? ''] ?? declared.content?.['*/*']
+    const described = declared.content?.[type ?? '']
     assert.ok(type !== undefined && described !== undefined, `${what}: ${type} is not in the document`)
-    if (described.schema === undefined) return
-    const schema = `${resolved(document, pointer)}/content/${pointerStep(type)}/schema`
+    // Bytes are no JSON value by themselves.
+    if (described.schema.format === 'binary') return
+    const schema = `${place.isSelective === true ? 'selected' : 'document'}#${resolved(document, pointer)}`
     const text = Buffer.from(response.body as string).toString()
-    check(schema, type.startsWith('text/') ? text : JSON.parse(text), what)
+    const value = type.startsWith('text/') ? text : JSON.parse(text)
+    check(`${schema}/content/${pointerStep(type)}/schema`, value, what)
+    if (place.codes !== undefined) checkProblem(document, place.codes, response.status, value, what)
   }
 }
 
+/** A response in the document. */
+interface Place {
+  readonly pointer: string
+  /** Whether the operation needs no credential. */
+  readonly isOpen: boolean
+  /** The codes that the operation lists; `undefined`: the response is no error. */
+  readonly codes?: readonly string[]
+  /** Whether `fields` may have selected what is returned. */
+  readonly isSelective?: boolean
+}
+
 /** Where the document describes an answer: what no path has is a problem all the same. */
-function pointerOf(
-  document: Json,
-  find: (node: Json) => Json,
-  method: string,
-  target: string,
-  response: HttpResponse,
-): string | undefined {
-  const { status } = response
+function placeOf(document: Json, method: string, target: string, { status }: HttpResponse): Place | undefined {
+  const problems = document['x-problems']
   const path = templateOf(document, target)
   // Methods are case-sensitive: what is called `get` has no operation.
-  const operation = operationOf(method, status)
-  if (path === undefined || document.paths[path][operation] === undefined) return anyProblem(document, response)
-  const pointer = `/paths/${pointerStep(path)}/${operation}/responses/${status}`
-  return find(document.paths[path][operation].responses[status]) === undefined ? undefined : pointer
+  const operation = path && document.paths[path][operationOf(method, status)]
+  const isOpen = operation?.security?.length === 0
+  if (status >= 400) {
+    const known: string[] = [...(isOpen ? [] : problems.everywhere), ...(operation?.['x-problems'] ?? [])]
+    // Addresses in no path, and methods of no operation, have the codes of the document.
+    const codes = operation === undefined ? Object.keys(problems.codes) : known
+    return { pointer: pointerOfErrors(status), isOpen, codes }
+  }
+  if (path === undefined || operation === undefined) return undefined
+  const at = `/paths/${pointerStep(path)}/${operationOf(method, status)}`
+  // QUERY has its parameters in its body.
+  const isSelective = /[?&]fields=/.test(target) || method === 'QUERY'
+  if (operation.responses[status] !== undefined) {
+    return { pointer: `${at}/responses/${status}`, isOpen, isSelective: isSelective && hasFields(operation) }
+  }
+  return operation['x-responses']?.[status] && { pointer: `${at}/x-responses/${status}`, isOpen }
+}
+
+function pointerOfErrors(status: number): string {
+  const name = status === 405 ? 'ApiMethodNotAllowed' : status < 500 ? 'ApiClientError' : 'ApiServerError'
+  return `/components/responses/${name}`
+}
+
+function hasFields(operation: Json): boolean {
+  return operation['x-parameters']?.some(({ $ref }: Json) => $ref === '#/components/parameters/ApiFields') === true
 }
 
 /**
@@ -112,25 +148,33 @@ function operationOf(method: string, status: number): string {
   return method === 'QUERY' ? '' : method.toLowerCase()
 }
 
-/**
- * A response component of a status: it stands for what addresses in no path answer, and for methods of no operation.
- */
-function anyProblem(document: Json, { status, body }: HttpResponse): string | undefined {
-  const known = Object.keys(document.components.responses).filter(
-    (name) => problemOf(document.components.responses[name])?.status?.const === status,
+/** The document with records of which `fields` has selected properties: all but `id` may be missing. */
+function selected(document: Json): Json {
+  const schemas = { ...document.components.schemas }
+  for (const { 'x-collection': collection } of document.tags) {
+    const name = collection?.schemas.record
+    if (name !== undefined) schemas[name] = { ...schemas[name], required: ['id'] }
+  }
+  return { ...document, components: { ...document.components, schemas } }
+}
+
+/** These statuses are also returned for requests that could not be read, whose path is unknown. */
+const unread = new Set([400, 408, 414, 431, 500])
+
+/** Checks the code of a problem, or only the status if a HEAD request got no body. */
+function checkProblem(document: Json, codes: readonly string[], status: number, body: Json, what: string): void {
+  const known = document['x-problems'].codes
+  assert.ok(
+    codes.some((code) => known[code].status === status),
+    `${what} is not among the statuses of ${codes}`,
   )
-  const code = body === undefined ? undefined : JSON.parse(Buffer.from(body as string).toString()).code
-  const name = known.find((each) => codesOf(document.components.responses[each]).includes(code)) ?? known[0]
-  return name === undefined ? undefined : `/components/responses/${name}`
-}
-
-function codesOf(response: Json): readonly unknown[] {
-  const { code } = problemOf(response)
-  return code?.enum ?? [code?.const]
-}
-
-function problemOf(response: Json): Json {
-  return response.content?.['application/problem+json']?.schema?.allOf?.[1]?.properties
+  if (body === undefined) return
+  assert.equal(body.status, status, what)
+  assert.ok(body.instance !== undefined || unread.has(status), `${what} has no instance`)
+  // A business rule that is a function can answer with any code, also with that of another status.
+  const code = codes.includes(body.code) && known[body.code].status === status ? body.code : '*'
+  assert.ok(codes.includes(code), `${what}: ${body.code} is not among ${codes}`)
+  assert.equal(known[code].status, status, `${what}: ${body.code}`)
 }
 
 /** The path of the document that a request target is an instance of. */

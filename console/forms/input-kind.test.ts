@@ -61,7 +61,7 @@ test('a value that its input could not show is edited as what it is', () => {
 
 test('a new entry of a list begins with a value of its type', () => {
   assert.equal(firstValue({ type: 'string' }), '')
-  assert.equal(firstValue({ type: 'integer', default: 3 }), 3)
+  assert.equal(firstValue({ type: 'integer', 'x-default': 3 }), 3)
   assert.equal(firstValue({ enum: ['b', 'a'] }), 'b')
   assert.deepEqual(firstValue({ type: 'object', properties: { a: {} } }), {})
   assert.deepEqual(firstValue({ type: 'array', items: { type: 'string' } }), [])

@@ -71,7 +71,7 @@ export function isObject(value: JsonValue | undefined): value is Readonly<Record
 
 /** The value that a new entry of a list begins with. */
 export function firstValue(schema: Schema): JsonValue {
-  const { default: given, enum: values } = schema
+  const { 'x-default': given, enum: values } = schema
   if (given !== undefined || values !== undefined) return (given ?? values?.[0] ?? null) as JsonValue
   const kind = kindOf(schema)
   if (kind === 'yes-no') return false

@@ -7,7 +7,8 @@ export interface Schema {
   readonly format?: string
   readonly enum?: readonly unknown[]
   readonly const?: unknown
-  readonly default?: unknown
+  /** What the server sets where a request leaves the value out. */
+  readonly 'x-default'?: unknown
   readonly title?: string
   readonly description?: string
   readonly minimum?: number
@@ -117,7 +118,7 @@ export interface OpenApiDocument {
   }[]
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>
-    readonly parameters?: { readonly Limit?: { readonly schema: Schema } }
+    readonly parameters?: { readonly ApiLimit?: { readonly schema: Schema } }
   }
 }
 
@@ -150,7 +151,7 @@ export function readCatalog(document: OpenApiDocument): Catalog {
       referredBy: referredBy.get(tag.name) ?? [],
     })
   }
-  const pageSize = Math.min(100, document.components.parameters?.Limit?.schema.maximum ?? 100)
+  const pageSize = Math.min(100, document.components.parameters?.ApiLimit?.schema.maximum ?? 100)
   return { title: document.info.title, version: document.info.version, collections, pageSize }
 }
 
@@ -163,7 +164,8 @@ function listed<Entry>(lists: Map<string, Entry[]>, name: string): Entry[] {
 function fieldsOf({ components }: OpenApiDocument, { schemas, fields: traits }: CollectionExtension): Field[] {
   const schemaOf = (name: string | undefined) => (name === undefined ? undefined : components.schemas[name])
   const create = schemaOf(schemas.create)
-  const shown = schemaOf(schemas.record)?.properties ?? {}
+  // Only the views of deleted records show when a record was deleted.
+  const { deleted_at: _, ...shown } = schemaOf(schemas.record)?.properties ?? {}
   const sent = { ...schemaOf(schemas.patch)?.properties, ...create?.properties }
   return [...new Set([...Object.keys(shown), ...Object.keys(sent)])].map((name) => ({
     ...traits[name],

@@ -99,7 +99,7 @@ function initialValues(fields: readonly Field[], view: URLSearchParams): Values 
       const filtered =
         reference === undefined ? schema.enum?.find((each) => each !== null && String(each) === wanted) : wanted
       const empty = required && mayBeEmptyList({ ...schema, ...input }) ? [] : undefined
-      const value = (filtered ?? input?.default ?? empty) as Values[string]
+      const value = (filtered ?? input?.['x-default'] ?? empty) as Values[string]
       return value === undefined || value === null ? [] : [[name, value]]
     }),
   )

@@ -10,6 +10,7 @@ import {
   members,
   type Part,
 } from './openapi-document.ts'
+import { withProblems } from './read-problems.ts'
 
 /** A parameter of an operation. */
 export interface Parameter {
@@ -110,17 +111,23 @@ function operationOf(document: Document, address: Address, part: Part, shared: P
     parameters: parametersOf(
       document,
       path,
-      [shared, part].flatMap((each) => items(child(each, 'parameters'))),
+      ['parameters', 'x-parameters'].flatMap((key) => [shared, part].flatMap((each) => items(child(each, key)))),
     ),
     body: body && bodyOf(document, body),
-    answers: new Map(
-      members(child(part, 'responses'))
-        .filter(([status]) => /^(?:\d{3}|[1-5]XX|default)$/i.test(status))
-        .map(([status, each]) => [status.toUpperCase(), answerOf(document, each)]),
-    ),
+    answers: answersOf(document, part),
     security: securityOf(document, nearest('security')),
     pointer: part.pointer,
   }
+}
+
+function answersOf(document: Document, part: Part): Map<string, Answer> {
+  const parts = ['responses', 'x-responses'].flatMap((key) => members(child(part, key)))
+  const answers = new Map(
+    parts
+      .filter(([status]) => /^(?:\d{3}|[1-5]XX|default)$/i.test(status))
+      .map(([status, each]) => [status.toUpperCase(), answerOf(document, each)]),
+  )
+  return withProblems(document, part, answers)
 }
 
 function isTrue(part: Part, key: string): boolean {
@@ -180,11 +187,23 @@ function bodyOf(document: Document, part: Part): Body {
 }
 
 function answerOf(document: Document, part: Part): Answer {
-  const headers = members(child(follow(document, part), 'headers')).map(([name, each]) => {
-    const header = follow(document, each)
-    return [name.toLowerCase(), { name, schema: child(header, 'schema'), pointer: header.pointer }] as const
-  })
+  const headers = [...members(child(follow(document, part), 'headers')), ...commonHeaders(document)].map(
+    ([name, each]) => {
+      const header = follow(document, each)
+      return [name.toLowerCase(), { name, schema: child(header, 'schema'), pointer: header.pointer }] as const
+    },
+  )
   return { ...bodyOf(document, part), headers: new Map(headers.filter(([name]) => name !== 'content-type')) }
+}
+
+/** The header fields of every response, which `x-headers` names. */
+function commonHeaders(document: Document): [name: string, part: Part][] {
+  const known = child(child(document.root, 'components'), 'headers')
+  const names = members(child(document.root, 'x-headers')).flatMap(([, each]) => items(each).map(({ value }) => value))
+  return names.flatMap((name): [string, Part][] => {
+    const header = child(known, String(name))
+    return header === undefined ? [] : [[String(name), header]]
+  })
 }
 
 function contentOf(document: Document, part: Part): Map<string, Part | undefined> {

@@ -284,7 +284,8 @@ export function schemaReader(document: Document, spend: Spend): SchemaReader {
       shapes = [...shapes, wholeType('null', part.pointer)]
     }
     for (const keyword of annotations) {
-      const own = child(part, keyword)
+      // Resourced writes `x-default`: generators misunderstand `default` in requests.
+      const own = child(part, keyword) ?? (keyword === 'default' ? child(part, 'x-default') : undefined)
       if (own !== undefined) said = { ...said, [keyword]: own.value }
     }
     return { ...said, shapes }

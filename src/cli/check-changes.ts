@@ -9,7 +9,7 @@ import { compareInterfaces, type ServedVersion } from '../changes/compare-interf
 import type { Finding } from '../changes/finding.ts'
 import { DocumentError, documentOf } from '../changes/openapi-document.ts'
 import { markdownReport, textReport } from '../changes/report.ts'
-import { openApiDocument } from '../documents/openapi.ts'
+import { openApiDocument, openApiText } from '../documents/openapi.ts'
 import { declarationSchemaText } from '../model/structure/declaration-schema.ts'
 import { ConfigurationError, UsageError } from '../spec/configuration-error.ts'
 import { completeVersions } from '../versions/versions.ts'
@@ -30,7 +30,7 @@ export async function openApiCommand(file: string | undefined, options: { readon
     throw new UsageError(`There is no such version: --version takes ${[...versions.all.keys()].join(' or ')}.`)
   }
   const document = openApiDocument(version.catalog, { versions, now: Date.now() })
-  print(`${JSON.stringify(document, null, 2)}\n`)
+  print(openApiText(document))
 }
 
 /** Prints the JSON Schema of declarations. */

@@ -6,7 +6,7 @@ import { completeCatalog } from '../model/catalog.ts'
 import type { InterfaceDeclaration, ResourceDeclaration } from '../model/declaration.ts'
 import { faults } from '../spec/fault-entries.ts'
 import { completeVersions } from '../versions/versions.ts'
-import { type Credentials, openApiDocument } from './openapi.ts'
+import { type Credentials, openApiDocument, openApiText } from './openapi.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked here as the JSON that it is
 type Any = any
@@ -103,7 +103,7 @@ test('the same catalog gives the same document, and every reference can be resol
   const again = documentOf({ projects: { fields: { name: { type: 'string' } } }, tasks })
   const text = JSON.stringify(document)
   assert.equal(JSON.stringify(again), text)
-  for (const [, kind, name] of text.matchAll(/"#\/components\/(\w+)\/([\w-]+)"/g)) {
+  for (const [, kind, name] of text.matchAll(/"#\/components\/(\w+)\/([\w.-]+)"/g)) {
     assert.ok(document.components[kind as string]?.[name as string], `${kind}/${name}`)
   }
 })
@@ -114,26 +114,22 @@ const representations: readonly [string, string, unknown, boolean][] = [
   ['a record with more than was declared', 'Task', { ...task, colour: 'red' }, false],
   ['a record with a writeOnly field', 'Task', { ...task, secret_note: 'x' }, false],
   ['a record with null where a value is required', 'Task', { ...task, title: null }, false],
-  ['a live record with deleted_at', 'Task', { ...task, deleted_at: at }, false],
   ['a record with a date of another form', 'Task', { ...task, created_at: 'yesterday' }, false],
-  ['a record that is deleted', 'TaskDeleted', { ...task, deleted_at: at }, true],
-  ['a deleted record that does not say so', 'TaskDeleted', task, false],
-  ['the fields asked for', 'TaskSelection', { id, title: 'Paint' }, true],
-  ['the fields asked for without id', 'TaskSelection', { title: 'Paint' }, false],
+  ['a record that is deleted', 'Task', { ...task, deleted_at: at }, true],
 ]
 for (const [name, schema, value, expected] of representations) {
   test(`answers: ${name} ${expected ? 'fits' : 'does not fit'}`, () => assert.equal(fits(schema, value), expected))
 }
 
 const page = {
-  data: [task, { id, title: 'Paint' }],
+  data: [task, { ...task, deleted_at: at }],
   pagination: { total_count: 2, limit: 20, next_cursor: null, previous_cursor: 'x' },
 }
 const pages: readonly [string, unknown, boolean][] = [
   ['by cursor', page, true],
   ['by number', { data: [], pagination: { total_count: 0, page: 1, per_page: 20, total_pages: 0 } }, true],
   ['by offset', { data: [], pagination: { total_count: 0, offset: 0, limit: 20 } }, true],
-  ['of two styles at once', { data: [], pagination: { total_count: 0, page: 1, offset: 0, limit: 20 } }, false],
+  ['with a member of no style', { data: [], pagination: { total_count: 0, pages: 1 } }, false],
   ['without its total', { data: [], pagination: { offset: 0, limit: 20 } }, false],
   ['of something else', { ...page, data: [{ id, name: 'Paint' }] }, false],
 ]
@@ -167,31 +163,37 @@ test('examples of bodies fit their schemas', () => {
 })
 
 test('every filter is a parameter with the operators of its type', () => {
-  const names = document.paths['/tasks'].get.parameters.flatMap((parameter: Any) => parameter.name ?? [])
+  const found = parametersOf(document, document.paths['/tasks'].get)
+  const names = found.map(({ name }) => name)
   const filters = names.filter((name: string) => /^(status|estimate|title|project_id|secret_note)/.test(name))
   assert.deepEqual(filters, [
     ...['status', 'status[not]', 'status[in]', 'status[null]'],
     ...['project_id', 'project_id[not]', 'project_id[in]', 'project_id[null]', 'estimate'],
     ...['gt', 'gte', 'lt', 'lte', 'not', 'in', 'null'].map((operator) => `estimate[${operator}]`),
   ])
-  const sort = document.paths['/tasks'].get.parameters.find((parameter: Any) => parameter.name === 'sort')
+  const sort = found.find(({ name }) => name === 'sort')
   assert.match('-created_at,title', new RegExp(sort.schema.pattern))
   assert.doesNotMatch('status', new RegExp(sort.schema.pattern))
 })
 
-const codes = (path: string, method: string, status: number): string[] | undefined => {
-  const name = document.paths[path][method].responses[status]?.$ref.split('/').at(-1)
-  return document.components.responses[name]?.content['application/problem+json'].schema.allOf[1].properties.code?.enum
+/** The codes that an operation lists for a status, beside those of every operation. */
+const codesAt = (made: Any, path: string, method: string, status: number): string[] =>
+  made.paths[path][method]['x-problems'].filter((code: string) => made['x-problems'].codes[code].status === status)
+const codes = (path: string, method: string, status: number) => codesAt(document, path, method, status)
+
+/** The parameters of an operation, references resolved. */
+function parametersOf(made: Any, { parameters }: Any): Any[] {
+  return parameters.map((each: Any) => (each.$ref ? made.components.parameters[each.$ref.split('/').at(-1)] : each))
 }
 
-test('every error response lists its codes', () => {
+test('DOC-7: every operation lists the codes of its errors', () => {
   assert.deepEqual(codes('/tasks/{id}', 'delete', 409), ['BEING_DELETED', 'CONFLICT', 'HAS_DEPENDENTS'])
   const changed = ['BEING_DELETED', 'CONFLICT', 'DUPLICATE_VALUE', 'INVALID_TRANSITION']
   assert.deepEqual(codes('/tasks/{id}', 'put', 409), changed)
   assert.deepEqual(codes('/projects', 'post', 409), ['CONFLICT', 'IDEMPOTENCY_KEY_IN_USE'])
   assert.ok(codes('/tasks', 'get', 400)?.includes('INVALID_CURSOR'))
   assert.ok(!codes('/tasks/{id}', 'get', 400)?.includes('INVALID_CURSOR'))
-  assert.equal(codes('/tasks', 'get', 404), undefined)
+  assert.deepEqual(codes('/tasks', 'get', 404), [])
   assert.deepEqual(codes('/projects/{id}/tasks', 'get', 404), ['NOT_FOUND'])
 })
 
@@ -207,22 +209,22 @@ const documentAt = (name: string, day: string): Any =>
 const versioned = documentAt('v1', '2026-09-01')
 
 test('a retired version has an end at the root only where no path names the version (VER-4)', () => {
-  const statuses = (document: Any) => Object.keys(document.paths['/health/metrics'].get.responses)
-  assert.ok('410' in versioned.paths['/tasks'].get.responses)
-  assert.ok(!statuses(versioned).includes('410'))
+  const statuses = (document: Any) => document.paths['/health/metrics'].get['x-problems']
+  assert.ok(versioned.paths['/tasks'].get['x-problems'].includes('VERSION_RETIRED'))
+  assert.ok(!statuses(versioned).includes('VERSION_RETIRED'))
   const byHeader = completeVersions({ ...rest, versions, versionCarriers: ['header'] })
-  assert.ok(statuses(openApiDocument(byHeader.all.get('v1')!.catalog, { versions: byHeader })).includes('410'))
+  assert.ok(
+    statuses(openApiDocument(byHeader.all.get('v1')!.catalog, { versions: byHeader })).includes('VERSION_RETIRED'),
+  )
 })
 
-test('every fault is listed in the response of its status', () => {
+test('DOC-7: every fault is listed with its status', () => {
   const named = new Set<string>()
-  const responses = [document, versioned].flatMap((each) => Object.values<Any>(each.components.responses))
-  for (const response of responses) {
-    const { properties } = response.content['application/problem+json'].schema.allOf[1]
-    for (const code of properties.code.enum) {
-      assert.equal(faults[code as keyof typeof faults].status, properties.status.const, code)
-      named.add(code)
-    }
+  for (const [code, { status }] of [document, versioned].flatMap((each) =>
+    Object.entries<Any>(each['x-problems'].codes),
+  )) {
+    assert.equal(faults[code as keyof typeof faults].status, status, code)
+    named.add(code)
   }
   const missing = Object.keys(faults).filter((code) => !named.has(code) && code !== 'PRECONDITION_REQUIRED')
   assert.deepEqual(missing, [])
@@ -243,7 +245,7 @@ test('each tag says what JSON Schema cannot say of its collection (DOC-5)', () =
   assert.deepEqual([secret_note.write_only, owner_id.read_only], [true, true])
   assert.deepEqual([described.within.collection, described.within.field], ['projects', 'project_id'])
   assert.equal(described.owner, 'owner_id')
-  const parameters = document.paths['/tasks'].get.parameters.map((parameter: Any) => parameter.name)
+  const parameters = parametersOf(document, document.paths['/tasks'].get).map(({ name }) => name)
   for (const [name, { filter = [] }] of Object.entries<Any>(described.fields)) {
     const names = filter.map((operator: string) => (operator === 'eq' ? name : `${name}[${operator}]`))
     for (const parameter of names) assert.ok(parameters.includes(parameter), parameter)
@@ -254,29 +256,28 @@ test('each tag says what JSON Schema cannot say of its collection (DOC-5)', () =
 })
 
 test('the document describes the response to unsupported methods', () => {
-  assert.deepEqual(document['x-other-methods'], { $ref: '#/components/responses/MethodNotAllowed' })
-  assert.ok(document.components.responses.MethodNotAllowed.headers.Allow)
+  assert.deepEqual(document['x-other-methods'], { $ref: '#/components/responses/ApiMethodNotAllowed' })
+  assert.ok(document.components.responses.ApiMethodNotAllowed.headers.Allow)
 })
 
 test('a declaration decides the responses of a deletion, and whether it needs a condition', () => {
-  const responses = (resource: Partial<ResourceDeclaration>): string[] =>
-    Object.keys(documentOf({ notes: { fields: {}, ...resource } }).paths['/notes/{id}'].delete.responses)
+  const responses = (resource: Partial<ResourceDeclaration>): string[] => {
+    const { delete: deletion } = documentOf({ notes: { fields: {}, ...resource } }).paths['/notes/{id}']
+    return [...Object.keys(deletion.responses), ...deletion['x-problems']]
+  }
   // Prefer can ask for either.
   assert.ok(responses({}).includes('204') && responses({}).includes('200'))
-  assert.ok(!responses({ deletion: { repeated: 'no-content' } }).includes('404'))
-  assert.ok(!responses({}).includes('428'))
-  assert.ok(responses({ preconditions: 'required' }).includes('428'))
+  assert.ok(!responses({ deletion: { repeated: 'no-content' } }).includes('NOT_FOUND'))
+  assert.ok(!responses({}).includes('PRECONDITION_REQUIRED'))
+  assert.ok(responses({ preconditions: 'required' }).includes('PRECONDITION_REQUIRED'))
 })
 
 test('the codes of business rules are conflicts; those of functions can be any', () => {
-  const conflict = (rule: NonNullable<ResourceDeclaration['rules']>[number]): Any => {
-    const made = documentOf({ notes: { fields: {}, rules: [rule] } })
-    const name = made.paths['/notes'].post.responses[409].$ref.split('/').at(-1)
-    return made.components.responses[name].content['application/problem+json'].schema.allOf[1].properties.code
-  }
+  const conflict = (rule: NonNullable<ResourceDeclaration['rules']>[number]): Any =>
+    codesAt(documentOf({ notes: { fields: {}, rules: [rule] } }), '/notes', 'post', 409)
   const declared = { on: 'create', code: 'TOO_MANY', message: 'Enough.', unless: { none: 'notes', where: {} } } as const
-  assert.deepEqual(conflict(declared), { enum: ['CONFLICT', 'IDEMPOTENCY_KEY_IN_USE', 'TOO_MANY'] })
-  assert.equal(conflict({ on: 'create', check: () => undefined }), undefined)
+  assert.deepEqual(conflict(declared), ['CONFLICT', 'IDEMPOTENCY_KEY_IN_USE', 'TOO_MANY'])
+  assert.deepEqual(conflict({ on: 'create', check: () => undefined }), ['*', 'CONFLICT', 'IDEMPOTENCY_KEY_IN_USE'])
 })
 
 test('a deletion lists the codes of rules of all resources that it deletes from', () => {
@@ -289,13 +290,12 @@ test('a deletion lists the codes of rules of all resources that it deletes from'
       rules: [stays],
     },
   })
-  const name = made.paths['/projects/{id}'].delete.responses[409].$ref.split('/').at(-1)
-  assert.ok(JSON.stringify(made.components.responses[name]).includes('STAYS'))
+  assert.ok(codesAt(made, '/projects/{id}', 'delete', 409).includes('STAYS'))
 })
 
 test('lists have no deleted records of a resource with hard deletion', () => {
   const made = documentOf({ notes: { fields: {}, deletion: { variant: 'hard' } } })
-  assert.equal(made.components.schemas.NoteDeleted, undefined)
+  assert.ok(!('deleted_at' in made.components.schemas.Note.properties))
   assert.ok(!JSON.stringify(made.paths['/notes'].get.parameters).includes('IncludeDeleted'))
 })
 
@@ -319,41 +319,79 @@ test('the document of a version describes its server, its carriers, and the head
     )
     assert.equal(versioned.components.parameters[name].schema.const, 'v1')
   }
-  const headers = Object.keys(get.responses[200].headers)
+  const headers = versioned['x-headers'].authenticated
   for (const name of ['API-Version', 'Deprecation', 'Sunset', 'Link', 'Vary']) assert.ok(headers.includes(name), name)
   const types = ['application/json', 'application/vnd.studio.v1+json']
-  assert.deepEqual(Object.keys(get.responses[200].content), types)
+  assert.deepEqual(Object.keys(versioned.components.responses.TaskPage.content), types)
   assert.deepEqual(Object.keys(post.requestBody.content), types)
-  assert.ok(get.responses[410])
-  assert.equal(documentAt('v2', '2026-09-01').paths['/tasks'].get.responses[410], undefined)
+  assert.ok(get['x-problems'].includes('VERSION_RETIRED'))
+  assert.ok(!documentAt('v2', '2026-09-01').paths['/tasks'].get['x-problems'].includes('VERSION_RETIRED'))
 })
 
 test('PAG-2: parameters that exclude each other have no defaults, because generated clients would send them all', () => {
-  const { Page, PerPage, Offset, Limit, Cursor } = document.components.parameters
-  for (const { name, schema } of [Page, PerPage, Offset, Limit, Cursor]) {
+  const { ApiPage, ApiPerPage, ApiOffset, ApiLimit, ApiCursor } = document.components.parameters
+  for (const { name, schema } of [ApiPage, ApiPerPage, ApiOffset, ApiLimit, ApiCursor]) {
     assert.equal(Object.hasOwn(schema, 'default'), false, name)
   }
+  assert.deepEqual(
+    [ApiPage, ApiPerPage, ApiLimit].map(({ schema }) => schema['x-default']),
+    [1, 20, 20],
+  )
 })
 
-test('HED-3: a part of a representation is bytes of any media type, and no JSON value', () => {
-  const parts = Object.values<Any>(document.paths).flatMap((item) => item.get?.responses[206] ?? [])
-  assert.ok(parts.length > 5)
-  for (const { content } of parts) assert.deepEqual(content, { '*/*': {} })
+test('HED-3: a part of a representation is bytes of the media type of the whole, and no JSON value', () => {
+  const reads = Object.values<Any>(document.paths).flatMap((item) => item.get ?? [])
+  assert.ok(reads.length > 5)
+  for (const { operationId, responses, 'x-responses': more } of reads) {
+    assert.equal(responses[206], undefined, operationId)
+    const { content } = document.components.responses[more[206].$ref.split('/').at(-1)]
+    for (const { schema } of Object.values<Any>(content)) assert.deepEqual(schema, { type: 'string', format: 'binary' })
+  }
 })
 
 test('MET-9: every operation that takes an Idempotency-Key documents how it refuses one', () => {
   const keyed = Object.values<Any>(document.paths).flatMap((item) =>
     Object.values<Any>(item).filter((operation) =>
-      operation.parameters?.some(({ $ref }: Any) => $ref?.endsWith('/IdempotencyKey')),
+      operation.parameters?.some(({ $ref }: Any) => $ref?.endsWith('/ApiIdempotencyKey')),
     ),
   )
   assert.ok(keyed.some(({ operationId }) => operationId.startsWith('restore')))
-  for (const { operationId, responses } of keyed) {
-    const { $ref } = responses[400]
-    const [, codes] =
-      document.components.responses[$ref.split('/').at(-1)].content['application/problem+json'].schema.allOf
-    assert.ok(codes.properties.code.enum.includes('INVALID_IDEMPOTENCY_KEY'), operationId)
-    assert.ok(responses[422], operationId)
+  for (const { operationId, 'x-problems': listed } of keyed) {
+    for (const code of ['INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_KEY_REUSED']) {
+      assert.ok(listed.includes(code), `${operationId} ${code}`)
+    }
+  }
+})
+
+test('DOC-6: no property of a request has a `default`, also not inside of objects', () => {
+  const color = { type: 'string', default: 'red' }
+  const made = documentOf({
+    notes: { fields: { kind: { enum: ['a', 'b'], default: 'a' }, look: { type: 'object', properties: { color } } } },
+  })
+  assert.doesNotMatch(JSON.stringify(made), /"default":/)
+  const { NoteCreate, NotePatch } = made.components.schemas
+  assert.equal(NoteCreate.properties.kind['x-default'], 'a')
+  assert.equal(NoteCreate.properties.look.properties.color['x-default'], 'red')
+  assert.equal(NotePatch.properties.kind['x-default'], undefined)
+})
+
+test('DOC-6: the text of a document has a line for each operation, and is the same document', () => {
+  const text = openApiText(document)
+  assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(document)))
+  assert.equal(text.split('\n').filter((line) => line.includes('"operationId":"listTasks"')).length, 1)
+})
+
+test('DOC-6: no response is a union of what the request decides', () => {
+  const operations = Object.values<Any>(document.paths).flatMap((item) =>
+    ['get', 'post', 'put', 'patch', 'delete'].flatMap((method) => item[method] ?? []),
+  )
+  for (const { operationId, responses } of operations) {
+    for (const [status, each] of Object.entries<Any>(responses)) {
+      const { content = {} } = each.$ref ? document.components.responses[each.$ref.split('/').at(-1)] : each
+      const { schema = {} } = content['application/json'] ?? {}
+      const { type, anyOf, oneOf } = schema.$ref ? document.components.schemas[schema.$ref.split('/').at(-1)] : schema
+      assert.deepEqual([anyOf, oneOf, Array.isArray(type)], [undefined, undefined, false], `${operationId} ${status}`)
+    }
   }
 })
 

@@ -7,7 +7,15 @@ import type { FaultCode } from '../spec/faults.ts'
 import { responseHeaders } from '../spec/response-headers.ts'
 import { isDeprecated, isLeaving, mediaTypeOf, onlyVersion, type Version, type Versions } from '../versions/versions.ts'
 import { collectionExtension } from './openapi/collection-extension.ts'
-import { type HeaderName, headers, type Json, parameterComponents, refTo, sharedSchemas } from './openapi/components.ts'
+import {
+  type Components,
+  commonHeaders,
+  headers,
+  type Json,
+  parameterComponents,
+  refTo,
+  sharedSchemas,
+} from './openapi/components.ts'
 import {
   bulkDeletePath,
   collectionPath,
@@ -16,7 +24,9 @@ import {
   recordPath,
   restorePath,
 } from './openapi/operations.ts'
-import { problemResponses } from './openapi/problems.ts'
+import { filterText } from './openapi/parameters.ts'
+import { collectProblems } from './openapi/problems.ts'
+import { sharedResponses } from './openapi/responses.ts'
 import { namesOf, type ResourceNames, resourceSchemas } from './openapi/schemas.ts'
 import { exportPaths, servicePaths, systemPaths } from './openapi/system-operations.ts'
 
@@ -54,7 +64,15 @@ const text = [
   'Too many requests get 429, and `Retry-After` has the seconds until the next one succeeds. Until then `RateLimit` ' +
     'has the remaining requests.',
   '',
-  'Errors are `application/problem+json` (RFC 9457): programs read `code`, people read `detail`.',
+  filterText,
+  '',
+  'Errors are `application/problem+json` (RFC 9457): programs read `code`, people read `detail`. Every operation can ' +
+    'return the codes in `x-problems.everywhere`, if it needs a credential, and those in its own `x-problems`. ' +
+    '`x-problems.codes` has the status of each code. `x-headers` has the header fields of every response.',
+  '',
+  'With the parameters in `x-parameters` of an operation, `fields` and `Range`, the response does not have the ' +
+    'schema of the operation: it has fewer properties, or it is one of `x-responses`. `x-default` is the value of ' +
+    'what a request leaves out.',
 ].join('\n')
 
 /**
@@ -70,23 +88,23 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
   const version = versions.all.get(catalog.version) as Version
   const resources = [...catalog.resources.values(), ...catalog.system.values()]
   const names = namesOf(catalog)
-  const problems = problemResponses(versionCodes(versions, version))
+  const problems = collectProblems(versionCodes(versions, version))
+  const components: Components = { parameters: {}, responses: {} }
   // Where paths name the version, the current one answers at the root.
   const atRoot = versions.carriers.includes('path') ? versions.current : version
   const nameOf = (resource: Resource) => names.get(resource.name) as ResourceNames
-  const partsOf = (resource: Resource) => ({ catalog, names: nameOf(resource), problems })
-  // The paths come first, because they collect the error responses that become components.
+  const partsOf = (resource: Resource) => ({ catalog, names: nameOf(resource), problems, components })
+  // The paths come first, because they collect what several of them share.
   const paths = {
     ...resourcePaths(catalog, partsOf),
     ...systemPaths(catalog, partsOf),
     ...exportPaths(catalog, problems),
     ...servicePaths(`${serverUrl}${versions.basePath}`, problems, versionCodes(versions, atRoot)),
   }
-  const otherMethods = problems.of(['METHOD_NOT_ALLOWED'])
   const words = `${credentialText(options.credentials)}\n\n${text}${versionText(versions, version, now)}`
-  const responses = Object.entries(problems.components).map(([name, each]) => [
+  const responses = Object.entries({ ...sharedResponses, ...components.responses }).map(([name, each]) => [
     name,
-    withNotice(each, versions, version),
+    withType(each as Node, versions, version),
   ])
   return {
     openapi: '3.1.0',
@@ -108,10 +126,16 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
     ],
     paths: withVersion(paths, versions, version, now),
     // A Path Item cannot describe the response to methods that it does not have.
-    'x-other-methods': otherMethods[405],
+    'x-other-methods': refTo('responses', 'ApiMethodNotAllowed'),
+    'x-headers': headersOf(versions, version),
+    'x-problems': problems.extension(),
     components: {
       securitySchemes: { bearer: bearerScheme(options.credentials) },
-      parameters: { ...parameterComponents(catalog), ...versionParameters(versions, version) },
+      parameters: {
+        ...parameterComponents(catalog),
+        ...components.parameters,
+        ...versionParameters(versions, version),
+      },
       headers: responseHeaders,
       responses: Object.fromEntries(responses),
       schemas: {
@@ -120,6 +144,24 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
       },
     },
   }
+}
+
+/**
+ * A document as JSON text. Each operation and each component is one line, so that the text is short, and a comparison
+ * of two texts by lines names what differs.
+ */
+export function openApiText(document: object): string {
+  return `${linesOf(document, 3)}\n`
+}
+
+function linesOf(value: unknown, levels: number): string {
+  if (levels === 0 || typeof value !== 'object' || value === null || Object.keys(value).length === 0) {
+    return JSON.stringify(value)
+  }
+  if (Array.isArray(value)) return `[\n${value.map((each) => linesOf(each, 0)).join(',\n')}\n]`
+  const said = Object.entries(value).filter(([, each]) => each !== undefined)
+  const members = said.map(([name, each]) => `${JSON.stringify(name)}:${linesOf(each, levels - 1)}`)
+  return `{\n${members.join(',\n')}\n}`
 }
 
 function credentialText(credentials: Credentials | undefined): string {
@@ -223,7 +265,7 @@ function withVersion(paths: Json, versions: Versions, version: Version, now: num
       .map((method) => {
         const operation = item[method] as Node
         const responses = Object.entries({ ...moved, ...(operation['responses'] as Node) }).map(
-          ([status, response]) => [status, withNotice(response as Node, versions, version)],
+          ([status, response]) => [status, withType(response as Node, versions, version)],
         )
         const given = [...((operation['parameters'] as Json[] | undefined) ?? []), ...parameters]
         return [
@@ -244,20 +286,18 @@ function withVersion(paths: Json, versions: Versions, version: Version, now: num
   return Object.fromEntries(entries)
 }
 
-/** Adds the header fields of a version to a response, if it is one of authenticated callers (it has `RateLimit`). */
-function withNotice(response: Json, versions: Versions, version: Version): Json {
-  const { headers: own } = response as { readonly headers?: Node }
-  if (own === undefined || !('RateLimit' in own)) return response
-  const names: HeaderName[] = ['API-Version']
-  if (isLeaving(version)) names.push('Deprecation', 'Sunset', 'Link')
-  if (['header', 'media-type'].some((carrier) => versions.carriers.includes(carrier as never))) names.push('Vary')
-  const all: Node = { ...own, ...Object.fromEntries(names.map((name) => [name, refTo('headers', name)])) }
-  const sorted = Object.fromEntries(
-    Object.keys(all)
-      .sort()
-      .map((name) => [name, all[name]]),
-  )
-  return withType({ ...response, headers: sorted }, versions, version)
+/** The header fields of every response, and of every response that needs a credential, by component name. */
+function headersOf({ carriers }: Versions, version: Version): Json {
+  const isInHeaders = carriers.includes('header') || carriers.includes('media-type')
+  const { everywhere, authenticated } = commonHeaders
+  return {
+    everywhere,
+    authenticated: [
+      ...['API-Version', ...authenticated],
+      ...(isLeaving(version) ? ['Deprecation', 'Link', 'Sunset'] : []),
+      ...(isInHeaders ? ['Vary'] : []),
+    ],
+  }
 }
 
 /** The parameters that choose a version. */

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { type Credentials, openApiDocument } from '../documents/openapi.ts'
+import { type Credentials, openApiDocument, openApiText } from '../documents/openapi.ts'
 import { encodedTag, encodingFor, encodingHeaders } from '../http/fields/accept-encoding.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { type Conditions, decidePreconditions, formatEntityTag } from '../http/preconditions.ts'
@@ -37,7 +37,7 @@ export function documentsOf(versions: Versions, now: () => number, credentials: 
     const before = made.get(key)
     if (before !== undefined) return before
     const described = openApiDocument(version.catalog, { versions, credentials, now: now() })
-    const text = `${JSON.stringify(described, null, 2)}\n`
+    const text = openApiText(described)
     const document: Made = { text, opaque: hash('sha256', text, 'base64url').slice(0, 16) }
     made.set(key, document)
     return document

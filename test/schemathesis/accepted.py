@@ -89,7 +89,7 @@ def methods_of(text):
 
 def sends_undocumented_condition(case, response):
     """Whether If-Match does not fit its own pattern: the generator does not always follow patterns of header fields."""
-    pattern = case.operation.schema.raw_schema["components"]["parameters"]["IfMatch"]["schema"]["pattern"]
+    pattern = case.operation.schema.raw_schema["components"]["parameters"]["ApiIfMatch"]["schema"]["pattern"]
     sent = response.request.headers.get("If-Match")
     return sent is not None and re.search(pattern, sent) is None
 

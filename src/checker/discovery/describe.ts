@@ -46,7 +46,7 @@ export function describeCollection(
       otherValue(example?.[each], schemas[each] ?? {}, each),
     ),
     optional: valuesOf(
-      members.filter((each) => isFree(each) && !required.includes(each) && !('default' in (schemas[each] ?? {}))),
+      members.filter((each) => isFree(each) && !required.includes(each) && !hasDefault(schemas[each])),
       (each) => example?.[each] ?? generate(schemas[each] ?? {}, each, 1),
     ),
     invalid: valuesOf(
@@ -96,6 +96,11 @@ function sequenceOf(candidate: Candidate, id: string): boolean | undefined {
   const schema = objectOf(recordProperties(candidate)[id])
   if (schema['format'] === 'uuid') return false
   return ['integer', 'number'].includes(typeOf(schema) ?? '') ? true : undefined
+}
+
+/** Resourced writes `x-default`, because generators misunderstand `default` in requests. */
+function hasDefault(schema: Schema = {}): boolean {
+  return 'default' in schema || 'x-default' in schema
 }
 
 const setByServer =

@@ -32,7 +32,7 @@ export function generate(schema: Schema, name: string, turn = 0, depth = 0): unk
   if (choices.length > 0) return choices[turn % choices.length]
   const type = typeOf(schema)
   if (turn === 0) {
-    const shown = [...listOf(schema['examples']), schema['example'], schema['default']]
+    const shown = [...listOf(schema['examples']), schema['example'], schema['default'], schema['x-default']]
     const fitting = shown.find((each) => each !== undefined && each !== null && isOfType(each, type))
     if (fitting !== undefined) return fitting
   }

@@ -3,7 +3,14 @@
  * problems, pages, deletions, jobs and JSON Patch.
  */
 import type { Catalog } from '../../model/resource.ts'
+import { queryLimits } from '../../spec/limits.ts'
 import type { responseHeaders } from '../../spec/response-headers.ts'
+
+/** The components that operations add as they are described, by name. */
+export interface Components {
+  readonly parameters: Record<string, Json>
+  readonly responses: Record<string, Json>
+}
 
 /** A JSON object of the document. */
 export type Json = { readonly [key: string]: unknown }
@@ -21,16 +28,16 @@ export function object(properties: Json, required: readonly string[]): Json {
 /** A response header field that the interface documents. */
 export type HeaderName = keyof typeof responseHeaders
 
-/** The `headers` of a response: these fields, and those of every authenticated response. */
+/** The `headers` of a response: these fields, beside those that every response has (`x-headers`). */
 export function headers(...names: readonly HeaderName[]): Json {
-  return openHeaders(...names, 'RateLimit', 'RateLimit-Policy')
+  return Object.fromEntries([...names].sort().map((name) => [name, refTo('headers', name)]))
 }
 
-/** The `headers` of a response without authentication. */
-export function openHeaders(...names: readonly HeaderName[]): Json {
-  const all: HeaderName[] = [...names, 'Cache-Control', 'X-Request-Id']
-  return Object.fromEntries(all.sort().map((name) => [name, refTo('headers', name)]))
-}
+/** The header fields of every response, and those of every response that needs a credential. */
+export const commonHeaders = {
+  everywhere: ['Cache-Control', 'X-Request-Id'],
+  authenticated: ['RateLimit', 'RateLimit-Policy'],
+} as const satisfies Readonly<Record<string, readonly HeaderName[]>>
 
 /** A parameter of the query. */
 export const queryParameter = (name: string, description: string, schema: Json, more: Json = {}): Json => ({
@@ -51,64 +58,80 @@ const headerParameter = (name: string, description: string, pattern?: string): J
 const entityTags = '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$'
 /** A text of visible characters, with or without double quotes (RFC 9651 section 3.3.3). */
 export const idempotencyKeyPattern = '^("([ !#-\\[\\]-~]|\\\\["\\\\]){1,255}"|[!#-+\\--:<-~]{1,255})$'
+const fieldName = '^[a-z][a-z0-9]*(_[a-z0-9]+)*$'
 /** The parameters that operations share, by component name. */
 export function parameterComponents({ limits }: Catalog): Json {
   const { max, default: usual } = limits.pageSize
-  // No defaults: a generated client that sends them would mix the styles of pages, which is refused (PAG-2).
-  const size = { type: 'integer', minimum: 1, maximum: max }
+  // Not `default`: a generated client that sends defaults would mix the styles of pages, which is refused (PAG-2).
+  const size = { type: 'integer', minimum: 1, maximum: max, 'x-default': usual }
   const unsaid = `${usual} by default`
   const name = { type: 'string' }
   return {
-    Id: { name: 'id', in: 'path', required: true, description: 'The id of the record.', schema: name },
-    ParentId: { name: 'id', in: 'path', required: true, description: 'The id of the parent.', schema: name },
-    Page: queryParameter('page', 'The number of a page, from 1; combined with `per_page` only.', {
+    ApiId: { name: 'id', in: 'path', required: true, description: 'The id of the record.', schema: name },
+    ApiParentId: { name: 'id', in: 'path', required: true, description: 'The id of the parent.', schema: name },
+    ApiPage: queryParameter('page', 'The number of a page, from 1; combined with `per_page` only.', {
       type: 'integer',
       minimum: 1,
+      'x-default': 1,
     }),
-    PerPage: queryParameter('per_page', `The most records on a page, ${unsaid}; combined with \`page\`.`, size),
-    Offset: queryParameter('offset', 'How many records to skip; combined with `limit` only.', {
+    ApiPerPage: queryParameter('per_page', `The most records on a page, ${unsaid}; combined with \`page\`.`, size),
+    ApiOffset: queryParameter('offset', 'How many records to skip; combined with `limit` only.', {
       type: 'integer',
       minimum: 0,
+      'x-default': 0,
     }),
-    Limit: queryParameter(
+    ApiLimit: queryParameter(
       'limit',
       `The most records on a page, ${unsaid}; combined with \`offset\` or \`cursor\`, or alone.`,
       size,
     ),
-    Cursor: queryParameter(
+    ApiCursor: queryParameter(
       'cursor',
       'A cursor of an earlier page, where this page continues, with the same sort and filters.',
       name,
     ),
-    IncludeDeleted: queryParameter(
+    ApiFields: queryParameter(
+      'fields',
+      'The properties of each record in the response. Others are left out, also those that its schema requires; `id` ' +
+        'is always included.',
+      { type: 'array', items: { type: 'string', pattern: fieldName }, minItems: 1, maxItems: queryLimits.fields },
+      { style: 'form', explode: false },
+    ),
+    ApiIncludeDeleted: queryParameter(
       'include_deleted',
       'Adds deleted records that are still retained, for callers who may read them; with `only`, live records are ' +
         'left out, and `sort` takes `deleted_at` too.',
       { anyOf: [{ type: 'boolean' }, { type: 'string', const: 'only' }] },
     ),
-    IfMatch: headerParameter('If-Match', 'Proceed only if the record still has one of these entity tags.', entityTags),
-    IfNoneMatch: headerParameter('If-None-Match', '304 if the representation still has one of these entity tags.'),
-    IfModifiedSince: headerParameter('If-Modified-Since', '304 if the representation has not changed since.'),
-    Prefer: headerParameter(
+    ApiIfMatch: headerParameter(
+      'If-Match',
+      'Proceed only if the record still has one of these entity tags.',
+      entityTags,
+    ),
+    ApiIfNoneMatch: headerParameter('If-None-Match', '304 if the representation still has one of these entity tags.'),
+    ApiIfModifiedSince: headerParameter('If-Modified-Since', '304 if the representation has not changed since.'),
+    ApiPrefer: headerParameter(
       'Prefer',
       'The preferred response, `return=representation` or `return=minimal`; for a deletion also `respond-async` ' +
         '(RFC 7240).',
     ),
-    Range: headerParameter('Range', 'The requested bytes of the representation: `bytes=0-499` (RFC 9110 section 14).'),
-    IfRange: headerParameter('If-Range', 'Applies `Range` only while this entity tag, or this date, is current.'),
-    IdempotencyKey: headerParameter(
+    ApiRange: headerParameter(
+      'Range',
+      'The requested bytes of the representation: `bytes=0-499` (RFC 9110 section 14).',
+    ),
+    ApiIfRange: headerParameter('If-Range', 'Applies `Range` only while this entity tag, or this date, is current.'),
+    ApiIdempotencyKey: headerParameter(
       'Idempotency-Key',
       'Your own text for this request, such as a UUID. A repetition within a day gets the first response again.',
       idempotencyKeyPattern,
     ),
-    IfUnmodifiedSince: headerParameter('If-Unmodified-Since', 'Proceed only if the record has not changed since.'),
+    ApiIfUnmodifiedSince: headerParameter('If-Unmodified-Since', 'Proceed only if the record has not changed since.'),
   }
 }
 
 const code: Json = { type: 'string', pattern: '^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$' }
 const count = (description: string, minimum = 0): Json => ({ type: 'integer', minimum, description })
 const cursor = (description: string): Json => ({ type: ['string', 'null'], description })
-const total = { total_count: count('The exact number of matching records that the caller may read.') }
 
 const issue = object(
   {
@@ -136,9 +159,9 @@ const problem = object(
     status: { type: 'integer', minimum: 400, maximum: 599 },
     detail: { type: 'string', description: 'The mistake in this request, and the remedy.' },
     instance: { type: 'string', description: 'The path of the request; missing if it could not be parsed.' },
-    code: { ...code, description: 'The code for programs, which never changes.' },
+    code: { ...code, description: 'The code for programs, which never changes: see `x-problems`.' },
     request_id: { type: 'string', description: 'Finds the request in the log of the server.' },
-    errors: { type: 'array', minItems: 1, items: refTo('schemas', 'Issue'), description: 'Every mistake.' },
+    errors: { type: 'array', minItems: 1, items: refTo('schemas', 'ApiProblemError'), description: 'Every mistake.' },
   },
   ['type', 'title', 'status', 'detail', 'code', 'request_id'],
 )
@@ -168,7 +191,10 @@ function deletionPreview(asked: Json): Json {
         'count',
       ]),
     ),
-    blocked_by: arrayOf('What blocks the deletion, as the errors of its 409 say it.', refTo('schemas', 'Issue')),
+    blocked_by: arrayOf(
+      'What blocks the deletion, as the errors of its 409 say it.',
+      refTo('schemas', 'ApiProblemError'),
+    ),
     complete: {
       type: 'boolean',
       description: 'false: the deletion has so many records that counts are lower bounds, and more may block it.',
@@ -224,32 +250,45 @@ const jsonPatch: Json = {
   },
 }
 
-function pagination(description: string, properties: Json): Json {
-  return { description, ...object({ ...total, ...properties }, ['total_count', ...Object.keys(properties)]) }
+/** The position of a page. Which members it has depends on the style that the request chose (PAG-3). */
+const pagination: Json = {
+  description: 'The position of a page: members of the style in which it was requested, and `total_count`.',
+  ...object(
+    {
+      total_count: count('The exact number of matching records that the caller may read.'),
+      page: count('By number: the number of this page.', 1),
+      per_page: count('By number: the most records on a page.', 1),
+      total_pages: count('By number: the number of the last page.'),
+      offset: count('By offset: the number of skipped records.'),
+      limit: count('By offset or cursor: the most records on a page.', 1),
+      next_cursor: cursor('By cursor: leads to the next page; null at the end.'),
+      previous_cursor: cursor('By cursor: leads to the page before; null at the beginning.'),
+    },
+    ['total_count'],
+  ),
 }
 
-/** The shared schemas, by name. */
+/** The response of a bulk deletion: what was deleted or, with `dry_run`, what would be. */
+const bulkDeletion: Json = {
+  description: 'The deleted records in `data`; with `dry_run` all other members.',
+  ...object(
+    {
+      data: { type: 'array', items: refTo('schemas', 'ApiDeletion') },
+      ...(deletionPreview({ ids: { type: 'array', items: { type: 'string' } } })['properties'] as Json),
+    },
+    [],
+  ),
+}
+
+/** The shared schemas, by name. Collections whose names lead to one of these get another name. */
 export const sharedSchemas: Json = {
-  Accepted: accepted,
-  PageByNumber: pagination('The position of a page requested with `page` and `per_page` (PAG-3).', {
-    page: count('The number of this page.', 1),
-    per_page: count('The most records on a page.', 1),
-    total_pages: count('The number of the last page.'),
-  }),
-  PageByOffset: pagination('The position of a page requested with `offset` and `limit` (PAG-3).', {
-    offset: count('The number of skipped records.'),
-    limit: count('The most records on a page.', 1),
-  }),
-  PageByCursor: pagination('The position of a page requested with `cursor` and `limit` (PAG-3).', {
-    limit: count('The most records on a page.', 1),
-    next_cursor: cursor('Leads to the next page; null at the end.'),
-    previous_cursor: cursor('Leads to the page before; null at the beginning.'),
-  }),
-  BulkDeletionPreview: deletionPreview({ ids: { type: 'array', items: { type: 'string' } } }),
-  Deletion: deletion,
-  DeletionPreview: deletionPreview({ id: { type: 'string' } }),
-  Health: object({ status: { type: 'string', enum: ['live', 'ready', 'maintenance'] } }, ['status']),
-  Issue: issue,
-  JsonPatch: jsonPatch,
-  Problem: problem,
+  ApiAccepted: accepted,
+  ApiBulkDeletion: bulkDeletion,
+  ApiDeletion: deletion,
+  ApiDeletionPreview: deletionPreview({ id: { type: 'string' } }),
+  ApiHealth: object({ status: { type: 'string', enum: ['live', 'ready', 'maintenance'] } }, ['status']),
+  ApiJsonPatch: jsonPatch,
+  ApiPagination: pagination,
+  ApiProblem: problem,
+  ApiProblemError: issue,
 }

@@ -23,26 +23,43 @@ for (const [plural, singular] of Object.entries(singulars)) {
   test(`one of the ${plural} is a ${singular}`, () => assert.equal(singularOf(plural), singular))
 }
 
-test('no collection gets the name of a shared schema', () => {
-  const collections = ['problems', 'issues', 'json-patches', 'page-by-numbers', 'healths', 'accepteds', 'deletions']
-  const resources = Object.fromEntries(collections.map((name) => [name, { fields: {} }]))
-  const names = namesOf(completeCatalog({ name: 'clash', resources }))
-  const ours = Object.keys(sharedSchemas)
-  assert.deepEqual(
-    [...names.values()].filter(({ one }) => ours.includes(one)),
-    [],
+const namesFor = (collections: readonly string[]) =>
+  namesOf(
+    completeCatalog({
+      name: 'clash',
+      resources: Object.fromEntries(collections.map((name) => [name, { fields: {} }])),
+    }),
   )
-  assert.equal(names.get('json-patches')?.one, 'JsonPatches')
+
+test('a collection keeps its name where others call their schemas so', () => {
+  const names = namesFor(['issues', 'problems', 'pages', 'deletions', 'json-patches'])
+  const found = [...names.values()].map(({ one }) => one)
+  for (const one of ['Issue', 'Problem', 'Page', 'Deletion', 'JsonPatch']) assert.ok(found.includes(one), one)
+})
+
+test('no collection gets the name of a shared schema, in upper or lower case', () => {
+  const names = namesFor(['api-problems', 'api-problem-errors', 'api-json-patches', 'api-paginations'])
+  const ours = Object.keys(sharedSchemas).map((name) => name.toLowerCase())
+  for (const { one } of names.values()) assert.ok(!ours.includes(one.toLowerCase()), one)
+  assert.equal(names.get('api-json-patches')?.one, 'ApiJsonPatches')
+})
+
+test('no collection gets the name of a type that generated clients use', () => {
+  const names = namesFor(['records', 'arrays', 'promises', 'dates', 'responses'])
+  assert.deepEqual(
+    [...names.values()].slice(2).map(({ one }) => one),
+    ['Records', 'Arrays', 'Promises', 'Dates', 'Responses'],
+  )
 })
 
 test('a name that is taken is replaced by the plural', () => {
-  const resources = Object.fromEntries(['tasks', 'task-pages', 'problems'].map((name) => [name, { fields: {} }]))
+  const resources = Object.fromEntries(['tasks', 'task-pages', 'api-problems'].map((name) => [name, { fields: {} }]))
   const names = namesOf(completeCatalog({ name: 'clash', resources }))
   assert.deepEqual(Object.fromEntries(names), {
     jobs: { one: 'Job', many: 'Jobs' },
     'api-keys': { one: 'ApiKey', many: 'ApiKeys' },
     tasks: { one: 'Task', many: 'Tasks' },
     'task-pages': { one: 'TaskPages', many: 'TaskPages' },
-    problems: { one: 'Problems', many: 'Problems' },
+    'api-problems': { one: 'ApiProblems', many: 'ApiProblems' },
   })
 })

@@ -1,9 +1,12 @@
-/** The error responses of each operation: one for each status, with the codes that it can have. */
+/**
+ * The errors of each operation. Every operation has the same two responses, `4XX` and `5XX`. The extension `x-problems`
+ * has the codes that an operation can return, and the status of each code (DOC-7).
+ */
 import type { RuleTrigger } from '../../model/declaration.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { faults } from '../../spec/fault-entries.ts'
 import type { FaultCode } from '../../spec/faults.ts'
-import { type HeaderName, headers, type Json, openHeaders, refTo } from './components.ts'
+import { headers, type Json, refTo } from './components.ts'
 
 /** The kinds of operations that have different errors. */
 export type OperationKind =
@@ -27,16 +30,16 @@ export type OperationKind =
   | 'live'
   | 'ready'
 
-/** Error responses as components, each written once. */
-export interface ProblemResponses {
+/** Adds errors to operations, and collects the codes of all of them. */
+export interface Problems {
   /**
-   * The error responses of an operation, by status.
+   * The `responses` of an operation and its `x-problems`.
    *
-   * @param more codes that it can return to authenticated callers; by default those of every operation of the version
+   * @param more codes that versions add for authenticated callers; by default those of the document's version
    */
-  of(codes: readonly string[], more?: readonly FaultCode[]): Json
-  /** The Response Objects made so far, by component name. */
-  readonly components: Record<string, Json>
+  of(codes: readonly string[], successes: Json, more?: readonly FaultCode[]): Json
+  /** The extension `x-problems` of the document, after all operations are described. */
+  extension(): Json
 }
 
 const failures: readonly FaultCode[] = ['INTERNAL_ERROR']
@@ -150,80 +153,30 @@ function ruleCodes(resource: Resource | undefined, trigger: RuleTrigger): string
 }
 
 /**
- * Starts a collection of error responses.
+ * Starts to collect the codes of a document.
  *
- * @param everywhere codes that every operation can return to authenticated callers
+ * @param ofVersion codes that versions add to every operation
  */
-export function problemResponses(everywhere: readonly FaultCode[] = []): ProblemResponses {
-  const components: Record<string, Json> = {}
-  const names = new Map<string, string>()
-
-  function nameOf(status: number, codes: readonly string[]): string {
-    const key = codes.join()
-    const known = names.get(key)
-    if (known !== undefined) return known
-    const plain = titles[status] as string
-    let name = plain
-    for (let number = 2; name in components; number++) name = `${plain}${number}`
-    components[name] = response(status, codes)
-    names.set(key, name)
-    return name
-  }
-
+export function collectProblems(ofVersion: readonly FaultCode[] = []): Problems {
+  const found = new Set<string>(['METHOD_NOT_ALLOWED', ...always])
   return {
-    components,
-    of(codes, more = everywhere) {
-      const all = codes.includes('UNAUTHENTICATED') ? [...codes, ...more] : codes
-      const byStatus = Map.groupBy([...new Set(all)], (code) => statusOf(code))
-      const statuses = [...byStatus.keys()].sort()
-      return Object.fromEntries(
-        statuses.map((status) => [
-          String(status),
-          refTo('responses', nameOf(status, [...(byStatus.get(status) ?? [])].sort())),
-        ]),
-      )
+    of(codes, successes, more = ofVersion) {
+      const isOpen = !codes.includes('UNAUTHENTICATED')
+      const own = isOpen ? codes : [...codes, ...more].filter((code) => !always.includes(code as FaultCode))
+      for (const code of own) found.add(code)
+      return { responses: { ...successes, ...errorResponses }, 'x-problems': [...new Set(own)].sort() }
+    },
+    extension() {
+      const entries = [...found].sort().map((code) => [code, { status: statusOf(code), title: titleOf(code) }])
+      return { everywhere: [...always].sort(), codes: Object.fromEntries(entries) }
     },
   }
 }
 
-const titles: Readonly<Record<number, string>> = {
-  400: 'BadRequest',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'NotFound',
-  405: 'MethodNotAllowed',
-  406: 'NotAcceptable',
-  408: 'RequestTimeout',
-  409: 'Conflict',
-  410: 'Gone',
-  412: 'PreconditionFailed',
-  413: 'ContentTooLarge',
-  414: 'UriTooLong',
-  415: 'UnsupportedMediaType',
-  416: 'RangeNotSatisfiable',
-  422: 'UnprocessableContent',
-  428: 'PreconditionRequired',
-  429: 'TooManyRequests',
-  431: 'RequestHeaderFieldsTooLarge',
-  500: 'InternalServerError',
-  502: 'BadGateway',
-  503: 'ServiceUnavailable',
+const errorResponses: Json = {
+  '4XX': refTo('responses', 'ApiClientError'),
+  '5XX': refTo('responses', 'ApiServerError'),
 }
-
-const extraHeaders: Readonly<Record<number, readonly HeaderName[]>> = {
-  401: ['WWW-Authenticate'],
-  405: ['Allow'],
-  415: ['Accept-Encoding', 'Accept-Patch', 'Accept-Post', 'Accept-Query'],
-  416: ['Accept-Ranges', 'Content-Range'],
-  429: ['Retry-After'],
-  503: ['Retry-After'],
-}
-
-// These are returned before the caller is authenticated.
-const beforeAuthentication = new Set([401, 408, 414, 431])
-
-// These are also returned for requests that could not be read, whose path is unknown.
-const unread = new Set([400, 408, 414, 431, 500])
 
 /** The status of a code; codes of business rules are conflicts. */
 function statusOf(code: string): number {
@@ -234,18 +187,33 @@ function isFault(code: string): code is FaultCode {
   return Object.hasOwn(faults, code)
 }
 
-function response(status: number, codes: readonly string[]): Json {
-  const lines = codes.map((code) => {
-    if (code === anyCode) return '- any code that a business rule answers with'
-    return `- \`${code}\`: ${isFault(code) ? faults[code].title : 'A business rule stands against it'}.`
-  })
-  const code = codes.includes(anyCode) ? {} : { code: { enum: codes } }
-  const required = unread.has(status) ? {} : { required: ['instance'] }
-  const properties = { status: { const: status }, ...code }
-  const schema = { allOf: [refTo('schemas', 'Problem'), { properties, ...required }] }
-  return {
-    description: lines.join('\n'),
-    headers: (beforeAuthentication.has(status) ? openHeaders : headers)(...(extraHeaders[status] ?? [])),
-    content: { 'application/problem+json': { schema } },
-  }
+function titleOf(code: string): string {
+  if (code === anyCode) return 'Any code that a business rule answers with'
+  return isFault(code) ? faults[code].title : 'A business rule stands against it'
+}
+
+const content: Json = { 'application/problem+json': { schema: refTo('schemas', 'ApiProblem') } }
+
+/** The response to a request that cannot be fulfilled. */
+export const clientError: Json = {
+  description: 'The request is refused. `x-problems` has the codes of the operation, and the status of each code.',
+  headers: headers(
+    ...(['Accept-Encoding', 'Accept-Patch', 'Accept-Post', 'Accept-Query', 'Accept-Ranges', 'Allow'] as const),
+    ...(['Content-Range', 'Retry-After', 'WWW-Authenticate'] as const),
+  ),
+  content,
+}
+
+/** The response to methods that an address does not support. */
+export const methodNotAllowed: Json = {
+  description: 'The address does not support the method. `Allow` lists the methods that it supports.',
+  headers: headers('Allow'),
+  content,
+}
+
+/** The response when the server fails, or must refuse work for a while. */
+export const serverError: Json = {
+  description: 'The server could not answer. `x-problems` has the codes; send the request again after `Retry-After`.',
+  headers: headers('Retry-After'),
+  content,
 }

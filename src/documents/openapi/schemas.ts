@@ -13,7 +13,7 @@ const timestamps: Json = {
   created_at: stamp('When it was created.'),
   updated_at: stamp('When it was last changed.'),
 }
-const deletedAt: Json = { deleted_at: stamp('When it was deleted.') }
+const deletedAt: Json = { deleted_at: stamp('When it was deleted; only deleted records have it.') }
 
 /** The component schemas of a resource, by name. */
 export function resourceSchemas(resource: Resource, { one, many }: ResourceNames): Json {
@@ -21,31 +21,16 @@ export function resourceSchemas(resource: Resource, { one, many }: ResourceNames
     resource.fields.filter((field) => !field.writeOnly).map((field) => [field.name, inAnswer(field)]),
   )
   const properties = { id, ...shown, ...timestamps }
-  const soft = resource.deletion.variant === 'soft'
-  const keptRecord = `One of the ${resource.name} that was deleted and is still retained`
-  const items = [refTo('schemas', one), refTo('schemas', `${one}Selection`)]
+  const isKept = resource.deletion.variant === 'soft'
   return {
     [one]: {
       ...(resource.description === undefined ? {} : { description: resource.description }),
-      ...object(properties, Object.keys(properties)),
+      ...object({ ...properties, ...(isKept && deletedAt) }, Object.keys(properties)),
     },
-    [`${one}Selection`]: {
-      description: `The fields requested with \`fields\` of one of the ${resource.name}.`,
-      ...object(properties, ['id']),
-    },
-    ...(soft && {
-      [`${one}Deleted`]: {
-        description: `${keptRecord}, or the fields of it requested with \`fields\`.`,
-        ...object({ ...properties, ...deletedAt }, ['id', 'deleted_at']),
-      },
-    }),
     [`${one}Page`]: {
       description: `A page of ${many}.`,
       ...object(
-        {
-          data: { type: 'array', items: { anyOf: soft ? [...items, refTo('schemas', `${one}Deleted`)] : items } },
-          pagination: { anyOf: ['PageByNumber', 'PageByOffset', 'PageByCursor'].map((name) => refTo('schemas', name)) },
-        },
+        { data: { type: 'array', items: refTo('schemas', one) }, pagination: refTo('schemas', 'ApiPagination') },
         ['data', 'pagination'],
       ),
     },
@@ -72,6 +57,24 @@ function inAnswer(field: Field): Json {
   }
 }
 
+// Generators make a property with a `default` required, or send the default themselves.
+const defaultWord = 'x-default'
+const schemaMaps = ['properties', 'patternProperties', '$defs', 'dependentSchemas']
+const notSchemas = ['const', 'enum', 'examples', 'default', 'required', 'dependentRequired']
+
+/** A schema whose defaults, also those of values inside, are for people (`x-default`). */
+function withoutDefaults(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutDefaults)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const entries = Object.entries(schema).map(([word, value]) => {
+    if (schemaMaps.includes(word) && typeof value === 'object' && value !== null) {
+      return [word, Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutDefaults(each)]))]
+    }
+    return [word === 'default' ? defaultWord : word, notSchemas.includes(word) ? value : withoutDefaults(value)]
+  })
+  return Object.fromEntries(entries)
+}
+
 /** The schema of a field in requests: `null` clears the field, or resets it to its default. */
 function inBody(field: Field): Json {
   const { required, default: standIn, writeOnly } = field
@@ -79,6 +82,7 @@ function inBody(field: Field): Json {
   return {
     ...(required && standIn === undefined ? schema : orNull(schema)),
     ...described(field),
+    ...(standIn !== undefined && { [defaultWord]: standIn }),
     ...(writeOnly && { writeOnly: true }),
   }
 }
@@ -86,15 +90,16 @@ function inBody(field: Field): Json {
 // Bounds of numbers have no meaning for decimals, which are texts.
 const numeric = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
 
-function answered({ schema, decimal }: Field): Json {
-  if (decimal === undefined) return schema
+function answered(field: Field): Json {
+  const { [defaultWord]: _, ...schema } = withoutDefaults(field.schema) as Json
+  if (field.decimal === undefined) return schema
   return Object.fromEntries(Object.entries(schema).filter(([word]) => !numeric.includes(word)))
 }
 
 /** A decimal may also be sent as a number, and without trailing zeros. Listed decimals are described as texts only. */
 function sent(field: Field): Json {
   const { schema, decimal } = field
-  if (decimal === undefined) return schema
+  if (decimal === undefined) return answered(field)
   const bounds = numeric.flatMap((word) => (word in schema ? [[word, Number(schema[word])]] : []))
   const isListed = 'enum' in schema || 'const' in schema
   const type = isListed ? 'string' : ['string', 'number']
@@ -193,7 +198,7 @@ function patch(resource: Resource): Json {
 }
 
 // A field left out of a patch stays as it is, so a default would be wrong there.
-function withoutDefault({ default: _, ...schema }: Json): Json {
+function withoutDefault({ [defaultWord]: _, ...schema }: Json): Json {
   return schema
 }
 
@@ -219,7 +224,8 @@ export function exampleOf(schema: Json, name: string): unknown {
   if ('const' in schema) return schema.const
   const [given] = listOf(schema.examples)
   if (given !== undefined) return given
-  if (schema.default !== undefined) return schema.default
+  const standIn = schema.default ?? schema[defaultWord]
+  if (standIn !== undefined) return standIn
   const [allowed] = listOf(schema.enum)
   if (allowed !== undefined) return allowed
   if (schema.format === 'decimal') {
@@ -288,21 +294,28 @@ export interface ResourceNames {
   readonly many: string
 }
 
-const suffixes = ['', 'Page', 'Selection', 'Deleted', 'Create', 'CreateNested', 'Replace', 'Patch'] as const
+const suffixes = ['', 'Page', 'Create', 'CreateNested', 'Replace', 'Patch', 'Created', 'Changed'] as const
+
+/** Types of TypeScript and Python that generated clients use by these names, in the same files as those of records. */
+const usedByClients =
+  `Any Array Blob Boolean Client Date Enum Error File Function Headers List Literal Map Number Object Omit Partial Pick
+  Promise Readonly Record Request RequestInit Response Set String Symbol Type Union Unset Url UUID`.split(/\s+/)
 
 /**
  * The names of all resources, by collection. If the components of a singular would have the names of other components,
- * the plural is used; if that is taken too, the plural followed by `Resource`.
+ * the plural is used; if that is taken too, the plural followed by `Resource`. Names that differ in case alone are the
+ * same, because generators write them in their own case, and name files by them.
  */
 export function namesOf(catalog: Catalog): ReadonlyMap<string, ResourceNames> {
-  const taken = new Set<string>(Object.keys(sharedSchemas))
+  const taken = new Set([...Object.keys(sharedSchemas), ...usedByClients].map((name) => name.toLowerCase()))
   const names = new Map<string, ResourceNames>()
   // System resources come first: their names are the same in every document.
   for (const collection of [...catalog.system.keys(), ...catalog.resources.keys()]) {
     const many = pascal(collection)
-    const free = [pascal(singularOf(collection)), many].find((one) => suffixes.every((kind) => !taken.has(one + kind)))
-    const one = free ?? `${many}Resource`
-    for (const kind of suffixes) taken.add(one + kind)
+    const componentsOf = (one: string) => suffixes.map((suffix) => `${one}${suffix}`.toLowerCase())
+    const isFree = (one: string) => componentsOf(one).every((name) => !taken.has(name))
+    const one = [pascal(singularOf(collection)), many].find(isFree) ?? `${many}Resource`
+    for (const name of componentsOf(one)) taken.add(name)
     names.set(collection, { one, many })
   }
   return names

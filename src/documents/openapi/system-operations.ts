@@ -5,19 +5,11 @@ import type { Catalog, Resource } from '../../model/resource.ts'
 import type { FaultCode } from '../../spec/faults.ts'
 import { queryLimits } from '../../spec/limits.ts'
 import { exportTypes, metricsType } from '../../spec/media-types.ts'
-import { type HeaderName, headers, idempotencyKeyPattern, type Json, object, openHeaders, refTo } from './components.ts'
-import {
-  accepted,
-  answer,
-  body,
-  collectionPath,
-  creationHeaders,
-  type OperationParts,
-  part,
-  rangeHeaders,
-  shownPath,
-} from './operations.ts'
-import { codesOf, type ProblemResponses } from './problems.ts'
+import { headers, idempotencyKeyPattern, type Json, object, refTo } from './components.ts'
+import { collectionPath, type OperationParts, shownPath } from './operations.ts'
+import { ranged, rangedBy, sharedParameters } from './parameters.ts'
+import { codesOf, type Problems } from './problems.ts'
+import { answer, body, changedHeaders, fileContent, fileHeaders } from './responses.ts'
 import { orNull, resourceSchemas } from './schemas.ts'
 
 const once =
@@ -33,8 +25,6 @@ export function systemPaths(catalog: Catalog, partsOf: (resource: Resource) => O
 }
 
 function jobPaths(resource: Resource, parts: OperationParts): Json {
-  const collection = collectionPath(resource, parts)
-  // Before the path of a job: error responses are numbered in the order in which operations ask for them.
   const deletion = {
     operationId: `delete${parts.names.one}`,
     tags: [resource.name],
@@ -43,7 +33,7 @@ function jobPaths(resource: Resource, parts: OperationParts): Json {
     ...jobDeletion(parts.problems),
   }
   return {
-    [`/${resource.name}`]: collection,
+    [`/${resource.name}`]: collectionPath(resource, parts),
     [`/${resource.name}/{id}`]: { ...shownPath(resource, parts), delete: deletion },
   }
 }
@@ -74,14 +64,13 @@ function keyPaths(resource: Resource, parts: OperationParts): Json {
           },
         ],
         requestBody: body(['application/json'], asked()),
-        responses: {
+        ...problems.of(codesOf('create-key'), {
           201: answer(
             'The key, and its record.',
-            ['ETag', 'Vary', 'Last-Modified', 'Preference-Applied', 'Location'],
+            [...changedHeaders, 'Location'],
             object({ ...properties, key }, [...required, 'key']),
           ),
-          ...problems.of(codesOf('create-key')),
-        },
+        }),
       },
     },
     [`/${resource.name}/{id}`]: {
@@ -99,10 +88,9 @@ function keyPaths(resource: Resource, parts: OperationParts): Json {
             description:
               'Also revokes the keys created with this key, and those created with them: all of them or none.',
           },
-          refTo('parameters', 'IfMatch'),
-          refTo('parameters', 'IfUnmodifiedSince'),
+          ...sharedParameters('IfMatch', 'IfUnmodifiedSince'),
         ],
-        responses: { 204: answer('It is revoked.', ['Preference-Applied']), ...problems.of(codesOf('revoke-key')) },
+        ...problems.of(codesOf('revoke-key'), { 204: refTo('responses', 'ApiDeleted') }),
       },
     },
   }
@@ -134,11 +122,8 @@ function asked(): Json {
 }
 
 const tags = ['exports']
-const fileHeaders: readonly HeaderName[] = ['Content-Disposition', 'ETag', 'Last-Modified', 'Vary']
-const mediaTypes = Object.values(exportTypes).map((type) => (type === 'text/csv' ? `${type}; charset=utf-8` : type))
-
 /** The Path Items of exports, by path. */
-export function exportPaths(catalog: Catalog, problems: ProblemResponses): Json {
+export function exportPaths(catalog: Catalog, problems: Problems): Json {
   const names = (most: number) => ({
     oneOf: [
       { type: 'string', minLength: 1 },
@@ -167,13 +152,13 @@ export function exportPaths(catalog: Catalog, problems: ProblemResponses): Json 
         tags,
         summary: 'Have a collection written to a file',
         description: 'The records that the caller may read. The job says when the file is ready, and where it is.',
-        parameters: creationHeaders,
+        parameters: sharedParameters('IdempotencyKey', 'Prefer'),
         requestBody: body(['application/json'], asked),
-        responses: { ...accepted, ...problems.of(codesOf('export')) },
+        ...problems.of(codesOf('export'), { 202: refTo('responses', 'ApiAccepted') }),
       },
     },
     '/exports/{id}': {
-      parameters: [refTo('parameters', 'Id')],
+      parameters: [refTo('parameters', 'ApiId')],
       delete: {
         operationId: 'deleteExport',
         tags,
@@ -183,40 +168,30 @@ export function exportPaths(catalog: Catalog, problems: ProblemResponses): Json 
       },
     },
     '/exports/{id}/content': {
-      parameters: [refTo('parameters', 'Id')],
+      parameters: [refTo('parameters', 'ApiId')],
       get: {
         operationId: 'getExportContent',
         tags,
         summary: 'Read the file of an export',
         description: 'The file is kept for a day. `Range` and `If-Range` resume an interrupted download.',
-        parameters: [refTo('parameters', 'IfNoneMatch'), refTo('parameters', 'IfModifiedSince'), ...rangeHeaders],
-        responses: {
-          200: file('The file.', ['Accept-Ranges']),
-          202: answer('It is still being written.', ['Retry-After'], refTo('schemas', 'Accepted')),
-          206: part(fileHeaders),
-          304: answer('The file is as the condition says.', ['ETag', 'Last-Modified', 'Vary']),
-          ...problems.of(codesOf('export-content')),
-        },
+        parameters: sharedParameters('IfNoneMatch', 'IfModifiedSince'),
+        ...rangedBy('ApiFilePart'),
+        ...problems.of(codesOf('export-content'), {
+          200: { description: 'The file.', headers: headers(...fileHeaders, 'Accept-Ranges'), content: fileContent },
+          202: answer('It is still being written.', ['Retry-After'], refTo('schemas', 'ApiAccepted')),
+          304: refTo('responses', 'ApiNotModified'),
+        }),
       },
     },
   }
 }
 
 /** The parameters and responses of deleting an export or a job (LIM-8). */
-function jobDeletion(problems: ProblemResponses): Json {
+function jobDeletion(problems: Problems): Json {
   return {
-    parameters: [refTo('parameters', 'IfMatch'), refTo('parameters', 'IfUnmodifiedSince')],
-    responses: { 204: answer('It is deleted.', ['Preference-Applied']), ...problems.of(codesOf('delete-job')) },
+    parameters: sharedParameters('IfMatch', 'IfUnmodifiedSince'),
+    ...problems.of(codesOf('delete-job'), { 204: refTo('responses', 'ApiDeleted') }),
   }
-}
-
-function file(description: string, more: readonly HeaderName[]): Json {
-  return { description, headers: headers(...fileHeaders, ...more), content: contents() }
-}
-
-/** The content of an export file has no schema. */
-function contents(): Json {
-  return Object.fromEntries(mediaTypes.map((type) => [type, {}]))
 }
 
 function callerSchema(): Json {
@@ -252,7 +227,7 @@ function callerSchema(): Json {
  *
  * @param atRoot the codes that versions add to operations at the root
  */
-export function servicePaths(serverUrl: string, problems: ProblemResponses, atRoot: readonly FaultCode[]): Json {
+export function servicePaths(serverUrl: string, problems: Problems, atRoot: readonly FaultCode[]): Json {
   // The health addresses do not belong to a version.
   const root = [{ url: serverUrl === '' ? '/' : serverUrl }]
   const health = (probe: 'live' | 'ready', summary: string, found: string): Json => ({
@@ -262,12 +237,10 @@ export function servicePaths(serverUrl: string, problems: ProblemResponses, atRo
       tags: ['service'],
       summary,
       security: [],
-      parameters: rangeHeaders,
-      responses: {
-        200: { ...answer(found, [], refTo('schemas', 'Health')), headers: openHeaders('Accept-Ranges') },
-        206: { ...part([]), headers: openHeaders('Accept-Ranges', 'Content-Range') },
-        ...problems.of(codesOf(probe)),
-      },
+      ...ranged,
+      ...problems.of(codesOf(probe), {
+        200: answer(found, ['Accept-Ranges'], refTo('schemas', 'ApiHealth')),
+      }),
     },
   })
   return {
@@ -276,13 +249,12 @@ export function servicePaths(serverUrl: string, problems: ProblemResponses, atRo
         operationId: 'getOpenApi',
         tags: ['service'],
         summary: 'Read this document',
-        parameters: [refTo('parameters', 'IfNoneMatch'), ...rangeHeaders],
-        responses: {
+        parameters: [refTo('parameters', 'ApiIfNoneMatch')],
+        ...ranged,
+        ...problems.of(codesOf('document'), {
           200: answer('The interface as OpenAPI 3.1.', ['ETag', 'Vary', 'Accept-Ranges'], { type: 'object' }),
-          206: part(['ETag', 'Vary']),
-          304: { description: 'The document is as If-None-Match says.', headers: headers('ETag', 'Vary') },
-          ...problems.of(codesOf('document')),
-        },
+          304: refTo('responses', 'ApiNotModified'),
+        }),
       },
     },
     '/caller': {
@@ -290,12 +262,10 @@ export function servicePaths(serverUrl: string, problems: ProblemResponses, atRo
         operationId: 'getCaller',
         tags: ['service'],
         summary: 'Read who you are and what you may do',
-        parameters: rangeHeaders,
-        responses: {
+        ...ranged,
+        ...problems.of(codesOf('document'), {
           200: answer('The caller, and the permissions of the caller.', ['Vary', 'Accept-Ranges'], callerSchema()),
-          206: part(['Vary']),
-          ...problems.of(codesOf('document')),
-        },
+        }),
       },
     },
     '/health/metrics': {
@@ -305,16 +275,18 @@ export function servicePaths(serverUrl: string, problems: ProblemResponses, atRo
         tags: ['service'],
         summary: 'Read the metrics of the server',
         description: 'Needs the role `admin`. The text is in the format of Prometheus.',
-        parameters: rangeHeaders,
-        responses: {
-          200: {
-            description: 'The metrics.',
-            headers: headers('Accept-Ranges'),
-            content: { [metricsType]: { schema: { type: 'string' } } },
+        ...rangedBy('ApiMetricsPart'),
+        ...problems.of(
+          codesOf('metrics'),
+          {
+            200: {
+              description: 'The metrics.',
+              headers: headers('Accept-Ranges'),
+              content: { [metricsType]: { schema: { type: 'string' } } },
+            },
           },
-          206: part([]),
-          ...problems.of(codesOf('metrics'), atRoot),
-        },
+          atRoot,
+        ),
       },
     },
     '/health/live': health('live', 'Whether the server runs', 'It runs.'),

@@ -81,7 +81,12 @@ function collectionLines(collection: Collection, all: readonly Collection[], res
     ]),
     ...['    readonly filter: {', ...filters(collection, properties, resolve), '    }'],
     `    readonly sort: ${union(sorts.map(quoted))}`,
-    `    readonly field: ${union(Object.keys(properties).map(quoted))}`,
+    // Only the server decides whether a record has `deleted_at`: `fields` does not select it.
+    `    readonly field: ${union(
+      Object.keys(properties)
+        .filter((each) => each !== 'deleted_at')
+        .map(quoted),
+    )}`,
     `    readonly nested: ${union(nested.map(quoted))}`,
     ...(within === undefined ? [] : [`    readonly within: ${quoted(String(within.field))}`]),
     '  }',

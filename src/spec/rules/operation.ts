@@ -194,7 +194,7 @@ const documents: RuleSection = {
       mark: 'beyond',
       sentence:
         'openapi.json describes each version in OpenAPI 3.1. It is valid and accurate: every response of the server ' +
-        'matches it.',
+        'matches it. The response to a request with parameters of x-parameters matches it as these parameters say.',
     },
     {
       id: 'DOC-4',
@@ -213,6 +213,25 @@ const documents: RuleSection = {
         'The tag of each collection in openapi.json has the extension x-collection: references, transitions, fixed ' +
         'and unique fields, filters and sorts, and what a deletion does, as data for user interfaces.',
       unobservable: 'Another server may describe its collections in its own way.',
+    },
+    {
+      id: 'DOC-6',
+      mark: 'decision',
+      sentence:
+        'Generators of clients understand openapi.json: a record has one schema in all responses, names of schemas ' +
+        'and operations are unique and depend on another collection only if both would have the same name, and no ' +
+        'request has a default. Parameters after which a response has fewer fields, or is bytes, are in ' +
+        'x-parameters, and responses that only they lead to in x-responses.',
+      unobservable: 'Another server may describe its interface in its own way.',
+    },
+    {
+      id: 'DOC-7',
+      mark: 'decision',
+      sentence:
+        'Each operation in openapi.json describes its errors as 4XX and 5XX, and lists their codes in x-problems. ' +
+        'x-problems of the document has the codes of every operation that needs a credential, and the status of each ' +
+        'code; x-headers has the header fields of every response.',
+      unobservable: 'Another server may describe its errors in its own way.',
     },
   ],
 }

@@ -1,0 +1,136 @@
+/**
+ * The parameters of operations. Parameters that several operations have are components, each written once (DOC-6).
+ * `x-parameters` has those after which a response no longer fits the schema of its operation: selections and ranges.
+ */
+import {
+  type Filterable,
+  type FilterOperator,
+  operatorsFor,
+  type Resource,
+  sortableNames,
+} from '../../model/resource.ts'
+import { queryLimits } from '../../spec/limits.ts'
+import { type Components, type Json, queryParameter, refTo } from './components.ts'
+
+/** A date-time with at most milliseconds, like the timestamps of the server. */
+const milliseconds = '^[^.]*(\\.[0-9]{1,3})?([Zz]|[+-][0-9:]+)$'
+const list = { style: 'form', explode: false }
+
+/** References to parameters that every document has, by the end of their component names. */
+export function sharedParameters(...names: readonly string[]): Json[] {
+  return names.map((name) => refTo('parameters', `Api${name}`))
+}
+
+/**
+ * The extensions of a read whose response the request decides. `x-parameters` are parameters after which the response
+ * does not fit the schema of the operation; `x-responses` are responses that only they lead to.
+ */
+export function rangedBy(part: string, ...more: readonly string[]): Json {
+  return {
+    'x-parameters': sharedParameters(...more, 'Range', 'IfRange'),
+    'x-responses': { 206: refTo('responses', part) },
+  }
+}
+
+/** A read whose response can be a part of the representation. */
+export const ranged: Json = rangedBy('ApiPart')
+
+/** The parameters of GET of a collection. */
+export function listParameters(resource: Resource, components: Components): Json[] {
+  const sorts = sortableNames(resource).join('|')
+  const searched = resource.fields.filter((field) => field.search).map((field) => field.name)
+  const own = [
+    queryParameter(
+      'sort',
+      `The fields to sort by, at most ${queryLimits.sortTerms}, separated by commas; a minus before a field sorts ` +
+        'descending.',
+      { type: 'string', pattern: `^-?(${sorts})(,-?(${sorts}))*$` },
+    ),
+    ...(searched.length === 0
+      ? []
+      : [
+          queryParameter(
+            'q',
+            `Words to find in ${searched.join(', ')}: each must match, the last one as a prefix. ` +
+              `At most ${queryLimits.words} different words.`,
+            { type: 'string', maxLength: queryLimits.characters },
+          ),
+        ]),
+  ]
+  return [
+    ...filterParameters(resource, components),
+    ...own.map((parameter) => writtenOnce(resource, parameter, components)),
+    ...(resource.deletion.variant === 'soft' ? sharedParameters('IncludeDeleted') : []),
+    ...sharedParameters('Page', 'PerPage', 'Offset', 'Limit', 'Cursor', 'IfNoneMatch'),
+  ]
+}
+
+const meanings: Readonly<Record<FilterOperator, string>> = {
+  gt: 'greater than this',
+  gte: 'this or greater',
+  lt: 'less than this',
+  lte: 'this or less',
+  not: 'none of these, or no value',
+  in: 'one of these',
+  contains: 'contains this text, in upper or lower case',
+  starts_with: 'begins with this text, in upper or lower case',
+  null: '`true` for no value, `false` for any value',
+}
+
+/** What filters mean: written once, because each collection has dozens of them. */
+export const filterText =
+  'A filter `field` finds records whose field has this value, or one of these values. `field[operator]` compares ' +
+  `otherwise: ${Object.entries(meanings)
+    .map(([operator, meaning]) => `\`${operator}\` (${meaning})`)
+    .join(', ')}. A query has at most ${queryLimits.filters} filters with ${queryLimits.values} values.`
+
+/** The filters of a collection. */
+export function filterParameters(resource: Resource, components: Components): Json[] {
+  return resource.filterables.flatMap(filtersOf).map((parameter) => writtenOnce(resource, parameter, components))
+}
+
+function filtersOf(filterable: Filterable): Json[] {
+  const { name } = filterable
+  const value = valueSchema(filterable)
+  const several = { type: 'array', items: value, minItems: 1 }
+  const schemas: Readonly<Partial<Record<FilterOperator, Json>>> = {
+    not: several,
+    in: several,
+    contains: { type: 'string' },
+    starts_with: { type: 'string' },
+    null: { type: 'boolean' },
+  }
+  return [
+    filter(name, several),
+    ...operatorsFor(filterable).map((operator) =>
+      filter(`${name}[${operator}]`, schemas[operator] ?? value, operator === 'in' ? list : {}),
+    ),
+  ]
+}
+
+const filter = (name: string, schema: Json, more: Json = {}): Json => ({ name, in: 'query', schema, ...more })
+
+/** The filters by these fields are the same for every collection. */
+const everywhere = /^(?:created_at|updated_at)\b/
+
+/** A parameter of one operation as it is; one of several operations as a reference to its component. */
+function writtenOnce(resource: Resource, parameter: Json, { parameters }: Components): Json {
+  const step = String(parameter['name']).replace('[', '.').replace(']', '')
+  const isCommon = everywhere.test(step)
+  if (!isCommon && resource.within === undefined && !resource.deletion.byFilter) return parameter
+  const name = isCommon ? step : `${resource.name}.${step}`
+  parameters[name] = parameter
+  return refTo('parameters', name)
+}
+
+function valueSchema({ type, field }: Filterable): Json {
+  if (type === 'decimal') return { type: 'string', format: 'decimal', pattern: '^-?(?:0|[1-9]\\d*)(?:\\.\\d+)?$' }
+  if (type === 'timestamp') return { type: 'string', format: 'date-time', pattern: milliseconds }
+  return {
+    type,
+    // Beyond these bounds a JSON number is not exact, and is refused.
+    ...(type === 'integer' && { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+    ...(field?.format !== undefined && { format: field.format }),
+    ...(field?.enum !== undefined && { enum: field.enum }),
+  }
+}
