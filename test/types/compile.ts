@@ -15,17 +15,19 @@ export interface Message {
   readonly text: string
 }
 
-/** What the compiler says of a source text, which stands in a folder beside the tests. */
+/**
+ * What the compiler says of a source text, which stands in a folder beside the tests, and after it what the command
+ * `times` prints.
+ */
 export async function compile(source: string, ...options: readonly string[]): Promise<string> {
-  const folder = await mkdtemp(join(import.meta.dirname, 'compiled-'))
+  const folder = await mkdtemp(join(import.meta.dirname, '.compiled-'))
   try {
     await writeFile(join(folder, 'source.ts'), source)
     const settings = { extends: '../../../tsconfig.json', include: ['source.ts'] }
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(settings))
+    const command = [process.execPath, compiler, '-p', folder, '--pretty', 'false', ...options]
     return await new Promise((resolve) => {
-      execFile(process.execPath, [compiler, '-p', folder, '--pretty', 'false', ...options], (_, stdout) =>
-        resolve(stdout),
-      )
+      execFile('sh', ['-c', '"$0" "$@"; times', ...command], (_, stdout) => resolve(stdout))
     })
   } finally {
     await rm(folder, { recursive: true })

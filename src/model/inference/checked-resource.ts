@@ -70,19 +70,31 @@ type CheckedRule<All, Fields> =
   | (Triggered & {
       readonly code: string
       readonly message: string
-      readonly unless: Unless<All, Fields, FieldNames<Fields>['all'] | SystemField>
+      readonly unless: Unless<All, Fields>
     })
   | (Triggered & {
       readonly check: (context: RuleContext<StoredRecord<Fields>>) => RuleObjection | undefined
     })
 
 /** The condition of a rule: on the record itself, or on the records of a collection. */
-type Unless<All, Fields, Changed extends string> = string extends keyof All
+type Unless<All, Fields> = string extends keyof All
   ? Extract<BusinessRule, { readonly unless: unknown }>['unless']
   :
-      | { readonly none?: undefined; readonly some?: undefined; readonly where: CheckedCondition<Fields, Changed> }
       | {
-          [Other in keyof All]:
-            | { readonly none: Other; readonly some?: undefined; readonly where: CheckedCondition<All[Other], Changed> }
-            | { readonly some: Other; readonly none?: undefined; readonly where: CheckedCondition<All[Other], Changed> }
-        }[keyof All]
+          readonly none?: undefined
+          readonly some?: undefined
+          readonly where: CheckedCondition<Fields, FieldNames<Fields>['all'] | SystemField>
+        }
+      | UnlessOthers<All>[keyof All]
+
+/**
+ * The conditions on the records of each collection, for the rules of all collections: the fields of the changed record
+ * are those of any of them. With its own for each rule, the types would grow with the square of the declaration.
+ */
+type UnlessOthers<All> = {
+  [Other in keyof All]:
+    | { readonly none: Other; readonly some?: undefined; readonly where: CheckedCondition<All[Other], AnyField<All>> }
+    | { readonly some: Other; readonly none?: undefined; readonly where: CheckedCondition<All[Other], AnyField<All>> }
+}
+
+type AnyField<All> = { [Collection in keyof All]: keyof All[Collection] & string }[keyof All] | SystemField
