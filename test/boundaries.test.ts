@@ -37,6 +37,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   changes: ['model'],
   client: ['model', 'spec'],
+  providers: ['client'],
   testing: ['spec', 'http', 'model', 'policy', 'plan', 'storage', 'server', 'client'],
   checker: ['spec', 'http/fields'],
   cli: [

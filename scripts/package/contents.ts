@@ -22,6 +22,8 @@ export const nodeModules = {
 /** The modules that run on any platform, by their names. They are imported without a check of the Node.js version. */
 export const webModules = {
   client: 'src/client/index.ts',
+  'react-admin': 'src/providers/react-admin.ts',
+  refine: 'src/providers/refine.ts',
 } as const
 
 /** Source files that the bundler starts from, by their names in `lib/`. */
@@ -51,6 +53,9 @@ export const included = ['recheck'] as const
 
 // Declarations of types name what these packages declare. With `*`, npm installs the version of the application.
 const types = { '@types/node': '*' }
+
+// The types of these frameworks are needed by those who use the provider for one.
+const frameworks = { '@refinedev/core': '^5.0.0', 'ra-core': '^5.0.0' }
 
 /**
  * The manifest of the package. npm publishes nothing that is private: `npm run release` removes that word, after its
@@ -94,6 +99,8 @@ export async function packageManifest(): Promise<Manifest> {
     },
     bin: { resourced: 'lib/main.js' },
     dependencies: { ...Object.fromEntries(needed.map(([each, exact]) => [each, `^${exact}`])), ...types },
+    peerDependencies: frameworks,
+    peerDependenciesMeta: Object.fromEntries(Object.keys(frameworks).map((each) => [each, { optional: true }])),
   }
 }
 
