@@ -2,6 +2,8 @@
 
 import { randomUUID } from 'node:crypto'
 import { type Client, makeClient } from '../client/client.ts'
+import type { UntypedInterface } from '../client/collection.ts'
+import type { TypesOf } from '../client/interface-types.ts'
 import type { ClientRequest } from '../client/send.ts'
 import { type Cors, readCors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
@@ -76,13 +78,13 @@ export interface App {
   respond(request: HttpRequest): Promise<HttpResponse>
   /**
    * Makes a client that calls the application in process, without HTTP and without a credential. Rules and validation
-   * apply as ever; rates do not. The types are provisional: they will follow the declaration.
+   * apply as ever; rates do not. With the type of the declaration every call is typed, as in `createClient`.
    *
    * @throws TypeError if this is no caller
    * @example
-   * const open = await app.as({ id: 'ann', roles: [] }).tasks.list({ status: 'open' })
+   * const open = await app.as<typeof declaration>({ id: 'ann', roles: [] }).tasks.list({ status: 'open' })
    */
-  as(caller: CallerInput): Client
+  as<Types = UntypedInterface>(caller: CallerInput): Client<TypesOf<Types>>
   /** Makes the response to a request that is refused before `respond`. */
   refuse(error: Fault, request?: Pick<HttpRequest, 'target' | 'headers' | 'secure'>): HttpResponse
   /** Resolves when the database is open; rejects if it cannot be opened, for instance with MigrationRefused. */
@@ -112,7 +114,7 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
   return {
     basePath: versions.basePath,
     respond: (request) => respond(request),
-    as: (caller) => clientAs(caller, versions.current.basePath, respond),
+    as: (caller) => clientAs(caller, versions.current.basePath, respond) as never,
     refuse: app.refuse,
     ready: app.ready,
     close() {

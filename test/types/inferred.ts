@@ -1,6 +1,6 @@
 /** The types that a declaration carries, compared by the compiler with those that its requests and responses have. */
 import { expectTypeOf } from 'expect-type'
-import { defineInterface, type Infer, reference, Type } from 'resourced'
+import { type App, defineInterface, type Infer, reference, Type } from 'resourced'
 import type { InterfaceTypes, TypesOf } from '../../src/client/interface-types.ts'
 
 const api = defineInterface({
@@ -141,3 +141,11 @@ expectTypeOf<TaskFilter>().not.toHaveProperty('status[lt]')
 expectTypeOf<TaskFilter>().not.toHaveProperty('due_on[contains]')
 expectTypeOf<Infer<typeof api, 'notes', 'filter'>>().not.toHaveProperty('q')
 expectTypeOf<Infer<typeof api, 'notes', 'filter'>['size[gt]']>().toEqualTypeOf<number | readonly number[] | undefined>()
+
+// The client in process, with and without the types of the declaration.
+declare const app: App
+const own = app.as<typeof api>({ id: 'ann', roles: [] })
+expectTypeOf(own.notes.get).returns.resolves.toHaveProperty('kind').toEqualTypeOf<'idea' | 'plan'>()
+// @ts-expect-error: no collection has this name.
+own.nots
+expectTypeOf(app.as({ id: 'ann', roles: [] }).anything.get).returns.resolves.toHaveProperty('id')
