@@ -1,6 +1,6 @@
 /**
  * Writes the extensions of the OpenAPI document where Swagger UI shows them: parameters of `x-parameters` and responses
- * of `x-responses` beside the others, and the codes of errors in the descriptions of `4XX` and `5XX`.
+ * of `x-responses` and media types of `x-content` beside the others, and the codes of errors in the descriptions of `4XX` and `5XX`.
  */
 
 interface Reference {
@@ -11,6 +11,7 @@ interface Operation {
   readonly parameters?: readonly unknown[]
   readonly responses?: Readonly<Record<string, unknown>>
   readonly security?: readonly unknown[]
+  readonly requestBody?: { readonly content?: object; readonly 'x-content'?: object }
   readonly 'x-parameters'?: readonly unknown[]
   readonly 'x-responses'?: Readonly<Record<string, unknown>>
   readonly 'x-problems'?: readonly string[]
@@ -47,6 +48,7 @@ function isOperation(value: unknown): value is Operation {
 
 function complete(operation: Operation, document: Described): Operation {
   const { 'x-parameters': parameters = [], 'x-responses': more = {}, 'x-problems': own = [], ...rest } = operation
+  const { requestBody } = rest
   const { codes = {}, everywhere = [] } = document['x-problems'] ?? {}
   const listed = [...own, ...(operation.security?.length === 0 ? [] : everywhere)].sort()
   const responses = Object.entries({ ...rest.responses, ...more }).map(([status, response]) => {
@@ -56,6 +58,9 @@ function complete(operation: Operation, document: Described): Operation {
   return {
     ...rest,
     parameters: [...(rest.parameters ?? []), ...parameters],
+    ...(requestBody && {
+      requestBody: { ...requestBody, content: { ...requestBody.content, ...requestBody['x-content'] } },
+    }),
     responses: Object.fromEntries(responses),
   }
 }

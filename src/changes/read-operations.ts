@@ -207,7 +207,7 @@ function commonHeaders(document: Document): [name: string, part: Part][] {
 }
 
 function contentOf(document: Document, part: Part): Map<string, Part | undefined> {
-  const types = members(child(part, 'content'))
+  const types = ['content', 'x-content'].flatMap((key) => members(child(part, key)))
   return new Map(types.map(([type, each]) => [mediaType(type), child(follow(document, each), 'schema')]))
 }
 

@@ -141,10 +141,9 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
       parameters: writeHeaders,
       requestBody: {
         required: true,
-        content: {
-          ...contentOf(['application/json', 'application/merge-patch+json'], refTo('schemas', `${one}Patch`)),
-          ...contentOf(['application/json-patch+json'], refTo('schemas', 'ApiJsonPatch')),
-        },
+        content: contentOf(['application/json', 'application/merge-patch+json'], refTo('schemas', `${one}Patch`)),
+        // Generators make a union of both bodies, which openapi-python-client cannot tell apart.
+        'x-content': contentOf(['application/json-patch+json'], refTo('schemas', 'ApiJsonPatch')),
       },
       ...responses('merge', resource, parts, false, changed),
     },

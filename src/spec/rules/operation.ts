@@ -221,7 +221,7 @@ const documents: RuleSection = {
         'Generators of clients understand openapi.json: a record has one schema in all responses, names of schemas ' +
         'and operations are unique and depend on another collection only if both would have the same name, and no ' +
         'request has a default. Parameters after which a response has fewer fields, or is bytes, are in ' +
-        'x-parameters, and responses that only they lead to in x-responses.',
+        'x-parameters, responses that only they lead to in x-responses, and JSON Patch in x-content.',
       unobservable: 'Another server may describe its interface in its own way.',
     },
     {
