@@ -1,6 +1,7 @@
 /**
- * Writes the extensions of the OpenAPI document where Swagger UI shows them: parameters of `x-parameters` and responses
- * of `x-responses` and media types of `x-content` beside the others, and the codes of errors in the descriptions of `4XX` and `5XX`.
+ * Writes the extensions of the OpenAPI document where Swagger UI shows them: parameters of `x-parameters`, responses of
+ * `x-responses` and media types of `x-content` beside the others, and the codes of errors in the descriptions of `4XX`
+ * and `5XX`.
  */
 
 interface Reference {
