@@ -91,6 +91,25 @@ describe('the packed package', { skip: cannotRun }, () => {
     assert.doesNotMatch(stderr, /auto-corrected/)
   })
 
+  test('has providers that run without the frameworks that they are for', async () => {
+    const program = `
+      import { createClient } from 'resourced/client'
+      import { reactAdminDataProvider } from 'resourced/react-admin'
+      import { refineDataProvider } from 'resourced/refine'
+      const fetch = async () => Response.json({ code: 'NOT_FOUND' }, { status: 404 })
+      const client = createClient({ url: 'https://shop.example/v1', fetch })
+      const failures = await Promise.allSettled([
+        reactAdminDataProvider(client).getOne('things', { id: '1' }),
+        refineDataProvider(client).getOne({ resource: 'things', id: '1' }),
+      ])
+      console.log(failures.map(({ reason }) => reason.status ?? reason.statusCode).join())
+    `
+    await assert.rejects(access(join(consumer.folder, 'node_modules/ra-core')))
+    const command = [process.execPath, '--input-type=module', '--eval', program]
+    const { stdout, stderr } = await runToEnd(command, consumer.folder)
+    assert.equal(stdout, '404,404\n', stderr)
+  })
+
   test('is clean for publint', async () => {
     const command = [process.execPath, tool('publint/src/cli.js'), 'run', consumer.built, '--strict', '--pack', 'npm']
     const { status, stdout, stderr } = await runToEnd(command, consumer.tools)
