@@ -100,7 +100,7 @@ test('every import is allowed by the table', () => {
   assert.deepEqual(objections(imports), [])
 })
 
-test('the pages for people are clients: of the source code they import types of the client', async () => {
+test('the pages for people are clients: of the source code they import the client alone', async () => {
   for (const folder of ['console', 'api-page']) {
     const found = (await readSources(new URL(`../${folder}`, import.meta.url))).flatMap(importsOf)
     assert.ok(found.length > 5, 'the sources were read')

@@ -19,7 +19,9 @@ export default function HealthView(): ReactNode {
   const metrics = useQuery<Sample[], Problem>({
     queryKey: [version.name, 'metrics'],
     queryFn: async ({ signal }) =>
-      readMetrics((await send<string>({ root: true, path: '/health/metrics', signal })).body ?? ''),
+      readMetrics(
+        await (await send<Response>({ root: true, path: '/health/metrics', signal, stream: true })).body.text(),
+      ),
     refetchInterval: (query) => (query.state.error === null ? refreshed : false),
   })
   return (

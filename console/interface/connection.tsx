@@ -86,7 +86,7 @@ export function ConnectionProvider({ settings, version, waiting, failed, onRetir
 }
 
 /** Notes whose credential it is, and when it expires by this computer's clock, which may be wrong. */
-function noteCaller({ id, expires_at }: Caller, headers: Headers): void {
+function noteCaller({ id, expires_at }: Caller, headers: Pick<Headers, 'get'>): void {
   const wrong = Date.now() - Date.parse(headers.get('Date') ?? '')
   const expiresAt = expires_at === null ? session.current().expiresAt : Date.parse(expires_at) + (wrong || 0)
   updateSession({ caller: id, expiresAt })

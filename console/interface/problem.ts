@@ -1,28 +1,14 @@
-/** A refused or failed request, as RFC 9457 and the interface's rule ERR-2 describe it. */
-
-import type { ProblemEntry } from '../../src/client/problem-error.ts'
+/** A refused or failed request: the error of the client, with words for what has no problem document. */
+import { type ProblemEntry, ProblemError } from '../../src/client/problem-error.ts'
 
 export type { ProblemEntry }
 
-export class Problem extends Error {
-  override readonly name = 'Problem'
-  /** The status; 0: no response arrived. */
-  readonly status: number
-  readonly code: string
-  readonly detail: string
-  readonly errors: readonly ProblemEntry[]
-  readonly requestId: string | undefined
-  readonly body: Readonly<Record<string, unknown>>
-
-  constructor(status: number, body: Readonly<Record<string, unknown>>) {
-    const { title, detail, code, errors, request_id: requestId } = body
-    super(textOf(detail) ?? textOf(title) ?? `The server answered with status ${status}.`)
-    this.status = status
-    this.code = textOf(code) ?? `STATUS_${status}`
-    this.detail = this.message
-    this.errors = Array.isArray(errors) ? (errors as ProblemEntry[]) : []
-    this.requestId = textOf(requestId)
-    this.body = body
+export class Problem extends ProblemError {
+  constructor(status: number, body: unknown, ...rest: readonly [response?: ProblemError['response']]) {
+    // A proxy in between may answer with a page of its own.
+    super(status, { title: `The server answered with status ${status}.`, ...Object(body) }, ...rest)
+    // People read it as it is.
+    this.message = this.detail
   }
 }
 
@@ -34,8 +20,4 @@ export class Problem extends Error {
 export function unreachable(isChange = false): Problem {
   const rest = isChange ? ', so nobody knows whether it made the change. Look before you try again.' : '.'
   return new Problem(0, { code: 'NO_RESPONSE', detail: `The server does not answer${rest}` })
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -1,7 +1,11 @@
 /**
  * Sends requests to the interface. A refused credential asks for a new one and goes on; 429, 503 and lost connections
- * pause all requests and are tried again; everything else that is not a success is thrown as a `Problem`.
+ * pause all requests and are tried again; everything else that is not a success is thrown as a `Problem`. The client
+ * sends each attempt.
  */
+import { fetchSend } from '../../src/client/fetch-send.ts'
+import { retryAfter } from '../../src/client/retrying.ts'
+import type { ClientResponse } from '../../src/client/send.ts'
 import { type PageSettings, rootUrl, type VersionSetting } from './page-settings.ts'
 import { pause, pauseEnd } from './pauses.ts'
 import { Problem, unreachable } from './problem.ts'
@@ -22,16 +26,16 @@ export interface ApiRequest {
   readonly signal?: AbortSignal | undefined
   /** The credential to try in place of the session's; a refusal is thrown. */
   readonly credential?: string
-  /** Whether the body of a success is given as a `ReadableStream` of bytes, for files. */
+  /** Whether the body of a success is the `Response` itself, unread: for files, and for what is not JSON. */
   readonly stream?: boolean
 }
 
 /** A successful response. */
 export interface ApiResponse<Body = unknown> {
   readonly status: number
-  readonly headers: Headers
+  readonly headers: ClientResponse['headers']
   readonly etag: string | undefined
-  /** Parsed JSON; text of other types; `undefined`: there is none. */
+  /** Parsed JSON; `undefined`: there is none. */
   readonly body: Body
 }
 
@@ -42,6 +46,8 @@ export type Send = <Body = unknown>(request: ApiRequest) => Promise<ApiResponse<
 const mostRetries = 5
 /** How often a request is sent again that got no response. */
 const mostUnanswered = 3
+/** How long a response may take, in milliseconds: large changes take minutes. */
+const longestResponse = 600_000
 /** The longest pause, in milliseconds, that is waited for without asking. */
 const longestPause = 90_000
 
@@ -53,9 +59,11 @@ export function makeSend(versioning: Versioning): Send {
       if (request.root !== true) await pauseEnd(request.signal)
       const credential = request.credential ?? (await freshCredential())
       if (person !== session.current().person) throw droppedRequest()
-      const answer = await exchange(request, credential, versioning)
-      const { status } = answer
-      if ((status >= 200 && status < 300) || status === 304) return answer as ApiResponse<Body>
+      const answer = await attempt(request, credential, versioning)
+      const { status, headers } = answer
+      if ((status >= 200 && status < 300) || status === 304) {
+        return { status, headers, etag: headers.get('etag') ?? undefined, body: answer.body as Body }
+      }
       const problem = problemOf(answer, request)
       if (status === 401 && request.credential === undefined) {
         await signedInAgain(credential, !isRenewed, request.signal)
@@ -65,7 +73,7 @@ export function makeSend(versioning: Versioning): Send {
       if (problem.code === 'VERSION_RETIRED') versioning.onRetired?.()
       const milliseconds = pauseAfter(answer, request, tries)
       if (milliseconds === undefined || problem.code === 'READ_TOO_LONG') throw problem
-      pause(status === 429 ? rateOf(answer.headers) : problem.detail.replace(/\.$/, ''), milliseconds)
+      pause(status === 429 ? rateOf(headers) : problem.detail.replace(/\.$/, ''), milliseconds)
     }
   }
 }
@@ -80,65 +88,46 @@ export interface Versioning {
   readonly onRetired?: () => void
 }
 
-/** @returns status 0 if no response arrived whole */
-async function exchange(
+/** @returns status 0 if no response of the interface arrived whole */
+async function attempt(
   request: ApiRequest,
   credential: string | undefined,
-  versioning: Versioning,
-): Promise<ApiResponse> {
-  const { name, version, carrier } = versioning
-  const { method = 'GET', path, root = false, signal } = request
-  const base = root || version.base === '' ? '' : `${version.base}/`
-  const url = new URL(`${base}${path.slice(1)}`, rootUrl)
-  for (const [parameter, value] of request.query ?? []) url.searchParams.append(parameter, value)
-  if (!root && carrier === 'query') url.searchParams.set('version', version.name)
+  { name, version, carrier }: Versioning,
+): Promise<ClientResponse> {
+  const { method = 'GET', path, root = false, signal, stream = false } = request
   const headers: Record<string, string> = { ...request.headers }
   if (!root && carrier === 'header') headers['API-Version'] = version.name
   if (!root && carrier === 'media-type') headers['Accept'] = `application/vnd.${name}.${version.name}+json`
   const body = request.body === undefined ? undefined : JSON.stringify(request.body)
   if (body !== undefined) headers['Content-Type'] ??= 'application/json'
-  const ended = logRequest({ method, url: url.href, headers, body })
+  const query = new URLSearchParams(request.query)
+  if (!root && carrier === 'query') query.set('version', version.name)
+  const search = query.size === 0 ? '' : `?${query}`
+  let ended = (_: number) => {}
+  const send = fetchSend({
+    url: new URL(root ? '' : version.base, rootUrl),
+    timeout: longestResponse,
+    fetch(url, init) {
+      ended = logRequest({ method, url, headers, body })
+      const sent = new Headers(init.headers)
+      if (credential !== undefined) sent.set('Authorization', `Bearer ${credential}`)
+      return fetch(url, { ...init, headers: sent, credentials: 'omit', cache: 'no-store' })
+    },
+  })
   try {
-    const response = await fetch(url, {
-      method,
-      headers: credential === undefined ? headers : { ...headers, Authorization: `Bearer ${credential}` },
-      body: body ?? null,
-      signal: signal ?? null,
-      credentials: 'omit',
-      cache: 'no-store',
-    })
-    const answer = await readResponse(response, request.stream)
+    const response = await send({ method, path: path + search, headers, body, signal, stream })
     ended(response.status)
-    return answer
+    return response
   } catch (error) {
     ended(0)
     if (signal?.aborted) throw error
-    return { status: 0, headers: new Headers(), etag: undefined, body: undefined }
+    return { status: 0, headers: new Headers(), text: '', body: undefined }
   }
 }
 
-/** @throws Error if the response ends too early, or if a proxy or a network's sign-in page has answered */
-async function readResponse(response: Response, stream = false): Promise<ApiResponse> {
-  const { status, headers } = response
-  return {
-    status,
-    headers,
-    etag: headers.get('ETag') ?? undefined,
-    body: stream && response.ok ? response.body : await bodyOf(response),
-  }
-}
-
-async function bodyOf(response: Response): Promise<unknown> {
-  const text = await response.text()
-  const type = response.headers.get('Content-Type') ?? ''
-  if (response.ok && type.startsWith('text/html')) throw new Error('The interface has no such responses.')
-  return text === '' ? undefined : /[/+]json/.test(type) ? JSON.parse(text) : text
-}
-
-function problemOf({ status, body }: ApiResponse, request: ApiRequest): Problem {
-  if (status === 0) return unreachable(!isRepeatable(request))
-  // A proxy in between may answer with a page of its own.
-  return new Problem(status, typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {})
+function problemOf(response: ClientResponse, request: ApiRequest): Problem {
+  if (response.status === 0) return unreachable(!isRepeatable(request))
+  return new Problem(response.status, response.body, response)
 }
 
 /** The problem of a request that was waiting when another caller signed in. */
@@ -152,19 +141,20 @@ function isRepeatable({ method = 'GET', headers }: ApiRequest): boolean {
 }
 
 /** How long to wait before a request is sent again, in milliseconds; `undefined`: it is not sent again. */
-function pauseAfter({ status, headers }: ApiResponse, request: ApiRequest, tries: number): number | undefined {
+function pauseAfter(response: ClientResponse, request: ApiRequest, tries: number): number | undefined {
+  const { status } = response
   // Who tries a credential is told at once.
   if (request.root === true || request.credential !== undefined) return undefined
   if (status === 0) return isRepeatable(request) && tries <= mostUnanswered ? 1000 * 2 ** tries : undefined
   if ((status !== 429 && status !== 503) || tries > mostRetries) return undefined
-  const milliseconds = Number(headers.get('Retry-After') ?? Number.NaN) * 1000 + Math.random() * 250
+  const milliseconds = (retryAfter(response) ?? Number.NaN) + Math.random() * 250
   return milliseconds <= longestPause ? milliseconds : undefined
 }
 
 const periods: Readonly<Record<string, string>> = { 1: 'a second', 60: 'a minute', 3600: 'an hour' }
 
 /** The rate that is used up, in words (LIM-2). */
-function rateOf(headers: Headers): string {
+function rateOf(headers: ClientResponse['headers']): string {
   const usedUp = /("[^"]*");r=0/.exec(headers.get('RateLimit') ?? '')?.[1] ?? ''
   const policy = headers
     .get('RateLimit-Policy')

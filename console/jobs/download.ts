@@ -29,12 +29,12 @@ export async function download(
     try {
       const rest = { Range: `bytes=${arrived}-`, ...(etag !== undefined && { 'If-Range': etag }) }
       const request = { path, signal, stream: true, ...(arrived > 0 && { headers: rest }) }
-      const response = await send<ReadableStream<Uint8Array<ArrayBuffer>>>(request)
+      const response = await send<Response>(request)
       if (arrived > 0 && response.status !== 206) {
         throw new Problem(response.status, { code: 'FILE_CHANGED', detail: 'The file has changed. Download it again.' })
       }
       etag = response.etag
-      const reader = response.body.getReader()
+      const reader = (response.body.body as ReadableStream<Uint8Array<ArrayBuffer>>).getReader()
       for (let part = await reader.read(); !part.done; part = await reader.read()) {
         await file.write(part.value)
         arrived += part.value.length

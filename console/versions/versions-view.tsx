@@ -14,8 +14,8 @@ export default function VersionsView(): ReactNode {
   const { data: uses } = useQuery({
     queryKey: [version.name, 'metrics', 'versions'],
     queryFn: async ({ signal }) => {
-      const { body } = await send<string>({ root: true, path: '/health/metrics', signal })
-      return readMetrics(body).filter(({ name }) => name === 'resourced_version_requests_total')
+      const { body } = await send<Response>({ root: true, path: '/health/metrics', signal, stream: true })
+      return readMetrics(await body.text()).filter(({ name }) => name === 'resourced_version_requests_total')
     },
   })
   return (
