@@ -367,9 +367,8 @@ test('a debugger reaches each process of a server on a port of its own, also aft
   await stop(server)
 })
 
-/** A server whose second worker hangs while a connection is under way to it. */
-async function withHangingWorker() {
-  const server = await start('2')
+/** Makes the second worker of a server hang while a connection is under way to it. */
+async function withHangingWorker(server: ServerProcess) {
   const id = server.workerIds.get(2) as number
   process.kill(id, 'SIGSTOP')
   const lost = Promise.allSettled(clients(server, 4).map((send) => send('GET', '/v1/notes?limit=1')))
@@ -378,7 +377,9 @@ async function withHangingWorker() {
 }
 
 test('OPS-2: a worker that hangs is killed when the server stops, and when the worker is replaced', async () => {
-  const [replaced, stopped] = await Promise.all([withHangingWorker(), withHangingWorker()])
+  // Both have started before a worker hangs: it may hold the lock of the database, for which a start waits.
+  const [one, other] = await Promise.all([start('2'), start('2')])
+  const [replaced, stopped] = await Promise.all([withHangingWorker(one), withHangingWorker(other)])
   replaced.server.child.kill('SIGHUP')
   stopped.server.child.kill('SIGTERM')
   assert.equal(await stopped.server.ended, 1)

@@ -196,14 +196,9 @@ function answerOf(document: Document, part: Part): Answer {
   return { ...bodyOf(document, part), headers: new Map(headers.filter(([name]) => name !== 'content-type')) }
 }
 
-/** The header fields of every response, which `x-headers` names. */
+/** The header fields of every response (`x-headers`). */
 function commonHeaders(document: Document): [name: string, part: Part][] {
-  const known = child(child(document.root, 'components'), 'headers')
-  const names = members(child(document.root, 'x-headers')).flatMap(([, each]) => items(each).map(({ value }) => value))
-  return names.flatMap((name): [string, Part][] => {
-    const header = child(known, String(name))
-    return header === undefined ? [] : [[String(name), header]]
-  })
+  return members(child(document.root, 'x-headers')).flatMap(([, fields]) => members(fields))
 }
 
 function contentOf(document: Document, part: Part): Map<string, Part | undefined> {

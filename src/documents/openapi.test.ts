@@ -320,7 +320,7 @@ test('the document of a version describes its server, its carriers, and the head
     assert.equal(versioned.components.parameters[name].schema.const, 'v1')
   }
   const headers = versioned['x-headers'].authenticated
-  for (const name of ['API-Version', 'Deprecation', 'Sunset', 'Link', 'Vary']) assert.ok(headers.includes(name), name)
+  for (const name of ['API-Version', 'Deprecation', 'Sunset', 'Link', 'Vary']) assert.ok(name in headers, name)
   const types = ['application/json', 'application/vnd.studio.v1+json']
   assert.deepEqual(Object.keys(versioned.components.responses.TaskPage.content), types)
   assert.deepEqual(Object.keys(post.requestBody.content), types)

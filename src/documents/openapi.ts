@@ -136,7 +136,7 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
         ...components.parameters,
         ...versionParameters(versions, version),
       },
-      headers: responseHeaders,
+      headers: headersFor(version),
       responses: Object.fromEntries(responses),
       schemas: {
         ...Object.assign({}, ...resources.map((resource) => resourceSchemas(resource, nameOf(resource)))),
@@ -286,18 +286,26 @@ function withVersion(paths: Json, versions: Versions, version: Version, now: num
   return Object.fromEntries(entries)
 }
 
-/** The header fields of every response, and of every response that needs a credential, by component name. */
+/** The header fields of every response, and of every response that needs a credential. */
 function headersOf({ carriers }: Versions, version: Version): Json {
   const isInHeaders = carriers.includes('header') || carriers.includes('media-type')
   const { everywhere, authenticated } = commonHeaders
   return {
-    everywhere,
-    authenticated: [
-      ...['API-Version', ...authenticated],
-      ...(isLeaving(version) ? ['Deprecation', 'Link', 'Sunset'] : []),
-      ...(isInHeaders ? ['Vary'] : []),
-    ],
+    everywhere: headers(...everywhere),
+    authenticated: headers(
+      ...(['API-Version', ...authenticated] as const),
+      ...(isLeaving(version) ? leavingHeaders : []),
+      ...(isInHeaders ? (['Vary'] as const) : []),
+    ),
   }
+}
+
+const leavingHeaders = ['Deprecation', 'Link', 'Sunset'] as const
+
+/** The header fields that responses of a version have. */
+function headersFor(version: Version): Json {
+  const { Deprecation, Sunset, ...usual } = responseHeaders
+  return isLeaving(version) ? responseHeaders : usual
 }
 
 /** The parameters that choose a version. */

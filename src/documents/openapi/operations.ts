@@ -38,6 +38,7 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
       operationId: `list${names.many}${of}`,
       tags: [resource.name],
       summary: `List ${resource.name}${under}`,
+      description: 'Filtered, ordered and in pages; the total is exact.',
       parameters: listParameters(resource, components),
       ...selective,
       ...responses('list', resource, parts, nested, {
@@ -54,6 +55,7 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
         operationId: `create${names.one}${of}`,
         tags: [resource.name],
         summary: `Create one of the ${resource.name}${under}`,
+        description: 'With an `Idempotency-Key` it is safe to repeat.',
         parameters: creationHeaders,
         requestBody: body(['application/json'], refTo('schemas', `${names.one}Create${nested ? 'Nested' : ''}`)),
         ...responses('create', resource, parts, nested, {
@@ -101,22 +103,15 @@ function matchingDeletion(resource: Resource, parts: OperationParts): Json {
 
 /** The Path Item of a record that only the server creates. */
 export function shownPath(resource: Resource, parts: OperationParts): Json {
-  const { parameters, get } = recordPath(resource, parts)
-  return { parameters, get }
-}
-
-/** The Path Item of a record. */
-export function recordPath(resource: Resource, parts: OperationParts): Json {
   const { one } = parts.names
   const job = resource.name === 'jobs' ? (['Retry-After'] as const) : []
-  const changed = changedResponses(one, parts)
-  const conditional = resource.preconditions === 'required' ? ' A condition is required.' : ''
   return {
     parameters: [refTo('parameters', 'ApiId')],
     get: {
       operationId: `get${one}`,
       tags: [resource.name],
       summary: `Read one of the ${resource.name}`,
+      description: 'With a condition, an unchanged record is 304.',
       parameters: sharedParameters('IfNoneMatch', 'IfModifiedSince'),
       ...selective,
       ...responses('read', resource, parts, false, {
@@ -124,6 +119,16 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
         304: notModified,
       }),
     },
+  }
+}
+
+/** The Path Item of a record. */
+export function recordPath(resource: Resource, parts: OperationParts): Json {
+  const { one } = parts.names
+  const changed = changedResponses(one, parts)
+  const conditional = resource.preconditions === 'required' ? ' A condition is required.' : ''
+  return {
+    ...shownPath(resource, parts),
     put: {
       operationId: `replace${one}`,
       tags: [resource.name],

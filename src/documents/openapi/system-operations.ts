@@ -236,6 +236,7 @@ export function servicePaths(serverUrl: string, problems: Problems, atRoot: read
       operationId: `getHealth${probe === 'live' ? 'Live' : 'Ready'}`,
       tags: ['service'],
       summary,
+      description: 'For load balancers and monitors: without a credential.',
       security: [],
       ...ranged,
       ...problems.of(codesOf(probe), {
@@ -249,6 +250,7 @@ export function servicePaths(serverUrl: string, problems: Problems, atRoot: read
         operationId: 'getOpenApi',
         tags: ['service'],
         summary: 'Read this document',
+        description: 'It depends on the version, and not on the caller.',
         parameters: [refTo('parameters', 'ApiIfNoneMatch')],
         ...ranged,
         ...problems.of(codesOf('document'), {
@@ -262,6 +264,7 @@ export function servicePaths(serverUrl: string, problems: Problems, atRoot: read
         operationId: 'getCaller',
         tags: ['service'],
         summary: 'Read who you are and what you may do',
+        description: 'Permissions by collection and action: for all records, for some, or for none.',
         ...ranged,
         ...problems.of(codesOf('document'), {
           200: answer('The caller, and the permissions of the caller.', ['Vary', 'Accept-Ranges'], callerSchema()),

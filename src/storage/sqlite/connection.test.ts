@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, type TestContext, test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import type { Transaction } from '../transaction.ts'
 import { Connection, Reader } from './connection.ts'
@@ -47,6 +47,22 @@ test('all reads of one turn see one state, even if others commit meanwhile', asy
   assert.equal(count(), 0)
   await turn()
   assert.equal(count(), 1)
+})
+
+test('what arrives after a read of a timer or of an immediate sees what others committed before', async (context) => {
+  const { other, count } = openWords(context)
+  const { port1: caller, port2: server } = new MessageChannel()
+  context.after(() => caller.close())
+  const arrived = () => new Promise((resolve) => server.once('message', () => resolve(count())))
+  for (let words = 1; words <= 20; words++) {
+    if (words % 2 === 0) await sleep(1)
+    else await turn()
+    assert.equal(count(), words - 1)
+    const seen = arrived()
+    other.exec("insert into words values ('theirs')")
+    caller.postMessage('a request')
+    assert.equal(await seen, words)
+  }
 })
 
 test('a caller that is notified of a change by this process sees it in the same turn', async (context) => {

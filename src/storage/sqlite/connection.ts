@@ -135,6 +135,15 @@ export function toStorageFault(error: unknown): unknown {
   return new StorageFault('failed', 'SQLite failed.', error)
 }
 
+/**
+ * A number that grows each time the event loop has polled for what arrived, and at no other time. `NaN` in runtimes
+ * that do not count this: then every read has a snapshot of its own.
+ */
+function polls(): number {
+  const { loopCount = Number.NaN, events = Number.NaN } = performance.nodeTiming?.uvMetricsInfo ?? {}
+  return loopCount + events
+}
+
 /** Reads on a connection that only reads, or, for a database in memory, on its only connection. */
 export class Reader {
   readonly memory = new Memory()
@@ -143,6 +152,8 @@ export class Reader {
   #version: unknown
   #schema: unknown
   #open = false
+  /** When the snapshot was opened, as `polls` counts. */
+  #opened = Number.NaN
 
   /**
    * @param isOnly whether this is the database's only connection: then all changes are its own, and each is announced
@@ -161,9 +172,14 @@ export class Reader {
 
   /** Opens the snapshot of this turn. If the database has changed, so that its clocks must be read again, says so. */
   begin(): void {
-    if (this.#open || this.#isOnly) return
+    if (this.#isOnly) return
+    const now = polls()
+    if (this.#open && this.#opened === now) return
+    // A timer or an immediate opened it. The request that is answered now may have arrived afterwards.
+    this.#end()
     this.#connection.execute('begin')
     this.#open = true
+    this.#opened = now
     setImmediate(() => this.#end())
     try {
       const version = this.#connection.value('pragma data_version')
