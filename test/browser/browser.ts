@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
 import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
 import { type ServeOptions, type Serving, serve } from '../../src/server/serve.ts'
@@ -27,6 +27,9 @@ export async function browser(): Promise<Browser> {
   launching ??= launchBrowser()
   return launching
 }
+
+/** What each test has opened in the browser. It is closed before its server is: its last requests would be refused. */
+const opened = new WeakMap<TestContext, BrowserContext[]>()
 
 /** An interface on a free port, with a key for each caller. */
 export interface Site extends Pick<Serving, 'origin' | 'app'> {
@@ -51,6 +54,7 @@ export async function serveSite(
     ...others,
   })
   context.after(async () => {
+    await Promise.all((opened.get(context) ?? []).map((profile) => profile.close()))
     await serving.close()
     await database.remove()
   })
@@ -97,6 +101,7 @@ export async function openPage(context: TestContext, site: Site, path: string, v
     reducedMotion: 'reduce',
     ignoreHTTPSErrors: true,
   })
+  opened.set(context, [...(opened.get(context) ?? []), profile])
   const isPublic = publicRequests(site.versions)
   const complaints: string[] = []
   const isLost = (text: string) => disconnects && text.includes('net::ERR_')

@@ -45,6 +45,8 @@ for (const take of [mouse, keyboard] as readonly TakeHands[]) {
     await hands.press('Delete')
     await page.getByRole('dialog').getByText('Can be restored').waitFor()
     await hands.press('Delete')
+    // The list is opened after the response to the deletion.
+    await page.waitForURL(/#\/projects$/)
     await main.getByRole('heading', { name: 'Projects' }).waitFor()
     assert.equal((await ask('GET', `/projects/${record?.id}`)).status, 404)
 
