@@ -3,6 +3,7 @@
  * the storage port, and the reader: one snapshot for all reads of one turn of the event loop, and a memory that is
  * valid as long as `data_version` stays the same. See docs/decisions/010-one-snapshot-a-turn.md.
  */
+import { performance } from 'node:perf_hooks'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import { StorageFault } from '../storage.ts'
