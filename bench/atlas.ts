@@ -15,11 +15,8 @@ const now = '2026-01-01T00:00:00.000Z'
 export function recordsOf(file: string, catalog: Catalog): Records {
   const connection = new Connection(file, { readOnly: true })
   const read = (collection: string) => {
-    const { sql } = representationSql(
-      sqlContext({ catalog, engine: sqlite }),
-      catalog.resources.get(collection)!,
-      undefined,
-    )
+    const context = sqlContext({ catalog, engine: sqlite })
+    const { sql } = representationSql(context, { resource: catalog.resources.get(collection)! })
     const rows = connection.database.prepare(`select ${sql} as json from "${collection}" t`).all()
     return rows.map((row) => JSON.parse(String(row['json'])))
   }

@@ -1,5 +1,6 @@
 /** What our server plans for a request, by the very functions that it calls. */
 import type { HttpRequest } from '../src/http/message.ts'
+import { addressPolicy } from '../src/model/address-policy.ts'
 import type { Catalog } from '../src/model/resource.ts'
 import type { Read } from '../src/plan/plan.ts'
 import { planRequest } from '../src/plan/plan-request.ts'
@@ -28,6 +29,7 @@ export async function planOf(catalog: Catalog, address: string): Promise<Read> {
     cursorSecret: new Uint8Array(32),
     now: Date.now(),
     preferred,
+    webhookAddresses: addressPolicy(),
   }
   return planRequest({ ...planning, basePath: '/v1' }, found.target, input) as Read
 }

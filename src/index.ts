@@ -24,10 +24,10 @@ export type {
   AccessRule,
   Action,
   BusinessRule,
-  CallerView,
   Condition,
   ConditionValue,
   DeletionDeclaration,
+  FieldAccessDeclaration,
   FieldCondition,
   FieldDeclaration,
   InterfaceDeclaration,
@@ -39,6 +39,14 @@ export type {
   RuleTrigger,
   VersionDeclaration,
 } from './model/declaration.ts'
+export type {
+  AuthorizationRefusal,
+  AuthorizationRequest,
+  CallerView,
+  EventContext,
+  EventFunction,
+  PrepareContext,
+} from './model/declared-functions.ts'
 export { type DefinedInterface, defineInterface, type Infer } from './model/inference/define-interface.ts'
 export * as Type from './model/type.ts'
 export { reference } from './model/type.ts'

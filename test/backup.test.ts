@@ -100,7 +100,7 @@ async function assertSame(one: string, other: string, except: readonly string[] 
 
 // The files of exports last a day, also by the clock of the command.
 const now = Math.floor(Date.now() / 1000) * 1000
-const declaration = `export { everything as default } from ${JSON.stringify(
+const declaration = `export { everythingWithEvents as default } from ${JSON.stringify(
   new URL('declarations-everything.ts', import.meta.url).href,
 )}`
 writeFileSync(join(folder, 'resources.ts'), declaration)
@@ -119,13 +119,17 @@ for (const [one, other] of ways) {
     const file = newFile('backup')
     const said = await backUp(from, file)
     await client.app.close()
-    assert.match(said, /Backed up \d+ records in \d+ collections/)
+    assert.match(said, /Backed up \d+ records in 10 collections/)
     assert.match(said, /1 unfinished export begins again/)
     assert.equal(statSync(file).mode & 0o777, 0o600)
 
     const to = await engines[other](context)
     assert.match(await restore(file, to), /What was written was read back, and is the same as in the backup/)
-    assert.equal(await run(0, 'migrate', '--database', to), 'The database fits the declaration: nothing to do.\n')
+    // The first start of a server creates the triggers, unless the file of SQLite was copied with them.
+    const steps = (await run(0, 'migrate', '--database', to)).split('Nothing was changed.')[0]
+    const triggers = '  + create the triggers of tickets that write events\n'
+    const hasTriggers = one === 'sqlite' && other === 'sqlite'
+    assert.equal(steps, hasTriggers ? 'The database fits the declaration: nothing to do.\n' : triggers)
     // An export that was not finished begins again.
     await assertSame(to, from, ['resourced_work'])
 

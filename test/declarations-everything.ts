@@ -13,3 +13,16 @@ export const everything: InterfaceDeclaration = {
   name: 'everything',
   resources: { ...samples.resources, ...company.resources, prices },
 }
+
+/** The same with events, whose records have numbers. */
+export const everythingWithEvents: InterfaceDeclaration = {
+  ...everything,
+  resources: {
+    ...everything.resources,
+    tickets: {
+      fields: { title: Type.String(), number: Type.Sequence() },
+      access: { read: 'anyone', create: 'anyone' },
+      events: true,
+    },
+  },
+}

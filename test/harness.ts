@@ -90,6 +90,8 @@ export async function trial(
     readonly authenticateTimeout?: number
     /** Reads the metrics of the server. */
     readonly readMetrics?: () => Promise<string>
+    /** The networks that webhooks may reach. */
+    readonly webhookNetworks?: readonly string[]
     /** How rates are limited: not at all unless said. */
     readonly rates?: RateOptions
   } = {},
@@ -104,8 +106,8 @@ export async function trial(
   const now = () => Date.now() + clock.ahead
   const { requireHttps, console, development, cors, jwt, readMetrics, rates = { rateLimit: 'off' } } = options
   const observe = (each: Observation) => void seen.push(each)
-  const { authenticate, authenticateTimeout } = options
-  const credentials = { jwt, authenticate, authenticateTimeout }
+  const { authenticate, authenticateTimeout, webhookNetworks } = options
+  const credentials = { jwt, authenticate, authenticateTimeout, webhookNetworks }
   const common = { versions, observe, now, requireHttps, console, development, cors, readMetrics }
   const app = assemble(catalog, storage, { ...common, ...credentials, ...rates })
   const keys = new Map<string, string>()

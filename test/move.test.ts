@@ -11,12 +11,16 @@ import { declare, fill as fillTree } from './deletion/tree.ts'
 import { ask, assertGoesOn, fillAddress, serverOn } from './move.ts'
 import { databaseFor, whyNoDatabase } from './postgres/database.ts'
 import { query } from './postgres/query.ts'
+import { startReceiver } from './receiver.ts'
 
 const program = join(import.meta.dirname, '../src/cli/main.js')
 const folder = mkdtempSync(join(tmpdir(), 'resourced-move-'))
 after(() => rmSync(folder, { recursive: true }))
 const declared = pathToFileURL(join(import.meta.dirname, 'declarations-everything.ts')).href
-writeFileSync(join(folder, 'resources.ts'), `export { everything as default } from ${JSON.stringify(declared)}`)
+writeFileSync(
+  join(folder, 'resources.ts'),
+  `export { everythingWithEvents as default } from ${JSON.stringify(declared)}`,
+)
 writeFileSync(
   join(folder, 'other.json'),
   JSON.stringify({ name: 'other', resources: { samples: { fields: { title: { type: 'string' } } } } }),
@@ -54,8 +58,16 @@ const day = 86_400_000
 async function filled(context: TestContext, engine: Engine) {
   const from = await engines[engine](context)
   const { client, ...filled } = await fillAddress(from, now)
+  // One delivery succeeds, and two are pending.
+  const receiver = await startReceiver(context, ({ event }) => (event.data.title === 'received' ? 204 : 500))
+  assert.equal((await client.send('/v1/webhooks', { body: { url: receiver.url } })).status, 201)
+  for (const title of ['received', 'refused', 'refused']) await client.send('/v1/tickets', { body: { title } })
+  await client.app.deliveries?.settle()
+  const paths = [...filled.paths, '/v1/events', '/v1/webhooks', '/v1/deliveries?status=pending', '/v1/deliveries']
+  const answers = await ask(client, paths)
   await client.app.close()
-  return { from, ...filled }
+  assert.equal(receiver.got.length, 3)
+  return { from, key: filled.key, receiver, paths, answers }
 }
 
 const ways: readonly (readonly [Engine, Engine])[] = [
@@ -67,13 +79,15 @@ const ways: readonly (readonly [Engine, Engine])[] = [
 for (const [one, other] of ways) {
   const skip = one === 'postgres' || other === 'postgres' ? (whyNoDatabase ?? false) : false
   test(`from ${one} to ${other}: responses are the same, and unfinished jobs continue`, { skip }, async (context) => {
-    const { from, key, paths, answers } = await filled(context, one)
+    const { from, key, paths, answers, receiver } = await filled(context, one)
     const to = await engines[other](context)
     const moving = move(from, to)
     assert.equal(await moving.ended, 0, moving.said())
     assert.match(moving.said(), /Every row was read back, and is the same\./)
     assert.match(moving.said(), /1 files of exports/)
     assert.match(moving.said(), /1 unfinished exports begin again/)
+    assert.match(moving.said(), /Moved \d+ records in 10 collections/)
+    assert.match(moving.said(), /5 events; 1 webhooks; 3 deliveries, 2 of them pending/)
 
     const left = await serverOn(from, key, now)
     assert.equal((await left.send('/v1/samples')).status, 503)
@@ -102,10 +116,20 @@ for (const [one, other] of ways) {
     assert.equal(twice.status, 409)
     assert.equal(JSON.parse((await send('/v1/departments?include_deleted=true')).text).pagination.total_count, 12)
     assert.equal(JSON.parse((await send('/v1/departments')).text).pagination.total_count, 0)
+    // Numbers go on. What was delivered is not delivered again.
+    receiver.got.length = 0
+    receiver.answer = () => 204
+    const next = JSON.parse((await send('/v1/tickets', { body: { title: 'next' } })).text)
+    assert.equal(next.number, 6)
+    await client.app.deliveries?.settle()
+    const received = () => receiver.got.splice(0).map(({ event }) => event.data.number)
+    assert.deepEqual(received(), [6])
     // The file's day is over when it would have been.
     const content = paths.find((path) => path.endsWith('/content')) as string
     const later = await serverOn(to, key, now + day + 60_000)
     assert.equal((await later.send(content)).status, 404)
+    await later.app.deliveries?.settle()
+    assert.deepEqual(received().sort(), [4, 5])
     await later.app.close()
   })
 }

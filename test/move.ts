@@ -9,9 +9,9 @@ import { hashOfKey, hintOfKey, newKey } from '../src/policy/api-keys.ts'
 import { type Application, assemble } from '../src/server/app.ts'
 import { openStorage } from '../src/server/open-database.ts'
 import { completeVersions } from '../src/versions/versions.ts'
-import { everything } from './declarations-everything.ts'
+import { everythingWithEvents } from './declarations-everything.ts'
 
-const versions = completeVersions(everything)
+const versions = completeVersions(everythingWithEvents)
 const { stored: catalog } = versions
 
 /** An answer, without what no two answers have in common. */
@@ -43,7 +43,12 @@ export async function serverOn(
 ): Promise<Client> {
   const storage = await openStorage({ database: address, databaseUnsafe: true }, catalog)
   if (idle) Object.assign(storage.jobs, { open: async () => [] })
-  const app = assemble(catalog, storage, { versions, now: () => now, rateLimit: 'off' })
+  const app = assemble(catalog, storage, {
+    versions,
+    now: () => now,
+    rateLimit: 'off',
+    webhookNetworks: ['127.0.0.1/32'],
+  })
   return {
     app,
     async send(path, { method, body, headers = {} } = {}) {
@@ -119,6 +124,7 @@ async function fill({ app, send }: Client): Promise<string[]> {
   const remove = (path: string) => send(path, { method: 'DELETE' })
   await remove(`/v1/samples/${ids[1]}`)
   await made('/v1/selects', { order: 'Ä', select: '', group: 0, json: 'Wörter zum Suchen', t: 'x' })
+  for (const title of ['first', 'second']) await made('/v1/tickets', { title })
   await made('/v1/badges', { name: 'once' }, { 'idempotency-key': 'again' })
 
   for (const price of ['-0.5', '9.99', '12345678901234567890.123456789012345678', '100', '-20'])
@@ -149,7 +155,7 @@ async function fill({ app, send }: Client): Promise<string[]> {
   await step({ id: deletion, task: 'deletion' }, Date.now())
   assert.notEqual(JSON.parse((await send(`/v1/jobs/${deletion}`)).text).status, 'succeeded')
 
-  const lists = Object.keys(everything.resources).flatMap((name) => [
+  const lists = Object.keys(everythingWithEvents.resources).flatMap((name) => [
     `/v1/${name}`,
     `/v1/${name}?include_deleted=true&sort=-created_at&limit=3`,
   ])

@@ -7,6 +7,7 @@ import { describe, it } from 'node:test'
 import { checkAssignment } from './permissions/assignment.ts'
 import { Cells } from './permissions/cells.ts'
 import { checkCreateWays } from './permissions/create-cells.ts'
+import { checkEvents } from './permissions/event-cells.ts'
 import { forms } from './permissions/forms.ts'
 import { checkListWays } from './permissions/list-cells.ts'
 import { checkRecordWays } from './permissions/record-cells.ts'
@@ -28,6 +29,15 @@ describe('the permission matrix', () => {
     })
   }
 
+  for (const form of forms) {
+    it(`EVT-4: events where records are read by a rule of the form: ${form.name}`, async (context) => {
+      const cells = new Cells()
+      await checkEvents(context, form, cells)
+      count += cells.count
+      cells.conclude()
+    })
+  }
+
   it('AUT-7, RES-9: no caller assigns a field that they may not assign', async (context) => {
     const cells = new Cells()
     await checkAssignment(context, cells)
@@ -37,6 +47,6 @@ describe('the permission matrix', () => {
 
   it('is complete', (context) => {
     context.diagnostic(`${count} cells`)
-    assert.ok(count > 20_000, `${count} cells`)
+    assert.ok(count > 40_000, `${count} cells`)
   })
 })

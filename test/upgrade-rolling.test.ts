@@ -1,12 +1,15 @@
 /** VER-2: while servers with two declarations share a database, an older server that restarts undoes nothing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FieldDeclaration, InterfaceDeclaration } from '../src/model/declaration.ts'
+import type { EventFunction } from '../src/model/declared-functions.ts'
+import type { EventKind } from '../src/model/event.ts'
 import { defineInterface } from '../src/model/inference/define-interface.ts'
 import { planOrApplyMigration } from '../src/server/open-database.ts'
 import { MigrationRefused } from '../src/storage/migration/migration-step.ts'
 import { completeVersions } from '../src/versions/versions.ts'
-import { type Trial, trialFor } from './harness.ts'
+import { type Trial, trial, trialFor } from './harness.ts'
 
 type Fields = Readonly<Record<string, FieldDeclaration>>
 type Changes = Pick<InterfaceDeclaration, 'versions' | 'changes'>
@@ -120,6 +123,62 @@ test('the command can go back to the older declaration, and the newer one is the
   )
   await start(first, newer, 'never')
   await start(first, older)
+})
+
+test('changes by a server whose declaration has no events are events (EVT-1)', async (context) => {
+  const first = await trialFor(context, books({ title }))
+  const newer: InterfaceDeclaration = { name: 'books', resources: { books: { fields: { title }, events: true } } }
+  const second = await trialFor(context, newer, { database: first.database })
+  const { id } = await first.make('books', { title: 'Ulysses' })
+  const path = `/v1/books/${id}`
+  await first.send({ method: 'PATCH', path, body: { title: 'Exiles' } })
+  await first.send({ method: 'DELETE', path })
+  const { json } = await second.send({ path: '/v1/events' })
+  const shown = json.data.map(({ kind, data }: { kind: string; data: { title: string } | null }) => [kind, data?.title])
+  assert.deepEqual(shown, [
+    ['created', 'Ulysses'],
+    ['updated', 'Exiles'],
+    ['deleted', undefined],
+  ])
+})
+
+test('functions of a new kind of event miss none that an older server examines (EVT-12)', async (context) => {
+  const calls: string[] = []
+  const running = (kinds: readonly EventKind[]): InterfaceDeclaration => {
+    const note: EventFunction = ({ event }) => void calls.push(event.kind)
+    const on = Object.fromEntries(kinds.map((kind) => [kind, note]))
+    return { name: 'books', resources: { books: { fields: { title }, events: true, on } } }
+  }
+  const first = await trialFor(context, running(['created']))
+  const { id } = await first.make('books', { title: 'Ulysses' })
+  const path = `/v1/books/${id}`
+  await first.app.deliveries?.settle()
+  // Before the newer server starts, nobody asks for this event.
+  await first.send({ method: 'PATCH', path, body: { title: 'Dubliners' } })
+  const newer = running(['created', 'updated'])
+  const second = await trial(newer, { database: first.database })
+  await second.app.deliveries?.settle()
+  await second.close()
+  assert.deepEqual(calls, ['created'])
+  await first.send({ method: 'PATCH', path, body: { title: 'Exiles' } })
+  await first.make('books', { title: 'Chamber Music' })
+  // The older server makes both deliveries, and leaves one to the newer one.
+  await first.app.deliveries?.settle()
+  const third = await trialFor(context, newer, { database: first.database })
+  for (let tries = 0; calls.length < 3 && tries < 200; tries++) {
+    await sleep(20)
+    await third.app.deliveries?.settle()
+  }
+  assert.deepEqual(calls, ['created', 'created', 'updated'])
+  const { json } = await third.send({ path: '/v1/deliveries' })
+  assert.deepEqual(
+    json.data.map(({ kind, status, attempts }: Record<string, unknown>) => [kind, status, attempts]).sort(),
+    [
+      ['created', 'succeeded', 1],
+      ['created', 'succeeded', 1],
+      ['updated', 'succeeded', 1],
+    ],
+  )
 })
 
 test('a declaration that was never applied to the database is not an older one', async (context) => {

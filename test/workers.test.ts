@@ -12,12 +12,13 @@ import { createKey, type ServerProcess, startServer } from './durability/command
 import { newDatabase } from './engine.ts'
 import { statuses, until } from './races/servers.ts'
 import { sendRaw } from './raw-client.ts'
+import { openAnswer } from './wire/open-stream.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'resourced-workers-'))
 const declaration = {
   name: 'workers',
-  resources: { notes: { fields: { name: { type: 'string' } } } },
-  limits: { rate: { caller: '200/hour', address: '50/hour' } },
+  resources: { notes: { fields: { name: { type: 'string' } }, events: true } },
+  limits: { rate: { caller: '200/hour', address: '50/hour' }, events: { streams: 3 } },
 }
 const started: ServerProcess[] = []
 const ends: (() => void)[] = []
@@ -113,6 +114,33 @@ test('LIM-1: no request waits for the lease of a worker that hangs', async () =>
   } finally {
     process.kill(id, 'SIGCONT')
   }
+  await stop(server)
+})
+
+test('EVT-7: the workers of a server count the streams of a caller together, and those of a worker that ends no more', async () => {
+  const server = await start('2')
+  const headers = { accept: 'text/event-stream', authorization: `Bearer ${key}` }
+  const open = async () => {
+    const answer = await openAnswer(server.origin, '/v1/events', 'HTTP/1.1', { headers })
+    ends.push(answer.leave)
+    return answer
+  }
+  // Workers get connections in turn, so both have streams.
+  const streams = [await open(), await open(), await open(), await open(), await open()]
+  assert.deepEqual(
+    streams.map(({ status }) => status),
+    [200, 200, 200, 429, 429],
+  )
+  streams[0]?.leave()
+  const mayOpen = () =>
+    open().then(
+      ({ status }) => status === 200,
+      () => false,
+    )
+  await until(mayOpen)
+  assert.deepEqual([await mayOpen(), await mayOpen()], [false, false])
+  process.kill(server.workerIds.get(2) as number, 'SIGKILL')
+  await until(mayOpen)
   await stop(server)
 })
 

@@ -19,7 +19,7 @@ const [, , declaration = '', collection = '', url = '', port = ''] = process.arg
 const { catalog, resource } = await loadResource(declaration, collection)
 const ask = await pooled(url, 12)
 const columns = columnsOf(resource)
-const answered = sql`returning ${representationSql(sqlContext({ catalog, engine: postgres }), resource, undefined)} as json, _revision`
+const answered = sql`returning ${representationSql(sqlContext({ catalog, engine: postgres }), { resource })} as json, _revision`
 const named = ['id', ...columns.map(({ name }) => name), 'created_at', 'updated_at', '_revision']
 const names = [...named, ...postgres.wordColumns('').map(([name]) => name)].map((name) => `"${name}"`).join(', ')
 

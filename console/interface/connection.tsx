@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { createContext, type ReactNode, use } from 'react'
 import { type Catalog, type Collection, type OpenApiDocument, readCatalog } from './catalog.ts'
 import type { PageSettings, VersionSetting } from './page-settings.ts'
+import { permittedCatalog } from './permitted-fields.ts'
 import type { Problem } from './problem.ts'
 import { makeSend, type Send } from './send.ts'
 import { session, updateSession } from './session.ts'
@@ -24,6 +25,10 @@ export interface Caller {
   readonly credential: string
   readonly permissions: Readonly<
     Record<string, Readonly<Partial<Record<Action, { readonly granted: Granted; readonly rules: readonly Rule[] }>>>>
+  >
+  /** By collection, then by field: fields that not everybody may use who may use the record (AUT-13, AUT-14). */
+  readonly field_permissions?: Readonly<
+    Record<string, Readonly<Record<string, { readonly [Use in 'read' | 'write']?: { readonly granted: Granted } }>>>
   >
 }
 
@@ -75,7 +80,8 @@ export function ConnectionProvider({ settings, version, waiting, failed, onRetir
         send<Caller>({ path: '/caller', signal }),
       ])
       noteCaller(caller.body, caller.headers)
-      return { settings, version, send, catalog: readCatalog(document.body), caller: caller.body }
+      const catalog = permittedCatalog(readCatalog(document.body), caller.body)
+      return { settings, version, send, catalog, caller: caller.body }
     },
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: Number.POSITIVE_INFINITY,

@@ -51,6 +51,9 @@ const longestResponse = 600_000
 /** The longest pause, in milliseconds, that is waited for without asking. */
 const longestPause = 90_000
 
+/** Refusals of one request that say nothing about the next one. */
+const unpaused = new Set(['READ_TOO_LONG', 'TOO_MANY_STREAMS'])
+
 export function makeSend(versioning: Versioning): Send {
   return async <Body>(request: ApiRequest) => {
     const { person } = session.current()
@@ -72,7 +75,7 @@ export function makeSend(versioning: Versioning): Send {
       }
       if (problem.code === 'VERSION_RETIRED') versioning.onRetired?.()
       const milliseconds = pauseAfter(answer, request, tries)
-      if (milliseconds === undefined || problem.code === 'READ_TOO_LONG') throw problem
+      if (milliseconds === undefined || unpaused.has(problem.code)) throw problem
       pause(status === 429 ? rateOf(headers) : problem.detail.replace(/\.$/, ''), milliseconds)
     }
   }
@@ -97,7 +100,11 @@ async function attempt(
   const { method = 'GET', path, root = false, signal, stream = false } = request
   const headers: Record<string, string> = { ...request.headers }
   if (!root && carrier === 'header') headers['API-Version'] = version.name
-  if (!root && carrier === 'media-type') headers['Accept'] = `application/vnd.${name}.${version.name}+json`
+  if (!root && carrier === 'media-type') {
+    // A stream has no version of its own: the second type names it.
+    const accepted = [headers['Accept'], `application/vnd.${name}.${version.name}+json`]
+    headers['Accept'] = accepted.filter(Boolean).join(', ')
+  }
   const body = request.body === undefined ? undefined : JSON.stringify(request.body)
   if (body !== undefined) headers['Content-Type'] ??= 'application/json'
   const query = new URLSearchParams(request.query)

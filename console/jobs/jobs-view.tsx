@@ -1,6 +1,7 @@
 /** The caller's background jobs, newest first; administrators see those of everybody. */
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
+import { PageButtons } from '../ui/page-buttons.tsx'
 import { ProblemView } from '../ui/problem-view.tsx'
 import { SmallTable } from '../ui/small-table.tsx'
 import { formatTime } from '../ui/value.tsx'
@@ -9,16 +10,10 @@ import { type JobPage, titleOf, useJobs } from './job.ts'
 import { JobState } from './job-state.tsx'
 
 export default function JobsView(): ReactNode {
-  const [cursor, setCursor] = useState<string | null>()
+  const [cursor, setCursor] = useState<string>()
   const query = new URLSearchParams({ sort: '-created_at', limit: '50', ...(cursor && { cursor }) })
   const { data, error, refetch } = useJobs<JobPage>('/jobs', query)
   const pagination = data?.body.pagination
-  const page = (label: string, to: string | null | undefined) =>
-    to && (
-      <button type="button" onClick={() => setCursor(to)}>
-        {label}
-      </button>
-    )
   return (
     <>
       <h1>Jobs</h1>
@@ -44,10 +39,7 @@ export default function JobsView(): ReactNode {
         ))}
       </SmallTable>
       {pagination?.total_count === 0 && <p className="quiet">No jobs yet.</p>}
-      <div className="row">
-        {page('Newer', pagination?.previous_cursor)}
-        {page('Older', pagination?.next_cursor)}
-      </div>
+      <PageButtons pagination={pagination} onTurn={setCursor} />
     </>
   )
 }

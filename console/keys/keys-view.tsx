@@ -4,10 +4,10 @@ import { type FormEvent, type ReactNode, useId, useState } from 'react'
 import { useConnection } from '../interface/connection.tsx'
 import { Problem } from '../interface/problem.ts'
 import { collectionKey, newIdempotencyKey, type Page, type RecordData, refreshAll } from '../interface/records.ts'
-import { CopyButton } from '../ui/copy-button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { notify } from '../ui/notices.tsx'
 import { ProblemView } from '../ui/problem-view.tsx'
+import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { SmallTable } from '../ui/small-table.tsx'
 import { brief, formatTime } from '../ui/value.tsx'
 
@@ -95,25 +95,7 @@ function NewKey({ onClose }: { readonly onClose: () => void }): ReactNode {
       setProblem(error)
     }
   }
-  if (made !== undefined) {
-    return (
-      <Dialog
-        title="Your new key"
-        onClose={onClose}
-        actions={
-          <>
-            <CopyButton text={made} />
-            <button type="button" className="primary" onClick={onClose}>
-              I have kept it
-            </button>
-          </>
-        }
-      >
-        <p>Keep it now: it is shown only here and only once.</p>
-        <pre>{made}</pre>
-      </Dialog>
-    )
-  }
+  if (made !== undefined) return <SecretDialog title="Your new key" secret={made} onClose={onClose} />
   return (
     <Dialog title="New API key" onClose={onClose}>
       <form className="sign-in" onSubmit={create}>

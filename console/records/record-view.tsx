@@ -1,8 +1,9 @@
 /** One record: read, edit with the tag of what was read, delete, and go to what belongs to it. */
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { ReferenceLink, shortId } from '../collections/record-cell.tsx'
+import { shortId } from '../collections/record-cell.tsx'
 import { DeleteDialog } from '../deletion/delete-dialog.tsx'
+import { History } from '../events/history.tsx'
 import { draftKey, keepDraft, onlyFields, patchOf, useDraft, type Values } from '../forms/draft.ts'
 import { RecordForm, sentFields } from '../forms/record-form.tsx'
 import { type Collection, labelOf, namingField } from '../interface/catalog.ts'
@@ -20,8 +21,9 @@ import {
 import { navigate } from '../shell/fragment.ts'
 import { notify } from '../ui/notices.tsx'
 import { ProblemView } from '../ui/problem-view.tsx'
-import { brief, Value } from '../ui/value.tsx'
+import { brief } from '../ui/value.tsx'
 import { ConflictDialog } from './conflict-dialog.tsx'
+import { ReadOnly } from './read-only.tsx'
 import { Related } from './related.tsx'
 import { WhyNot } from './why-not.tsx'
 
@@ -49,6 +51,7 @@ export function RecordView({ collection, id }: Props): ReactNode {
           </p>
         )}
         {error.status === 403 && <WhyNot collection={collection} action="read" />}
+        <History collection={collection} id={id} />
       </>
     )
   }
@@ -185,6 +188,7 @@ function LoadedRecord({ collection, latest, isGone, refetch }: LoadedProps): Rea
             names={collection.fields.filter((field) => !fields.includes(field)).map(({ name }) => name)}
           />
           <Related collection={collection} id={id} />
+          <History collection={collection} id={id} />
         </aside>
       </div>
       {isComparing && (
@@ -251,36 +255,5 @@ function RecordHead({ collection, record, children }: HeadProps): ReactNode {
       <span className="spring" />
       {children}
     </div>
-  )
-}
-
-interface ReadOnlyProps {
-  readonly collection: Collection
-  readonly record: RecordData
-  readonly names: readonly string[]
-}
-
-/** Fields that the caller cannot change. */
-export function ReadOnly({ collection, record, names }: ReadOnlyProps): ReactNode {
-  return (
-    <dl className="read-only">
-      {names.map((name) => {
-        const field = collection.field.get(name)
-        const value = own(record, name)
-        if (field === undefined || value === undefined) return null
-        return (
-          <div key={name}>
-            <dt>{labelOf(name)}</dt>
-            <dd>
-              {field.reference !== undefined && typeof value === 'string' ? (
-                <ReferenceLink collection={field.reference} id={value} />
-              ) : (
-                <Value value={value} schema={field.schema} />
-              )}
-            </dd>
-          </div>
-        )
-      })}
-    </dl>
   )
 }

@@ -20,6 +20,11 @@ export function Menu({ onChoose }: Props): ReactNode {
   const readable = [...connection.catalog.collections.values()].filter(
     ({ name, made }) => made === 'by-clients' && grantOf(connection, name, 'read') !== 'none',
   )
+  // A declared collection may have the same name, where the interface has no events.
+  const offered = ['events', 'webhooks', 'deliveries'].filter((name) => {
+    const made = connection.catalog.collections.get(name)?.made
+    return made !== undefined && made !== 'by-clients' && grantOf(connection, name, 'read') !== 'none'
+  })
   const isLong = readable.length >= filteredFrom
   const wanted = filter.trim().toLowerCase()
   const matching = readable.filter(({ name }) => name.includes(wanted) || labelOf(name).toLowerCase().includes(wanted))
@@ -48,6 +53,13 @@ export function Menu({ onChoose }: Props): ReactNode {
       )}
       <h2>Server</h2>
       <ul>
+        {offered.map((name) => (
+          <li key={name}>
+            <MenuLink to={`/-/${name}`} onChoose={onChoose}>
+              {labelOf(name)}
+            </MenuLink>
+          </li>
+        ))}
         <li>
           <MenuLink to="/-/jobs" onChoose={onChoose}>
             Jobs

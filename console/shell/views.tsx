@@ -6,6 +6,8 @@ import { type ComponentType, createElement, type ReactNode, useEffect, useRef } 
 import { Route, Switch, useLocation } from 'wouter'
 import BinView from '../bin/bin-view.tsx'
 import { CollectionView } from '../collections/collection-view.tsx'
+import EventView from '../events/event-view.tsx'
+import EventsView from '../events/events-view.tsx'
 import HealthView from '../health/health-view.tsx'
 import ImportView from '../imports/import-view.tsx'
 import { type Collection, labelOf } from '../interface/catalog.ts'
@@ -18,6 +20,10 @@ import NewRecordView from '../records/new-record-view.tsx'
 import { RecordView } from '../records/record-view.tsx'
 import { Boundary } from '../ui/boundary.tsx'
 import VersionsView from '../versions/versions-view.tsx'
+import DeliveriesView from '../webhooks/deliveries-view.tsx'
+import DeliveryView from '../webhooks/delivery-view.tsx'
+import WebhookView from '../webhooks/webhook-view.tsx'
+import WebhooksView from '../webhooks/webhooks-view.tsx'
 
 export function Views(): ReactNode {
   const [path] = useLocation()
@@ -39,6 +45,18 @@ export function Views(): ReactNode {
         <Route path="/" component={Overview} />
         <Route path="/-/jobs" component={JobsView} />
         <Route path="/-/jobs/:id">{({ id }) => <JobView id={id} />}</Route>
+        <Route path="/-/events">
+          <Known name="events" view={EventsView} />
+        </Route>
+        <Route path="/-/events/:id">{({ id }) => <EventView id={id} />}</Route>
+        <Route path="/-/webhooks">
+          <Known name="webhooks" view={WebhooksView} />
+        </Route>
+        <Route path="/-/webhooks/:id">{({ id }) => <WebhookView id={id} />}</Route>
+        <Route path="/-/deliveries">
+          <Known name="deliveries" view={DeliveriesView} />
+        </Route>
+        <Route path="/-/deliveries/:id">{({ id }) => <DeliveryView id={id} />}</Route>
         <Route path="/-/keys" component={KeysView} />
         <Route path="/-/versions" component={VersionsView} />
         <Route path="/-/health" component={HealthView} />

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -77,7 +78,7 @@ export async function check(origin: string, methods: 'all' | 'known' = 'all'): P
   assert.equal((await ask('/api/v1/tasks', { method: 'PUT', body: '{}' })).status, 405)
   assert.equal((await post('{ "title": 9007199254740993 }')).json().code, 'MALFORMED_JSON')
   assert.equal((await post('{ "title": "a", "title": "b" }')).json().code, 'MALFORMED_JSON')
-  assert.equal((await post(`{ "title": "${'x'.repeat(2_000_000)}" }`)).status, 413)
+  assert.equal(await statusBeforeTheEnd(`${origin}/api/v1/tasks`, 2_000_000), 413)
   assert.equal((await post('')).status, 400)
   assert.equal((await ask('/api/v1/nothing')).json().instance, '/api/v1/nothing')
   assert.equal((await fetch(`${origin}/api/health/ready`)).status, 200)
@@ -93,4 +94,17 @@ export async function check(origin: string, methods: 'all' | 'known' = 'all'): P
 
   const gone = await ask(location, { method: 'DELETE' })
   assert.deepEqual([gone.status, gone.text], [204, ''])
+}
+
+/**
+ * The status of a POST that announces a body and sends only its beginning. Some frameworks close the connection after
+ * an answer to an unfinished request, so a client that went on sending could miss it.
+ */
+async function statusBeforeTheEnd(url: string, length: number): Promise<number | undefined> {
+  const headers = { 'content-type': 'application/json', 'content-length': length, cookie: 'session=session-of-ann' }
+  const sending = request(url, { method: 'POST', headers, agent: false })
+  sending.write('{ "title": "x')
+  const [response] = (await once(sending, 'response')) as [IncomingMessage]
+  sending.on('error', () => undefined).destroy()
+  return response.statusCode
 }

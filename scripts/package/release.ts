@@ -44,7 +44,9 @@ export function prepareRelease(options: ReleaseOptions): Release {
     git(tmpdir(), 'clone', '--quiet', '--no-hardlinks', folder, clone)
     git(clone, 'checkout', '--quiet', '--detach', commit)
     print(`Testing ${commit} in ${clone}.`)
-    run(clone, join('.ci', 'run'), [], 'The tests failed: correct what they found, and commit it.')
+    const failed = 'The tests failed: correct what they found, and commit it.'
+    run(clone, join('.ci', 'run'), [], failed)
+    run(clone, 'npm', ['run', 'test:release'], failed)
     if (git(clone, 'status', '--porcelain') !== '') {
       throw new ReleaseRefused('The tests changed files of the commit: a test must leave nothing behind.')
     }

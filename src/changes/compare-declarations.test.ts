@@ -95,6 +95,8 @@ const rows: [name: string, old: Data, now: Data, ...expected: string[]][] = [
   ['access for someone instead of nobody', read('nobody'), read(['role:a']), 'compatible access-widened tasks'],
   ['access by another condition', read([{ where: { title: 'x' } }]), read([{ where: { title: 'y' } }]), 'review access-changed tasks'],
   ['access in another order', owned(['role:a', 'owner']), owned(['owner', 'role:a'])],
+  ['a field that fewer write', field({}), tasks({ access: { fields: { a: { write: 'role:a' } } } }, { a: { type: 'string', optional: true } }), 'breaking access-narrowed tasks'],
+  ['a field that more write', tasks({ access: { fields: { a: { write: 'role:a' } } } }, { a: { type: 'string', optional: true } }), field({}), 'compatible access-widened tasks'],
   ['deletion for good', tasks(), tasks({ deletion: { variant: 'hard' } }), 'breaking deletion-hard tasks', 'breaking field-removed response tasks deleted_at', 'breaking operation-removed tasks', 'breaking parameter-removed tasks query include_deleted'],
   ['a shorter grace period', tasks(), tasks({ deletion: { gracePeriod: 'P7D' } }), 'breaking grace-shortened tasks'],
   ['a longer grace period', tasks(), tasks({ deletion: { gracePeriod: 'P60D' } }), 'compatible grace-lengthened tasks'],

@@ -45,22 +45,43 @@ export function compareDeclarations(old: Catalog, now: Catalog): Difference[] {
 
 /** AUT-3. An action is allowed where any of its rules allows it. */
 function compareAccess(was: Resource, is: Resource): Declared[] {
-  return actions.flatMap((action): Declared[] => {
-    const before = new Set(was.access[action].map(accessText))
-    const after = new Set(is.access[action].map(accessText))
-    const lost = after.has('anyone') ? [] : [...before].filter((rule) => !after.has(rule) && rule !== 'nobody')
-    const gained = [...after].filter((rule) => !before.has(rule) && rule !== 'nobody')
-    const shown = (rules: ReadonlySet<string>) => [...rules].join(' or ')
-    const found = { at: ['access', action], keyword: action, before: shown(before), after: shown(after) }
-    if (lost.length === 0) {
-      return gained.length === 0 || before.has('anyone') ? [] : [{ kind: 'access-widened', ...found }]
-    }
-    // A new condition may allow the same callers, or more: only the data says.
-    const isDecidable =
-      before.has('anyone') ||
-      gained.every((rule) => ['anyone', 'nobody', 'owner'].includes(rule) || rule.startsWith('role:'))
-    return [{ kind: isDecidable ? 'access-narrowed' : 'access-changed', ...found }]
-  })
+  const ofActions = actions.flatMap((action) =>
+    compareAccessRules(was.access[action], is.access[action], { at: ['access', action], keyword: action }),
+  )
+  return [...ofActions, ...compareFieldAccess(was, is)]
+}
+
+/** AUT-13, AUT-14. A field without rules is open to all who may use the record. */
+function compareFieldAccess(was: Resource, is: Resource): Declared[] {
+  const names = [...was.field.keys()].filter((name) => is.field.has(name))
+  return names.flatMap((name) =>
+    (['read', 'write'] as const).flatMap((use) => {
+      const rulesOf = ({ fieldAccess }: Resource) => fieldAccess?.get(name)?.[use] ?? ['anyone' as const]
+      const place = { at: ['access', 'fields', name, use], keyword: `${use} of ${name}` }
+      return compareAccessRules(rulesOf(was), rulesOf(is), place)
+    }),
+  )
+}
+
+function compareAccessRules(
+  was: readonly AccessRule[],
+  is: readonly AccessRule[],
+  place: Pick<Declared, 'at' | 'keyword'>,
+): Declared[] {
+  const before = new Set(was.map(accessText))
+  const after = new Set(is.map(accessText))
+  const lost = after.has('anyone') ? [] : [...before].filter((rule) => !after.has(rule) && rule !== 'nobody')
+  const gained = [...after].filter((rule) => !before.has(rule) && rule !== 'nobody')
+  const shown = (rules: ReadonlySet<string>) => [...rules].join(' or ')
+  const found = { ...place, before: shown(before), after: shown(after) }
+  if (lost.length === 0) {
+    return gained.length === 0 || before.has('anyone') ? [] : [{ kind: 'access-widened', ...found }]
+  }
+  // A new condition may allow the same callers, or more: only the data says.
+  const isDecidable =
+    before.has('anyone') ||
+    gained.every((rule) => ['anyone', 'nobody', 'owner'].includes(rule) || rule.startsWith('role:'))
+  return [{ kind: isDecidable ? 'access-narrowed' : 'access-changed', ...found }]
 }
 
 /** Functions are compared by their source; values of their closures are not compared. */

@@ -289,7 +289,7 @@ function exampleRequest(url: string, catalog: Catalog, key: string): string {
 function exampleRecord({ fields }: Resource): Record<string, unknown> | undefined {
   const record: Record<string, unknown> = {}
   for (const field of fields) {
-    if (!field.required || field.readOnly || field.default !== undefined) continue
+    if (!field.required || field.readOnly || (field.default ?? field.serverDefault) !== undefined) continue
     const value = field.reference === undefined ? exampleOf(field.schema, field.name) : undefined
     if (value === undefined) return undefined
     record[field.name] = value

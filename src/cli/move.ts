@@ -93,7 +93,7 @@ export async function moveCommand({ from, to, declaration, databaseUnsafe }: Mov
       },
     )
     progress.end()
-    for (const line of summary(moved, (performance.now() - started) / 1_000, { from, to })) progress.say(line)
+    for (const line of summary(moved, (performance.now() - started) / 1_000, { from, to, catalog })) progress.say(line)
   } catch (error) {
     progress.end()
     if (begun) await maintenance.end()
@@ -176,11 +176,10 @@ async function untilQuiet(source: MoveSource, signal: AbortSignal): Promise<stri
 function summary(
   { rows, files, lost, restarted }: Moved,
   seconds: number,
-  { from, to }: Pick<MoveOptions, 'from' | 'to'>,
+  { from, to, catalog }: Pick<MoveOptions, 'from' | 'to'> & { readonly catalog: Catalog },
 ) {
   const count = (table: string) => rows.get(table) ?? 0
-  const system = ['jobs', 'api-keys']
-  const own = [...rows].filter(([name]) => !name.startsWith('resourced_') && !system.includes(name))
+  const own = [...rows].filter(([name]) => catalog.resources.has(name))
   const records = own.reduce((sum, [, each]) => sum + each, 0)
   const rate = format(Math.round(records / Math.max(seconds, 0.001)))
   const also = [
@@ -188,6 +187,13 @@ function summary(
     `${format(count('jobs'))} jobs, ${format(count('resourced_work'))} of them unfinished`,
     `${format(count('resourced_idempotency'))} idempotency keys`,
     `${format(files)} files of exports`,
+    ...(catalog.system.has('events')
+      ? [
+          `${format(count('events'))} events`,
+          `${format(count('webhooks'))} webhooks`,
+          `${format(count('deliveries'))} deliveries, ${format(count('resourced_deliveries'))} of them pending`,
+        ]
+      : []),
   ]
   return [
     `Moved ${format(records)} records in ${own.length} collections in ${seconds.toFixed(1)} s (${rate} a second).`,

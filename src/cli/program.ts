@@ -102,6 +102,12 @@ function clientOptions(command: Command): Command {
         'CORS_ORIGIN',
       ),
     )
+    .addOption(
+      repeatable(
+        '--webhook-network <network>',
+        'Network that webhooks may reach besides public addresses, such as 10.1.0.0/16',
+      ).env('WEBHOOK_NETWORK'),
+    )
     .option('--cors-credentials', 'Allow web pages of these origins to send credentials; not together with *')
     .addOption(new Option('--jwt-issuer <issuer>', 'Accept JWTs from this issuer').env('JWT_ISSUER'))
     .addOption(new Option('--jwt-audience <audience>', 'Accept only JWTs for this audience').env('JWT_AUDIENCE'))
@@ -377,6 +383,11 @@ program
     'Send integer ids that the checker chooses; a server that accepts one may continue its numbering from there',
   )
   .option('--only <rules>', 'Sections and rules to check, such as DEL,CON-3')
+  .option('--strict', 'Exit with 1 also if a "should" or a choice of the specification does not hold')
+  .option(
+    '--details <rules>',
+    'Check only these rules or cases, such as CON-3,MET-6/allow, and show their requests; all: every one',
+  )
   .addOption(
     new Option('--format <format>', 'Format of the report')
       .choices(['text', 'json', 'junit', 'markdown', 'html'])
@@ -385,6 +396,8 @@ program
   .option('--output <file>', 'File for the report (default: standard output)')
   .option('--save <file>', 'Save the results for a later --compare')
   .option('--compare <file>', 'Report what got better or worse since saved results')
+  .option('--record <file>', 'Write all requests and responses to a HAR file, without credentials')
+  .option('--seed <number>', 'Repeat the random values of an earlier run; its report shows the number')
   .option('--insecure', 'Accept any TLS certificate')
   .option('--cacert <file>', 'CA certificate to trust, PEM')
   .option('--origin <origin>', 'Origin whose web pages may read responses, to check CORS')

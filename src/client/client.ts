@@ -3,10 +3,12 @@
  * HTTP, and `app.as` calls the application in the same process.
  */
 import { byName, type ClientParts, type Collection, collectionAt, type UntypedInterface } from './collection.ts'
+import { type Events, followEvents } from './events.ts'
 import { exchange, segment } from './exchange.ts'
 import type { CollectionTypes } from './interface-types.ts'
 import { type Exports, exportsOf, Job } from './jobs.ts'
 import type { CallOptions } from './send.ts'
+import type { Deliveries, Webhooks } from './webhooks.ts'
 
 /** Who calls, and what they may do. */
 export interface CallerInformation {
@@ -17,6 +19,13 @@ export interface CallerInformation {
   /** By collection, then by action: the records on which the action is permitted. */
   readonly permissions: Readonly<
     Record<string, Readonly<Record<string, { readonly granted: 'all' | 'some' | 'none' }>>>
+  >
+  /** By collection, then by field: fields that not everybody may use who may use the record. */
+  readonly field_permissions: Readonly<
+    Record<
+      string,
+      Readonly<Record<string, { readonly [Use in 'read' | 'write']?: { readonly granted: 'all' | 'some' | 'none' } }>>
+    >
   >
 }
 
@@ -41,9 +50,22 @@ export interface SystemCalls {
  * The collections of an interface by their names, such as `client.tasks.list()` and `client['line-items'].list()`, and
  * what every interface has.
  */
-export type Client<Types = UntypedInterface> = SystemCalls & {
-  readonly [Name in keyof Types]: Types[Name] extends CollectionTypes ? Collection<Types[Name], Types> : never
+export type Client<Types = UntypedInterface> = SystemCalls &
+  EventCalls<Types> & {
+    readonly [Name in keyof Types]: Types[Name] extends CollectionTypes ? Collection<Types[Name], Types> : never
+  }
+
+/** What every interface with events has. */
+interface EventCollections<Types> {
+  readonly events: Events<Types>
+  readonly webhooks: Webhooks
+  readonly deliveries: Deliveries
 }
+
+/** The events of an interface and their deliveries, unless it has collections of its own with these names. */
+type EventCalls<Types> = string extends keyof Types
+  ? EventCollections<Types>
+  : Omit<EventCollections<Types>, keyof Types>
 
 /** Makes a client over a way to send. */
 export function makeClient(parts: ClientParts): Client {
@@ -56,7 +78,8 @@ export function makeClient(parts: ClientParts): Client {
       delete: async (id: string, options?: CallOptions) => void (await jobs.delete(id, options)),
     } satisfies Jobs,
     exports: exportsOf(send),
+    events: Object.assign(followEvents(send), collectionAt(parts, '/events')),
     caller: { get: async (options) => (await exchange(send, 'GET', '/caller', options)).body as never },
-  } satisfies Omit<SystemCalls, 'api-keys'>
+  } satisfies Omit<SystemCalls, 'api-keys'> & Readonly<Record<string, unknown>>
   return byName((name) => (Object.hasOwn(system, name) ? system[name] : collectionAt(parts, segment(name)))) as never
 }

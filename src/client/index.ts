@@ -20,6 +20,7 @@ export type {
 } from './collection.ts'
 export type { ChangeOptions, ConditionOptions, Conflict, OnConflict } from './conflicts.ts'
 export { type ClientOptions, createClient, type Key } from './create-client.ts'
+export type { ChangeEvent, Events, FollowOptions } from './events.ts'
 export { etagOf } from './exchange.ts'
 export type { FetchOptions } from './fetch-send.ts'
 export type { CollectionTypes, InterfaceTypes, JsonObject, TypesOf } from './interface-types.ts'
@@ -27,3 +28,4 @@ export { type ExportRequest, type Exports, type FinishedOptions, Job } from './j
 export { type ProblemCode, type ProblemEntry, ProblemError } from './problem-error.ts'
 export type { RetryOptions } from './retrying.ts'
 export type { CallOptions } from './send.ts'
+export type { Deliveries, Delivery, Webhook, WebhookSettings, Webhooks } from './webhooks.ts'

@@ -93,6 +93,8 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
   // Where paths name the version, the current one answers at the root.
   const atRoot = versions.carriers.includes('path') ? versions.current : version
   const nameOf = (resource: Resource) => names.get(resource.name) as ResourceNames
+  const recordedIn = ({ order }: Resource) =>
+    order === 'by-position' ? resources.filter(({ events }) => events).map(nameOf) : []
   const partsOf = (resource: Resource) => ({ catalog, names: nameOf(resource), problems, components })
   // The paths come first, because they collect what several of them share.
   const paths = {
@@ -139,7 +141,10 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
       headers: headersFor(version),
       responses: Object.fromEntries(responses),
       schemas: {
-        ...Object.assign({}, ...resources.map((resource) => resourceSchemas(resource, nameOf(resource)))),
+        ...Object.assign(
+          {},
+          ...resources.map((resource) => resourceSchemas(resource, nameOf(resource), recordedIn(resource))),
+        ),
         ...sharedSchemas,
       },
     },

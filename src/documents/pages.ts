@@ -1,5 +1,6 @@
 /** Generates the reference pages of the rules and of the error codes. */
-import { type FaultEntry, faults } from '../spec/fault-entries.ts'
+import { faults } from '../spec/fault-entries.ts'
+import type { FaultEntry } from '../spec/fault-entry.ts'
 import { type FaultCode, issueCodes, problemType } from '../spec/faults.ts'
 import type { Rule } from '../spec/rules/rule.ts'
 import { ruleSections, rules } from '../spec/rules.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lengthOfBody, type ResponseBody } from './message.ts'
+import { lengthOfBody } from './message.ts'
 
-const lengths: [what: string, body: ResponseBody, length: number][] = [
+const lengths: [what: string, body: Parameters<typeof lengthOfBody>[0], length: number][] = [
   ['no body', undefined, 0],
   ['an empty text', '', 0],
   ['a text, in UTF-8', 'Käse – 5 €\n', 16],

@@ -27,6 +27,11 @@ export interface HttpRequest {
    */
   readonly abandoned?: (() => AbortSignal) | undefined
   /**
+   * Gives the place of the request among those that are processed to others, until the returned function is called: the
+   * request waits for something that is not the server's.
+   */
+  readonly yieldPlace?: (() => () => void) | undefined
+  /**
    * Counts the bytes of a response that is being sent to a caller (LIM-6); 0 before the response exists.
    *
    * @param mayRefuse whether the request changed nothing: then it may be refused because of too many bytes
@@ -74,8 +79,29 @@ export interface FileBody {
   readonly length: number
 }
 
+/** A body that is written for as long as its client reads it, such as a stream of events. It has no length. */
+export interface StreamBody {
+  readonly kind: 'stream'
+  /** Begins to write. The edge calls it once, when the head was sent; never for HEAD. */
+  open(sink: StreamSink): void
+  /** The client has taken what was written: more may be written. */
+  drained(): void
+  /** Nothing can be written any more. The edge calls it once, also for a body that was never opened. */
+  closed(): void
+}
+
+/** Where a `StreamBody` writes to: the connection of one client. */
+export interface StreamSink {
+  /** Writes a piece. Returns whether more may be written now; otherwise `drained` follows. */
+  write(piece: Uint8Array): boolean
+  /** Ends the response once everything is written. */
+  end(): void
+  /** Ends the response without what is not sent yet, because the client reads too slowly. */
+  abort(): void
+}
+
 /** Text is sent as UTF-8. `undefined`: no body (204, 304). */
-export type ResponseBody = string | Uint8Array | FileBody | undefined
+export type ResponseBody = string | Uint8Array | FileBody | StreamBody | undefined
 
 /**
  * A response. The response to HEAD has the body of GET: the edge sends only its length.
@@ -88,11 +114,16 @@ export interface HttpResponse {
 
 /** Whether a body is a file. */
 export function isFile(body: ResponseBody): body is FileBody {
-  return typeof body === 'object' && 'kind' in body
+  return typeof body === 'object' && 'kind' in body && body.kind === 'file'
+}
+
+/** Whether a body is a stream. */
+export function isStream(body: ResponseBody): body is StreamBody {
+  return typeof body === 'object' && 'kind' in body && body.kind === 'stream'
 }
 
 /** The length of a body in bytes. */
-export function lengthOfBody(body: ResponseBody): number {
+export function lengthOfBody(body: Exclude<ResponseBody, StreamBody>): number {
   if (body === undefined) return 0
   return isFile(body) ? body.length : Buffer.byteLength(body)
 }

@@ -23,6 +23,19 @@ export function accepts(accept: string | undefined, mediaType = 'application/jso
   return new Negotiator({ headers: { accept } }).mediaTypes(available).length > 0
 }
 
+/**
+ * Whether `Accept` prefers one media type to another one. Without a preference, or with equal ones for both by the same
+ * range, the other one is sent.
+ *
+ * @example
+ * prefers('text/event-stream', 'text/event-stream', 'application/json') // true
+ * prefers('text/html', 'text/event-stream', 'application/json') // false
+ */
+export function prefers(accept: string | undefined, mediaType: string, other: string): boolean {
+  if (accept === undefined || accept.length > longestAccept) return false
+  return new Negotiator({ headers: { accept } }).mediaTypes([other, mediaType])[0] === mediaType
+}
+
 /** A media range. */
 interface MediaRange {
   /** Without parameters, in lower case: `text/*`. */

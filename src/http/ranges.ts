@@ -8,9 +8,11 @@ import {
   type HttpRequest,
   type HttpResponse,
   isFile,
+  isStream,
   lengthOfBody,
   type ResponseBody,
   type ResponseHeaders,
+  type StreamBody,
 } from './message.ts'
 import { type EntityTag, formatEntityTag, parseEntityTags } from './preconditions.ts'
 
@@ -88,7 +90,8 @@ export function applyRange(
 ): HttpResponse {
   const { status, body } = response
   const hasRanges = (method === 'GET' || method === 'HEAD') && status === 200 && body !== undefined
-  if (!hasRanges) return response
+  // A stream has no end, and so no ranges.
+  if (!hasRanges || isStream(body)) return response
   response.headers['Accept-Ranges'] = 'bytes'
   if (headers['range'] === undefined) return response
   const length = lengthOfBody(body)
@@ -107,7 +110,7 @@ export function applyRange(
   }
 }
 
-function cut(body: NonNullable<ResponseBody>, { start, end }: ByteRange): ResponseBody {
+function cut(body: Exclude<ResponseBody, StreamBody | undefined>, { start, end }: ByteRange): ResponseBody {
   if (isFile(body)) return { ...body, start: body.start + start, length: end - start + 1 }
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   return bytes.subarray(start, end + 1)

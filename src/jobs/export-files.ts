@@ -13,14 +13,8 @@ import { constants, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { type FileHandle, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  accessDigest,
-  type Catalog,
-  hasConversions,
-  isMapped,
-  type Resource,
-  resourceInVersion,
-} from '../model/resource.ts'
+import { accessDigest } from '../model/access-digest.ts'
+import { type Catalog, hasConversions, isMapped, type Resource, resourceInVersion } from '../model/resource.ts'
 import { timestamp } from '../model/time.ts'
 import { convertedTexts, exportHead, exportsKept, exportTail } from '../plan/export-document.ts'
 import { type Fault, fault } from '../spec/faults.ts'

@@ -17,6 +17,7 @@ const catalog = completeCatalog({
   name: 'shop',
   resources: {
     shelves: { fields: { name: Type.String({ unique: true }) } },
+    bills: { fields: { tenant: { type: 'string', set: { onCreate: { caller: 'claims.tenant' } } } } },
     items: {
       fields: {
         code: Type.String({ unique: true, maxLength: 20, search: true, sort: true }),
@@ -82,6 +83,15 @@ async function stored(storage: Storage): Promise<{ codes: string[]; owners: stri
   const found = JSON.parse(`[${page.json}]`) as { code: string; owner_id: string }[]
   return { codes: found.map(({ code }) => code), owners: found.map(({ owner_id }) => owner_id), total: page.total }
 }
+
+test('names the attribute of the caller that a record needs and no import has (RES-15)', async (context) => {
+  const resource = catalog.resources.get('bills') as Resource
+  const { imported, problems } = await run(await storageFor(context), records([{}, {}]), {
+    resource,
+    skipInvalid: true,
+  })
+  assert.deepEqual([imported, problems], [0, ['1 FORBIDDEN', '2 FORBIDDEN']])
+})
 
 test('records are created as by POST: the owner defaults to the caller, and search finds them', async (context) => {
   const storage = await storageFor(context)

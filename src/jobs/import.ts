@@ -1,10 +1,11 @@
 /** Imports records into a collection with the checks of a POST: schema, references, uniqueness, business rules. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { uuidv7 } from 'uuidv7'
-import type { CallerView } from '../model/declaration.ts'
+import type { CallerView } from '../model/declared-functions.ts'
 import { always } from '../model/predicate.ts'
 import type { Resource } from '../model/resource.ts'
-import type { Create, Outcome } from '../plan/plan.ts'
+import type { Outcome } from '../plan/outcome.ts'
+import type { Create } from '../plan/plan.ts'
 import type { Issue } from '../spec/faults.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { ReadableRecord, SourceRecord } from './source.ts'
@@ -142,5 +143,9 @@ function planOf({ resource, caller, now = Date.now }: ImportOptions, { value }: 
 function issuesOf(outcome: Outcome | undefined): readonly Issue[] | undefined {
   if (outcome === undefined) return undefined
   if ('issues' in outcome) return outcome.issues
+  if (outcome.kind === 'forbidden' && outcome.lacks !== undefined) {
+    const message = `The server sets a field from ${outcome.lacks}, which an import does not have (RES-15).`
+    return [{ code: 'FORBIDDEN', message: `${message} Give the field a default, or make it optional.` }]
+  }
   throw new Error(`A record that anyone may create was refused as ${outcome.kind}.`)
 }

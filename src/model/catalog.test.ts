@@ -62,9 +62,12 @@ test('missing values have their defaults', () => {
         bodyBytes: 1_048_576,
         pageBytes: 4_194_304,
         readTime: 10_000,
+        authorizeTime: 5_000,
+        functionTime: 30_000,
         rate: { caller: { most: 600, window: 60 }, address: { most: 60, window: 60 }, actions: new Map() },
         keys: { perSubject: 100, lastingRoles: [] },
         exports: { count: 20, bytes: 1_073_741_824, total: 10_737_418_240 },
+        events: { retention: 7 * 86_400_000, streams: 20 },
       },
     },
   )
@@ -103,6 +106,17 @@ test('names are resolved: nesting, children, dependents, owner, unique sets', ()
   assert.equal(projects.field.get('owner_id')?.readOnly, true)
   assert.deepEqual(tasks.access.read, [{ through: 'project_id', action: 'read' }])
   assert.deepEqual(projects.access.create, ['anyone'])
+})
+
+test('there is a resource of events if a resource has them (EVT-1)', () => {
+  const events = completed({ title: { type: 'string' } }, { events: true }).system.get('events')!
+  assert.deepEqual(
+    [events.made, events.order, events.field.get('collection')?.enum],
+    ['by-server', 'by-position', ['notes']],
+  )
+  const without = completeCatalog({ name: 'test', resources: { events: { fields: { title: { type: 'string' } } } } })
+  assert.deepEqual([...without.system.keys()], ['jobs', 'api-keys'])
+  assert.equal(without.resources.get('events')?.order, 'by-id')
 })
 
 test('the owner is read-only, declared or not', () => {

@@ -8,11 +8,14 @@ import {
   type Action,
   actions,
   type DeletionDeclaration,
+  type EventLimits,
+  type FieldAccessDeclaration,
   type FieldDeclaration,
   type InterfaceDeclaration,
   type RateDeclaration,
   type ResourceDeclaration,
 } from './declaration.ts'
+import { eventKinds } from './event.ts'
 import { completeField } from './field.ts'
 import { limitDefaults, parseRate, type Rate } from './limits.ts'
 import { deepFreeze, plainCopy } from './plain-copy.ts'
@@ -21,12 +24,14 @@ import {
   type Deletion,
   type Dependent,
   type Field,
+  type FieldAccess,
   type Rates,
   type Resource,
-  shapeHash,
   withIndexes,
 } from './resource.ts'
+import { eventsShape, shapeHash } from './shape.ts'
 import { parseDuration } from './time.ts'
+import { webhookResources } from './webhook-resources.ts'
 
 /**
  * Completes the current version of a declaration without mistakes (`checkDeclaration`). `completeVersions` adds the
@@ -45,18 +50,26 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
     description: declared.description,
     version: Object.keys(declared.versions ?? {}).at(-1) ?? 'v1',
     resources: related(resources),
-    system: related([...startAll(madeByServer, 'by-server'), ...startAll(madeForClients, 'for-clients')]),
+    system: related([
+      ...startAll(madeByServer, 'by-server'),
+      ...startAll(madeForClients, 'for-clients'),
+      ...startEvents(resources),
+    ]),
+    authorize: declared.authorize,
     limits: {
       pageSize: { default: pageSize?.default ?? Math.min(limitDefaults.pageSize, max), max },
       bodyBytes: declared.limits?.bodyBytes ?? limitDefaults.bodyBytes,
       pageBytes: declared.limits?.pageBytes ?? limitDefaults.pageBytes,
       readTime: declared.limits?.readTime ?? limitDefaults.readTime,
+      authorizeTime: declared.limits?.authorizeTime ?? limitDefaults.authorizeTime,
+      functionTime: declared.limits?.functionTime ?? limitDefaults.functionTime,
       rate: completeRates(declared.limits?.rate ?? {}),
       keys: {
         perSubject: declared.limits?.keys?.perSubject ?? limitDefaults.keysPerSubject,
         lastingRoles: declared.limits?.keys?.lastingRoles ?? [],
       },
       exports: { ...limitDefaults.exports, ...declared.limits?.exports },
+      events: completeEventLimits(declared.limits?.events ?? {}),
     },
     versions: new Map(),
   })
@@ -77,7 +90,12 @@ type SingleResource = Omit<Resource, 'dependents' | 'children' | 'filterables' |
 
 function startResource(name: string, declared: ResourceDeclaration, made: Resource['made']): SingleResource {
   const fields = Object.entries(declared.fields).map(([field, declaration]) =>
-    completeField(field, declaration as FieldDeclaration, field === declared.owner, made === 'by-clients'),
+    completeField(
+      field,
+      declaration as FieldDeclaration,
+      field === declared.owner,
+      made === 'by-clients' || name === 'webhooks',
+    ),
   )
   const field = new Map(fields.map((each) => [each.name, each]))
   const parent = declared.within === undefined ? undefined : field.get(declared.within)
@@ -92,7 +110,12 @@ function startResource(name: string, declared: ResourceDeclaration, made: Resour
     within: parent?.reference && { field: parent.name, collection: parent.reference.collection },
     unique: uniqueSets(fields, declared.unique ?? []),
     deletion: completeDeletion(declared.deletion ?? {}),
+    events: declared.events ?? false,
+    order: 'by-id',
     access: completeAccess(declared.access ?? {}),
+    prepare: declared.prepare,
+    on: declared.on ?? {},
+    ...completeFieldAccess(fields, declared.access?.fields ?? {}),
     rules: declared.rules ?? [],
     preconditions: declared.preconditions ?? 'optional',
     maxAge: declared.maxAge ?? 0,
@@ -118,7 +141,12 @@ function uniqueSets(
   fields: readonly Field[],
   declared: readonly (readonly string[])[],
 ): readonly (readonly string[])[] {
-  const sets = [...fields.filter((field) => field.unique).map((field) => [field.name]), ...declared]
+  const single = fields.filter((field) => field.unique).map((field) => [field.name])
+  const numbered = fields.flatMap(({ name, sequence }) => {
+    if (sequence === undefined) return []
+    return [sequence.per === undefined ? [name] : [sequence.per, name]]
+  })
+  const sets = [...single, ...declared, ...numbered]
   const different = [...new Map(sets.map((set) => [[...set].sort().join(), set])).values()]
   return [...different.filter((set) => set.length === 1), ...different.filter((set) => set.length > 1)]
 }
@@ -145,6 +173,19 @@ function completeAccess(declared: NonNullable<ResourceDeclaration['access']>): R
   return Object.fromEntries(actions.map((action) => [action, rulesFor(action)])) as never
 }
 
+function completeFieldAccess(
+  fields: readonly Field[],
+  declared: Readonly<Record<string, FieldAccessDeclaration>>,
+): Pick<Resource, 'fieldAccess'> {
+  const rulesOf = (rules: FieldAccessDeclaration['read']) =>
+    rules === undefined ? undefined : ([rules].flat() as AccessRule[])
+  const entries = fields.flatMap(({ name }): [string, FieldAccess][] => {
+    const access = Object.hasOwn(declared, name) ? declared[name] : undefined
+    return access === undefined ? [] : [[name, { read: rulesOf(access.read), write: rulesOf(access.write) }]]
+  })
+  return entries.length === 0 ? {} : { fieldAccess: new Map(entries) }
+}
+
 function completeRates({ caller, address, actions = {} }: RateDeclaration): Rates {
   const rateOf = (text: string) => parseRate(text) as Rate
   return {
@@ -152,6 +193,12 @@ function completeRates({ caller, address, actions = {} }: RateDeclaration): Rate
     address: rateOf(address ?? limitDefaults.addressRate),
     actions: new Map(Object.entries(actions).map(([name, text]) => [name, rateOf(text)])),
   }
+}
+
+function completeEventLimits(declared: EventLimits): Catalog['limits']['events'] {
+  const { retention, streams } = { ...limitDefaults.events, ...declared }
+  const kept = parseDuration(retention)
+  return { retention: kept.kind === 'duration' ? kept.milliseconds : 0, streams }
 }
 
 /** A title for a name joined by hyphens: `line-items` is "Line items". */
@@ -197,6 +244,32 @@ const madeByServer: InterfaceDeclaration['resources'] = {
     access: { read: ['role:admin', 'owner'], delete: ['role:admin', 'owner'] },
     deletion: { variant: 'hard', bulk: false },
   },
+}
+
+/** The resource of events, where a resource has them. Triggers of the database write its records. */
+function startEvents(resources: readonly SingleResource[]): SingleResource[] {
+  const collections = resources.filter((resource) => resource.events).map((resource) => resource.name)
+  if (collections.length === 0) return []
+  const declared: ResourceDeclaration = {
+    title: 'Events',
+    description: 'Events: one for each change of each record, in the order of the changes.',
+    fields: {
+      collection: { enum: collections, filter: true, description: 'The collection of the record.' },
+      record: { type: 'string', format: 'uuid', filter: true, description: 'The id of the record.' },
+      kind: { enum: [...eventKinds], filter: true, description: 'What happened to the record.' },
+      data: {
+        ...{ type: 'object', optional: true },
+        description: 'The record after the change; null where it was deleted or purged.',
+      },
+    },
+    access: { read: 'anyone', create: 'nobody', update: 'nobody', delete: 'nobody', restore: 'nobody' },
+    deletion: { variant: 'hard', bulk: false },
+  }
+  const shown = resources.filter((resource) => resource.events)
+  const started = startResource('events', declared, 'by-server')
+  const shape = eventsShape(started.fields, shown)
+  const events: SingleResource = { ...started, order: 'by-position', shape }
+  return [events, ...startAll(webhookResources, 'for-clients')]
 }
 
 /** The limits of a key: characters of its subject, number of roles, characters of a role. */

@@ -2,6 +2,14 @@
  * The types of a declaration: an interface as plain data, in TypeScript, JavaScript, JSON or YAML. Fields are JSON
  * Schema 2020-12 with a few more words.
  */
+import type {
+  Authorization,
+  AuthorizationRequest,
+  CallerView,
+  EventFunction,
+  PrepareContext,
+} from './declared-functions.ts'
+import type { EventKind } from './event.ts'
 
 /** The actions that access rules are declared for (AUT-3). */
 export const actions = ['read', 'create', 'update', 'delete', 'restore', 'readDeleted'] as const
@@ -29,7 +37,7 @@ export interface SchemaKeywords {
   readonly const?: unknown
   readonly title?: string
   readonly description?: string
-  /** The value of a field that a request leaves out. */
+  /** The value of a field that a request leaves out: a value of the field, or a `ServerValue` (RES-14). */
   readonly default?: unknown
   readonly examples?: readonly unknown[]
   readonly deprecated?: boolean
@@ -86,6 +94,21 @@ export interface SchemaKeywords {
   readonly $comment?: string
 }
 
+/** A value that the server finds when it writes a record: an attribute of the caller, or the time of the change. */
+export type ServerValue = { readonly caller: string } | { readonly now: true }
+
+/** When the server sets a field, and to what. */
+export interface SetDeclaration {
+  readonly onCreate?: ServerValue
+  readonly onUpdate?: ServerValue
+}
+
+/** Numbers 1, 2, 3 and so on without gaps, which the server assigns on creation. */
+export interface SequenceDeclaration {
+  /** The field whose values are numbered separately, such as a reference; left out: the collection is numbered. */
+  readonly per?: string
+}
+
 /** The words of a field: the keywords of JSON Schema, and those below. */
 export interface FieldWords extends SchemaKeywords {
   /** Callers may filter by the field, and it gets an index. Default: `true` for references, enums and booleans. */
@@ -98,6 +121,10 @@ export interface FieldWords extends SchemaKeywords {
   readonly unique?: boolean
   /** The value is set on creation and never changes. */
   readonly immutable?: boolean
+  /** The server sets the field on every creation or update, and clients never do (RES-15). */
+  readonly set?: SetDeclaration
+  /** The server numbers the records on creation, without gaps (RES-16). In TypeScript: `Type.Sequence(…)`. */
+  readonly sequence?: SequenceDeclaration
   /** The value may be missing or `null`. In TypeScript: `Type.Optional(…)`. */
   readonly optional?: boolean
   /** The values that may follow each value; other changes get 409 `INVALID_TRANSITION`. */
@@ -154,13 +181,6 @@ export interface FieldCondition {
  */
 export type Condition = { readonly [field: string]: ConditionValue | FieldCondition | readonly Condition[] | Condition }
 
-/** The caller, as rules see it. */
-export interface CallerView {
-  readonly id: string
-  readonly roles: readonly string[]
-  readonly claims: Readonly<Record<string, unknown>>
-}
-
 /**
  * Who may perform an action. Of an array, one matching rule is enough. A change must be allowed before and after it
  * (AUT-8).
@@ -173,6 +193,19 @@ export type AccessRule =
   | { readonly where: Condition }
   | { readonly through: string; readonly action: Action }
   | ((caller: CallerView) => boolean | Condition)
+
+/** Who may read and write one field. What is left out follows the permission for the record. */
+export interface FieldAccessDeclaration {
+  /** In which records a caller sees the value; in others the field is `null` for them (AUT-13). */
+  readonly read?: AccessRule | readonly AccessRule[]
+  /** In which records a caller may set or change the value (AUT-14). */
+  readonly write?: AccessRule | readonly AccessRule[]
+}
+
+/** Who may use the records of a resource, and their fields. */
+export interface AccessDeclaration extends Readonly<Partial<Record<Action, AccessRule | readonly AccessRule[]>>> {
+  readonly fields?: Readonly<Record<string, FieldAccessDeclaration>>
+}
 
 /** The changes that a business rule applies to. */
 export type RuleTrigger = 'create' | 'update' | 'delete' | 'restore'
@@ -241,11 +274,24 @@ export interface ResourceDeclaration {
   /** Fields that are unique together among live records. */
   readonly unique?: readonly (readonly string[])[]
   readonly deletion?: DeletionDeclaration
-  readonly access?: Readonly<Partial<Record<Action, AccessRule | readonly AccessRule[]>>>
+  readonly access?: AccessDeclaration
+  /**
+   * Completes the record that a request creates or changes, inside the transaction (RES-13). It returns the values to
+   * write: `{ ...next, total: 3 }`. Fields that it leaves out keep their value in `next`. It must not await, and may be
+   * called more than once for a request.
+   */
+  readonly prepare?: (context: PrepareContext) => Readonly<Record<string, unknown>>
+  /**
+   * Functions that run after a change was committed, by its kind, at least once and in order for each record (EVT-12).
+   * They may await. The resource needs `events: true`.
+   */
+  readonly on?: { readonly [Kind in EventKind]?: EventFunction<never> }
   readonly rules?: readonly BusinessRule[]
   readonly preconditions?: 'optional' | 'required'
   /** How long a private cache may use a response, in seconds; default 0: it always revalidates. */
   readonly maxAge?: number
+  /** Each change of each record is an event, which callers who may read the record read at `/events` (EVT-1). */
+  readonly events?: boolean
 }
 
 /** A version of the interface. Dates are `YYYY-MM-DD` (midnight, UTC) or date-times. */
@@ -325,6 +371,14 @@ export interface ExportLimits {
   readonly total?: number
 }
 
+/** Limits of events. */
+export interface EventLimits {
+  /** How long events are kept: an ISO 8601 duration of weeks, days, hours, minutes and seconds; default `P7D`. */
+  readonly retention?: string
+  /** The most open streams of one caller; default 20. */
+  readonly streams?: number
+}
+
 /** The places where a request can name its version. */
 export const carriers = ['path', 'header', 'media-type', 'query'] as const
 export type Carrier = (typeof carriers)[number]
@@ -342,6 +396,11 @@ export interface InterfaceDeclaration {
   /** Where requests name their version; default `["path"]`. */
   readonly versionCarriers?: readonly Carrier[]
   readonly changes?: readonly ChangeDeclaration[]
+  /**
+   * Decides about each request of an authenticated caller, before its body is read and before any transaction (AUT-12).
+   * It may await. Access rules apply to the requests that it lets pass.
+   */
+  readonly authorize?: (request: AuthorizationRequest) => Authorization | Promise<Authorization>
   readonly limits?: {
     readonly pageSize?: { readonly default?: number; readonly max?: number }
     readonly rate?: RateDeclaration
@@ -351,6 +410,11 @@ export interface InterfaceDeclaration {
     readonly pageBytes?: number
     /** How long the database may work on one read, in milliseconds; default 10,000. */
     readonly readTime?: number
+    /** How long `authorize` may take, in milliseconds; default 5,000. */
+    readonly authorizeTime?: number
+    /** How long one run of a function in `on` may take, in milliseconds; default 30,000. */
+    readonly functionTime?: number
     readonly exports?: ExportLimits
+    readonly events?: EventLimits
   }
 }

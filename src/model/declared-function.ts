@@ -30,13 +30,19 @@ export function callDeclared<T>(place: string, given: unknown, call: () => T): T
   throw new FunctionFault(`${place} answered with a promise. Its answer is needed at once: write it without async.`)
 }
 
-function isThenable(value: unknown): boolean {
+/** Whether a value is a promise, or something like one. Reading it may throw. */
+export function isThenable(value: unknown): boolean {
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function'
 }
 
 const longestMessage = 500
 
-function failureOf(place: string, given: unknown, error: unknown): FunctionFault {
+/**
+ * The fault for what a function of the declaration threw.
+ *
+ * @param given the values that are removed from its message
+ */
+export function failureOf(place: string, given: unknown, error: unknown): FunctionFault {
   try {
     const isError = error instanceof Error
     const words = String(isError ? error.message : error).slice(0, longestMessage)

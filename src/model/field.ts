@@ -3,14 +3,15 @@
  */
 
 import { compileDecimal, type DecimalForm, decimalFormOf, decimalSchema } from './decimal.ts'
-import type { FieldDeclaration, OnDelete } from './declaration.ts'
+import type { FieldDeclaration, OnDelete, ServerValue } from './declaration.ts'
 import { isObject, optionalMark } from './plain-copy.ts'
 import type { Field, FieldType } from './resource.ts'
 import { compileInteger, compileReference, compileSchema, type ValidateValue } from './schema.ts'
 
 /** The words that JSON Schema does not have. `default`, `readOnly` and `writeOnly` are JSON Schema's. */
 export const fieldWords = [
-  'filter', 'sort', 'search', 'unique', 'immutable', 'optional', 'transitions', 'reference', 'onDelete',
+  'filter', 'sort', 'search', 'unique', 'immutable', 'optional', 'transitions', 'reference', 'onDelete', 'set',
+  'sequence',
 ] as const // biome-ignore format: one row reads best
 
 /** A JSON Schema, or a declared field, as an object. */
@@ -26,6 +27,8 @@ export interface FieldShape {
   readonly decimal: DecimalForm | undefined
   readonly enum: readonly string[] | undefined
   readonly optional: boolean
+  /** The default that the server finds when it creates a record; the schema does not have it. */
+  readonly serverDefault: ServerValue | undefined
 }
 
 /**
@@ -40,10 +43,14 @@ export function shapeOf(declared: Schema): FieldShape {
     // A reference is the id of a record: a lower-case UUID (RES-4).
     Object.assign(schema, { type: 'string', format: 'uuid' })
   }
+  if (declared.sequence !== undefined) Object.assign(schema, { type: 'integer', minimum: 1 })
   const { schema: bare, nullable } = withoutNull(schema)
   const type = typeOf(bare)
+  const serverDefault = serverDefaultOf(bare, type)
+  if (serverDefault !== undefined) delete bare['default']
   return {
     type,
+    serverDefault,
     schema: bare,
     decimal: decimalFormOf(bare),
     format: typeof bare.format === 'string' ? bare.format : undefined,
@@ -52,13 +59,19 @@ export function shapeOf(declared: Schema): FieldShape {
   }
 }
 
+/** A default with the form of a `ServerValue`. A field that may hold objects has such an object as a plain default. */
+function serverDefaultOf({ default: value }: Schema, type: FieldType): ServerValue | undefined {
+  if (!isObject(value) || type === 'object' || type === 'json') return undefined
+  return Object.hasOwn(value, 'caller') || Object.hasOwn(value, 'now') ? (value as ServerValue) : undefined
+}
+
 /** Whether a word is one that JSON Schema does not have. */
 export function isFieldWord(word: string): boolean {
   return (fieldWords as readonly string[]).includes(word)
 }
 
 /** The schema without the alternative `null`, and whether there was one. */
-function withoutNull(schema: Schema): { schema: Schema; nullable: boolean } {
+function withoutNull(schema: Schema): { schema: Record<string, unknown>; nullable: boolean } {
   const kept: Record<string, unknown> = { ...schema }
   let nullable = false
   for (const word of ['type', 'enum', 'anyOf', 'oneOf']) {
@@ -153,12 +166,15 @@ export function completeField(name: string, declared: FieldDeclaration, isOwner:
     enum: shape.enum,
     required: !shape.optional,
     default: schema.default,
+    serverDefault: shape.serverDefault,
     filter: declared.filter ?? (!writeOnly && isFilterByItself(declared, shape)),
     sort: declared.sort ?? false,
     search: declared.search ?? false,
     unique: declared.unique ?? false,
     immutable: declared.immutable ?? false,
-    readOnly: isOwner || declared.readOnly === true,
+    readOnly: isOwner || declared.readOnly === true || declared.set !== undefined || declared.sequence !== undefined,
+    set: declared.set,
+    sequence: declared.sequence,
     writeOnly,
     transitions: declared.transitions,
     reference: referenceOf(declared),

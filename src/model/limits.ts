@@ -5,11 +5,14 @@ export const limitDefaults = {
   largestPage: 100,
   pageBytes: 4_194_304,
   readTime: 10_000,
+  authorizeTime: 5_000,
+  functionTime: 30_000,
   bodyBytes: 1_048_576,
   callerRate: '600/minute',
   addressRate: '60/minute',
   keysPerSubject: 100,
   exports: { count: 20, bytes: 1_073_741_824, total: 10_737_418_240 },
+  events: { retention: 'P7D', streams: 20 },
 } as const
 
 /** The actions that rates can be declared for. Reading deleted records counts as a read. */

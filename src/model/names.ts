@@ -13,6 +13,9 @@ export const reservedCollections = [
   'bulk-delete', 'deletion',
 ] // biome-ignore format: one row reads best
 
+/** Names that the interface keeps for itself where a resource has events. */
+export const eventCollections = ['events', 'webhooks', 'deliveries']
+
 /** Query parameters that control a list: none of them can be a filter. */
 export const controlParameters = [
   'sort', 'page', 'per_page', 'offset', 'limit', 'cursor', 'fields', 'q', 'include_deleted', 'version',

@@ -8,7 +8,8 @@
  * the predicate is true. See docs/reference/conditions-and-access.md.
  */
 import { decimalKeyOf } from './decimal.ts'
-import type { CallerView, Condition, ConditionValue, FieldCondition } from './declaration.ts'
+import type { Condition, ConditionValue, FieldCondition } from './declaration.ts'
+import type { CallerView } from './declared-functions.ts'
 import type { Field, RecordValues, Resource } from './resource.ts'
 import { compareText, fold } from './text.ts'
 import { instantKey, timestamp } from './time.ts'
@@ -33,6 +34,19 @@ export type Predicate =
   | { readonly kind: 'not'; readonly term: Predicate }
   /** `field` refers to a live record of `collection` that matches. Never unknown, like `exists` in SQL. */
   | { readonly kind: 'through'; readonly field: string; readonly collection: string; readonly predicate: Predicate }
+  /** A comparison of a field that counts as `null` in the records where `readable` is not true. */
+  | { readonly kind: 'masked'; readonly readable: Predicate; readonly term: Predicate }
+  /** The events of records that may be read (EVT-4): those of each collection by its grant. Never unknown. */
+  | { readonly kind: 'event'; readonly grants: readonly EventGrant[] }
+
+/** The events of one collection that a caller may read. */
+export interface EventGrant {
+  readonly collection: string
+  /** The records that the caller may read. */
+  readonly read: Predicate
+  /** The records that the caller may read once they are deleted. */
+  readonly readDeleted: Predicate
+}
 
 export const always: Predicate = { kind: 'always' }
 export const never: Predicate = { kind: 'never' }
@@ -80,6 +94,10 @@ export function fieldsOf(predicate: Predicate): string[] {
       return predicate.terms.flatMap(fieldsOf)
     case 'not':
       return fieldsOf(predicate.term)
+    case 'event':
+      return ['collection', 'record', 'kind', 'data']
+    case 'masked':
+      return [...fieldsOf(predicate.readable), ...fieldsOf(predicate.term)]
     default:
       return [predicate.field]
   }
@@ -89,12 +107,28 @@ export function fieldsOf(predicate: Predicate): string[] {
 export function collectionsOf(predicate: Predicate, found: Set<string> = new Set()): Set<string> {
   if (predicate.kind === 'and' || predicate.kind === 'or')
     for (const term of predicate.terms) collectionsOf(term, found)
-  if (predicate.kind === 'not') collectionsOf(predicate.term, found)
+  if (predicate.kind === 'not' || predicate.kind === 'masked') collectionsOf(predicate.term, found)
+  if (predicate.kind === 'masked') collectionsOf(predicate.readable, found)
   if (predicate.kind === 'through') {
     found.add(predicate.collection)
     collectionsOf(predicate.predicate, found)
   }
+  if (predicate.kind === 'event') {
+    for (const { collection, read, readDeleted } of predicate.grants) {
+      found.add(collection)
+      collectionsOf(read, found)
+      collectionsOf(readDeleted, found)
+    }
+  }
   return found
+}
+
+/** Whether a predicate is the permission to read every event of its collections, whatever their records are. */
+export function isOfAllRecords(predicate: Predicate): predicate is Extract<Predicate, { readonly kind: 'event' }> {
+  return (
+    predicate.kind === 'event' &&
+    predicate.grants.every(({ read, readDeleted }) => read.kind === 'always' && readDeleted.kind === 'always')
+  )
 }
 
 /** The comparison keys of a record, by field name. */
@@ -147,6 +181,11 @@ export function evaluate(
       const target = typeof id === 'string' ? follow(predicate.collection, id) : undefined
       return target !== undefined && matches(target, predicate.predicate, follow)
     }
+    case 'event':
+      // It depends on the record as the event shows it and as it is, which only the database has.
+      throw new Error('The database decides which events a caller may read.')
+    case 'masked':
+      return evaluate(matches(record, predicate.readable, follow) ? record : {}, predicate.term, follow)
   }
 }
 

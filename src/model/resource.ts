@@ -1,12 +1,23 @@
 /**
  * The catalog: the declaration made complete. The rest of the program reads only the catalog. Here are its types, the
  * names that lists can be filtered and sorted by (QRY-2, QRY-7), the indexes that serve them, and short hashes that
- * tell whether the fields of a resource or its access rules have changed.
+ * tell whether the fields of a resource have changed.
  */
-import { createHash, hash } from 'node:crypto'
 import type { Issue } from '../spec/faults.ts'
 import type { DecimalForm } from './decimal.ts'
-import type { AccessRule, Action, BusinessRule, Condition, ExportLimits, OnDelete } from './declaration.ts'
+import type {
+  AccessRule,
+  Action,
+  BusinessRule,
+  Condition,
+  ExportLimits,
+  InterfaceDeclaration,
+  OnDelete,
+  ResourceDeclaration,
+  SequenceDeclaration,
+  ServerValue,
+  SetDeclaration,
+} from './declaration.ts'
 import type { Rate } from './limits.ts'
 import type { ValidateValue } from './schema.ts'
 
@@ -26,15 +37,21 @@ export interface Field {
   readonly enum: readonly string[] | undefined
   /** Every record has a value: `null` is refused, or replaced by the default. */
   readonly required: boolean
-  /** `undefined`: no default. */
+  /** `undefined`: no default, or one that the server finds (`serverDefault`). */
   readonly default: unknown
+  /** The default that the server finds when it creates a record (RES-14). */
+  readonly serverDefault: ServerValue | undefined
   readonly filter: boolean
   readonly sort: boolean
   readonly search: boolean
   readonly unique: boolean
   readonly immutable: boolean
-  /** Set by the server. The owner field is always read-only. */
+  /** Set by the server. The owner field is always read-only, and so are fields with `set` or `sequence`. */
   readonly readOnly: boolean
+  /** The values that the server sets on every creation or update (RES-15). */
+  readonly set: SetDeclaration | undefined
+  /** The server numbers the records on creation (RES-16). */
+  readonly sequence: SequenceDeclaration | undefined
   readonly writeOnly: boolean
   readonly transitions: Readonly<Record<string, readonly string[]>> | undefined
   readonly reference: { readonly collection: string; readonly onDelete: OnDelete } | undefined
@@ -106,6 +123,12 @@ export interface Filterable {
   readonly field: Field | undefined
 }
 
+/** The access rules of one field; `undefined`: it follows the permission for the record. */
+export interface FieldAccess {
+  readonly read: readonly AccessRule[] | undefined
+  readonly write: readonly AccessRule[] | undefined
+}
+
 /** One resource, complete. */
 export interface Resource {
   /**
@@ -125,8 +148,21 @@ export interface Resource {
   /** Sets of fields that are unique among live records; sets of one field come first. */
   readonly unique: readonly (readonly string[])[]
   readonly deletion: Deletion
+  /** Whether each change of a record is an event (EVT-1). */
+  readonly events: boolean
+  /**
+   * The order of lists without `sort`. `by-position`: that of the positions at which the rows were written (`_row`),
+   * which clients never see.
+   */
+  readonly order: 'by-id' | 'by-position'
   /** One matching rule is enough; an empty list allows nobody. */
   readonly access: Readonly<Record<Action, readonly AccessRule[]>>
+  /** Completes records that requests create or change (RES-13). */
+  readonly prepare: ResourceDeclaration['prepare']
+  /** Functions that run after a change, by its kind (EVT-12). */
+  readonly on: NonNullable<ResourceDeclaration['on']>
+  /** The stored fields that have access rules of their own, in the order of the fields; `undefined`: there are none. */
+  readonly fieldAccess?: ReadonlyMap<string, FieldAccess>
   readonly rules: readonly BusinessRule[]
   readonly preconditions: 'optional' | 'required'
   /** Seconds. */
@@ -163,13 +199,15 @@ export interface Catalog {
   readonly version: string
   /** The declared resources. */
   readonly resources: ReadonlyMap<string, Resource>
-  /** The resources that every interface has: jobs and API keys. */
+  /** The resources that every interface has, jobs and API keys; and events, where a resource has them. */
   readonly system: ReadonlyMap<string, Resource>
   /**
    * Every version by its name, the oldest first: a catalog with the version's resources, and without versions. Empty in
    * what `completeCatalog` makes; `completeVersions` adds them.
    */
   readonly versions: ReadonlyMap<string, Catalog>
+  /** Decides about each request of an authenticated caller (AUT-12). */
+  readonly authorize: InterfaceDeclaration['authorize']
   readonly limits: {
     readonly pageSize: { readonly default: number; readonly max: number }
     readonly bodyBytes: number
@@ -177,10 +215,20 @@ export interface Catalog {
     readonly pageBytes: number
     /** How long the database may work on one read, in milliseconds (LIM-7). */
     readonly readTime: number
+    /** How long `authorize` may take, in milliseconds (AUT-12). */
+    readonly authorizeTime: number
+    /** How long one run of a function in `on` may take, in milliseconds (EVT-12). */
+    readonly functionTime: number
     readonly rate: Rates
     /** Limits of API keys that are created over HTTP (AUT-10). */
     readonly keys: { readonly perSubject: number; readonly lastingRoles: readonly string[] }
     readonly exports: Required<ExportLimits>
+    readonly events: {
+      /** How long events are kept, in milliseconds. */
+      readonly retention: number
+      /** The most open streams of one caller. */
+      readonly streams: number
+    }
   }
 }
 
@@ -198,6 +246,10 @@ export interface Draft {
   readonly issues: readonly Issue[]
   /** The declared fields whose value differs from the current one; on creation all that have a value. */
   readonly changed: readonly string[]
+  /** The fields that the request sets or changes, of those that the caller may not write in every record (AUT-14). */
+  readonly assigned?: readonly string[]
+  /** The fields that the request sets or changes, and may not: 403. */
+  readonly refused?: readonly string[]
 }
 
 /** Whether deleted records of a resource can be restored (DEL-6). */
@@ -213,6 +265,11 @@ export function isMapped(resource: Resource): resource is MappedResource {
 /** The resource as it is stored. */
 export function storedResource(resource: Resource): Resource {
   return resource.mapping?.stored ?? resource
+}
+
+/** The access rules of a field, by the name that the resource's version has for it. */
+export function fieldAccessOf({ fieldAccess, mapping }: Resource, name: string): FieldAccess | undefined {
+  return fieldAccess?.get(mapping === undefined ? name : (mapping.toStored.get(name) ?? ''))
 }
 
 /** Whether values of an older version differ from the stored ones: then SQL alone cannot write its JSON. */
@@ -242,13 +299,18 @@ export function withIndexes(resource: Omit<Resource, 'filterables' | 'indexes'>)
   return { ...resource, filterables: filterablesOf(resource), indexes: indexesOf(resource) }
 }
 
-function filterablesOf({ fields }: Pick<Resource, 'fields'>): Filterable[] {
+/** The timestamps that lists are filtered and sorted by. Rows in the order of their positions are never updated. */
+function timestampsOf(order: Resource['order']): string[] {
+  return order === 'by-position' ? ['created_at'] : ['created_at', 'updated_at']
+}
+
+function filterablesOf({ fields, order }: Pick<Resource, 'fields' | 'order'>): Filterable[] {
   const declared = fields.flatMap((field): Filterable[] => {
     const { name, type } = field
     if (!field.filter || field.writeOnly || type === 'array' || type === 'object' || type === 'json') return []
     return [{ name, type, field }]
   })
-  const kept = ['created_at', 'updated_at'].map((name): Filterable => ({ name, type: 'timestamp', field: undefined }))
+  const kept = timestampsOf(order).map((name): Filterable => ({ name, type: 'timestamp', field: undefined }))
   return [...declared, ...kept]
 }
 
@@ -265,14 +327,15 @@ export function operatorsFor({ type, field }: Filterable): FilterOperator[] {
 }
 
 /** The names that a collection can be sorted by: declared sorts, then the timestamps. */
-export function sortableNames({ fields }: Pick<Resource, 'fields'>): string[] {
-  return [...fields.filter((field) => field.sort).map((field) => field.name), 'created_at', 'updated_at']
+export function sortableNames({ fields, order }: Pick<Resource, 'fields' | 'order'>): string[] {
+  return [...fields.filter((field) => field.sort).map((field) => field.name), ...timestampsOf(order)]
 }
 
-type Indexable = Pick<Resource, 'fields' | 'unique' | 'owner' | 'access'>
+type Indexable = Pick<Resource, 'fields' | 'unique' | 'owner' | 'access' | 'order'>
 
 function indexesOf(resource: Indexable): Index[] {
   const { fields, unique } = resource
+  if (resource.order === 'by-position') return positionIndexes
   const namesOf = (wanted: (field: Field) => boolean) => fields.filter(wanted).map((field) => field.name)
   const sorts = namesOf((field) => field.sort)
   const single = [...namesOf((field) => isIndexed(resource, field)), 'created_at', 'updated_at']
@@ -286,6 +349,12 @@ function indexesOf(resource: Indexable): Index[] {
     ...unique.map((set): Index => ({ fields: set, kind: 'unique' })),
   ]
 }
+
+// Each index makes every change of a record slower. The rows are in the order of their positions already.
+const positionIndexes: Index[] = [
+  { fields: ['record'], kind: 'list' },
+  { fields: ['created_at'], kind: 'list' },
+]
 
 /** Whether an index of this field alone has the records of each value together, ordered by id. */
 export function isIndexed(resource: Pick<Resource, 'owner' | 'access'>, field: Field): boolean {
@@ -320,51 +389,31 @@ function accessFields(rule: AccessRule): string[] {
   return 'through' in rule ? [rule.through] : conditionFields(rule.where)
 }
 
+/** The fields that the rules of some actions compare, system fields too; `all` where a rule is a function. */
+export function comparedFields(
+  { access, owner }: Pick<Resource, 'access' | 'owner'>,
+  actions: readonly Action[],
+): ReadonlySet<string> | 'all' {
+  const rules = actions.flatMap((action) => access[action])
+  if (rules.some((rule) => typeof rule === 'function')) return 'all'
+  const owners = owner !== undefined && rules.includes('owner') ? [owner] : []
+  return new Set([...owners, ...rules.flatMap(accessFields)])
+}
+
+/** The same of the rules by which callers may read single fields (AUT-13). */
+export function comparedByFields({
+  fieldAccess,
+  owner,
+}: Pick<Resource, 'fieldAccess' | 'owner'>): ReadonlySet<string> | 'all' {
+  const rules = [...(fieldAccess?.values() ?? [])].flatMap(({ read }) => read ?? [])
+  if (rules.some((rule) => typeof rule === 'function')) return 'all'
+  const owners = owner !== undefined && rules.includes('owner') ? [owner] : []
+  return new Set([...owners, ...rules.flatMap(accessFields)])
+}
+
 function conditionFields(condition: Condition): string[] {
   return Object.entries(condition).flatMap(([word, value]) => {
     if (word === 'and' || word === 'or') return (value as readonly Condition[]).flatMap(conditionFields)
     return word === 'not' ? conditionFields(value as Condition) : [word]
   })
-}
-
-/**
- * A hash of eight characters of the fields' names, order and schemas; the order of keywords does not matter.
- *
- * @param constants the values of fields that have the same value in all records
- */
-export function shapeHash(
-  fields: readonly Pick<Field, 'name' | 'schema'>[],
-  constants: ReadonlyMap<string, unknown> = new Map(),
-): string {
-  const shape = JSON.stringify(
-    fields.map(({ name, schema }) =>
-      constants.get(name) == null ? [name, schema] : [name, schema, constants.get(name)],
-    ),
-    (_, value: unknown) => {
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-      return Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
-    },
-  )
-  return createHash('sha256').update(shape).digest('base64url').slice(0, 8)
-}
-
-/**
- * A digest of the access rules of an action, and of the rules of other resources that they lead to. A function counts
- * by its source text, without what it refers to.
- */
-export function accessDigest(catalog: Catalog, resource: Resource, action: Action): string {
-  return hash('sha256', JSON.stringify(rulesOf(catalog, resource, action)), 'base64url').slice(0, 22)
-}
-
-function rulesOf(catalog: Catalog, resource: Resource, action: Action): unknown[] {
-  return resource.access[action].map((rule) => written(catalog, resource, rule))
-}
-
-// Rules have no cycles: checkDeclaration refuses them.
-function written(catalog: Catalog, resource: Resource, rule: AccessRule): unknown {
-  if (typeof rule === 'function') return String(rule)
-  if (typeof rule !== 'object' || !('through' in rule)) return rule
-  const collection = resource.field.get(rule.through)?.reference?.collection
-  const target = catalog.resources.get(collection ?? '')
-  return [rule.through, collection, target === undefined ? [] : rulesOf(catalog, target, rule.action)]
 }

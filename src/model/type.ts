@@ -4,14 +4,14 @@
  * and the other words.
  */
 import * as TypeBox from 'typebox'
-import type { FieldWords, OnDelete } from './declaration.ts'
+import type { FieldWords, OnDelete, SequenceDeclaration, ServerValue } from './declaration.ts'
 
 export * from 'typebox'
 
 /** The options of a field whose values are of the type `V`. */
-interface Options<V> extends Omit<FieldWords, 'default' | 'transitions' | 'reference' | 'onDelete'> {
-  /** The value of a field that a request leaves out. */
-  readonly default?: V
+interface Options<V> extends Omit<FieldWords, 'default' | 'transitions' | 'reference' | 'onDelete' | 'sequence'> {
+  /** The value of a field that a request leaves out: a constant, or what the server finds on creation. */
+  readonly default?: V | ServerValue
 }
 
 /** The options of a field with listed values. */
@@ -21,10 +21,10 @@ interface EnumOptions<V> extends Options<V> {
 }
 
 /** The options of a reference. */
-interface ReferenceOptions extends Omit<FieldWords, 'transitions' | 'reference' | 'onDelete'> {
+interface ReferenceOptions extends Omit<FieldWords, 'transitions' | 'reference' | 'onDelete' | 'sequence'> {
   /** What happens when the record that the field refers to is deleted; default `restrict`. */
   readonly onDelete?: 'restrict' | 'cascade' | 'clear'
-  readonly default?: string
+  readonly default?: string | ServerValue
 }
 
 /** The options themselves if all of them are known; else the known ones, so that the compiler reports the others. */
@@ -134,4 +134,35 @@ export function reference<const C extends string, const O extends ReferenceOptio
   options?: Known<O, ReferenceOptions>,
 ): TReference<C> & NoInfer<O> {
   return { type: 'string', reference: collection, onDelete: 'restrict', ...options } as never
+}
+
+/** The options of a sequence. */
+export interface SequenceOptions extends SequenceDeclaration {
+  readonly title?: string
+  readonly description?: string
+  readonly deprecated?: boolean
+  readonly examples?: readonly number[]
+  readonly filter?: boolean
+  readonly sort?: boolean
+}
+
+/** The result of `Sequence`: the server sets it, so no request contains it. An interface would not fit a field. */
+export type TSequence<Per extends string> = {
+  readonly type: 'integer'
+  readonly sequence: { readonly per: Per }
+}
+
+/**
+ * Numbers 1, 2, 3 and so on, which the server assigns on creation: without gaps, and each once.
+ *
+ * @param options `per`: the field whose values are numbered separately; left out: the collection is numbered
+ *
+ * @example
+ * Type.Sequence({ per: 'project_id', filter: true, sort: true })
+ */
+export function Sequence<const O extends SequenceOptions = object>(
+  options?: Known<O, SequenceOptions>,
+): TSequence<O extends { readonly per: infer Per extends string } ? Per : never> & NoInfer<Omit<O, 'per'>> {
+  const { per, ...words } = (options ?? {}) as SequenceOptions
+  return { type: 'integer', minimum: 1, sequence: per === undefined ? {} : { per }, ...words } as never
 }

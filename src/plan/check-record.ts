@@ -2,22 +2,23 @@
  * The first decision about a record (CON-6): is there one, may the caller use it, and do the preconditions of the
  * request hold? Here are also the validators that preconditions compare.
  */
+import { hash } from 'node:crypto'
 import { type CurrentState, decidePreconditions } from '../http/preconditions.ts'
 import { allOf, collectionsOf, fieldsOf, type Predicate } from '../model/predicate.ts'
 import type { RecordValues, Resource } from '../model/resource.ts'
 import { timestamp } from '../model/time.ts'
+import type { Outcome, Validators } from './outcome.ts'
 import type {
   Conditions,
   Delete,
   DeleteJob,
   DeleteMatching,
-  Outcome,
+  DeleteWebhook,
   ReadPage,
   ReadRecord,
   Restore,
   RevokeKey,
   Update,
-  Validators,
 } from './plan.ts'
 
 /** The state of the record at the address of a plan. */
@@ -27,16 +28,24 @@ export interface Found extends Validators {
 }
 
 /** The record at the address of a change. */
-export interface CurrentRecord {
+export interface CurrentRecord extends RecordAccess {
   readonly found: Found | undefined
   readonly record: RecordValues | undefined
+}
+
+/** What the caller may see and write of a record. */
+export interface RecordAccess {
   /** Whether the caller may read it. */
   readonly isReadable: boolean
+  /** The fields whose values the caller may not read; left out: there are none. */
+  readonly hidden?: ReadonlySet<string>
+  /** The fields that the caller may not write; left out: there are none. */
+  readonly locked?: ReadonlySet<string>
 }
 
 /** The refusal, or the 304, that ends a plan; `undefined`: the plan goes on. */
 export function checkRecord(
-  plan: ReadRecord | Update | Delete | Restore | RevokeKey | DeleteJob,
+  plan: ReadRecord | Update | Delete | Restore | RevokeKey | DeleteJob | DeleteWebhook,
   found: Found | undefined,
 ): Outcome | undefined {
   if (found === undefined) return { kind: 'missing' }
@@ -46,7 +55,7 @@ export function checkRecord(
 
 /** The same for a record that is there, and that the caller may use. */
 export function checkConditions(
-  plan: ReadRecord | Update | Delete | Restore | RevokeKey | DeleteJob,
+  plan: ReadRecord | Update | Delete | Restore | RevokeKey | DeleteJob | DeleteWebhook,
   found: Validators,
 ): Outcome | undefined {
   const { kind, resource, versionResource, conditions } = plan
@@ -59,7 +68,8 @@ export function checkConditions(
   const verdict = decidePreconditions({ method: isRead ? 'GET' : 'PUT', conditions, current })
   if (verdict === 'proceed') return undefined
   if (verdict !== 'not-modified') return { kind: 'stale', header: verdict.failed }
-  return { kind: 'not-modified', revision: found.revision, updatedAt: found.updatedAt }
+  const { revision, updatedAt, hidden } = found
+  return { kind: 'not-modified', revision, updatedAt, ...(hidden !== undefined && { hidden }) }
 }
 
 /** The same for a list, which has an entity tag and no date. */
@@ -89,10 +99,12 @@ function hasDate({ ifModifiedSince, ifUnmodifiedSince }: Conditions): boolean {
 
 /**
  * The opaque tag of a record: its revision, and the shape of its representation, so that a changed declaration also
- * changes the tags of unchanged records (CON-2).
+ * changes the tags of unchanged records (CON-2). Where the caller may not read some fields, their names are a part of
+ * it: a caller who gains or loses access to a field gets another representation.
  */
-export function tagOf(resource: Resource, { revision }: Validators): string {
-  return `${revision}-${resource.shape}`
+export function tagOf(resource: Resource, { revision, hidden }: Validators): string {
+  const tag = `${revision}-${resource.shape}`
+  return hidden === undefined ? tag : `${tag}-${hash('sha256', hidden, 'base64url').slice(0, 6)}`
 }
 
 /** What the conditions compare: the strong tag, and the date in seconds since 1970 where one of them is a date. */

@@ -167,6 +167,7 @@ test('VER-2: a POST of an older version sets other fields to their defaults', ()
         ...{ mayAssignOwner: false, caller: { id: 'ann', roles: [], claims: {} }, now: 0 },
       }
       const draft = draftCreate(plan)
+      assert.ok('values' in draft)
       assert.deepEqual(draft.issues, [])
       const older = recordFromStored(resource, draft.values)
       for (const { name } of resource.fields) assert.equal(older[name], toStored.has(name) ? sent : constants.get(name))

@@ -12,6 +12,7 @@ import {
   ruleCodeForm,
 } from '../model/declaration.ts'
 import { callDeclared, FunctionFault, frozenCopy } from '../model/declared-function.ts'
+import { grantOf } from '../model/field-grants.ts'
 import {
   comparisonKey,
   comparisonKeys,
@@ -23,9 +24,11 @@ import {
 } from '../model/predicate.ts'
 import type { Catalog, Draft, RecordValues, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
-import { type CurrentRecord, checkRecord, dependsOn } from './check-record.ts'
+import { type CurrentRecord, checkRecord, dependsOn, type RecordAccess } from './check-record.ts'
 import { draftCreate, draftUpdate, issue } from './draft.ts'
-import type { Create, Outcome, Update, Write } from './plan.ts'
+import type { Outcome } from './outcome.ts'
+import type { Create, Update, Write } from './plan.ts'
+import { prepareDraft } from './prepare-draft.ts'
 import { redactError, writeOnlyTexts } from './redact-error.ts'
 
 /** A question about other records: whether such a live record exists. */
@@ -63,29 +66,74 @@ export interface Proposal {
   readonly questions: readonly Question[]
   /** The permissions that must hold for the record as it would be, in the order in which they are checked (AUT-8). */
   readonly permissions: readonly Predicate[]
+  /** The permissions to write single fields, which must hold for the record as it would be (AUT-14). */
+  readonly fieldPermissions: readonly FieldPermission[]
 }
 
-/** The record that a Create would make. */
-export function proposeCreate(catalog: Catalog, plan: Create): Proposal {
-  return propose(catalog, plan, undefined, draftCreate(plan))
+/** The permission to write a field. */
+export interface FieldPermission {
+  readonly field: string
+  readonly permission: Predicate
+}
+
+/** The record that a Create would make, or its outcome if that is already decided. */
+export function proposeCreate(catalog: Catalog, plan: Create): Proposal | Outcome {
+  const draft = draftCreate(plan)
+  return 'kind' in draft ? draft : propose(catalog, plan, { draft })
 }
 
 /** The record that an Update would make, or its outcome if that is already decided. */
 export function proposeUpdate(catalog: Catalog, plan: Update, current: CurrentRecord): Proposal | Outcome {
-  const { found, record, isReadable } = current
+  const { found, record } = current
   const ended = checkRecord(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
-  const drafted = draftUpdate(plan, record, isReadable)
-  return drafted.kind === 'draft' ? propose(catalog, plan, record, drafted.draft) : drafted
+  const drafted = draftUpdate(plan, record, current)
+  return drafted.kind === 'draft'
+    ? propose(catalog, plan, { draft: drafted.draft, current: record, access: current })
+    : drafted
 }
 
-function propose(catalog: Catalog, plan: Create | Update, current: RecordValues | undefined, draft: Draft): Proposal {
-  const { resource } = plan
+/** A change as the request makes it. */
+interface Drafted {
+  readonly draft: Draft
+  readonly current?: RecordValues
+  /** To the current record. */
+  readonly access?: RecordAccess
+}
+
+function propose(
+  catalog: Catalog,
+  plan: Create | Update,
+  { draft: drafted, current, access }: Drafted,
+): Proposal | Outcome {
+  const { resource, writableFields } = plan
+  const { refused = [], assigned = [] } = drafted
+  if (refused.length > 0) return { kind: 'forbidden', issues: refused.map(mayNotWrite) }
+  const draft = resource.prepare === undefined ? drafted : prepareDraft(plan, current, drafted, access)
   const isCreate = plan.kind === 'create'
   const transition: Transition = { resource, trigger: isCreate ? 'create' : 'update', current, next: draft.values }
   const questions = [...questionsOfDraft(resource, draft), ...questionsOfRules(catalog, plan, transition)]
   const permissions = isCreate ? [plan.permitted] : permissionsAfter(plan, draft)
-  return { kind: 'proposal', transition, draft, questions, permissions }
+  const fieldPermissions = assigned.flatMap((field): FieldPermission[] => {
+    const permission = grantOf(writableFields, field)
+    return permission === undefined ? [] : [{ field, permission }]
+  })
+  // `prepare` is not called with an invalid record. The permissions cannot be decided then, and whoever may not have
+  // them must not learn which records exist.
+  const isUndecided = resource.prepare !== undefined && draft.issues.length > 0 && !permissions.every(isUnconditional)
+  const asked = isUndecided ? nothingAsked : { questions, permissions, fieldPermissions }
+  return { kind: 'proposal', transition, draft, ...asked }
+}
+
+const nothingAsked = { questions: [], permissions: [], fieldPermissions: [] }
+
+function isUnconditional({ kind }: Predicate): boolean {
+  return kind === 'always' || kind === 'never'
+}
+
+/** The issue of a field that the caller may not write. */
+export function mayNotWrite(field: string): Issue {
+  return issue('FORBIDDEN', field, 'is not yours to set in this record; leave it out, or send what you read')
 }
 
 /**

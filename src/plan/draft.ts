@@ -8,24 +8,49 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { canonicalValue } from '../model/decimal.ts'
+import { grantOf } from '../model/field-grants.ts'
 import { isObject } from '../model/plain-copy.ts'
 import { comparisonKey } from '../model/predicate.ts'
-import { type Draft, type Field, type RecordValues, type Resource, systemFields } from '../model/resource.ts'
+import {
+  type Draft,
+  type Field,
+  type MappedResource,
+  type RecordValues,
+  type Resource,
+  storedResource,
+  systemFields,
+} from '../model/resource.ts'
 import { fold } from '../model/text.ts'
 import { timestamp } from '../model/time.ts'
 import type { Issue } from '../spec/faults.ts'
 import { createToStored, recordFromStored, updateToStored } from '../versions/translate-record.ts'
-import { jsonPatch, type Patched } from './json-patch.ts'
+import type { RecordAccess } from './check-record.ts'
+import { patchedBody } from './patched-body.ts'
 import type { Create, Update } from './plan.ts'
+import {
+  isSetOnCreation,
+  type LackingAttribute,
+  type ServerSources,
+  serverValue,
+  withCreationValues,
+  withUpdateValues,
+} from './server-values.ts'
 
-/** The stored record that a POST of any version would make. */
-export function draftCreate(plan: Create): Draft {
-  const { resource, versionResource } = plan
-  if (versionResource === undefined) return withIndexKeys(resource, draftOfCreate(plan))
+/** The stored record that a POST of any version would make, or why the caller may not make any. */
+export function draftCreate(plan: Create): Draft | LackingAttribute {
+  const { resource, caller } = plan
+  const complete = withCreationValues(resource, draftOfBody(plan), caller)
+  return 'kind' in complete ? complete : withIndexKeys(resource, complete)
+}
+
+/** The same without the values that the server sets. */
+function draftOfBody(plan: Create): Draft {
+  const { versionResource } = plan
+  if (versionResource === undefined) return draftOfCreate(plan)
   const { fromStored } = versionResource.mapping
   const parent = plan.parent && { ...plan.parent, field: fromStored.get(plan.parent.field) ?? '' }
   const draft = draftOfCreate({ ...plan, resource: versionResource, parent })
-  return withIndexKeys(resource, createToStored(versionResource, draft, draftOfCreate({ ...plan, body: {} })))
+  return createToStored(versionResource, draft, draftOfCreate({ ...plan, body: {} }))
 }
 
 /** A draft of a stored record, with an issue for each text that is too long for an index. */
@@ -37,24 +62,42 @@ function withIndexKeys(resource: Resource, draft: Draft): Draft {
 /** The result of an update: a draft, or why there is none. */
 type Drafted =
   | { readonly kind: 'draft'; readonly draft: Draft }
-  | { readonly kind: 'forbidden' }
-  | Exclude<ReturnType<typeof bodyOfUpdate>, { kind: 'patched' }>
+  | { readonly kind: 'forbidden'; readonly lacks?: string }
+  | Exclude<ReturnType<typeof patchedBody>, { kind: 'patched' }>
 
 /**
  * The stored record that a PUT or PATCH of any version would make of `current`, or why it makes none.
  *
- * @param isReadable whether the caller may read `current`
+ * @param access of the caller to `current`
  */
-export function draftUpdate(plan: Update, current: RecordValues, isReadable = true): Drafted {
+export function draftUpdate(plan: Update, current: RecordValues, access: RecordAccess = whole): Drafted {
   const { resource, versionResource } = plan
-  if (!isReadable && needsReading(plan, versionResource ?? resource)) return { kind: 'forbidden' }
+  if (!access.isReadable && needsReading(plan, versionResource ?? resource)) return { kind: 'forbidden' }
   const asked = versionResource === undefined ? plan : { ...plan, resource: versionResource }
   const record = versionResource === undefined ? current : recordFromStored(versionResource, current)
-  const body = bodyOfUpdate(asked, record)
-  if (body.kind !== 'patched') return body
-  const draft = draftOfUpdate(asked, record, body.value, isReadable)
+  const own = versionResource === undefined ? access : accessInVersion(versionResource, access)
+  const patched = asked.kind === 'patch' ? patchedBody(asked, record, own) : undefined
+  if (patched !== undefined && patched.kind !== 'patched') return patched
+  const draft = draftOfUpdate(asked, record, patched === undefined ? asked.body : patched.value, own)
   const stored = versionResource === undefined ? draft : updateToStored(versionResource, current, draft)
-  return { kind: 'draft', draft: withIndexKeys(resource, stored) }
+  const setsFields = resource.fields.some(({ set }) => set !== undefined)
+  const complete = setsFields ? withUpdateValues(resource, stored, plan.caller, current) : stored
+  return 'kind' in complete ? complete : { kind: 'draft', draft: withIndexKeys(resource, complete) }
+}
+
+const whole: RecordAccess = { isReadable: true }
+
+/** The access to a record by the names that a version has for its fields. */
+function accessInVersion({ mapping }: MappedResource, { isReadable, hidden, locked }: RecordAccess): RecordAccess {
+  const named = (names: ReadonlySet<string>) =>
+    new Set([...names].flatMap((name) => mapping.fromStored.get(name) ?? []))
+  return { isReadable, ...(hidden && { hidden: named(hidden) }), ...(locked && { locked: named(locked) }) }
+}
+
+/** The records in which the caller may write a field of a version; `undefined`: in all that they may change. */
+function writableRecords({ resource: { mapping }, writableFields }: Create | Update, name: string) {
+  if (writableFields === undefined) return undefined
+  return grantOf(writableFields, mapping === undefined ? name : (mapping.toStored.get(name) ?? ''))
 }
 
 /** The record that a POST would make, in terms of its version. */
@@ -63,6 +106,9 @@ function draftOfCreate(plan: Create): Draft {
   const now = timestamp(plan.now)
   const values: Record<string, unknown> = { id: plan.id, created_at: now, updated_at: now, deleted_at: null }
   const { body, issues } = bodyOf(resource, plan.body)
+  const sources = { caller: plan.caller, at: now }
+  const assigned: string[] = []
+  const refused: string[] = []
   for (const name of systemFields) {
     if (Object.hasOwn(body, name)) issues.push(readOnly(name))
   }
@@ -72,6 +118,11 @@ function draftOfCreate(plan: Create): Draft {
       issues.push(readOnly(field.name))
       sent = undefined
     }
+    const writable = writableRecords(plan, field.name)
+    if (writable !== undefined && (isSet(field, sent, sources) || field.name === parent?.field)) {
+      const names = writable.kind === 'never' ? refused : assigned
+      names.push(field.name)
+    }
     if (field.name === resource.owner) sent ??= plan.caller.id
     if (field.name === parent?.field) {
       if (sent !== undefined && sent !== parent.id) {
@@ -79,19 +130,40 @@ function draftOfCreate(plan: Create): Draft {
       }
       sent = parent.id
     }
-    values[field.name] = settle(field, sent ?? null, issues)
+    // `prepare` gives the field its value (RES-13).
+    const isPrepared = sent === undefined && field.readOnly && storedResource(resource).prepare !== undefined
+    const isLeft = isPrepared && field.default === undefined && field.serverDefault === undefined
+    const isLater = isLeft || isSetOnCreation(field)
+    values[field.name] = isLater ? null : settle(field, sent ?? null, { issues, sources })
   }
   const changed = resource.fields.map((field) => field.name).filter((name) => values[name] !== null)
-  return { values, issues, changed }
+  return { values, issues, changed, ...decisive(assigned, refused) }
+}
+
+/** Whether a value that is sent for a new record differs from the one that the record has without it. */
+function isSet(field: Field, sent: unknown, sources: ServerSources): boolean {
+  if (sent === undefined || sent === null) return false
+  const own = serverValue(field, field.serverDefault, sources) ?? field.default
+  return !isDeepStrictEqual(canonicalValue(field, sent), own)
+}
+
+/** The fields by which an access rule decides, if there are any. */
+function decisive(assigned: readonly string[], refused: readonly string[]): Pick<Draft, 'assigned' | 'refused'> {
+  return { ...(assigned.length > 0 && { assigned }), ...(refused.length > 0 && { refused }) }
 }
 
 /**
  * The record that a PUT or PATCH would make of `current`, in terms of its version.
  *
- * @param sent the body of the plan; for a JSON Patch the record that it makes (`bodyOfUpdate`)
- * @param isReadable whether the caller may read `current`
+ * @param sent the body of the plan; for a JSON Patch the record that it makes (`patchedBody`)
+ * @param access of the caller to `current`
  */
-export function draftOfUpdate(plan: Update, current: RecordValues, sent: unknown, isReadable = true): Draft {
+export function draftOfUpdate(
+  plan: Update,
+  current: RecordValues,
+  sent: unknown,
+  { isReadable, hidden, locked }: RecordAccess = whole,
+): Draft {
   const { resource } = plan
   const { body, issues } = bodyOf(resource, sent)
   for (const name of systemFields) {
@@ -101,21 +173,39 @@ export function draftOfUpdate(plan: Update, current: RecordValues, sent: unknown
   }
   const values: Record<string, unknown> = { ...current }
   const changed: string[] = []
+  const assigned: string[] = []
+  const refused: string[] = []
   const nextOf = plan.kind === 'patch' ? patchedValue : nextValue
+  const sources = { caller: plan.caller, at: changeTime(plan, current) }
   for (const field of resource.fields) {
     const { name } = field
-    const isHidden = !isReadable || field.writeOnly
+    const isMasked = hidden?.has(name) ?? false
+    const isHidden = !isReadable || field.writeOnly || isMasked
     const value = current[name] ?? null
-    const sent = Object.hasOwn(body, name) ? body[name] : undefined
-    const update = { plan, field, sent, current: value, isHidden, issues }
+    let sent = Object.hasOwn(body, name) ? body[name] : undefined
+    // The caller sees `null`: a representation that is sent back changes nothing.
+    if (isMasked && sent === null && plan.kind !== 'merge') sent = undefined
+    const update = { plan, field, sent, current: value, isHidden, isMasked, issues, sources }
+    // The transitions of a field would tell its value.
+    if (locked?.has(name) === true || (isMasked && field.transitions !== undefined)) {
+      if (isAssigned(update)) refused.push(name)
+      continue
+    }
     const next = nextOf(update)
     values[name] = next
     const isWritten = isHidden && isRewritten(update, isReadable)
-    if (isWritten || !isDeepStrictEqual(next, value)) changed.push(name)
+    if (!isWritten && isDeepStrictEqual(next, value)) continue
+    changed.push(name)
+    if (writableRecords(plan, name) !== undefined) assigned.push(name)
   }
-  if (changed.length > 0)
-    values['updated_at'] = timestamp(Math.max(plan.now, Date.parse(String(current['updated_at']))))
-  return { values, issues, changed }
+  if (changed.length > 0) values['updated_at'] = sources.at
+  return { values, issues, changed, ...decisive(assigned, refused) }
+}
+
+/** The time of a change: never before the last one. */
+function changeTime({ now }: Update, current: RecordValues): string {
+  const last = Date.parse(String(current['updated_at']))
+  return timestamp(Number.isNaN(last) ? now : Math.max(now, last))
 }
 
 /** A field in an update. */
@@ -127,11 +217,24 @@ interface FieldUpdate {
   readonly current: unknown
   /** Whether the caller may not read the current value. */
   readonly isHidden: boolean
+  /** Whether that is because of a rule of the field (AUT-13): the caller sees `null`. */
+  readonly isMasked: boolean
   /** Receives what is wrong. */
   readonly issues: Issue[]
+  readonly sources: ServerSources
 }
 
-function nextValue({ plan, field, sent, current, isHidden, issues }: FieldUpdate): unknown {
+/** Whether an update sets or changes a field, compared with what the caller sees of it. */
+function isAssigned({ plan, field, sent, current, isHidden, isMasked }: FieldUpdate): boolean {
+  if (sent === undefined) return plan.kind === 'patch' && !isHidden && current !== null
+  // Only a merge patch removes a value that the caller sees as `null`.
+  if (isHidden) return !isMasked || plan.kind === 'merge' || sent !== null
+  const wanted = plan.kind === 'merge' && isObject(sent) ? mergePatch(current, sent) : sent
+  return !isDeepStrictEqual(canonicalValue(field, wanted), current)
+}
+
+function nextValue(update: FieldUpdate): unknown {
+  const { plan, field, sent, current, isHidden, isMasked, issues } = update
   if (!isAssignable(plan, field)) {
     const isSame = !isHidden && isDeepStrictEqual(canonicalValue(field, sent), current)
     if (sent !== undefined && !isSame) issues.push(readOnly(field.name, plan))
@@ -139,7 +242,11 @@ function nextValue({ plan, field, sent, current, isHidden, issues }: FieldUpdate
   }
   const isFixed = field.immutable && isHidden
   // A field that the server sets or that a PATCH leaves out stays. A field that a PUT leaves out is cleared (MET-3).
-  if (sent === undefined && (plan.kind === 'merge' || field.readOnly || isFixed)) return current
+  if (sent === undefined && (plan.kind === 'merge' || field.readOnly || isFixed || isMasked)) return current
+  // A default of the caller or the clock is for new records: the same PUT twice changes nothing more (MET-3).
+  if (field.serverDefault !== undefined && plan.kind === 'replace' && (sent ?? null) === null && current !== null) {
+    return current
+  }
   if (isFixed) {
     issues.push(immutable(field.name, 'leave it out'))
     return current
@@ -148,7 +255,7 @@ function nextValue({ plan, field, sent, current, isHidden, issues }: FieldUpdate
   const target = isHidden ? null : current
   const merged = plan.kind === 'merge' && isObject(sent) ? mergePatch(target, sent) : (sent ?? null)
   const before = issues.length
-  const next = settle(field, merged, issues)
+  const next = settle(field, merged, update)
   if (field.immutable && issues.length === before && !isDeepStrictEqual(next, current)) {
     issues.push(immutable(field.name, 'send its present value or leave it out'))
   }
@@ -156,7 +263,8 @@ function nextValue({ plan, field, sent, current, isHidden, issues }: FieldUpdate
 }
 
 /** The value of a field after a JSON Patch. A value that the patch leaves as it is is not validated again. */
-function patchedValue({ plan, field, sent, current, isHidden, issues }: FieldUpdate): unknown {
+function patchedValue(update: FieldUpdate): unknown {
+  const { plan, field, sent, current, isHidden, issues } = update
   const removed = sent === undefined
   // The representation that was patched does not have the field.
   if (removed && isHidden) return current
@@ -174,7 +282,7 @@ function patchedValue({ plan, field, sent, current, isHidden, issues }: FieldUpd
     issues.push(immutable(field.name, 'leave it as it is'))
     return current
   }
-  return settle(field, value, issues)
+  return settle(field, value, update)
 }
 
 function isAssignable({ resource, mayAssignOwner }: Update, field: Field): boolean {
@@ -182,9 +290,14 @@ function isAssignable({ resource, mayAssignOwner }: Update, field: Field): boole
 }
 
 /** The value that a field takes: the default for `null`. Adds everything that is wrong to `issues`. */
-function settle(field: Field, value: unknown, issues: Issue[]): unknown {
+export function settle(
+  field: Field,
+  value: unknown,
+  { issues, sources }: Pick<FieldUpdate, 'issues' | 'sources'>,
+): unknown {
   if (value === null) {
-    if (field.default !== undefined) return field.default
+    const standIn = field.default ?? serverValue(field, field.serverDefault, sources)
+    if (standIn !== undefined) return standIn
     if (field.required) issues.push(issue('REQUIRED', field.name, 'is required'))
     return null
   }
@@ -247,9 +360,9 @@ function needsReading({ kind, body }: Pick<Update, 'kind' | 'body'>, { fields }:
  * out clears it, which changes nothing if the field has no value.
  * After a JSON Patch a `writeOnly` field has a value only if the patch sets it.
  */
-function isRewritten({ plan, field, sent }: FieldUpdate, isReadable: boolean): boolean {
+function isRewritten({ plan, field, sent, isMasked }: FieldUpdate, isReadable: boolean): boolean {
   if (field.immutable || field.readOnly) return false
-  return sent !== undefined || (plan.kind === 'replace' && !isReadable)
+  return sent !== undefined || (plan.kind === 'replace' && !isReadable && !isMasked)
 }
 
 /**
@@ -314,33 +427,6 @@ function sizeOf(resource: Resource, name: string, value: unknown, isFolded: bool
 
 function sum(sizes: readonly { readonly bytes: number }[]): number {
   return sizes.reduce((total, { bytes }) => total + bytes, 0)
-}
-
-/** The body as it was sent; for a JSON Patch, the whole record that it makes of the current one. */
-export function bodyOfUpdate(plan: Update, current: RecordValues): Patched {
-  if (plan.kind !== 'patch') return { kind: 'patched', value: plan.body }
-  const patched = jsonPatch(representationOf(plan.resource, current), withCanonicalTests(plan.resource, plan.body))
-  if (patched.kind !== 'patched' || isObject(patched.value)) return patched
-  const message = 'The patch would make something else of the record than a JSON object.'
-  return { kind: 'invalid', issues: [{ code: 'INVALID_TYPE', message, pointer: '' }] }
-}
-
-/** A patch whose tests of decimal fields accept each spelling of a number: `19.9` is the value of `"19.90"`. */
-function withCanonicalTests({ fields }: Resource, patch: unknown): unknown {
-  const decimals = new Map(fields.flatMap((field) => (field.decimal === undefined ? [] : [[`/${field.name}`, field]])))
-  if (decimals.size === 0 || !Array.isArray(patch)) return patch
-  return patch.map((operation: unknown) => {
-    if (!isObject(operation) || operation['op'] !== 'test') return operation
-    const field = decimals.get(String(operation['path']))
-    return field === undefined ? operation : { ...operation, value: canonicalValue(field, operation['value']) }
-  })
-}
-
-/** A record as clients see it: every field that is not writeOnly, unset ones `null` (RES-8). */
-function representationOf(resource: Resource, record: RecordValues): RecordValues {
-  const shown = resource.fields.filter((field) => !field.writeOnly).map((field) => field.name)
-  const names = ['id', ...shown, 'created_at', 'updated_at']
-  return Object.fromEntries(names.map((name) => [name, record[name] ?? null]))
 }
 
 /**

@@ -11,7 +11,7 @@ import { below, escapeStep, pointerTo, type Steps } from '../model/place.ts'
 import { isObject } from '../model/plain-copy.ts'
 import { never, resolveCondition, type SortTerm } from '../model/predicate.ts'
 import { type Catalog, isMapped, type Resource, storedResource } from '../model/resource.ts'
-import { permit } from '../policy/permit.ts'
+import { permit, permitFields } from '../policy/permit.ts'
 import { countListed, listed, readFields, readSort, type SourcedText } from '../request/parameters.ts'
 import { fault, type Issue } from '../spec/faults.ts'
 import { queryLimits } from '../spec/limits.ts'
@@ -19,6 +19,7 @@ import { exportTypes } from '../spec/media-types.ts'
 import { translateQuery } from '../versions/translate-request.ts'
 import type { ExportFormat } from './export-document.ts'
 import type { DeleteJob, Export, ReadRecord } from './plan.ts'
+import { permittedFilter, readableFieldsOf } from './plan-fields.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
 
 /**
@@ -54,13 +55,17 @@ export function planExport(
     return { ...shared, ...nothing, format: 'json', issues }
   }
   const { resource, where, sort, fields, format } = request
-  const query = { filter: resolveCondition(resource, where, { caller }), sort }
+  const asked = { filter: resolveCondition(resource, where, { caller }), sort }
+  const query = isMapped(resource) ? translateQuery(resource, asked) : asked
+  const stored = storedResource(resource)
   return {
     ...shared,
-    resource: storedResource(resource),
+    resource: stored,
     versionResource: isMapped(resource) ? resource : undefined,
     permitted,
-    ...(isMapped(resource) ? translateQuery(resource, query) : query),
+    ...readableFieldsOf(planning, stored),
+    filter: permittedFilter(planning, stored, query, (part) => ({ pointer: `/${part}` })),
+    sort: query.sort,
     fields,
     format,
     issues: [],
@@ -70,7 +75,7 @@ export function planExport(
 /**
  * Plans to read the file of an export: the job is read, and the reply is its file. A file holds what the caller who
  * asked for it could read. That caller must still be able to read some records of the collection; others must be able
- * to read all of them (AUT-9).
+ * to read all of them, and all fields (AUT-9).
  */
 export function planExportFile(planning: Planning, id: string, conditions: Conditions): ReadRecord {
   const { catalog, caller } = planning
@@ -79,7 +84,8 @@ export function planExportFile(planning: Planning, id: string, conditions: Condi
   for (const { resources } of [catalog, ...catalog.versions.values()]) {
     for (const [name, resource] of resources) {
       const { kind } = permit(catalog, caller, 'read', storedResource(resource))
-      if (kind === 'always') readable.set(name, 'all')
+      const isWhole = permitFields(catalog, caller, storedResource(resource)).readable === undefined
+      if (kind === 'always' && isWhole) readable.set(name, 'all')
       else if (kind !== 'never' && !readable.has(name)) readable.set(name, 'some')
     }
   }

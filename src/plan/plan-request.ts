@@ -16,7 +16,7 @@ import {
   type Resource,
   resourceOfStored,
 } from '../model/resource.ts'
-import { isAdministrator, permit, throughFields } from '../policy/permit.ts'
+import { isAdministrator, mayRestrictFields, permit, throughFields } from '../policy/permit.ts'
 import type { Input } from '../request/input.ts'
 import type { Target } from '../request/target.ts'
 import { fault, type Issue } from '../spec/faults.ts'
@@ -24,11 +24,11 @@ import { issueFromStored, jsonFromStored } from '../versions/translate-record.ts
 import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { openCursor } from './cursor.ts'
+import type { Outcome } from './outcome.ts'
 import type {
   BulkDelete,
   Delete,
   DeleteMatching,
-  Outcome,
   Parent,
   Plan,
   PreviewDeletion,
@@ -36,11 +36,16 @@ import type {
   Removal,
   Update,
 } from './plan.ts'
+import { eventsIn } from './plan-events.ts'
 import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
+import { fieldGrantsOf, permittedFilter, readableFieldsOf, readableReferencesOf } from './plan-fields.ts'
 import { planKey, planRevocation } from './plan-key.ts'
+import { planDelivery, planWebhook, planWebhookDeletion, planWebhookUpdate } from './plan-webhook.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
 
 type ResourceTarget = Extract<Target, { readonly resource: Resource }>
+/** Streams are planned anew for each read. */
+type PlannedInput = Exclude<Input, { readonly kind: 'event-stream' }>
 type InputOf<Kind extends Input['kind']> = Extract<Input, { readonly kind: Kind }>
 
 /**
@@ -48,7 +53,7 @@ type InputOf<Kind extends Input['kind']> = Extract<Input, { readonly kind: Kind 
  *
  * @throws Fault FORBIDDEN if no record could be allowed; INVALID_CURSOR
  */
-export function planRequest(planning: Planning, target: Target, input: Input): Plan {
+export function planRequest(planning: Planning, target: Target, input: PlannedInput): Plan {
   if ('resource' in target && isMapped(target.resource)) {
     const { resource: versionResource } = target
     return { ...planRequest(planning, translateTarget(target), input), versionResource }
@@ -64,8 +69,8 @@ export function planRequest(planning: Planning, target: Target, input: Input): P
   if (!('resource' in target)) throw new Error(`No plan for ${target.kind}.`)
   const { resource } = target
   if (resource.made === 'for-clients') {
-    if (input.kind === 'create') return planKey(planning, resource, input)
-    if (input.kind === 'delete' && target.kind === 'record') return planRevocation(planning, target, input)
+    const plan = planForClient(planning, target, input)
+    if (plan !== undefined) return plan
   }
   if (resource.made === 'by-server' && input.kind === 'delete' && target.kind === 'record') {
     return planJobDeletion(planning, { id: target.id, mustExport: false }, input.conditions)
@@ -73,10 +78,38 @@ export function planRequest(planning: Planning, target: Target, input: Input): P
   return planForResource(planning, target, input)
 }
 
+/** Plans a change of what the server makes for clients; `undefined`: the request reads. */
+function planForClient(
+  planning: Planning,
+  target: ResourceTarget,
+  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' }>,
+): Plan | undefined {
+  const { resource } = target
+  switch (resource.name) {
+    case 'api-keys':
+      if (input.kind === 'create') return planKey(planning, resource, input)
+      if (input.kind === 'delete' && target.kind === 'record') return planRevocation(planning, target, input)
+      break
+    case 'webhooks': {
+      if (input.kind === 'delete' && target.kind === 'record') {
+        return planWebhookDeletion(planning, target, input.conditions)
+      }
+      if (input.kind === 'read-page' || input.kind === 'read-record') break
+      const plan = planForResource(planning, target, input)
+      if (plan.kind === 'create') return planWebhook(planning, plan)
+      if ('movedBy' in plan) return planWebhookUpdate(planning, plan)
+      break
+    }
+    case 'deliveries':
+      if (input.kind === 'create') return planDelivery(planning, resource, input)
+  }
+  return undefined
+}
+
 function planForResource(
   planning: Planning,
   target: ResourceTarget,
-  input: Exclude<Input, { readonly kind: 'document' | 'export' }>,
+  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' }>,
 ): Plan {
   const { caller, catalog, now } = planning
   const { resource } = target
@@ -85,7 +118,11 @@ function planForResource(
   switch (input.kind) {
     case 'read-record': {
       const { fields, conditions } = input
-      return { kind: 'read-record', resource, id, permitted: required('read'), fields, conditions }
+      const permitted = required('read')
+      return {
+        ...{ kind: 'read-record', resource, id, permitted, fields, conditions },
+        ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
+      }
     }
     case 'read-page':
       return planPage(planning, target, input)
@@ -98,6 +135,7 @@ function planForResource(
         body: input.body,
         permitted: required('create'),
         mayAssignOwner: isAdministrator(caller),
+        ...(mayRestrictFields(resource) && fieldGrantsOf(planning, resource)),
         idempotency: idempotencyOf(planning, placeOf(target), input),
         caller,
         now,
@@ -121,6 +159,7 @@ function planForResource(
         restoration: uuidv7(),
         permitted: required('restore'),
         mayRead: permit(catalog, caller, 'read', resource),
+        ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
         readable: readableOf(planning, catalog.resources.values()),
         conditions: input.conditions,
         idempotency: idempotencyOf(planning, [resource.name, id, 'restore'], input),
@@ -133,9 +172,11 @@ function planForResource(
 function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'read-page'>): ReadPage {
   const { versionCatalog, cursorSecret, now } = planning
   const { resource } = target
-  const { filter, versionFilter, search, sort, fields, page, includeDeleted, binding, key } = input.query
+  const { versionFilter, search, sort, fields, page, includeDeleted, binding, key } = input.query
   const parent = parentOf(planning, target)
   const permitted = requiredGrant(planning, 'read', resource)
+  const selection = { filter: input.query.filter, sort, parentField: parent?.field }
+  const filter = mayRestrictFields(resource) ? permittedFilter(planning, resource, selection) : selection.filter
   const deleted = includeDeleted
     ? {
         permitted: allOf([requiredGrant(planning, 'readDeleted', resource), permitted]),
@@ -144,7 +185,10 @@ function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'re
       }
     : undefined
   const { conditions } = input
-  const list = { kind: 'read-page', resource, parent, filter, versionFilter, permitted, search, deleted, sort } as const
+  const list = {
+    ...({ kind: 'read-page', resource, parent, filter, versionFilter, permitted, search, deleted, sort } as const),
+    ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
+  }
   if (page.style !== 'cursor') return { ...list, page, fields, conditions, key }
   const cursorBinding = bindingOf(versionCatalog, resource, parent, binding)
   if (page.cursor === undefined) return { ...list, page, fields, conditions, key, cursorBinding }
@@ -183,6 +227,7 @@ function planUpdate(
     // A JSON Patch reads the record: callers who may read nothing are refused before it is looked up.
     mayRead: kind === 'patch' ? requiredGrant(planning, 'read', resource) : permit(catalog, caller, 'read', resource),
     mayAssignOwner: isAdministrator(caller),
+    ...(mayRestrictFields(resource) && fieldGrantsOf(planning, resource)),
     conditions,
     caller,
     now,
@@ -216,8 +261,9 @@ const verbs: Readonly<Record<Action, string>> = {
  *
  * @throws Fault FORBIDDEN if there can be none
  */
-function requiredGrant({ catalog, caller }: Planning, action: Action, resource: Resource): Predicate {
-  const predicate = permit(catalog, caller, action, resource)
+function requiredGrant({ catalog, versionCatalog, caller }: Planning, action: Action, resource: Resource): Predicate {
+  const granted = permit(catalog, caller, action, resource)
+  const predicate = granted.kind === 'event' ? eventsIn(versionCatalog, granted) : granted
   if (predicate.kind !== 'never') return predicate
   throw fault('FORBIDDEN', { detail: `Your credential does not allow you to ${verbs[action]} ${resource.name}.` })
 }
@@ -229,7 +275,11 @@ function planDeletion(
   id: string,
   { conditions, permitted }: Pick<Delete, 'conditions' | 'permitted'>,
 ): Delete {
-  return { kind: 'delete', id, conditions, ...removalOf(planning, resource, permitted) }
+  return {
+    ...{ kind: 'delete', id, conditions },
+    ...removalOf(planning, resource, permitted),
+    ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
+  }
 }
 
 /** Plans the preview of a deletion, of which the caller sees only records that they may read (AUT-9). */
@@ -240,8 +290,9 @@ function planPreview(
 ): PreviewDeletion {
   const permitted = allOf([requiredGrant(planning, 'delete', resource), requiredGrant(planning, 'read', resource)])
   const removal = removalOf(planning, resource, permitted)
-  const readable = readableOf(planning, planning.catalog.resources.values())
-  return { kind: 'preview-deletion', ...asked, ...removal, readable }
+  const resources = [...planning.catalog.resources.values()]
+  const readable = readableOf(planning, resources)
+  return { kind: 'preview-deletion', ...asked, ...removal, readable, ...readableReferencesOf(planning, resources) }
 }
 
 /** Plans the deletion of several records, of which the caller sees only those that they may read (AUT-9). */
@@ -253,7 +304,8 @@ function planBulkDeletion(
 ): BulkDelete | DeleteMatching | PreviewDeletion {
   const removal = removalOf(planning, resource, permitted)
   if (input.kind === 'delete-matching') {
-    const { filter, conditions } = input
+    const { conditions } = input
+    const filter = permittedFilter(planning, resource, input)
     return { kind: 'delete-matching', filter, conditions, most: planning.preferred.most, ...removal }
   }
   const read = readBulkIds(input.body, resource.deletion.bulk?.max ?? 0)
@@ -279,6 +331,7 @@ function removalOf(planning: Planning, resource: Resource, permitted: Predicate)
     above: asynchronously ? 0 : above,
     permitted,
     readable: readableOf(planning, concerned),
+    ...(concerned.some(mayRestrictFields) && readableReferencesOf(planning, concerned)),
     caller,
     now,
   }
@@ -348,6 +401,9 @@ export function readBulkIds(body: unknown, most: number): BulkIds {
 /** The outcome of a plan in terms of the older version that the client uses. */
 export function outcomeFromStored(resource: MappedResource, outcome: Outcome): Outcome {
   switch (outcome.kind) {
+    case 'forbidden':
+      if (outcome.issues === undefined) return outcome
+      return { ...outcome, issues: outcome.issues.map((issue) => issueFromStored(resource.mapping, issue)) }
     case 'invalid':
     case 'conflict':
     case 'bulk-refused':

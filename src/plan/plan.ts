@@ -1,11 +1,14 @@
 /**
- * Plans and outcomes as plain data: the two unions in the middle of the pipeline. A plan has everything that a storage
- * needs; a storage never sees the request.
+ * Plans as plain data, between the request and the storage. A plan has everything that a storage needs; a storage never
+ * sees the request.
  */
 import type { Conditions } from '../http/preconditions.ts'
 import type { Preferred } from '../http/preferences.ts'
-import type { CallerView } from '../model/declaration.ts'
-import type { Position, Predicate, Scalar, SortTerm } from '../model/predicate.ts'
+import type { AddressPolicy } from '../model/address-policy.ts'
+import type { CallerView } from '../model/declared-functions.ts'
+import type { EventKind } from '../model/event.ts'
+import type { FieldGrants } from '../model/field-grants.ts'
+import type { Position, Predicate, SortTerm } from '../model/predicate.ts'
 import type { MappedResource, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 import type { ExportFormat } from './export-document.ts'
@@ -18,10 +21,12 @@ export type Page =
   | { readonly style: 'offset'; readonly offset: number; readonly limit: number }
   | { readonly style: 'cursor'; readonly limit: number; readonly position: Position | undefined }
 
-/** The terms of the client's version. */
-interface Versioned {
+/** How a client sees the records of a resource. */
+export interface Presentation {
   /** The resource as an older version has it; `undefined`: as it is stored. */
   readonly versionResource?: MappedResource
+  /** The fields that the caller may not read in every record (AUT-13); left out: there are none. */
+  readonly readableFields?: FieldGrants
 }
 
 /** The record in a nested address, `/projects/{id}/tasks`. */
@@ -33,7 +38,7 @@ export interface Parent {
   readonly permitted: Predicate
 }
 
-export interface ReadRecord extends Versioned {
+export interface ReadRecord extends Presentation {
   readonly kind: 'read-record'
   readonly resource: Resource
   readonly id: string
@@ -56,7 +61,7 @@ export interface ExportFileAccess {
   readonly readable: ReadonlyMap<string, 'all' | 'some'>
 }
 
-export interface ReadPage extends Versioned {
+export interface ReadPage extends Presentation {
   readonly kind: 'read-page'
   readonly resource: Resource
   readonly parent: Parent | undefined
@@ -84,7 +89,7 @@ export interface ReadPage extends Versioned {
 }
 
 /** What every change has: the caller and the moment. */
-interface Change extends Versioned {
+interface Change extends Presentation {
   readonly resource: Resource
   readonly caller: CallerView
   /** Milliseconds since 1970. */
@@ -101,6 +106,8 @@ export interface Create extends Change {
   readonly permitted: Predicate
   /** Whether the owner field may be sent (AUT-7). */
   readonly mayAssignOwner: boolean
+  /** The fields that the caller may not write in every record (AUT-14); left out: there are none. */
+  readonly writableFields?: FieldGrants
   readonly idempotency?: Idempotency
 }
 
@@ -128,6 +135,8 @@ export interface Update extends Change {
   /** The records that the caller may read: whether a response may depend on the record, and show it (AUT-9). */
   readonly mayRead: Predicate
   readonly mayAssignOwner: boolean
+  /** The fields that the caller may not write in every record (AUT-14); left out: there are none. */
+  readonly writableFields?: FieldGrants
   readonly conditions: Conditions
 }
 
@@ -146,6 +155,8 @@ export interface Removal extends Change {
    * be blocked by (AUT-9).
    */
   readonly readable: ReadonlyMap<string, Predicate>
+  /** The fields of these collections that the caller may not read in every record; left out: there are none. */
+  readonly readableReferences?: ReadonlyMap<string, FieldGrants>
 }
 
 export interface Delete extends Removal {
@@ -247,6 +258,70 @@ export interface RevokeKey extends Change {
   readonly conditions: Conditions
 }
 
+/** Who made a webhook: it reads events as this caller, until the credential of the request ends. */
+export interface WebhookMaker extends CallerView {
+  /** The API key of the request, which may be revoked; `null`: it came with another credential. */
+  readonly key: string | null
+  /** When the webhook ends by itself; `null`: never. */
+  readonly expires_at: string | null
+}
+
+/** The creation of a webhook (EVT-8). */
+export interface CreateWebhook extends Change {
+  readonly kind: 'create-webhook'
+  readonly id: string
+  /** The creation of its record. */
+  readonly create: Create
+  /** The version in whose terms it gets events. */
+  readonly version: string
+  readonly maker: WebhookMaker
+  /** The secret. A function, so that printing a plan does not print it. */
+  readonly secret: () => string
+  /** The position after which it gets events; the server sets it. */
+  readonly position: number | undefined
+  /** Which URLs are permitted (EVT-10). */
+  readonly addresses: AddressPolicy
+  readonly idempotency?: Idempotency
+}
+
+/** A change of a webhook, which may give it a new secret. */
+export interface UpdateWebhook extends Change {
+  readonly kind: 'update-webhook'
+  readonly id: string
+  /** The change of its record. */
+  readonly update: Update
+  /** What is wrong besides. */
+  readonly issues: readonly Issue[]
+  readonly rotates: boolean
+  /** The new secret. */
+  readonly secret: () => string
+  /** The caller as maker; `undefined`: the credential does not say when it ends. */
+  readonly maker: WebhookMaker | undefined
+  readonly addresses: AddressPolicy
+}
+
+/** The deletion of a webhook. Its deliveries that are pending are discarded. */
+export interface DeleteWebhook extends Change {
+  readonly kind: 'delete-webhook'
+  readonly id: string
+  readonly permitted: Predicate
+  readonly conditions: Conditions
+}
+
+/** A delivery by hand (EVT-11). */
+export interface CreateDelivery extends Change {
+  readonly kind: 'create-delivery'
+  readonly id: string
+  /** What is wrong with the body. If there is anything, nothing is done. */
+  readonly issues: readonly Issue[]
+  /** The id of a webhook, or the name of a consumer that is a function. */
+  readonly to: { readonly webhook: string } | { readonly function: string }
+  readonly event: string
+  readonly mayReadWebhook: Predicate
+  readonly mayReadEvent: Predicate
+  readonly idempotency?: Idempotency
+}
+
 /** The deletion of a job that has ended, and of the file that it made (LIM-8). */
 export interface DeleteJob extends Change {
   readonly kind: 'delete-job'
@@ -268,79 +343,60 @@ export type Write =
   | Export
   | CreateKey
   | RevokeKey
+  | CreateWebhook
+  | UpdateWebhook
+  | DeleteWebhook
+  | CreateDelivery
   | DeleteJob
 export type Plan = Read | Write
 
-/** What identifies the state of a record for caches and conditions. */
-export interface Validators {
-  readonly revision: number
-  /** `updated_at` of the record. */
-  readonly updatedAt: string
+/**
+ * Reads events in their order, after a position (EVT-2): for streams, deliveries and functions (`EventStore`). One
+ * read examines a bounded number of events, so that a caller who may read few of them delays nobody. A reader that
+ * wants more reads again, after the position of the outcome.
+ */
+export interface ReadEvents extends Presentation {
+  readonly kind: 'read-events'
+  /** The resource `events`. */
+  readonly resource: Resource
+  /** The version that names collections and represents records. */
+  readonly version: string
+  /** The position after which events are read; 0: from the first. */
+  readonly after: number
+  /** The most events of the outcome. */
+  readonly limit: number
+  /** The members of the representations beside `id`; left out: all. */
+  readonly fields?: readonly string[]
+  /** On collection, record, kind and created_at, in stored terms. */
+  readonly filter: Predicate
+  /** The events that may be read (EVT-4). */
+  readonly permitted: Predicate
 }
 
-/** The representation of one record, as JSON text. */
-export interface Represented extends Validators {
-  readonly json: string
-}
-
-export interface Created extends Represented {
-  readonly kind: 'created'
+/** One event, as a reader of `read-events` gets it. */
+export interface ReadEvent {
+  /** Never sent to clients (AUT-9). */
+  readonly position: number
   readonly id: string
-}
-
-/** The result of a plan. `reply/` has the status of each kind. */
-export type Outcome =
-  | ({ readonly kind: 'record' } & Represented)
-  | Created
-  /** The first outcome of a repeated request (MET-9). */
-  | { readonly kind: 'replayed'; readonly answer: Outcome; readonly preferred: Preferred }
-  | { readonly kind: 'key-in-use' }
-  | { readonly kind: 'key-reused' }
-  /** `json` is `undefined` if the caller may change the record but not read it. */
-  | ({ readonly kind: 'updated'; readonly json: string | undefined } & Validators)
-  | { readonly kind: 'deleted'; readonly id: string; readonly deletedAt: string }
-  | { readonly kind: 'bulk-deleted'; readonly ids: readonly string[]; readonly deletedAt: string }
-  | { readonly kind: 'deleted-matching'; readonly count: number }
-  | DeletionPreview
-  /** A job was created. */
-  | { readonly kind: 'accepted'; readonly job: string; readonly statusUrl: string }
-  /** Each issue points at its id. */
-  | { readonly kind: 'bulk-refused'; readonly issues: readonly Issue[] }
-  | ({ readonly kind: 'not-modified' } & Validators)
-  | PageOutcome
-  | { readonly kind: 'page-not-modified'; readonly tag: string }
-  /** The page has too many bytes; `fits` of its records would be allowed (LIM-6). */
-  | { readonly kind: 'page-too-large'; readonly fits: number }
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'parent-missing' }
-  | { readonly kind: 'forbidden' }
-  | { readonly kind: 'precondition-required' }
-  | { readonly kind: 'stale'; readonly header: 'If-Match' | 'If-None-Match' | 'If-Unmodified-Since' }
-  | { readonly kind: 'invalid'; readonly issues: readonly Issue[] }
-  | { readonly kind: 'conflict'; readonly issues: readonly Issue[] }
-
-/** What a deletion would do, as far as the caller may read it (AUT-9). */
-export interface DeletionPreview {
-  readonly kind: 'deletion-preview'
-  /** How many records of each collection are deleted, those that were asked for included. */
-  readonly deletes: readonly { readonly collection: string; readonly count: number }[]
-  /** How many references become `null`. */
-  readonly clears: readonly { readonly collection: string; readonly field: string; readonly count: number }[]
-  readonly blockers: readonly Issue[]
-  /** Whether everything was counted and every blocker found; otherwise there may be more of each. */
-  readonly isComplete: boolean
-  readonly isJob: boolean
-}
-
-export interface PageOutcome {
-  readonly kind: 'page'
-  /** The records' JSON texts joined by commas. */
+  /** The collection, as the version of the plan names it. */
+  readonly collection: string
+  /** The id of the record. */
+  readonly record: string
+  readonly kind: EventKind
+  readonly createdAt: string
+  /** The representation of the event in that version: the JSON that `GET /events/{id}` gives. */
   readonly json: string
-  readonly count: number
-  readonly total: number
-  /** The opaque part of the collection's entity tag. */
-  readonly tag: string
-  /** Cursor style: the keys of the first and the last record, if there are records before and after them. */
-  readonly previous: readonly (Scalar | null)[] | undefined
-  readonly next: readonly (Scalar | null)[] | undefined
+}
+
+/** The result of `ReadEvents`. */
+export interface EventsOutcome {
+  /** In their order. */
+  readonly events: readonly ReadEvent[]
+  /**
+   * The position up to which all events were examined, beyond the last one of `events` perhaps. No event can appear
+   * before it any more.
+   */
+  readonly position: number
+  /** Whether there may be more events after this position now; otherwise the reader waits for new ones. */
+  readonly more: boolean
 }

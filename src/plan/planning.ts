@@ -1,6 +1,7 @@
 /** What every plan is made with: the caller, the version and the moment, and what makes a POST repeatable. */
 import { hash } from 'node:crypto'
 import type { Preferred } from '../http/preferences.ts'
+import type { AddressPolicy } from '../model/address-policy.ts'
 import { canonicalJson } from '../model/plain-copy.ts'
 import type { Catalog } from '../model/resource.ts'
 import type { Caller } from '../policy/caller.ts'
@@ -20,6 +21,8 @@ export interface Planning {
   readonly preferred: Preferred
   /** The beginning of paths, before the collection: `/v1`. */
   readonly basePath: string
+  /** Which URLs webhooks may have (EVT-10). */
+  readonly webhookAddresses: AddressPolicy
 }
 
 /**

@@ -46,6 +46,14 @@ function base62(value: bigint, length: number): string {
   return text
 }
 
+/**
+ * When a credential that a caller makes must end, in milliseconds since 1970 (AUT-10): infinity is never, and 0 that
+ * the caller's own credential does not say when it ends.
+ */
+export function latestEnd({ roles, expiresAt }: Caller, lastingRoles: readonly string[]): number {
+  return roles.some((role) => lastingRoles.includes(role)) ? Number.POSITIVE_INFINITY : expiresAt
+}
+
 /** The key that a request asks for; `undefined`: the request leaves it out. */
 export interface KeyWish {
   readonly subject: string | undefined
@@ -87,8 +95,7 @@ export function grantKey(
     if (caller.roles.includes(role) || isAdministrator(caller)) continue
     refuse(`/roles/${index}`, `You do not have the role ${JSON.stringify(role)}, so your keys cannot have it.`)
   }
-  const isLasting = caller.roles.some((role) => lastingRoles.includes(role))
-  const latest = isLasting ? Number.POSITIVE_INFINITY : caller.expiresAt
+  const latest = latestEnd(caller, lastingRoles)
   if (latest === 0) {
     refuse('/expires_at', 'Your credential does not say when it expires, so no keys can be made with it.')
     return { refusals }

@@ -1,5 +1,5 @@
 /** The caller of a request, or why a credential was refused: the reason is for the log, never for the client. */
-import type { CallerView } from '../model/declaration.ts'
+import type { CallerView } from '../model/declared-functions.ts'
 import { isStorableText } from '../model/text.ts'
 import { Fault } from '../spec/faults.ts'
 

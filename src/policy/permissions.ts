@@ -3,9 +3,11 @@
  * on all records, on some or on none, and the declared rules that decide.
  */
 import { type AccessRule, type Action, actions } from '../model/declaration.ts'
-import { type Catalog, isMapped, type Resource, storedResource } from '../model/resource.ts'
+import { grantOf } from '../model/field-grants.ts'
+import { always, type Predicate } from '../model/predicate.ts'
+import { type Catalog, fieldAccessOf, isMapped, type Resource, storedResource } from '../model/resource.ts'
 import type { Caller } from './caller.ts'
-import { permit } from './permit.ts'
+import { permit, permitFields } from './permit.ts'
 
 /** The records that an action is permitted on. */
 type Granted = 'all' | 'some' | 'none'
@@ -26,6 +28,14 @@ interface CallerDescription {
   /** `null`: never. */
   readonly expires_at: string | null
   readonly permissions: Readonly<Record<string, Readonly<Record<string, Permission>>>>
+  /** By collection, then by field: only fields that have access rules of their own. */
+  readonly field_permissions: Readonly<Record<string, Readonly<Record<string, FieldPermissions>>>>
+}
+
+/** In which of the records that a caller may read (or create and change) the caller may read (or write) a field. */
+interface FieldPermissions {
+  readonly read?: Permission
+  readonly write?: Permission
 }
 
 /**
@@ -50,7 +60,39 @@ export function describeCaller(stored: Catalog, shown: Catalog, caller: Caller):
         ),
       ]),
     ),
+    field_permissions: Object.fromEntries(
+      resources.flatMap((resource) =>
+        resource.fieldAccess === undefined ? [] : [[resource.name, fieldPermissionsOf(stored, resource, caller)]],
+      ),
+    ),
   }
+}
+
+function fieldPermissionsOf(catalog: Catalog, shown: Resource, caller: Caller): Record<string, FieldPermissions> {
+  const { readable, writable } = permitFields(catalog, caller, storedResource(shown))
+  const permission = (rules: readonly AccessRule[] | undefined, grant: Predicate = always): Permission | undefined =>
+    rules && { granted: grantedBy(grant), rules: rules.map((rule) => shownRule(rule, isMapped(shown))) }
+  return Object.fromEntries(
+    shown.fields.flatMap(({ name }) => {
+      const access = fieldAccessOf(shown, name)
+      if (access === undefined) return []
+      const stored = shown.mapping === undefined ? name : String(shown.mapping.toStored.get(name))
+      const read = permission(access.read, grantOf(readable, stored))
+      const write = permission(access.write, grantOf(writable, stored))
+      return [[name, { ...(read && { read }), ...(write && { write }) }]]
+    }),
+  )
+}
+
+function grantedBy(grant: Predicate): Granted {
+  return grant.kind === 'always' ? 'all' : grant.kind === 'never' ? 'none' : 'some'
+}
+
+/** A caller may read all events who may read all records of every collection with events, deleted ones too (EVT-4). */
+function readsAllEvents({ resources }: Catalog, grant: Predicate): boolean {
+  const watched = [...resources.values()].filter(({ events }) => events)
+  if (grant.kind !== 'event' || grant.grants.length < watched.length) return false
+  return grant.grants.every(({ read, readDeleted }) => read.kind === 'always' && readDeleted.kind === 'always')
 }
 
 function nameOf(action: Action): string {
@@ -59,8 +101,8 @@ function nameOf(action: Action): string {
 
 function permissionOf(catalog: Catalog, shown: Resource, action: Action, caller: Caller): Permission {
   const resource = storedResource(shown)
-  const { kind } = permit(catalog, caller, action, resource)
-  const granted = kind === 'always' ? 'all' : kind === 'never' ? 'none' : 'some'
+  const grant = permit(catalog, caller, action, resource)
+  const granted = readsAllEvents(catalog, grant) ? 'all' : grantedBy(grant)
   return { granted, rules: resource.access[action].map((rule) => shownRule(rule, isMapped(shown))) }
 }
 

@@ -1,9 +1,23 @@
-/** Caller x action x resource -> the records allowed, as a predicate (AUT-3 to AUT-6). */
+/**
+ * Caller x action x resource -> the records allowed, as a predicate (AUT-3 to AUT-6); and caller x resource -> the
+ * fields that the caller may not read or write in every record (AUT-13, AUT-14).
+ */
 import { comparedResource, conditionProblems } from '../model/check/conditions.ts'
-import type { AccessRule, Action, CallerView, Condition } from '../model/declaration.ts'
+import type { AccessRule, Action, Condition } from '../model/declaration.ts'
 import { callDeclared, FunctionFault } from '../model/declared-function.ts'
+import type { CallerView } from '../model/declared-functions.ts'
+import { type FieldGrants, recordedField } from '../model/field-grants.ts'
 import { below, type Steps } from '../model/place.ts'
-import { always, anyOf, never, type Predicate, resolveCondition } from '../model/predicate.ts'
+import {
+  allOf,
+  always,
+  anyOf,
+  type EventGrant,
+  isOfAllRecords,
+  never,
+  type Predicate,
+  resolveCondition,
+} from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 
 /** The role that undeclared actions require (AUT-3). */
@@ -24,22 +38,56 @@ const grants = new WeakMap<CallerView, Grants>()
 export function permit(catalog: Catalog, caller: CallerView, action: Action, resource: Resource): Predicate {
   const known = grants.get(caller)?.get(resource)?.get(action)
   if (known !== undefined) return known
-  const grant = anyOf(resource.access[action].map((rule) => allowed(catalog, caller, rule, action, resource)))
+  const grant = grantFor(catalog, caller, action, resource)
   const ofCaller: Grants = grants.get(caller) ?? new Map()
   const ofResource = ofCaller.get(resource) ?? new Map<Action, Predicate>()
   grants.set(caller, ofCaller.set(resource, ofResource.set(action, grant)))
   return grant
 }
 
-function allowed(
-  catalog: Catalog,
-  caller: CallerView,
-  rule: AccessRule,
-  action: Action,
-  resource: Resource,
-): Predicate {
+function grantFor(catalog: Catalog, caller: CallerView, action: Action, resource: Resource): Predicate {
+  if (resource.order === 'by-position' && action === 'read') return readableEvents(catalog, caller)
+  const place = `resources.${resource.name}.access.${action}`
+  const granted = anyOf(resource.access[action].map((rule) => allowedBy(catalog, caller, { rule, place, resource })))
+  const isOfDeliveries = resource === catalog.system.get('deliveries') && action === 'read'
+  if (!isOfDeliveries || granted.kind !== 'always') return granted
+  // A delivery names its record: administrators read those of others only where they may read the event (AUT-9).
+  const own = allowedBy(catalog, caller, { rule: 'owner', place, resource })
+  return anyOf([own, deliveriesOfEvents(catalog, readableEvents(catalog, caller))])
+}
+
+/** The deliveries of the events that a caller may read. */
+function deliveriesOfEvents({ resources }: Catalog, events: Predicate): Predicate {
+  const isWhole = [...resources.values()].every(
+    ({ name, events: hasEvents }) =>
+      !hasEvents || (isOfAllRecords(events) && events.grants.some(({ collection }) => collection === name)),
+  )
+  if (isWhole || events.kind === 'never') return isWhole ? always : never
+  return { kind: 'through', field: 'event_id', collection: 'events', predicate: events }
+}
+
+/** The events that a caller may read: those of records that the caller may read (EVT-4). */
+function readableEvents(catalog: Catalog, caller: CallerView): Predicate {
+  const grants = [...catalog.resources.values()].flatMap((resource): EventGrant[] => {
+    const read = resource.events ? permit(catalog, caller, 'read', resource) : never
+    if (read.kind === 'never') return []
+    // `readDeleted` holds together with `read` (AUT-9).
+    const readDeleted = allOf([permit(catalog, caller, 'readDeleted', resource), read])
+    return [{ collection: resource.name, read, readDeleted }]
+  })
+  return grants.length === 0 ? never : { kind: 'event', grants }
+}
+
+/** A rule of a resource, and its place in the declaration. */
+interface PlacedRule {
+  readonly rule: AccessRule
+  readonly place: string
+  readonly resource: Resource
+}
+
+/** The records of a resource that one of its rules allows to a caller. */
+function allowedBy(catalog: Catalog, caller: CallerView, { rule, place, resource }: PlacedRule): Predicate {
   if (typeof rule === 'function') {
-    const place = `resources.${resource.name}.access.${action}`
     const answer = callDeclared(place, caller, () => rule(caller))
     return callDeclared(place, caller, () => answerOf(place, answer, resource, caller))
   }
@@ -95,4 +143,65 @@ export function throughFields(resource: Resource, action: Action): string[] {
   return resource.access[action].flatMap((rule) =>
     typeof rule === 'object' && 'through' in rule ? [rule.through] : [],
   )
+}
+
+/** The restricted fields of a resource; `undefined`: the caller may use all fields of the records that they may use. */
+interface FieldPermissions {
+  readonly readable: FieldGrants | undefined
+  readonly writable: FieldGrants | undefined
+}
+
+const unrestricted: FieldPermissions = { readable: undefined, writable: undefined }
+
+const fieldPermissions = new WeakMap<CallerView, Map<Resource, FieldPermissions>>()
+
+/** Whether some fields of a resource have access rules, or it shows the records of such resources, as events do. */
+export function mayRestrictFields({ fieldAccess, order }: Resource): boolean {
+  return fieldAccess !== undefined || order === 'by-position'
+}
+
+/**
+ * The fields of a resource that are restricted for a caller, with the records in which the caller may read and write
+ * them. It is cached with the caller.
+ */
+export function permitFields(catalog: Catalog, caller: CallerView, resource: Resource): FieldPermissions {
+  if (!mayRestrictFields(resource)) return unrestricted
+  const cached = fieldPermissions.get(caller)?.get(resource)
+  if (cached !== undefined) return cached
+  const permissions =
+    resource.order === 'by-position' ? permitRecorded(catalog, caller) : permitDeclared(catalog, caller, resource)
+  const ofCaller = fieldPermissions.get(caller) ?? new Map<Resource, FieldPermissions>()
+  fieldPermissions.set(caller, ofCaller.set(resource, permissions))
+  return permissions
+}
+
+/** The fields of the records in events: `collection.field`. */
+function permitRecorded(catalog: Catalog, caller: CallerView): FieldPermissions {
+  const restricted = [...catalog.resources.values()].flatMap((resource) => {
+    const { readable } = resource.events ? permitFields(catalog, caller, resource) : unrestricted
+    return Object.entries(readable ?? {}).map(([name, grant]) => [recordedField(resource.name, name), grant] as const)
+  })
+  return restricted.length === 0 ? unrestricted : { readable: Object.fromEntries(restricted), writable: undefined }
+}
+
+function permitDeclared(catalog: Catalog, caller: CallerView, resource: Resource): FieldPermissions {
+  const grants = (use: 'read' | 'write'): FieldGrants | undefined => {
+    const restricted = [...(resource.fieldAccess ?? [])].flatMap(([name, rules]): [string, Predicate][] => {
+      const grant = permitField(catalog, caller, resource, { name, use, rules: rules[use] })
+      return grant.kind === 'always' ? [] : [[name, grant]]
+    })
+    return restricted.length === 0 ? undefined : Object.fromEntries(restricted)
+  }
+  return { readable: grants('read'), writable: grants('write') }
+}
+
+function permitField(
+  catalog: Catalog,
+  caller: CallerView,
+  resource: Resource,
+  { name, use, rules }: { name: string; use: 'read' | 'write'; rules: readonly AccessRule[] | undefined },
+): Predicate {
+  if (rules === undefined) return { kind: 'always' }
+  const place = `resources.${resource.name}.access.fields.${name}.${use}`
+  return anyOf(rules.map((rule) => allowedBy(catalog, caller, { rule, place, resource })))
 }

@@ -2,7 +2,8 @@
 import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
 import { type Catalog, resourceOfStored } from '../model/resource.ts'
 import { timestamp } from '../model/time.ts'
-import type { DeletionPreview, PreviewDeletion } from '../plan/plan.ts'
+import type { DeletionPreview } from '../plan/outcome.ts'
+import type { PreviewDeletion } from '../plan/plan.ts'
 import { fault, type Issue } from '../spec/faults.ts'
 import { conflict, type Occurrence, shownIssues } from './problem.ts'
 

@@ -14,15 +14,8 @@ import type { Catalog, Resource } from '../model/resource.ts'
 import { tagOf } from '../plan/check-record.ts'
 import { sealCursor } from '../plan/cursor.ts'
 import type { ExportFormat } from '../plan/export-document.ts'
-import type {
-  ExportFileAccess,
-  Outcome,
-  PageOutcome,
-  Plan,
-  PreviewDeletion,
-  ReadPage,
-  Validators,
-} from '../plan/plan.ts'
+import type { Outcome, PageOutcome, Validators } from '../plan/outcome.ts'
+import type { ExportFileAccess, Plan, PreviewDeletion, ReadPage } from '../plan/plan.ts'
 import { type Fault, fault } from '../spec/faults.ts'
 import { exportTypes } from '../spec/media-types.ts'
 import { bulkRefusal, deletionPreview } from './deletion-responses.ts'
@@ -80,12 +73,9 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
     case 'created': {
       const location = `${context.basePath}/${resource.name}/${outcome.id}`
       const headers = { Location: location, ...writtenHeaders(resource, outcome), ...appliedHeader(context) }
-      if (plan.kind === 'create-key') {
-        return {
-          status: 201,
-          headers: { 'Content-Type': json, ...headers },
-          body: `${withKey(outcome.json, plan.secret())}\n`,
-        }
+      if (plan.kind === 'create-key' || plan.kind === 'create-webhook') {
+        const body = withSecret(outcome.json, plan.kind === 'create-key' ? 'key' : 'secret', plan.secret())
+        return { status: 201, headers: { 'Content-Type': json, ...headers }, body }
       }
       if (context.preferred.return === 'minimal') return { status: 201, headers, body: undefined }
       return { status: 201, headers: { 'Content-Type': json, ...headers }, body: `${outcome.json}\n` }
@@ -93,8 +83,8 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
     case 'replayed': {
       // The first response again, with any preferences of the repetition.
       const { answer, preferred } = outcome
-      if (plan.kind === 'create-key' && answer.kind === 'created')
-        throw shownOnce(`${context.basePath}/${resource.name}/${answer.id}`)
+      if ((plan.kind === 'create-key' || plan.kind === 'create-webhook') && answer.kind === 'created')
+        throw shownOnce(plan.kind, `${context.basePath}/${resource.name}/${answer.id}`)
       const applied = preferred.return === undefined ? undefined : `return=${preferred.return}`
       return represent(plan, answer, { ...context, preferred, applied })
     }
@@ -118,7 +108,9 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       const headers: ResponseHeaders = { ...written, ...appliedHeader(context) }
       const silent = outcome.json === undefined || context.preferred.return === 'minimal'
       if (silent) return { status: 204, headers, body: undefined }
-      return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${outcome.json}\n` }
+      const rotated = plan.kind === 'update-webhook' && plan.rotates
+      const body = rotated ? withSecret(outcome.json, 'secret', plan.secret()) : `${outcome.json}\n`
+      return { status: 200, headers: { 'Content-Type': json, ...headers }, body }
     }
     case 'deleted': {
       const preferred = context.preferred.return
@@ -151,6 +143,11 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
     }
     case 'bulk-refused':
       return bulkRefusal(outcome.issues, context)
+    case 'events-expired':
+      throw fault('EVENTS_EXPIRED', {
+        detail:
+          'The event to continue after is no longer kept. Read the collections anew, then the events from now on.',
+      })
     case 'missing':
       if (plan.kind === 'delete' && resource.deletion.repeated === 'no-content') {
         return { status: 204, headers: { 'Cache-Control': 'no-store' }, body: undefined }
@@ -160,8 +157,14 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       const parent = plan.kind === 'create' || plan.kind === 'read-page' ? plan.parent : undefined
       throw fault('NOT_FOUND', { detail: `There is no such record in ${parent?.resource.name}, or it was deleted.` })
     }
-    case 'forbidden':
-      throw fault('FORBIDDEN', { detail: `Your credential does not allow this on this record of ${resource.name}.` })
+    case 'forbidden': {
+      const { issues, lacks } = outcome
+      const detail =
+        issues === undefined
+          ? forbiddenDetail(resource, lacks)
+          : `Your credential does not allow you to set some fields of this record of ${resource.name}.`
+      throw fault('FORBIDDEN', { detail, ...(issues && { errors: issues }) })
+    }
     case 'precondition-required':
       throw fault('PRECONDITION_REQUIRED', { detail: 'Read the record, and send its ETag in If-Match.' })
     case 'stale':
@@ -174,6 +177,11 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
     case 'conflict':
       return conflict(outcome.issues, context)
   }
+}
+
+function forbiddenDetail({ name }: Resource, lacks: string | undefined): string {
+  if (lacks === undefined) return `Your credential does not allow this on this record of ${name}.`
+  return `The server sets a field of ${name} from ${lacks}, which your credential does not have in the right form.`
 }
 
 interface RecordAnswer {
@@ -200,15 +208,16 @@ function isFinal(text: string): boolean {
   return status !== 'pending' && status !== 'running'
 }
 
-/** The record of an API key with its secret, which this response alone shows (AUT-2). */
-function withKey(record: string, key: string): string {
-  return `${record.slice(0, -1)},"key":${JSON.stringify(key)}}`
+/** The record of an API key or a webhook with its secret, which this response alone shows (AUT-2, EVT-8). */
+function withSecret(record: string, member: 'key' | 'secret', secret: string): string {
+  return `${record.slice(0, -1)},"${member}":${JSON.stringify(secret)}}\n`
 }
 
-/** The refusal of a repeated request for an API key: only the first response had the secret (MET-9). */
-function shownOnce(address: string): Error {
+/** The refusal of a repeated request for an API key or a webhook: only the first response had the secret (MET-9). */
+function shownOnce(kind: 'create-key' | 'create-webhook', address: string): Error {
   const advice = 'Where that is lost, delete it and ask for another with a new Idempotency-Key.'
-  const detail = `The first request made ${address}, and its answer alone showed the key. ${advice}`
+  const what = kind === 'create-key' ? 'key' : 'secret'
+  const detail = `The first request made ${address}, and its answer alone showed the ${what}. ${advice}`
   return fault('KEY_SHOWN_ONCE', { detail })
 }
 

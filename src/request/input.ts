@@ -7,6 +7,7 @@ import type { HttpRequest } from '../http/message.ts'
 import { type Conditions, readConditions } from '../http/preconditions.ts'
 import { decidePreferences, type PreferenceName } from '../http/preferences.ts'
 import { deepestNesting, readJson } from '../model/json/read-json.ts'
+import { controlParameters } from '../model/names.ts'
 import type { Predicate } from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { fault, type Issue } from '../spec/faults.ts'
@@ -28,6 +29,8 @@ import type { Target } from './target.ts'
 /** The input of a request, by its address and its method. */
 export type Input =
   | { readonly kind: 'read-page'; readonly query: ListQuery; readonly conditions: Conditions }
+  /** A stream of events, after the last one that the client has got. */
+  | { readonly kind: 'event-stream'; readonly filter: Predicate; readonly lastEventId: string | undefined }
   | { readonly kind: 'read-record'; readonly fields: readonly string[] | undefined; readonly conditions: Conditions }
   | ({ readonly kind: 'create'; readonly body: unknown } & Keyed)
   | ({ readonly kind: 'bulk-delete'; readonly body: unknown } & Keyed)
@@ -60,6 +63,8 @@ interface Reading {
   /** The query string, without `?` and without the version. */
   readonly query: string
   readonly knownQueries: KnownQueries
+  /** Whether the client asks for a stream of the collection. */
+  readonly isStream?: boolean
 }
 
 /**
@@ -72,6 +77,10 @@ export function readInput(reading: Reading): Input | Promise<Input> {
   const { pageSize } = version.catalog.limits
   const { method, headers } = request
   const isRead = method === 'GET' || method === 'HEAD'
+  if (isRead && target.kind === 'collection' && reading.isStream) {
+    const filter = readStreamFilter(target.resource, readParameters(query), pageSize)
+    return { kind: 'event-stream', filter, lastEventId: headers['last-event-id'] }
+  }
   if (isRead && target.kind === 'collection') {
     const conditions = readConditions(headers)
     return { kind: 'read-page', conditions, query: knownQueries.read(target.resource, query, pageSize) }
@@ -120,6 +129,24 @@ function readDeletion(target: Target, parameters: readonly Parameter[], conditio
   }
   refuseParameters(parameters)
   return { kind: 'delete', conditions, descendants: false }
+}
+
+/**
+ * Reads the parameters of a stream: the filters of the list, and nothing else.
+ *
+ * @throws Fault INVALID_QUERY
+ */
+function readStreamFilter(
+  resource: Resource,
+  parameters: readonly Parameter[],
+  pageSize: Catalog['limits']['pageSize'],
+): Predicate {
+  const message = 'A stream takes only filters as parameters. Last-Event-ID says where it begins.'
+  const issues = parameters
+    .filter(({ name }) => name === 'after' || controlParameters.includes(name))
+    .map(({ name }) => unknownParameter(name, message))
+  if (issues.length > 0) throw invalidQuery(issues)
+  return readListQuery(resource, parameters, pageSize).filter
 }
 
 /** Reads the parameters of a single resource: `fields`, and nothing else (QRY-4). */
@@ -209,7 +236,7 @@ export function preferencesOf({ headers, method }: HttpRequest, target: Target):
 function understoodAt(target: Target, method: string): readonly PreferenceName[] {
   // The secret of a key is shown once: a response without it would lose it. A deleted job leaves nothing to represent.
   const isSystem = target.kind === 'export' || ('resource' in target && target.resource.made !== 'by-clients')
-  if (isSystem && (method === 'POST' || method === 'DELETE')) return []
+  if (isSystem && ['POST', 'PATCH', 'DELETE'].includes(method)) return []
   if (target.kind === 'bulk-delete' || target.kind === 'exports') return ['return', 'respond-async']
   if (method !== 'DELETE') return ['return']
   return target.kind === 'collection' ? ['return', 'respond-async', 'max-affected'] : ['return', 'respond-async']

@@ -231,6 +231,7 @@ function areFewFilters(filters: ReadonlyMap<string, readonly string[]>, issues: 
  * @param values every value that it was given: a record matches if it has one of them
  */
 function readFilter(resource: Resource, name: string, values: readonly string[], issues: Issue[]): Predicate {
+  if (name === 'after' && resource.order === 'by-position') return readAfter(values, issues)
   const parts = /^([^[\]]*)(?:\[([^[\]]*)\])?$/.exec(name)
   const subject = resource.filterables.find((each) => each.name === parts?.[1])
   if (subject === undefined) {
@@ -273,6 +274,13 @@ function readFilter(resource: Resource, name: string, values: readonly string[],
       return { kind: 'compare', field: subject.name, operator: comparison, value }
     }),
   )
+}
+
+/** Reads the event after which a list begins (EVT-2). */
+function readAfter([id = '', ...others]: readonly string[], issues: Issue[]): Predicate {
+  if (others.length > 0) issues.push(duplicate('after'))
+  else if (!isRecordId(id)) invalid('after', 'takes the id of an event, a lower-case UUID', issues)
+  return { kind: 'compare', field: 'id', operator: 'gt', value: id }
 }
 
 function equalsAny(subject: Filterable, texts: readonly string[], parameter: string, issues: Issue[]): Predicate {
@@ -330,6 +338,10 @@ function readValue({ type, field }: Filterable, text: string, parameter: string,
         const key = instantKey(text)
         if (key === undefined) invalid(parameter, 'takes a date-time, such as 2026-11-21T08:00:00Z', issues)
         return key ?? ''
+      }
+      // A declared field keeps the case of its texts.
+      if (field?.format === 'uuid' && field.reference === undefined && !isRecordId(text.toLowerCase())) {
+        invalid(parameter, 'takes a UUID', issues)
       }
       if (field?.format === 'date' && instantKey(`${text}T00:00:00Z`) === undefined) {
         invalid(parameter, 'takes a date, such as 2026-11-21', issues)

@@ -3,6 +3,7 @@
  * first (CON-6).
  */
 import { decodeTargetPart } from '../http/message.ts'
+import type { CountedAction } from '../model/limits.ts'
 import { type Catalog, isRestorable, type Resource } from '../model/resource.ts'
 import { fault } from '../spec/faults.ts'
 
@@ -77,17 +78,30 @@ const methods: Readonly<Record<Target['kind'], readonly string[]>> = {
 
 const listing = ['GET', 'HEAD', 'QUERY', 'OPTIONS']
 const readingOrDeleting = ['GET', 'HEAD', 'DELETE', 'OPTIONS']
+/** Records of the server that support something else. */
+const systemRecord: Readonly<Record<string, readonly string[]>> = {
+  webhooks: ['GET', 'HEAD', 'PATCH', 'DELETE', 'OPTIONS'],
+  deliveries: reading,
+  events: reading,
+}
 const filtering = ['GET', 'HEAD', 'POST', 'DELETE', 'QUERY', 'OPTIONS']
 
 /** The methods of an address in the order of `Allow`; they do not depend on the caller. */
 export function methodsOf(target: Target): readonly string[] {
   if (target.kind === 'collection' || target.kind === 'record') {
     const { resource } = target
-    if (resource.made !== 'by-clients' && target.kind === 'record') return readingOrDeleting
-    if (resource.made === 'by-server') return listing
+    if (resource.made !== 'by-clients' && target.kind === 'record')
+      return systemRecord[resource.name] ?? readingOrDeleting
+    const isNested = target.kind === 'collection' && target.parent !== undefined
+    if (resource.made === 'by-server' || (resource.made === 'for-clients' && isNested)) return listing
     if (target.kind === 'collection' && target.parent === undefined && resource.deletion.byFilter) return filtering
   }
   return methods[target.kind]
+}
+
+/** Whether an address is that of the events (EVT-2). */
+export function isEventList(target: Target): boolean {
+  return target.kind === 'collection' && target.resource.made === 'by-server' && target.resource.name === 'events'
 }
 
 /** Every method that some address supports, in the order of `Allow`. */
@@ -129,7 +143,8 @@ export function findTarget(catalog: Catalog, path: string, versioned = true): Fo
   if (child === undefined) return found({ kind: 'record', resource, id })
   if (child === 'restore') return isRestorable(resource) ? found({ kind: 'restore', resource, id }) : missing
   if (child === 'deletion' && resource.made === 'by-clients') return found({ kind: 'deletion', resource, id })
-  const nested = resource.children.includes(child) ? catalog.resources.get(child) : undefined
+  const siblings = resource.made === 'by-clients' ? catalog.resources : catalog.system
+  const nested = resource.children.includes(child) ? siblings.get(child) : undefined
   return nested === undefined ? missing : found({ kind: 'collection', resource: nested, parent: { resource, id } })
 }
 
@@ -278,4 +293,22 @@ function routesOf(resource: Resource, basePath: string): Routes {
   const routes = { basePath, collection, record: `${collection}/{id}` }
   knownRoutes.set(resource, routes)
   return routes
+}
+
+const byMethod: Readonly<Record<string, CountedAction>> = {
+  GET: 'read',
+  HEAD: 'read',
+  QUERY: 'read',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'update',
+  DELETE: 'delete',
+}
+
+/** The action of a request on a resource; `undefined` if it is none, such as OPTIONS. */
+export function actionOf(target: Target, method: string): CountedAction | undefined {
+  if (target.kind === 'collection' || target.kind === 'record' || target.kind === 'deletion') return byMethod[method]
+  if (method !== 'POST') return undefined
+  if (target.kind === 'bulk-delete') return 'delete'
+  return target.kind === 'restore' ? 'restore' : undefined
 }

@@ -1,10 +1,12 @@
 /** An application without a socket: a catalog on a storage that answers requests. */
 import { randomBytes } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
+import type { DeliveryWorker } from '../events/worker.ts'
 import type { Cors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { type ExportFiles, exportFiles } from '../jobs/export-files.ts'
 import { type Runner, startRunner } from '../jobs/runner.ts'
+import { addressPolicy } from '../model/address-policy.ts'
 import type { Catalog } from '../model/resource.ts'
 import { authenticator, Revocations } from '../policy/authenticate.ts'
 import type { Caller } from '../policy/caller.ts'
@@ -14,6 +16,8 @@ import { KnownQueries } from '../request/list-query.ts'
 import type { Fault } from '../spec/faults.ts'
 import type { Storage } from '../storage/storage.ts'
 import { onlyVersion, type Versions } from '../versions/versions.ts'
+import { clientOfFunctions } from './client-as.ts'
+import { openDeliveries } from './deliveries.ts'
 import { documentsOf } from './documents.ts'
 import { verifyBy } from './jwt.ts'
 import { type KeyUses, noteUses } from './key-uses.ts'
@@ -25,6 +29,8 @@ import type { Counter } from './rates/counter.ts'
 import { openRateLimiter, type RateOptions } from './rates/rate-limiter.ts'
 import { type AppServices, earlyRefusal, requestIds } from './request-context.ts'
 import { respond } from './respond.ts'
+import { lazyStreams } from './streams/lazy-streams.ts'
+import type { StreamPlaces } from './streams/stream-places.ts'
 
 /** Options of an application. */
 export interface AssemblyOptions extends RateOptions {
@@ -48,8 +54,12 @@ export interface AssemblyOptions extends RateOptions {
   readonly readMetrics?: (() => Promise<string>) | undefined
   /** Counts requests where Redis does not; in the memory of this process by default. */
   readonly counter?: Counter | undefined
+  /** Counts the streams of each caller; by default, in the memory of this process alone. */
+  readonly streamPlaces?: StreamPlaces | undefined
   /** Called when a key was revoked, before that is answered. */
   readonly onRevoked?: (() => Promise<void>) | undefined
+  /** The networks that webhooks may reach besides public addresses, such as `10.1.0.0/16` (EVT-10). */
+  readonly webhookNetworks?: readonly string[] | undefined
   /** Milliseconds between two polls of the maintenance switch; see `watchMaintenance`. */
   readonly maintenanceInterval?: number | undefined
 }
@@ -78,6 +88,8 @@ export interface Application {
   readonly files: ExportFiles
   readonly keyUses: KeyUses
   readonly maintenance: MaintenanceWatch
+  /** Delivers events to webhooks and functions; `undefined`: no resource is declared with events. */
+  readonly deliveries: DeliveryWorker | undefined
 }
 
 /**
@@ -108,22 +120,39 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
       observe({ kind: 'failure', requestId: job?.id ?? 'jobs', error, task: job?.task ?? 'other' }),
   })
   const failed = (error: unknown) => observe({ kind: 'failure', requestId: 'keys', error })
+  const client = clientOfFunctions(versions.current.basePath, (request, caller) => respond(app, request, caller))
+  const webhookAddresses = addressPolicy(options.webhookNetworks)
+  const deliveries = openDeliveries(
+    { catalog, storage, server, now, paused, observe, versions, client },
+    webhookAddresses,
+  )
   const keyUses = noteUses(storage.keys, now, failed, paused)
   const running = new RunningRequests()
+  const authenticate = authenticator({
+    findKey: (hash) => storage.keys.find(hash),
+    verifyToken: options.jwt === undefined ? undefined : verifyBy(options.jwt, { now, observe }),
+    hasOwn: options.authenticate !== undefined,
+    now,
+    used: keyUses.note,
+  })
+  const authenticateOwn = options.authenticate && ownAuthenticator(options.authenticate, options.authenticateTimeout)
+  const streams =
+    storage.events &&
+    lazyStreams({
+      ...{ authenticate, authenticateOwn, now, paused, observe, store: storage.events, secret: storage.cursorSecret },
+      failed: (error) => observe({ kind: 'failure', requestId: 'events', error, task: 'other' }),
+      perCaller: catalog.limits.events.streams,
+      places: options.streamPlaces,
+    })
   const app: AppServices = {
     catalog,
     versions,
     storage,
     runner,
     files,
-    authenticate: authenticator({
-      findKey: (hash) => storage.keys.find(hash),
-      verifyToken: options.jwt === undefined ? undefined : verifyBy(options.jwt, { now, observe }),
-      hasOwn: options.authenticate !== undefined,
-      now,
-      used: keyUses.note,
-    }),
-    authenticateOwn: options.authenticate && ownAuthenticator(options.authenticate, options.authenticateTimeout),
+    authenticate,
+    authenticateOwn,
+    streams,
     revocations: new Revocations(),
     onRevoked: options.onRevoked,
     maintenance,
@@ -140,6 +169,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     development: options.development ?? false,
     state: { stopping: false },
     running,
+    webhookAddresses,
   }
   return {
     catalog,
@@ -149,17 +179,24 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     files,
     keyUses,
     maintenance,
+    deliveries: deliveries?.worker,
     respond: (request, caller) => respond(app, request, caller),
     refuse: (error, request) => earlyRefusal(app, error, request),
-    forgetKeys: app.authenticate.forget,
+    forgetKeys() {
+      authenticate.forget()
+      streams?.recheck()
+    },
     idle: () => running.idle(),
     stop() {
       app.state.stopping = true
+      streams?.close()
     },
     async close() {
       app.state.stopping = true
+      streams?.close()
       await running.idle()
       await maintenance.close()
+      await deliveries?.close()
       await runner.close()
       await keyUses.close()
       await storage.close()

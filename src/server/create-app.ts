@@ -1,24 +1,23 @@
 /** The program as a library: a declaration in, an application out. */
 
 import { randomUUID } from 'node:crypto'
-import { type Client, makeClient } from '../client/client.ts'
+import type { Client } from '../client/client.ts'
 import type { UntypedInterface } from '../client/collection.ts'
 import type { TypesOf } from '../client/interface-types.ts'
-import type { ClientRequest } from '../client/send.ts'
 import { type Cors, readCors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
+import { addressPolicy } from '../model/address-policy.ts'
 import { checkDeclaration } from '../model/check/check-declaration.ts'
 import { DeclarationError } from '../model/check/problem.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
-import type { Caller } from '../policy/caller.ts'
 import type { JwtOptions } from '../policy/jwt-settings.ts'
-import { type AuthenticateOption, type CallerInput, readCaller } from '../policy/own-credentials.ts'
+import type { AuthenticateOption, CallerInput } from '../policy/own-credentials.ts'
 import type { Fault } from '../spec/faults.ts'
 import type { Storage } from '../storage/storage.ts'
 import { completeVersions, type Versions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
+import { clientAs } from './client-as.ts'
 import { readJwt } from './jwt.ts'
-import { bodyTooLarge } from './node/head.ts'
 import { type LogOption, readLog } from './observe/app-log.ts'
 import type { Metrics } from './observe/metrics.ts'
 import type { Observation, Observe } from './observe/observe.ts'
@@ -66,6 +65,11 @@ export interface AppOptions extends RateOptions, Omit<DatabaseOptions, 'database
    * Whether the console is served at `/console`, and how people sign in to it besides API keys; `true` by default.
    */
   readonly console?: ConsoleOption
+  /**
+   * The networks that webhooks may reach besides public addresses, such as `10.1.0.0/16`, also by http; none by
+   * default.
+   */
+  readonly webhookNetworks?: readonly string[]
   /** Adds `Server-Timing` to responses. */
   readonly development?: boolean
 }
@@ -158,6 +162,7 @@ export function prepareApp(declaration: InterfaceDeclaration, options: AppOption
     ...rest
   } = options
   const cors = readCors(corsOrigins, corsCredentials)
+  addressPolicy(rest.webhookNetworks)
   const jwt = readJwt(tokens)
   const console = readConsole(consoleOption, jwt)
   const logged = readLog(log)
@@ -222,36 +227,4 @@ function deferredApp(
       await opened?.close()
     },
   }
-}
-
-/** Answers a request of a caller who is known. */
-type RespondAs = (request: HttpRequest, caller: Caller) => Promise<HttpResponse>
-
-/**
- * Makes a client that calls an application without HTTP.
- *
- * @param basePath the beginning of the current version's paths
- * @throws TypeError if this is no caller
- */
-export function clientAs(given: CallerInput, basePath: string, respond: RespondAs): Client {
-  const caller = readCaller(given, 'app.as() received')
-  const send = async ({ method, path, headers, body, signal }: ClientRequest) => {
-    const bytes = Buffer.from(body ?? '')
-    const response = await respond(
-      {
-        ...{ method, target: `${basePath}${path}`, headers, secure: true, address: '' },
-        abandoned: signal && (() => signal),
-        async readBody(limit) {
-          if (bytes.length > limit) throw bodyTooLarge(limit)
-          return bytes
-        },
-      },
-      caller,
-    )
-    const text = Buffer.from((response.body ?? '') as string).toString()
-    const { status } = response
-    const fields = new Headers(response.headers)
-    return { status, headers: fields, text, body: text === '' ? undefined : JSON.parse(text) }
-  }
-  return makeClient({ send })
 }

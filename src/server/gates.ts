@@ -4,8 +4,9 @@
  */
 import { isPreflight, preflightHeaders } from '../http/cors.ts'
 import { type HttpResponse, pathWithin, type ResponseHeaders } from '../http/message.ts'
-import { accepts } from '../http/preferences.ts'
-import { actions, type CallerView } from '../model/declaration.ts'
+import { accepts, prefers } from '../http/preferences.ts'
+import { actions } from '../model/declaration.ts'
+import type { CallerView } from '../model/declared-functions.ts'
 import { type Catalog, type Resource, storedResource } from '../model/resource.ts'
 import { type Caller, refusalIn } from '../policy/caller.ts'
 import { permit } from '../policy/permit.ts'
@@ -14,6 +15,7 @@ import { refuseSecrets } from '../request/parameters.ts'
 import {
   everyMethod,
   findTarget,
+  isEventList,
   methodsOf,
   requireMethod,
   requireTarget,
@@ -22,9 +24,12 @@ import {
 } from '../request/target.ts'
 import { fault } from '../spec/faults.ts'
 import { headLimits } from '../spec/limits.ts'
+import { streamType } from '../spec/media-types.ts'
 import { StorageFault } from '../storage/storage.ts'
 import { chooseVersion } from '../versions/choose-version.ts'
 import { isLeaving, isRetired, noticeOf, retiredResponse } from '../versions/versions.ts'
+import { authorizeByFunction } from './authorize.ts'
+import { isFunction } from './client-as.ts'
 import type { RateDecision } from './rates/rate-limiter.ts'
 import { type RequestContext, toFault } from './request-context.ts'
 
@@ -212,8 +217,9 @@ export const requireReadResponses: Gate = ({ request, caller }) => {
 }
 
 /** 503 (OPS-2). */
-export const refuseWhileStopping: Gate = ({ app, timing }) => {
-  requireRunning(app)
+export const refuseWhileStopping: Gate = ({ app, timing, givenCaller }) => {
+  // A server that stops lets running functions finish.
+  if (givenCaller === undefined || !isFunction(givenCaller)) requireRunning(app)
   timing?.mark('auth')
   return undefined
 }
@@ -282,12 +288,22 @@ function mayDoAnything(catalog: Catalog, caller: CallerView, resource: Resource)
   return actions.some((action) => permit(catalog, caller, action, resource).kind !== 'never')
 }
 
+/** 403 and 502 of the function `authorize` (AUT-12). */
+export const authorize: Gate = (context) =>
+  context.catalog.authorize === undefined ? undefined : authorizeByFunction(context, context.catalog.authorize)
+
 /** 406. The media type of an export's file is known only from its job. */
-export const requireAcceptable: Gate = ({ choice, request, target }) => {
+export const requireAcceptable: Gate = (context) => {
+  const { choice, request, target } = context
+  const mayStream = isEventList(target) && (request.method === 'GET' || request.method === 'HEAD')
+  if (mayStream && prefers(request.headers['accept'], streamType, choice.mediaType ?? 'application/json')) {
+    context.isStream = true
+    return undefined
+  }
   const isMetrics = target.kind === 'metrics'
   const mediaType = isMetrics ? 'text/plain' : choice.mediaType
   if (target.kind === 'export-content' || accepts(request.headers['accept'], mediaType)) return undefined
   const own = isMetrics ? mediaType : (choice.version.vendorType ?? 'application/json')
-  const detail = `The representations here are ${own}.`
+  const detail = `The representations here are ${own}${mayStream ? ` and ${streamType}` : ''}.`
   throw fault('NOT_ACCEPTABLE', { detail })
 }

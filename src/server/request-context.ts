@@ -5,6 +5,7 @@ import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import type { Preferred } from '../http/preferences.ts'
 import type { ExportFiles } from '../jobs/export-files.ts'
 import type { Runner } from '../jobs/runner.ts'
+import type { AddressPolicy } from '../model/address-policy.ts'
 import { pathWithoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
 import type { Planning } from '../plan/planning.ts'
@@ -25,6 +26,7 @@ import { type Observe, Timing } from './observe/observe.ts'
 import type { RequestSpan } from './observe/request-span.ts'
 import type { AnswerPage } from './pages/page-server.ts'
 import type { RateDecision, RateLimiter } from './rates/rate-limiter.ts'
+import type { LazyStreams } from './streams/lazy-streams.ts'
 
 /** What all requests of an application share. */
 export interface AppServices {
@@ -44,6 +46,8 @@ export interface AppServices {
   /** Called when a key was revoked, before that is answered; `undefined`: no other worker has cached it. */
   readonly onRevoked: (() => Promise<void>) | undefined
   readonly maintenance: Pick<MaintenanceWatch, 'current'>
+  /** The streams of events; `undefined`: no resource is declared with events. */
+  readonly streams: LazyStreams | undefined
   readonly documents: Documents
   readonly pages: AnswerPage
   /** Reads the metrics of the server as text; `undefined`: none are collected. */
@@ -60,6 +64,8 @@ export interface AppServices {
   /** Adds `Server-Timing` to responses (OPS-1). */
   readonly development: boolean
   readonly state: { stopping: boolean }
+  /** Which URLs webhooks may have (EVT-10). */
+  readonly webhookAddresses: AddressPolicy
   /** Counts running requests. */
   readonly running: { began(): void; ended(): void }
 }
@@ -107,6 +113,8 @@ export class RequestContext implements Planning, ReplyContext, Requester {
   now = 0
   /** What the client prefers, as far as the address follows it. */
   preferred: Preferred = { return: undefined, asynchronously: false, most: undefined }
+  /** Whether the response is a stream of events; set by the gate `requireAcceptable`. */
+  isStream = false
   /** `Preference-Applied`. */
   applied: string | undefined
 
@@ -134,6 +142,11 @@ export class RequestContext implements Planning, ReplyContext, Requester {
     this.cursorSecret = app.storage.cursorSecret
     this.files = app.files
     this.timing = app.development ? new Timing(this.started) : undefined
+  }
+
+  /** See `Planning`. */
+  get webhookAddresses(): AddressPolicy {
+    return this.app.webhookAddresses
   }
 
   /** See `HttpRequest`. */

@@ -5,9 +5,10 @@
  * thrown Fault, and the order of the gates is the order of refusals (CON-6).
  */
 
-import { type FileBody, type HttpRequest, type HttpResponse, isFile } from '../http/message.ts'
+import { type FileBody, type HttpRequest, type HttpResponse, isFile, isStream } from '../http/message.ts'
 import { applyRange } from '../http/ranges.ts'
-import type { Outcome, Plan } from '../plan/plan.ts'
+import type { Outcome } from '../plan/outcome.ts'
+import type { CreateWebhook, Plan } from '../plan/plan.ts'
 import { outcomeFromStored, planRequest } from '../plan/plan-request.ts'
 import { redactError, writeOnlyTexts } from '../plan/redact-error.ts'
 import type { Caller } from '../policy/caller.ts'
@@ -15,7 +16,7 @@ import { describeCaller } from '../policy/permissions.ts'
 import { isAdministrator } from '../policy/permit.ts'
 import { conflictCode } from '../reply/problem.ts'
 import { represent } from '../reply/represent.ts'
-import { preferencesOf, readInput } from '../request/input.ts'
+import { type Input, preferencesOf, readInput } from '../request/input.ts'
 import { fault } from '../spec/faults.ts'
 import { metricsType } from '../spec/media-types.ts'
 import * as gate from './gates.ts'
@@ -43,6 +44,7 @@ const gates: readonly gate.Gate[] = [
   gate.requireAddress,
   gate.answerOptions,
   gate.requireAcceptable,
+  gate.authorize,
 ]
 
 /**
@@ -89,7 +91,8 @@ async function answer(context: RequestContext): Promise<HttpResponse> {
   const { app, request, target, timing } = context
   const { version, query } = context.choice
   const { preferred, applied } = preferencesOf(request, target)
-  const reading = readInput({ request, target, version, query, knownQueries: app.knownQueries })
+  const { isStream } = context
+  const reading = readInput({ request, target, version, query, knownQueries: app.knownQueries, isStream })
   const input = reading instanceof Promise ? await reading : reading
   timing?.mark('read')
   if (target.kind === 'openapi' && input.kind === 'document') {
@@ -98,13 +101,15 @@ async function answer(context: RequestContext): Promise<HttpResponse> {
   if (target.kind === 'caller') return callerResponse(context)
   if (target.kind === 'metrics') return metricsResponse(context)
 
+  if (input.kind === 'event-stream') return openStream(context, input)
+
   context.applied = applied
   context.preferred = preferred
   context.now = app.now()
   const plan = planRequest(context, target, input)
   timing?.mark('plan')
   const { versionResource } = plan
-  const stored = await run(context, plan)
+  const stored = await run(context, plan.kind === 'create-webhook' ? await fromNow(app, plan) : plan)
   const outcome = versionResource === undefined ? stored : outcomeFromStored(versionResource, stored)
   timing?.mark('db')
 
@@ -112,7 +117,7 @@ async function answer(context: RequestContext): Promise<HttpResponse> {
   if (cleanup !== undefined) await cleanup
   const response = represent(plan, outcome, context)
   if (isFile(response.body)) await requireFile(context, plan, response.body)
-  if (response.status === 409 && 'issues' in outcome) context.code = conflictCode(outcome.issues)
+  if (response.status === 409 && 'issues' in outcome && outcome.issues) context.code = conflictCode(outcome.issues)
   timing?.mark('reply')
   return response
 }
@@ -134,6 +139,22 @@ async function metricsResponse({ app, caller }: RequestContext): Promise<HttpRes
   return { status: 200, headers, body: (await app.readMetrics?.()) ?? '' }
 }
 
+/** A webhook gets the events that follow: its position is read before its transaction begins. */
+async function fromNow({ storage }: AppServices, plan: CreateWebhook): Promise<CreateWebhook> {
+  return { ...plan, position: await storage.events?.horizon() }
+}
+
+/** Opens a stream of events. Its code is loaded when the first one is requested. */
+async function openStream(
+  context: RequestContext,
+  input: Extract<Input, { readonly kind: 'event-stream' }>,
+): Promise<HttpResponse> {
+  const { streams } = context.app
+  if (streams === undefined) throw fault('INTERNAL_ERROR')
+  const { streamResponse } = await import('./stream-response.ts')
+  return streamResponse(context, streams, input)
+}
+
 /** Runs a plan. Errors are logged, so values of `writeOnly` fields are taken out of them (SEC-3). */
 function run(context: RequestContext, plan: Plan): Promise<Outcome> {
   const running = context.app.storage.run(plan, context)
@@ -145,10 +166,12 @@ function run(context: RequestContext, plan: Plan): Promise<Outcome> {
 
 /** The effects of an outcome on other parts of the server. */
 function followUp({ app, requestId }: RequestContext, plan: Plan, { kind }: Outcome): Promise<void> | undefined {
+  if (plan.kind !== 'read-record' && plan.kind !== 'read-page') app.streams?.wake()
   if (kind === 'accepted') app.runner.wake()
   if (kind !== 'deleted') return undefined
   if (plan.kind === 'revoke-key') {
     app.authenticate.forget()
+    app.streams?.recheck()
     return app.onRevoked?.()
   }
   if (plan.kind !== 'delete-job') return undefined
@@ -174,7 +197,7 @@ const countedFrom = 16_384
 function reserveBytes({ request, callerId }: RequestContext, { body }: HttpResponse): void {
   const { method, reserve } = request
   if (reserve === undefined || callerId === undefined || method === 'HEAD') return
-  if (body === undefined || isFile(body) || body.length < countedFrom) return
+  if (body === undefined || isFile(body) || isStream(body) || body.length < countedFrom) return
   const refusal = reserve(callerId, Buffer.byteLength(body), method === 'GET' || method === 'QUERY')
   if (refusal !== undefined) throw refusal
 }

@@ -1,6 +1,7 @@
 /** Serves an interface: connects a catalog, a database and a socket. */
 import { join } from 'node:path'
 import { readCors } from '../http/cors.ts'
+import { addressPolicy } from '../model/address-policy.ts'
 import type { Catalog } from '../model/resource.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import { type Apply, MigrationRefused, type MigrationStep } from '../storage/migration/migration-step.ts'
@@ -48,6 +49,8 @@ export interface ServeOptions extends RateOptions, DatabaseOptions {
   readonly corsOrigin?: readonly string[]
   /** Whether those pages may send credentials (OPT-5). */
   readonly corsCredentials?: boolean
+  /** Networks that webhooks may reach besides public addresses (EVT-10). */
+  readonly webhookNetwork?: readonly string[]
   /** Which JWTs are accepted besides API keys (AUT-2); all of the first three, or none. */
   readonly jwtIssuer?: string
   readonly jwtAudience?: string
@@ -117,6 +120,7 @@ const metricsAfter = 5_000
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { catalog, versions = onlyVersion(options.catalog), host, port, trustProxy = false, worker } = options
   const cors = readCors(options.corsOrigin, options.corsCredentials)
+  addressPolicy(options.webhookNetwork)
   const jwt = readJwt({
     issuer: options.jwtIssuer,
     audience: options.jwtAudience,
@@ -149,10 +153,12 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       rateLimit: options.rateLimit,
       redis: options.redis,
       counter: worker?.counter,
+      streamPlaces: worker?.streamPlaces,
       onRevoked: worker?.announceRevocation,
       rateLimitOnFailure: options.rateLimitOnFailure,
       requireHttps: options.http !== true || trustProxy,
       development: options.development,
+      webhookNetworks: options.webhookNetwork,
       readMetrics: worker?.readMetrics ?? metrics.read,
     })
   }

@@ -1,16 +1,6 @@
 /** The error codes that end a request, with everything that the interface says about each. */
-
-/** Everything that the interface says about one error code. */
-export interface FaultEntry {
-  readonly status: number
-  readonly title: string
-  /** The rule that demands the refusal. */
-  readonly rule: string
-  /** What happened, for the reference page of error codes. */
-  readonly meaning: string
-  /** What the client can do about it. */
-  readonly remedy: string
-}
+import { failures } from './failure-entries.ts'
+import type { FaultEntry } from './fault-entry.ts'
 
 /** By code, in the order in which a request can fail. */
 export const faults = {
@@ -82,6 +72,13 @@ export const faults = {
     rule: 'LIM-6',
     meaning: 'More than 16 MiB of responses to this caller are on their way and have not been read.',
     remedy: 'Read the pending responses, or close their connections; then send the request again.',
+  },
+  TOO_MANY_STREAMS: {
+    status: 429,
+    title: 'The caller has as many streams as are allowed',
+    rule: 'EVT-7',
+    meaning: 'The caller has as many open streams of events as limits.events.streams allows (20 by default).',
+    remedy: 'Close a stream that is no longer needed, or wait for the seconds in Retry-After.',
   },
   VERSION_MISMATCH: {
     status: 400,
@@ -205,6 +202,13 @@ export const faults = {
     meaning: 'The cursor was changed, or belongs to another collection, sort or filter.',
     remedy: 'Repeat the sort and the filters that the cursor came with, or start again without cursor.',
   },
+  EVENTS_EXPIRED: {
+    status: 410,
+    title: 'The events are no longer kept',
+    rule: 'EVT-5',
+    meaning: 'The cursor, after or Last-Event-ID continues after an event that is older than limits.events.retention.',
+    remedy: 'Read the records again, and then follow the events without a cursor, after or Last-Event-ID.',
+  },
   PAGE_TOO_LARGE: {
     status: 400,
     title: 'The records of the page are too large together',
@@ -253,11 +257,12 @@ export const faults = {
   },
   KEY_SHOWN_ONCE: {
     status: 409,
-    title: 'The key was made, and is shown only once',
+    title: 'The key or secret was made, and is shown only once',
     rule: 'AUT-2',
-    meaning: 'An earlier request with this Idempotency-Key created an API key. Only its response showed the key.',
-    remedy:
-      'If that response is lost, revoke the key that detail names, and create another one with a new Idempotency-Key.',
+    meaning:
+      'An earlier request with this Idempotency-Key created an API key or a webhook. Only its response showed the ' +
+      'key or the secret.',
+    remedy: 'If that response is lost, delete what detail names, and create another one with a new Idempotency-Key.',
   },
   KEY_QUOTA: {
     status: 409,
@@ -360,90 +365,5 @@ export const faults = {
     meaning: 'Live records refer to this one, and their reference forbids its deletion.',
     remedy: 'First delete the records that errors names, or change their reference.',
   },
-  // The server, or a part behind it, cannot do its work.
-  INTERNAL_ERROR: {
-    status: 500,
-    title: 'The server failed',
-    rule: 'ERR-5',
-    meaning: 'The server has a bug or a broken installation.',
-    remedy: 'Report the request_id to the operator of the service. Reads can be repeated safely.',
-  },
-  STORAGE_FAILED: {
-    status: 502,
-    title: 'The database failed',
-    rule: 'ERR-6',
-    meaning: 'The database could not execute the request.',
-    remedy: 'Try again later. Before you repeat a write, read whether it took effect.',
-  },
-  KEY_SERVER_FAILED: {
-    status: 502,
-    title: 'The server of the token keys failed',
-    rule: 'ERR-6',
-    meaning:
-      'Tokens cannot be verified, because the public keys of their issuer could not be fetched. The token may be ' +
-      'valid.',
-    remedy: 'Try again after half a minute with the same token, or use an API key.',
-  },
-  AUTHENTICATION_FAILED: {
-    status: 502,
-    title: 'The credential could not be checked',
-    rule: 'ERR-6',
-    meaning:
-      'The application authenticates its own credentials, and its check failed or took too long. The credential may ' +
-      'be valid.',
-    remedy: 'Try again shortly with the same credential, or use an API key.',
-  },
-  RATE_LIMIT_FAILED: {
-    status: 502,
-    title: 'The requests cannot be counted',
-    rule: 'ERR-6',
-    meaning:
-      'The shared store of rate limits cannot be reached, and the server is configured to refuse requests in that ' +
-      'case.',
-    remedy: 'Try again shortly. Nothing was changed.',
-  },
-  EXPORT_SPACE: {
-    status: 503,
-    title: 'There is no room for exports',
-    rule: 'LIM-8',
-    meaning: 'The exports of all callers use all the space that is reserved for exports.',
-    remedy: 'Wait until other exports expire, or delete exports of your own; then ask for a new export.',
-  },
-  OVERLOADED: {
-    status: 503,
-    title: 'The server is too busy',
-    rule: 'ERR-6',
-    meaning: 'The server has more work than it can finish in time. Nothing was changed.',
-    remedy: 'Try again after the seconds in Retry-After.',
-  },
-  READ_TOO_LONG: {
-    status: 503,
-    title: 'The read took too long',
-    rule: 'LIM-7',
-    meaning: 'The database worked on the read for as long as limits.readTime allows (10 seconds by default).',
-    remedy: 'Filter by an indexed field, replace contains by starts_with or q, or a high page number by a cursor.',
-  },
-  MAINTENANCE: {
-    status: 503,
-    title: 'The service is under maintenance',
-    rule: 'ERR-6',
-    meaning: 'The service is under maintenance; detail has the message of the operator. Nothing was changed.',
-    remedy: 'Try again after the seconds in Retry-After. Earlier responses stay valid, and jobs continue afterwards.',
-  },
-  NOT_READY: {
-    status: 503,
-    title: 'The server cannot take requests',
-    rule: 'OPS-5',
-    meaning:
-      'The database does not answer, or accepts no changes: its disk is full, or it is read-only or unreachable.',
-    remedy:
-      'Send requests to another server, and check again after the seconds in Retry-After. The log has the reason.',
-  },
-  SHUTTING_DOWN: {
-    status: 503,
-    title: 'The server is shutting down',
-    rule: 'ERR-6',
-    meaning: 'The server is stopping or restarting. Nothing was changed.',
-    remedy: 'Try again after the seconds in Retry-After.',
-  },
+  ...failures,
 } as const satisfies Record<string, FaultEntry>

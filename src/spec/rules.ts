@@ -4,6 +4,7 @@ import { accessRules } from './rules/access.ts'
 import { collectionRules } from './rules/collections.ts'
 import { conditionRules } from './rules/conditions.ts'
 import { deletionRules } from './rules/deletion.ts'
+import { eventRules } from './rules/events.ts'
 import { operationRules } from './rules/operation.ts'
 import { resourceRules } from './rules/resources.ts'
 import type { Rule, RuleLevel, RuleSection } from './rules/rule.ts'
@@ -15,6 +16,7 @@ export const ruleSections: readonly RuleSection[] = [
   ...conditionRules,
   ...deletionRules,
   ...accessRules,
+  ...eventRules,
   ...operationRules,
 ]
 

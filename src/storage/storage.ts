@@ -1,7 +1,9 @@
 /** The storage port: the program's interface to a database of any engine. */
 import type { Position } from '../model/predicate.ts'
 import type { ExportFormat } from '../plan/export-document.ts'
-import type { Create, Outcome, Plan } from '../plan/plan.ts'
+import type { Outcome } from '../plan/outcome.ts'
+import type { Create, EventsOutcome, Plan, ReadEvents } from '../plan/plan.ts'
+import type { DeliveryStore } from './delivery-store.ts'
 
 /** An API key as stored: never the secret, only its SHA-256 (AUT-2). */
 export interface StoredKey {
@@ -196,8 +198,8 @@ export interface JobStore {
   /** Begins a purge (DEL-7) if records are past their grace period and no purge runs. Returns whether it began. */
   beginPurge(job: { readonly id: string; readonly statusUrl: string }, now: number): Promise<boolean>
   /**
-   * Deletes idempotency keys after a day (MET-9), finished jobs after 30 days (JOB-4) and the files of exports that the
-   * database stores (JOB-6), in batches.
+   * Deletes idempotency keys after a day (MET-9), finished jobs after 30 days (JOB-4), events after the declared time
+   * (EVT-5) and the files of exports that the database stores (JOB-6), in batches.
    *
    * @param goesOn asked before each batch; left out: always
    * @returns their number
@@ -209,6 +211,22 @@ export interface JobStore {
 export interface PieceStore {
   /** The piece that begins at a byte; `undefined`: there is none. */
   read(job: string, start: number): Promise<Uint8Array | undefined>
+}
+
+/** The events of a database in their order (EVT-2). Clients never see positions (AUT-9). */
+export interface EventStore {
+  /**
+   * Reads events after a position. A read may take `limits.readTime` (LIM-7).
+   *
+   * @throws StorageFault where the database fails, or the read is stopped or refused
+   */
+  read(plan: ReadEvents, requester?: Requester): Promise<EventsOutcome>
+  /** The newest position: no event can appear at or before it any more. 0: there was none yet. */
+  horizon(): Promise<number>
+  /** The greatest position whose event is no longer kept (EVT-5); 0: all are kept. */
+  floor(): Promise<number>
+  /** The position of an event; `undefined`: it is not kept, or never was. */
+  find(id: string): Promise<number | undefined>
 }
 
 /** A group commit. */
@@ -273,6 +291,10 @@ export interface Storage {
   readonly exportsFolder: string | undefined
   /** The files of exports, where the database stores them for all servers. */
   readonly pieces: PieceStore | undefined
+  /** The events of the database; `undefined`: no resource is declared with events. */
+  readonly events: EventStore | undefined
+  /** Their deliveries to webhooks and functions; `undefined`: no resource is declared with events. */
+  readonly deliveries: DeliveryStore | undefined
   readonly keys: KeyStore
   readonly maintenance: MaintenanceStore
   readonly purgeClock: PurgeClockStore

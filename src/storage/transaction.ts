@@ -17,6 +17,8 @@ export type Statement = Pick<Sql, 'sql' | 'text' | 'values'> & {
   readonly standalone?: Standalone | undefined
   /** The record that such a statement writes. */
   readonly writes?: string | undefined
+  /** The counters that such a statement locks until its commit, by name (RES-16). */
+  readonly locks?: readonly string[] | undefined
   /** The statement advances the clock of a collection once, for a change of these records alone. */
   readonly touches?: Touched | undefined
   /** Its values never change, so reads that begin at the same time may share its rows. */
@@ -63,16 +65,16 @@ export function touching(tick: Pick<Sql, 'sql' | 'text' | 'values'>, touches: To
   return marked(tick, { ignoresRows: true, touches })
 }
 
-/** A statement that is a transaction of its own, and perhaps writes a record. */
+/** A statement that is a transaction of its own, and perhaps writes a record and locks counters. */
 export function standalone(
   statement: Pick<Sql, 'sql' | 'text' | 'values'>,
   kind: Standalone,
-  writes?: string,
+  { writes, locks }: Pick<Statement, 'writes' | 'locks'> = {},
 ): Statement {
-  return marked(statement, { standalone: kind, writes })
+  return marked(statement, { standalone: kind, writes, locks })
 }
 
-type Marks = Pick<Statement, 'commits' | 'ignoresRows' | 'standalone' | 'touches' | 'writes'>
+type Marks = Pick<Statement, 'commits' | 'ignoresRows' | 'standalone' | 'touches' | 'writes' | 'locks'>
 
 /**
  * A statement with marks. The getters build only the text that the engine reads. They belong to a class, because V8
@@ -85,6 +87,7 @@ class MarkedStatement implements Statement {
   readonly standalone: Standalone | undefined
   readonly touches: Touched | undefined
   readonly writes: string | undefined
+  readonly locks: readonly string[] | undefined
   readonly #statement: Pick<Sql, 'sql' | 'text'>
 
   constructor(statement: Pick<Sql, 'sql' | 'text' | 'values'>, marks: Marks) {
@@ -95,6 +98,7 @@ class MarkedStatement implements Statement {
     this.standalone = marks.standalone
     this.touches = marks.touches
     this.writes = marks.writes
+    this.locks = marks.locks
   }
 
   get sql(): string {

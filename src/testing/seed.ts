@@ -1,11 +1,12 @@
 /** Creates records for a test, past access rules: with the checks of a POST, as `resourced import` does. */
 import { uuidv7 } from 'uuidv7'
-import type { CallerView } from '../model/declaration.ts'
+import type { CallerView } from '../model/declared-functions.ts'
 import { suggest } from '../model/nearest.ts'
 import { always } from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { isRecordId } from '../model/text.ts'
-import type { Create, Outcome } from '../plan/plan.ts'
+import type { Outcome } from '../plan/outcome.ts'
+import type { Create } from '../plan/plan.ts'
 import type { Storage } from '../storage/storage.ts'
 
 /** What creates records. */
@@ -58,6 +59,6 @@ function refusal(collection: string, index: number, mistakes: readonly string[])
 }
 
 function mistakesOf(outcome: Outcome): readonly string[] {
-  if (!('issues' in outcome)) return [outcome.kind]
+  if (!('issues' in outcome) || outcome.issues === undefined) return [outcome.kind]
   return outcome.issues.map(({ code, message, pointer = '' }) => `${pointer} ${code} ${message}`.trim())
 }

@@ -7,7 +7,8 @@ import type { InterfaceDeclaration } from '../model/declaration.ts'
 import { timestamp } from '../model/time.ts'
 import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
 import { type CallerInput, readCaller } from '../policy/own-credentials.ts'
-import { type App, type AppOptions, clientAs, prepareApp } from '../server/create-app.ts'
+import { clientAs } from '../server/client-as.ts'
+import { type App, type AppOptions, prepareApp } from '../server/create-app.ts'
 import { createNodeServer, type NodeServer } from '../server/node/listener.ts'
 import type { RateOptions } from '../server/rates/rate-limiter.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -90,6 +91,11 @@ export interface TestApp<Declaration = InterfaceDeclaration> extends Omit<App, '
   key(caller: Pick<CallerInput, 'id' | 'roles'>): Promise<string>
   /** Waits until every background job has ended: deletions, exports, purges. */
   jobsFinished(): Promise<void>
+  /**
+   * Waits until every event is delivered to the functions of `on` and to webhooks. What failed is delivered again after
+   * the clock was moved.
+   */
+  deliveriesFinished(): Promise<void>
   /** Listens on a free port of the loopback interface. Returns the origin, such as `http://127.0.0.1:41235`. */
   listen(): Promise<string>
   /**
@@ -124,8 +130,13 @@ export async function testApp<const Declaration extends InterfaceDeclaration>(
   const settings = { ...options, rateLimit, database: 'sqlite::memory:' }
   const { versions, open, start } = prepareApp(declaration, settings, () => clock.now)
   const { basePath, current } = versions
-  const begin = () => start(open() as Storage)
-  let app = begin()
+  const begin = async () => {
+    const begun = start(open() as Storage)
+    // Functions of `on` get the changes that follow their registration.
+    await keepRunning(begun.deliveries?.settle() ?? Promise.resolve())
+    return begun
+  }
+  let app = await begin()
   let server: NodeServer | undefined
   let listening: Promise<string> | undefined
   let closed: Promise<void> | undefined
@@ -158,6 +169,7 @@ export async function testApp<const Declaration extends InterfaceDeclaration>(
       return key
     },
     jobsFinished: () => keepRunning(app.runner.idle()),
+    deliveriesFinished: () => keepRunning(app.deliveries?.settle() ?? Promise.resolve()),
     listen() {
       server ??= createNodeServer({ respond, problem: refuse, basePath })
       listening ??= server.listen('127.0.0.1', 0)
@@ -166,7 +178,7 @@ export async function testApp<const Declaration extends InterfaceDeclaration>(
     async reset() {
       const former = app
       clock.reset()
-      app = begin()
+      app = await begin()
       await keepRunning(former.close())
     },
     close() {
@@ -175,7 +187,7 @@ export async function testApp<const Declaration extends InterfaceDeclaration>(
     },
     [Symbol.asyncDispose]: () => made.close(),
   }
-  return made as Omit<typeof made, 'as' | 'seed'> & Pick<TestApp<Declaration>, 'as' | 'seed'>
+  return made as unknown as Omit<typeof made, 'as' | 'seed'> & Pick<TestApp<Declaration>, 'as' | 'seed'>
 }
 
 /** Keeps the process running while something is awaited: pauses between batches of jobs do not. */

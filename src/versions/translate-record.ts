@@ -7,8 +7,10 @@ import { isObject } from '../model/plain-copy.ts'
 import {
   type Draft,
   hasConversions,
+  isMapped,
   type MappedResource,
   type RecordValues,
+  type Resource,
   type VersionMapping,
 } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
@@ -37,7 +39,13 @@ export function createToStored({ mapping }: MappedResource, draft: Draft, empty:
   const changed = mapping.stored.fields.map(({ name }) => name).filter((name) => values[name] !== null)
   const missing = empty.issues.filter(({ pointer = '' }) => !mapping.fromStored.has(pointer.slice(1)))
   const issues = [...draft.issues.map((issue) => issueToStored(mapping, issue)), ...missing]
-  return { values, issues, changed }
+  return { values, issues, changed, ...storedNames(mapping, draft) }
+}
+
+/** The fields that decide whether the caller may write them, by their stored names. */
+function storedNames({ toStored }: VersionMapping, { assigned, refused }: Draft): Pick<Draft, 'assigned' | 'refused'> {
+  const stored = (names: readonly string[]) => names.flatMap((name) => toStored.get(name) ?? [])
+  return { ...(assigned && { assigned: stored(assigned) }), ...(refused && { refused: stored(refused) }) }
 }
 
 /**
@@ -57,7 +65,8 @@ export function updateToStored({ mapping }: MappedResource, current: RecordValue
     changed.push(field)
   }
   if (changed.length > 0) values['updated_at'] = draft.values['updated_at']
-  return { values, issues: draft.issues.map((issue) => issueToStored(mapping, issue)), changed }
+  const issues = draft.issues.map((issue) => issueToStored(mapping, issue))
+  return { values, issues, changed, ...storedNames(mapping, draft) }
 }
 
 function olderValue({ conversions }: VersionMapping, name: string, value: unknown): unknown {
@@ -94,15 +103,32 @@ export function jsonFromStored(resource: MappedResource, json: string): string {
       if (Object.hasOwn(made, name)) made[name] = olderValue(mapping, name, made[name])
     return made
   }
-  // Numbers that JavaScript cannot hold stay as they are written.
-  const exact = (name: string, value: unknown, context?: { source?: string }) => {
-    const source = context?.source
-    if (typeof value !== 'number' || source === undefined || String(value) === source) return value
-    return mapping.conversions.has(name) ? value : rawJson(source)
-  }
-  const parsed = JSON.parse(json, exact)
+  const parsed = parseExactly(json, (name) => mapping.conversions.has(name))
   const write = (record: unknown) => JSON.stringify(convert(record))
   return Array.isArray(parsed) ? parsed.map(write).join(',\n') : write(parsed)
+}
+
+/**
+ * Parses JSON. Numbers that JavaScript cannot hold stay as they are written.
+ *
+ * @param isRead whether the value of a member is read as a number all the same
+ */
+function parseExactly(json: string, isRead: (name: string) => boolean): unknown {
+  return JSON.parse(json, (name: string, value: unknown, context?: { source?: string }) => {
+    const source = context?.source
+    if (typeof value !== 'number' || source === undefined || String(value) === source) return value
+    return isRead(name) ? value : rawJson(source)
+  })
+}
+
+/**
+ * The record that an event shows, with its values converted to those of an older version.
+ *
+ * @param resource of the version; `undefined`: the version does not have the collection
+ */
+export function shownFromStored(resource: Resource | undefined, record: unknown): unknown {
+  if (resource === undefined || !isMapped(resource) || !hasConversions(resource) || !isObject(record)) return record
+  return parseExactly(jsonFromStored(resource, JSON.stringify(record)), () => false)
 }
 
 // TypeScript's library does not declare it yet.

@@ -52,6 +52,9 @@ function translatePredicate(resource: MappedResource, predicate: Predicate, unkn
   switch (predicate.kind) {
     case 'always':
     case 'never':
+    case 'event':
+    // What a caller may not read is masked afterwards, in stored terms.
+    case 'masked':
       return predicate
     case 'and':
       return allOf(predicate.terms.map((term) => translatePredicate(resource, term, unknown)))

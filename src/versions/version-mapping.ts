@@ -12,10 +12,11 @@ import {
   type Conversion,
   type Field,
   type Resource,
-  shapeHash,
   type VersionMapping,
   withIndexes,
 } from '../model/resource.ts'
+import { shapeHash } from '../model/shape.ts'
+import { eventsOfVersion } from './events-of-version.ts'
 
 /** A field as an older version has it. */
 interface OlderField {
@@ -138,7 +139,12 @@ function catalogOf(catalog: Catalog, version: string, all: readonly OlderCollect
     existing.map(({ stored, name, fields }) => [stored.name, { name, fields: namesByStored(fields) }]),
   )
   const resources = existing.map((each) => resourceOf(each, version, collections))
-  return { ...catalog, version, resources: new Map(resources.map((each) => [each.name, each])), versions: new Map() }
+  const named = new Map(resources.map((each) => [each.name, each]))
+  const system = [...catalog.system.values()].flatMap((each): [string, Resource][] => {
+    const own = each.order === 'by-position' ? eventsOfVersion(each, { version, collections, resources: named }) : each
+    return own === undefined ? [] : [[own.name, own]]
+  })
+  return { ...catalog, version, resources: named, system: new Map(system), versions: new Map() }
 }
 
 /** The names of fields by those of the stored ones. */
@@ -202,7 +208,10 @@ function fieldOf(
   collections: VersionMapping['collections'],
 ): Field {
   const completed = completeField(name, declared, field !== undefined && field === stored.owner, true)
-  const made = { ...completed, transitions: transitionsOf(stored.field.get(field ?? ''), conversion) }
+  const current = stored.field.get(field ?? '')
+  const { set, sequence } = current ?? completed
+  const readOnly = completed.readOnly || set !== undefined || sequence !== undefined
+  const made = { ...completed, set, sequence, readOnly, transitions: transitionsOf(current, conversion) }
   if (made.reference === undefined) return made
   const { collection, onDelete } = made.reference
   return { ...made, reference: { collection: collections.get(collection)?.name ?? collection, onDelete } }

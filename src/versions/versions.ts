@@ -94,7 +94,7 @@ export function isDeprecated({ deprecatedAt }: Version, now: number): boolean {
 }
 
 /** Whether a version is retired at a time. */
-export function isRetired({ sunsetAt }: Version, now: number): boolean {
+export function isRetired({ sunsetAt }: Pick<Version, 'sunsetAt'>, now: number): boolean {
   return sunsetAt !== undefined && sunsetAt <= now
 }
 

@@ -123,7 +123,7 @@ export async function openPage(context: TestContext, site: Site, path: string, v
     }
   })
   const page = await profile.newPage()
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(30_000)
   if (key !== undefined) await page.addInitScript(`sessionStorage.setItem('resourced.credential', '${key}')`)
   context.after(async () => {
     await profile.close()

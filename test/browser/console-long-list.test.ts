@@ -124,7 +124,7 @@ test('every part of a million records is reached with keys and the scroll bar, a
 }, async (context) => {
   const { page, asked } = await openList(context)
   await page.locator('tr[data-row="3"] a').focus()
-  await page.keyboard.press('PageDown')
+  await press(page, 'PageDown', 0)
   await reach(page, (place) => place > 0, 'a page')
   const step = await rest(page)
   await page.keyboard.press('Home')

@@ -1,4 +1,4 @@
-/** The console offers each caller what `GET /caller` says that the caller may do, and nothing else (AUT-11). */
+/** The console offers each caller what `GET /caller` says that the caller may do, and nothing else (AUT-11, AUT-13, AUT-14). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -6,6 +6,7 @@ import { Type } from 'typebox'
 import { defineInterface } from '../../src/model/inference/define-interface.ts'
 import { reference } from '../../src/model/type.ts'
 import { noBrowser, openConsole, openPage, type Site, serveSite } from './browser.ts'
+import { hasSaved, save } from './console.ts'
 import { type Ask, askAs } from './studio-records.ts'
 
 const skip = noBrowser
@@ -25,6 +26,13 @@ const library = defineInterface({
       },
     },
     authors: { fields: { name: Type.String() }, access: { read: 'anyone', update: ['role:editor', 'role:admin'] } },
+    members: {
+      fields: { name: Type.String(), fine: Type.Integer({ filter: true }), card: Type.String() },
+      access: {
+        ...{ read: 'anyone', create: 'role:admin', update: 'anyone' },
+        fields: { fine: { read: 'role:admin', write: 'role:admin' }, card: { write: 'role:admin' } },
+      },
+    },
     loans: { fields: { reader: Type.String() }, access: { read: 'role:admin', create: ['role:editor', 'role:admin'] } },
   },
 })
@@ -69,6 +77,31 @@ for (const { subject, roles } of callers) {
       await offers(page, 'button', 'Save', may(collection, 'update'))
     }
     await offers(page, 'link', 'API keys', may('api-keys', 'read'))
+  })
+}
+
+for (const { subject, roles } of callers.filter(({ subject }) => subject !== 'editor')) {
+  const isAdmin = roles.includes('admin')
+  test(`AUT-13, AUT-14: a caller sees the fields that they may read, and inputs of those they may write: ${subject}`, {
+    skip,
+  }, async (context) => {
+    const site = await serveSite(context, library)
+    const root = askAs(site.url, await site.keyFor('root', ['admin']))
+    const { id } = (await root('POST', '/members', { name: 'Ann', fine: 71_234, card: 'Gold' })).body
+    const page = await openConsole(context, site, '/members', { key: await site.keyFor(subject, roles) })
+    await page.getByText('Gold').waitFor()
+    assert.equal(await page.getByRole('columnheader', { name: 'Fine' }).count(), Number(isAdmin))
+    await show(page, site, `/members/${id}`)
+    await page.getByRole('textbox', { name: 'Name' }).fill('Ann Lee')
+    assert.equal(await page.getByLabel('Fine', { exact: true }).count(), Number(isAdmin))
+    assert.equal(await page.getByLabel('Card', { exact: true }).count(), Number(isAdmin))
+    assert.equal((await page.content()).includes('Fine'), isAdmin)
+    await save(page).click()
+    await hasSaved(page)
+    const { name, fine, card } = (await root('GET', `/members/${id}`)).body
+    assert.deepEqual({ name, fine, card }, { name: 'Ann Lee', fine: 71_234, card: 'Gold' })
+    // A value that may only be read is shown beside the form.
+    assert.equal(await page.locator('.read-only').getByText('Gold').count(), Number(!isAdmin))
   })
 }
 

@@ -71,7 +71,7 @@ const focused = `(() => {
 export async function tabTo(page: Page, name: string): Promise<void> {
   const seen: string[] = []
   // A view that is still loading gets its controls later.
-  const until = Date.now() + 15_000
+  const until = Date.now() + 30_000
   while (Date.now() < until) {
     await page.keyboard.press('Tab')
     const at = (await page.evaluate(focused)) as { name: string; isVisible: boolean; isBody: boolean }

@@ -76,13 +76,15 @@ test('the example of react-admin lists, changes, deletes and restores records', 
   context.after(() => page.close())
   const thrown: string[] = []
   page.on('pageerror', ({ message }) => thrown.push(message))
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(30_000)
   await page.goto(url)
   await page.getByLabel('API key').fill('admin')
   await page.getByRole('button', { name: 'Sign in' }).click()
 
   await page.getByRole('link', { name: 'Measure' }).waitFor()
-  assert.equal(await page.getByRole('cell', { name: 'Roof' }).count(), 3)
+  const roofs = page.getByRole('cell', { name: 'Roof' })
+  await roofs.nth(2).waitFor()
+  assert.equal(await roofs.count(), 3)
   await page.getByLabel('Search').fill('ord')
   await page.getByText('1 records').waitFor()
   await page.getByLabel('Select Order').click()

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { type ClientOptions, createClient, etagOf, Job, type OnConflict, ProblemError } from '../../src/client/index.ts'
 import type { Infer } from '../../src/index.ts'
+import { isSignedBy, startReceiver, until } from '../receiver.ts'
 import { type notebooks, serveNotes } from './notes.ts'
 
 type Note = Infer<typeof notebooks, 'notes'>
@@ -228,6 +229,29 @@ it('AUT-11: the client says who calls', async (context) => {
   const { client } = await typedClient(context)
   const { id, roles, permissions } = await client.caller.get()
   assert.deepEqual([id, roles, permissions['notes']?.['read']?.granted], ['ann', ['admin'], 'all'])
+})
+
+it('EVT-8, EVT-11: webhooks and their deliveries are called like collections', async (context) => {
+  const { client } = await typedClient(context)
+  const receiver = await startReceiver(context)
+  const { secret, ...webhook } = await client.webhooks.create({ url: receiver.url, collections: ['notebooks'] })
+  assert.deepEqual(await client.webhooks.get(webhook.id), webhook)
+  const { secret: rotated, disabled_at } = await client.webhooks.update(webhook.id, { rotate_secret: true })
+  const paused = await client.webhooks.update(webhook.id, { active: false })
+  assert.deepEqual([paused.active, disabled_at, secret === rotated], [false, null, false])
+  const { active } = await client.webhooks.update(paused, { active: true })
+  assert.ok(active)
+  const { id } = await client.notebooks.create({ name: 'Recipes' })
+  const deliveries = () => client.webhooks.within(webhook).deliveries.list({ status: 'succeeded' })
+  await until(async () => (await deliveries()).data.length === 1)
+  const [first] = (await deliveries()).data
+  assert.deepEqual([first?.record, first?.kind, first?.answer?.status], [id, 'created', 204])
+  const again = await client.deliveries.create({ webhook_id: webhook.id, event_id: String(first?.event_id) })
+  assert.deepEqual([again.status, (await client.deliveries.get(again.id)).event_id], ['pending', first?.event_id])
+  await until(async () => (await deliveries()).data.length === 2)
+  assert.ok(receiver.got.every((message) => isSignedBy(secret, message) && isSignedBy(rotated, message)))
+  await client.webhooks.delete(webhook.id)
+  assert.deepEqual((await client.webhooks.list()).data, [])
 })
 
 it('QRY-1: filters, lists of values, and fields are what the server reads', async (context) => {

@@ -10,7 +10,7 @@ const access = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'an
 export const notebooks = defineInterface({
   name: 'notebooks',
   resources: {
-    notebooks: { fields: { name: Type.String({ maxLength: 100 }) }, access },
+    notebooks: { fields: { name: Type.String({ maxLength: 100 }) }, events: true, access },
     notes: {
       fields: {
         title: Type.String({ minLength: 1, maxLength: 100, sort: true, filter: true, search: true }),
@@ -33,8 +33,9 @@ export const notebooks = defineInterface({
 /** Serves the notebooks until the test ends. Every request is one of the caller `ann`. */
 export async function serveNotes(context: TestContext): Promise<string> {
   const database = await newDatabase()
-  const authenticate = () => ({ id: 'ann', roles: ['admin'] })
-  const app = createApp(notebooks, { database: database.address, log: false, authenticate })
+  const authenticate = () => ({ id: 'ann', roles: ['admin'], expiresAt: Number.POSITIVE_INFINITY })
+  const webhookNetworks = ['127.0.0.1/32']
+  const app = createApp(notebooks, { database: database.address, log: false, authenticate, webhookNetworks })
   const server = createServer(toNodeHandler(app))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   context.after(async () => {

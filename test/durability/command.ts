@@ -35,12 +35,13 @@ export async function startServer(
   options: readonly string[] = ['--http'],
   variables: Readonly<Record<string, string>> = {},
   database = `sqlite:${databaseFile(folder)}`,
+  declaration = join(folder, 'diary.json'),
 ): Promise<ServerProcess> {
   const workers = process.env.TEST_WORKERS ?? '1'
   const parameters = [
     'serve',
     ...(database.includes(':memory:') ? [] : ['--workers', workers]),
-    join(folder, 'diary.json'),
+    declaration,
     '--database',
     database,
     '--port',
@@ -51,7 +52,7 @@ export async function startServer(
   ]
   const child = spawn(process.execPath, [command, ...parameters], {
     cwd: folder,
-    env: { ...environmentOf(folder), ...variables },
+    env: { ...environment, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A group of its own, so that all of its processes can be killed at the same moment.
     detached: workers !== '1',
@@ -97,16 +98,14 @@ export function createKey(folder: string, database = `sqlite:${databaseFile(fold
   const parameters = [command, 'keys', 'create', '--subject', 'root', '--roles', 'admin', '--database', database]
   const { status, stdout, stderr } = spawnSync(process.execPath, parameters, {
     encoding: 'utf8',
-    env: environmentOf(folder),
+    env: environment,
   })
   assert.equal(status, 0, stderr)
   return stdout.trim()
 }
 
-// What was compiled once starts faster.
-function environmentOf(folder: string): NodeJS.ProcessEnv {
-  return { NODE_COMPILE_CACHE: join(folder, 'compiled'), ...process.env }
-}
+// What was compiled once starts faster. Servers that are killed soon keep nothing of it: a later run finds it.
+const environment = { NODE_COMPILE_CACHE: join(import.meta.dirname, '../../.resourced/compiled'), ...process.env }
 
 /** The file of a folder's database. */
 export function databaseFile(folder: string): string {

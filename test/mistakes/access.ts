@@ -112,6 +112,82 @@ export const accessMistakes: readonly Mistake[] = [
     path: 'resources.tasks.access.update.where',
   },
   {
+    name: 'access of an unknown field',
+    at: `${tasks}/access/fields`,
+    write: { titel: { read: 'anyone' } },
+    path: 'resources.tasks.access.fields.titel',
+    remedy: /"title"/,
+  },
+  {
+    name: 'access of a field that every record shows',
+    at: `${tasks}/access/fields`,
+    write: { created_at: { read: 'nobody' } },
+    path: 'resources.tasks.access.fields.created_at',
+    remedy: /access\.read/,
+  },
+  {
+    name: 'access of a field that says nothing',
+    at: `${tasks}/access/fields`,
+    write: { title: {} },
+    path: 'resources.tasks.access.fields.title',
+  },
+  {
+    name: 'another use of a field',
+    at: `${tasks}/access/fields`,
+    write: { title: { raed: 'anyone' } },
+    path: 'resources.tasks.access.fields.title.raed',
+    remedy: /"read"/,
+  },
+  {
+    name: 'no rule for a field',
+    at: `${tasks}/access/fields`,
+    write: { title: { read: [] } },
+    path: 'resources.tasks.access.fields.title.read',
+    remedy: /"nobody"/,
+  },
+  {
+    name: 'an unknown rule for a field',
+    at: `${tasks}/access/fields`,
+    write: { title: { read: ['editor'] } },
+    path: 'resources.tasks.access.fields.title.read[0]',
+    remedy: /"role:editor"/,
+  },
+  {
+    name: 'reading a writeOnly field',
+    at: {
+      [`${fields}/pin`]: { type: 'string', writeOnly: true, optional: true },
+      [`${tasks}/access/fields`]: { pin: { read: 'nobody' } },
+    },
+    path: 'resources.tasks.access.fields.pin.read',
+    message: /writeOnly/,
+  },
+  {
+    name: 'writing a field that the server sets',
+    at: {
+      [`${fields}/count`]: { type: 'integer', readOnly: true, optional: true },
+      [`${tasks}/access/fields`]: { count: { write: 'role:admin' } },
+    },
+    path: 'resources.tasks.access.fields.count.write',
+    message: /server sets/,
+  },
+  ...[
+    { set: { onCreate: { caller: 'id' } }, type: 'string' },
+    { set: { onUpdate: { now: true } }, type: 'string', format: 'date-time', optional: true },
+    { sequence: {} },
+  ].map((made) => ({
+    name: `writing a field with ${Object.keys(made)[0]}: ${JSON.stringify(made)}`,
+    at: { [`${fields}/made`]: made, [`${tasks}/access/fields`]: { made: { write: 'role:admin' } } },
+    path: 'resources.tasks.access.fields.made.write',
+    message: /server sets/,
+    remedy: new RegExp(`"${Object.keys(made)[0]}"`),
+  })),
+  {
+    name: 'a required field that creators may not write',
+    at: { [`${tasks}/access/create`]: 'anyone', [`${tasks}/access/fields`]: { title: { write: 'role:admin' } } },
+    path: 'resources.tasks.access.fields.title.write',
+    remedy: /default/,
+  },
+  {
     name: 'through itself',
     at: {
       [`${fields}/parent_id`]: { reference: 'tasks', optional: true },

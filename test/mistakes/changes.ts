@@ -15,6 +15,12 @@ const same = (value: unknown) => value
 export const changesMistakes: readonly Mistake[] = [
   { name: 'changes that are no array', at: { versions, changes: {} }, path: 'changes' },
   { name: 'a change that is a text', at: { versions, changes: ['v2'] }, path: 'changes[0]' },
+  {
+    name: 'a former name that events need',
+    at: { versions, changes: [{ version: 'v2', resource: 'tasks', was: 'events' }], 'resources/tasks/events': true },
+    path: 'changes[0].was',
+    message: /because tasks has events/,
+  },
   wrong('an unknown key of a change', { renamed: {} }, 'renamed', { remedy: /"rename"/ }),
   wrong('a change of a version that is not there', { version: 'v3' }, 'version', { remedy: /v2/ }),
   wrong('a change of the oldest version', { version: 'v1' }, 'version', { message: /oldest/ }),

@@ -24,6 +24,7 @@ export const interfaceMistakes: readonly Mistake[] = [
   { name: 'an empty title', at: 'title', write: ' ', path: 'title' },
   { name: 'a title of two lines', at: 'title', write: 'a\nb', path: 'title', remedy: /description/ },
   { name: 'a description that is no text', at: 'description', write: 3, path: 'description' },
+  { name: 'an authorize that is data', at: 'authorize', write: { role: 'a' }, path: 'authorize', remedy: /JavaScript/ },
   { name: 'an unknown key', at: 'resource', write: {}, path: 'resource', remedy: /"resources"/ },
   { name: 'no resources', at: 'resources', write: undefined, path: 'resources' },
   { name: 'resources as an array', at: 'resources', write: [], path: 'resources' },
@@ -71,6 +72,18 @@ export const interfaceMistakes: readonly Mistake[] = [
     at: 'limits',
     write: { exports: { total: '10 GiB' } },
     path: 'limits.exports.total',
+  },
+  {
+    ...{ name: 'events kept for a month', at: 'limits', write: { events: { retention: 'P1M' } } },
+    ...{ path: 'limits.events.retention', remedy: /P30D/ },
+  },
+  {
+    ...{ name: 'events kept for no time', at: 'limits', write: { events: { retention: 'PT0S' } } },
+    ...{ path: 'limits.events.retention', remedy: /P7D/ },
+  },
+  {
+    ...{ name: 'no streams', at: 'limits', write: { events: { streams: 0 } } },
+    path: 'limits.events.streams',
   },
   {
     name: 'a rate by day',

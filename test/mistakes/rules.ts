@@ -48,6 +48,38 @@ export const rulesMistakes: readonly Mistake[] = [
     path: 'resources.tasks.rules[0].check',
   },
   {
+    name: 'a prepare that is data',
+    at: `${tasks}/prepare`,
+    write: { title: 'x' },
+    path: 'resources.tasks.prepare',
+    remedy: /TypeScript or JavaScript/,
+  },
+  {
+    name: 'a prepare that awaits',
+    at: `${tasks}/prepare`,
+    write: async () => ({}),
+    path: 'resources.tasks.prepare',
+    remedy: /without async/,
+  },
+  {
+    name: 'a function of an unknown kind of event',
+    at: { [`${tasks}/on`]: { changed: 'mail' }, [`${tasks}/events`]: true },
+    path: 'resources.tasks.on.changed',
+  },
+  {
+    name: 'a function of events that is data',
+    at: { [`${tasks}/on`]: { created: 'mail' }, [`${tasks}/events`]: true },
+    path: 'resources.tasks.on.created',
+    remedy: /TypeScript or JavaScript/,
+  },
+  {
+    name: 'functions without events',
+    at: `${tasks}/on`,
+    write: { created: () => {} },
+    path: 'resources.tasks.on',
+    remedy: /events: true/,
+  },
+  {
     name: 'check and a code',
     at: `${tasks}/rules`,
     write: [{ on: 'create', check: () => undefined, code: 'A' }],

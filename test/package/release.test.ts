@@ -72,7 +72,7 @@ function repository(context: TestContext, tests = 'exit 0') {
     "const { cpSync, mkdirSync } = require('node:fs')\nmkdirSync('dist')\ncpSync('package.json', 'dist/package.json')\ncpSync('lib.js', 'dist/lib.js')\n",
   )
   write('lib.js', 'module.exports = 1\n')
-  const scripts = { build: 'node build.js' }
+  const scripts = { build: 'node build.js', 'test:release': 'sh .ci/run' }
   write('package.json', JSON.stringify({ name: 'small', version: '1.2.3', private: true, scripts }))
   const push = () => {
     git('checkout', '--quiet', '-B', 'main')

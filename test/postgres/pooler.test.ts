@@ -24,7 +24,7 @@ async function pooledCluster(context: TestContext, settings: Readonly<Record<str
   return { cluster, bouncer }
 }
 
-const scenarios = ['con', 'con-writers', 'del', 'del-states', 'met', 'met-idempotency', 'pag', 'job']
+const scenarios = ['con', 'con-writers', 'del', 'del-states', 'met', 'met-idempotency', 'pag', 'job', 'evt-functions']
 
 test(`the scenarios of ${scenarios.join(', ')} hold through a pooler`, { skip, timeout: 300_000 }, async (context) => {
   const { cluster, bouncer } = await pooledCluster(context, { default_pool_size: 6 })

@@ -24,6 +24,22 @@ it('AUT-11: each caller sees for each action whether it is permitted on all reco
   assert.equal((await send({ path: '/v1/projects?include_deleted=true', as: 'root' })).status, 200)
 })
 
+it('AUT-11, EVT-4: it says whether the caller reads all events, some or none', async (context) => {
+  const notes = (access: object) => ({ fields: { text: { type: 'string' } }, access, events: true }) as const
+  const all = { read: ['anyone'], readDeleted: ['role:admin'] }
+  const cases = [
+    [{ open: notes(all) }, 'all', 'some'],
+    [{ open: notes(all), closed: notes({ read: 'role:admin' }) }, 'all', 'some'],
+    [{ open: notes(all), closed: notes({ read: 'nobody' }) }, 'some', 'some'],
+    [{ closed: notes({ read: 'role:editor' }) }, 'none', 'none'],
+  ] as const
+  for (const [resources, ofRoot, ofAnn] of cases) {
+    const { send } = await trialFor(context, { name: 'notes', resources }, { memory: true })
+    const granted = async (as: string) => (await send({ path: '/v1/caller', as })).json.permissions.events.read.granted
+    assert.deepEqual([await granted('root'), await granted('ann')], [ofRoot, ofAnn])
+  }
+})
+
 it('AUT-11: only authenticated callers read it, and nothing else is at this address', async (context) => {
   const { send } = await trialFor(context, studio, { memory: true })
   assert.equal((await send({ path: '/v1/caller', as: null })).status, 401)

@@ -256,5 +256,5 @@ async function bytesOf({ body }: HttpResponse): Promise<Buffer> {
     assert.equal(bytes.length, body.length)
     return bytes
   }
-  return Buffer.from(body ?? '')
+  return Buffer.from((body ?? '') as string)
 }

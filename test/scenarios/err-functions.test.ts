@@ -123,6 +123,24 @@ it('ERR-4: checks of deletions and restorations have the same limits', async (co
   assert.equal((await send({ method: 'POST', path: `/v1/things/${fine.id}/restore` })).status, 200)
 })
 
+it('ERR-4: the record before a change is as frozen as the one after it', async (context) => {
+  const tries: Readonly<Record<string, (current: Any) => unknown>> = {
+    value: (current) => Object.assign(current, { name: 'x' }),
+    inside: (current) => current['labels']?.push('x' as never),
+    deletion: (current) => delete current['labels'],
+  }
+  const check = ({ current, next }: RuleContext) => void tries[String(next?.['name'])]?.(current as Any)
+  const rules = [{ on: 'update', check }] as BusinessRule[]
+  const trial = await trialFor(context, { name: 'x', resources: { things: { fields, access: anyone, rules } } })
+  const { id } = await trial.make('things', { name: 'a', labels: ['y'] })
+  for (const name of Object.keys(tries)) {
+    assert.equal((await trial.send({ method: 'PATCH', path: `/v1/things/${id}`, body: { name } })).status, 500, name)
+  }
+  assert.equal(logged(trial).length, 3)
+  for (const line of logged(trial)) assert.match(line, /rules\[0\]\.check threw TypeError/)
+  assert.deepEqual((await trial.send({ path: `/v1/things/${id}` })).json.labels, ['y'])
+})
+
 it('ERR-4: the error of a check keeps its code, message and pointer, and nothing else of it is sent', async (context) => {
   const check = () => ({ code: 'NOT_TODAY', message: 'Come back.', pointer: '/name', secret: 'canary', ids: ['x'] })
   const rules = [{ on: 'create', check }] as BusinessRule[]

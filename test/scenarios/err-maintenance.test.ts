@@ -117,6 +117,8 @@ function awayBut({ maintenance }: Storage): { readonly storage: Storage; readonl
     ...{
       exportsFolder: undefined,
       pieces: undefined,
+      events: undefined,
+      deliveries: undefined,
       jobs: nothing('jobs'),
       purgeClock: nothing('purgeClock'),
       keys: nothing('keys'),

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { it } from 'node:test'
+import { isStream } from '../../src/http/message.ts'
 import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
 import { audience, claimsAt, issuer, pairOf, sign } from '../../src/policy/jwt.fixture.ts'
 import { readJwt } from '../../src/server/jwt.ts'
@@ -211,6 +212,62 @@ it('OPS-1: jobs are counted by task and result, and failed batches are counted t
   while (!current.seen.some(({ kind }) => kind === 'job')) await new Promise((resolve) => setTimeout(resolve, 20))
   assert.deepEqual(await counted(current, 'jobs_total'), { '{task="deletion",status="succeeded"}': 1 })
   assert.deepEqual(await counted(current, 'job_batch_failures_total'), { '{task="deletion"}': 1 })
+})
+
+it('OPS-1: streams, deliveries and webhooks that are turned off are counted, and logged where they fail', async (context) => {
+  let isBroken = true
+  const created = () => {
+    if (isBroken) throw new Error('not now')
+  }
+  const tasks = { fields: { title: { type: 'string' } }, events: true, on: { created } } as const
+  const current = await trialFor(context, { name: 'office', resources: { tasks } })
+  const { app, send, make, keys, seen } = current
+  const headers = { accept: 'text/event-stream', authorization: `Bearer ${keys.get('root')}` }
+  const asked = { method: 'GET', target: '/v1/events', headers, secure: true, address: '127.0.0.1' }
+  const open = async (mayWrite: boolean) => {
+    const { body } = await app.respond({ ...asked, readBody: async () => new Uint8Array() })
+    assert.ok(isStream(body))
+    body.open({ write: () => mayWrite, end() {}, abort() {} })
+    return body
+  }
+  const [left, slow] = [await open(true), await open(false)]
+  const metrics = async (name: string) => seriesOf(await metricsAfter(seen)).get(name)
+  assert.equal(await metrics('event_streams_open'), 2)
+  const { key, id } = await make('api-keys', { subject: 'root', roles: ['admin'] })
+  const callers = keys as Map<string, string>
+  callers.set('guest', key)
+  const webhook = await make('webhooks', { url: 'https://receiver.example.com/' }, 'guest')
+  await send({ method: 'DELETE', path: `/v1/api-keys/${id}` })
+  await make('tasks', { title: 'a' })
+  await app.deliveries?.settle()
+  assert.equal((await counted(current, 'delivery_attempts_total'))['{to="function",outcome="repeated"}'], 1)
+  isBroken = false
+  await make('tasks', { title: 'b' })
+  await app.deliveries?.settle()
+  assert.equal((await counted(current, 'delivery_attempts_total'))['{to="function",outcome="succeeded"}'], 1)
+  assert.equal(await metrics('webhooks_disabled_total'), 1)
+  for (let turn = 0; (await metrics('events_sent_total')) !== 2; turn++) {
+    assert.ok(turn < 500, 'events are counted')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  left.closed()
+  assert.ok('abort' in slow)
+  ;(slow as { abort(): void }).abort()
+  assert.deepEqual(await counted(current, 'event_streams_ended_total'), {
+    '{reason="client"}': 1,
+    '{reason="slow"}': 1,
+  })
+  assert.equal(await metrics('event_streams_open'), 0)
+  const failed = { kind: 'delivery', delivery: 'd', to: 'function', consumer: 'tasks.on', reason: 'no' } as const
+  const lines: Record<string, unknown>[] = []
+  const log = logTo('info', { write: (line) => void lines.push(JSON.parse(line)) })
+  for (const each of [...seen, { ...failed, outcome: 'failed' } as const]) if (each.kind !== 'request') log(each)
+  const linesOf = (message: string) =>
+    lines.flatMap(({ msg, level: _level, time: _time, ...line }) => (msg === message ? [line] : []))
+  assert.deepEqual(linesOf('stream cut off'), [{ reason: 'slow', caller: 'root' }])
+  assert.deepEqual(linesOf('delivery failed'), [{ delivery: 'd', consumer: 'tasks.on', reason: 'no' }])
+  const reason = 'The credential that made the webhook has expired, or was revoked.'
+  assert.deepEqual(linesOf('webhook disabled'), [{ webhook: webhook.id, reason }])
 })
 
 it('OPS-1: rejected requests are counted by the exceeded limit', async (context) => {

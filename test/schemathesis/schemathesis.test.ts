@@ -18,9 +18,9 @@ import { everything } from '../declarations-everything.ts'
 import { shop } from '../declarations-shop.ts'
 import { newDatabase } from '../engine.ts'
 
-/** The fewest cases of all interfaces together: fewer were not generated, or not sent. */
-const fewest = 20_000
 const examples = process.env['SCHEMATHESIS_EXAMPLES'] ?? '5'
+/** The fewest cases of all interfaces together: fewer were not generated, or not sent. */
+const fewest = Math.min(20_000, 4_000 * Number(examples))
 // The same requests each time, so that a change is judged by what it changes; another number looks for what nobody has
 // seen yet.
 const seed = process.env['SCHEMATHESIS_SEED'] ?? '1'

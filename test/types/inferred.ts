@@ -1,6 +1,6 @@
 /** The types that a declaration carries, compared by the compiler with those that its requests and responses have. */
 import { expectTypeOf } from 'expect-type'
-import { type App, defineInterface, type Infer, reference, Type } from 'resourced'
+import { type App, defineInterface, type EventContext, type Infer, reference, Type } from 'resourced'
 import type { InterfaceTypes, TypesOf } from '../../src/client/interface-types.ts'
 
 const api = defineInterface({
@@ -23,6 +23,25 @@ const api = defineInterface({
         secret: Type.Optional(Type.String({ writeOnly: true })),
       },
       within: 'project_id',
+      events: true,
+      on: {
+        created: async ({ event, record, client, signal }) => {
+          expectTypeOf(record?.status).toEqualTypeOf<'open' | 'done' | undefined>()
+          expectTypeOf(record).not.toHaveProperty('secret')
+          expectTypeOf(event.kind).toEqualTypeOf<'created' | 'updated' | 'deleted' | 'restored' | 'purged'>()
+          expectTypeOf(signal).toEqualTypeOf<AbortSignal>()
+          await client['projects']?.update(String(record?.project_id), { name: 'x' })
+        },
+        deleted: ({ record }) => expectTypeOf(record).toEqualTypeOf<null>() as never,
+      },
+      prepare: ({ current, next, caller, now }) => {
+        expectTypeOf(current?.status).toEqualTypeOf<'open' | 'done' | undefined>()
+        expectTypeOf(next.due_on).toEqualTypeOf<string | null>()
+        expectTypeOf(next.id).toEqualTypeOf<string>()
+        expectTypeOf(caller.roles).toEqualTypeOf<readonly string[]>()
+        expectTypeOf(now).toEqualTypeOf<number>()
+        return { ...next, number: (current?.number ?? 0) + 1 }
+      },
       rules: [
         {
           on: 'update',
@@ -144,7 +163,65 @@ expectTypeOf<Infer<typeof api, 'notes', 'filter'>['size[gt]']>().toEqualTypeOf<n
 
 // The client in process.
 declare const app: App
+expectTypeOf(app.as({ id: 'ann', roles: [] })).toExtend<EventContext['client']>()
 const own = app.as<typeof api>({ id: 'ann', roles: [] })
 expectTypeOf(own.notes.get).returns.resolves.toHaveProperty('kind').toEqualTypeOf<'idea' | 'plan'>()
 // @ts-expect-error: no collection has this name.
 own.nots
+
+defineInterface({
+  name: 'visits',
+  resources: {
+    visits: {
+      fields: { seconds: Type.Integer({ default: 0 }) },
+      // @ts-expect-error: the field is a number.
+      prepare: ({ next }) => ({ ...next, seconds: 'many' }),
+    },
+  },
+})
+
+defineInterface({
+  name: 'doors',
+  resources: { doors: { fields: { name: Type.String() } } },
+  authorize: async ({ action, id, caller, signal }) => {
+    expectTypeOf(action).toEqualTypeOf<'read' | 'create' | 'update' | 'delete' | 'restore' | 'export' | undefined>()
+    expectTypeOf(id).toEqualTypeOf<string | undefined>()
+    expectTypeOf(signal).toEqualTypeOf<AbortSignal>()
+    return caller.id === 'ann' ? { code: 'NO', message: 'No.' } : undefined
+  },
+})
+
+// Values that the server sets (RES-14 to RES-16).
+const desk = defineInterface({
+  name: 'desk',
+  resources: {
+    projects: { fields: { name: Type.String() } },
+    tickets: {
+      fields: {
+        title: Type.String(),
+        project_id: reference('projects', { immutable: true }),
+        number: Type.Sequence({ per: 'project_id', filter: true, sort: true }),
+        author: Type.String({ default: { caller: 'id' } }),
+        changed_by: Type.String({ set: { onCreate: { caller: 'id' }, onUpdate: { caller: 'id' } } }),
+      },
+    },
+    bills: { fields: { year: { type: 'integer', immutable: true }, number: { sequence: { per: 'year' } } } },
+  },
+})
+
+type Ticket = Infer<typeof desk, 'tickets'>
+expectTypeOf<Pick<Ticket, 'number' | 'author' | 'changed_by'>>().toEqualTypeOf<{
+  number: number
+  author: string
+  changed_by: string
+}>()
+expectTypeOf<Infer<typeof desk, 'tickets', 'create'>>().toEqualTypeOf<{
+  title: string
+  project_id: string
+  author?: string | null
+}>()
+expectTypeOf<Infer<typeof desk, 'bills', 'create'>>().toEqualTypeOf<{ year: number }>()
+expectTypeOf<Infer<typeof desk, 'bills'>['number']>().toEqualTypeOf<number>()
+expectTypeOf<Infer<typeof desk, 'tickets', 'sort'>>().toEqualTypeOf<
+  'number' | '-number' | 'created_at' | '-created_at' | 'updated_at' | '-updated_at'
+>()

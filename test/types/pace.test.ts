@@ -63,7 +63,10 @@ function resourceOf(index: number): string {
   }`
 }
 
-/** The figures of one run. Processor time does not depend on what else the machine does. */
+/** What the compiler takes for the schemas alone, in seconds of the processor that the bound of 3 seconds was set on. */
+const schemasThere = 0.46
+
+/** The figures of one run. */
 async function measure(source: string) {
   const output = await compile(source, '--extendedDiagnostics')
   assert.doesNotMatch(output, /error TS/)
@@ -83,5 +86,8 @@ test('a declaration of 100 collections takes at most 3 seconds more than its sch
   context.diagnostic(`the schemas alone: ${shown(alone)}`)
   context.diagnostic(`the declaration: ${shown(declared)}`)
   assert.ok(declared.instantiations > 100_000, 'the declaration was checked')
-  assert.ok(declared.processor - alone.processor < 3, `${shown(declared)}, instead of ${shown(alone)}`)
+  // The same for every machine; what follows is not, so it is measured by what the schemas take on this one.
+  assert.ok(declared.instantiations < 850_000, shown(declared))
+  const slowness = Math.max(1, alone.processor / schemasThere)
+  assert.ok(declared.processor - alone.processor < 3 * slowness, `${shown(declared)}, instead of ${shown(alone)}`)
 })

@@ -2,7 +2,15 @@
  * The extension `x-collection` of a tag: what a client has to know of a collection, and JSON Schema cannot say. User
  * interfaces and generators read this extension in place of the descriptions, which are for people.
  */
-import { type Field, operatorsFor, type Resource, sortableNames } from '../../model/resource.ts'
+import type { AccessRule } from '../../model/declaration.ts'
+import {
+  type Field,
+  type FieldAccess,
+  fieldAccessOf,
+  operatorsFor,
+  type Resource,
+  sortableNames,
+} from '../../model/resource.ts'
 import type { Json } from './components.ts'
 import type { ResourceNames } from './schemas.ts'
 
@@ -15,6 +23,7 @@ export function collectionExtension(resource: Resource, { one }: ResourceNames):
   const described = [...fields.map(({ name }) => name), 'created_at', 'updated_at'].map((name) => {
     const traits = {
       ...traitsOf(resource.field.get(name)),
+      ...accessTraits(fieldAccessOf(resource, name)),
       ...(operators.has(name) && { filter: operators.get(name) }),
       ...(sortable.has(name) && { sort: true }),
     }
@@ -47,6 +56,14 @@ function traitsOf(field: Field | undefined): Json {
     ...(readOnly && { read_only: true }),
     ...(writeOnly && { write_only: true }),
   }
+}
+
+/** The rules of a field; those with content of the server's own by their kind. */
+function accessTraits(access: FieldAccess | undefined): Json {
+  if (access === undefined) return {}
+  const shown = (rules: readonly AccessRule[]) => rules.map((rule) => (typeof rule === 'string' ? rule : 'condition'))
+  const { read, write } = access
+  return { access: { ...(read && { read: shown(read) }), ...(write && { write: shown(write) }) } }
 }
 
 function deletionOf({ variant, gracePeriod, restorable, bulk, byFilter }: Resource['deletion']): Json {

@@ -1,5 +1,6 @@
 /** The operations of one resource: its collection, its records, and its collections nested under others. */
 import type { Catalog, Resource } from '../../model/resource.ts'
+import { streamType } from '../../spec/media-types.ts'
 import { type Components, type HeaderName, type Json, object, refTo } from './components.ts'
 import { filterParameters, listParameters, ranged, rangedBy, sharedParameters } from './parameters.ts'
 import { codesOf, deletedWith, type OperationKind, type Problems } from './problems.ts'
@@ -32,21 +33,19 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
   const of = parent === undefined ? '' : `Of${parent.names.one}`
   const under = parent === undefined ? '' : ` of one of the ${parent.resource.name}`
   const nested = parent !== undefined
+  const hasStream = resource.order === 'by-position'
+  const page = answer(`A page of ${resource.name}.`, pageHeaders, refTo('schemas', `${names.one}Page`))
   return {
     ...(nested && { parameters: [refTo('parameters', 'ApiParentId')] }),
     get: {
       operationId: `list${names.many}${of}`,
       tags: [resource.name],
       summary: `List ${resource.name}${under}`,
-      description: 'Filtered, ordered and in pages; the total is exact.',
-      parameters: listParameters(resource, components),
+      description: `Filtered, ordered and in pages; the total is exact.${hasStream ? streamDescription : ''}`,
+      parameters: [...listParameters(resource, components), ...(hasStream ? [lastEventId] : [])],
       ...selective,
       ...responses('list', resource, parts, nested, {
-        200: sharedResponse(
-          components,
-          `${names.one}Page`,
-          answer(`A page of ${resource.name}.`, pageHeaders, refTo('schemas', `${names.one}Page`)),
-        ),
+        200: sharedResponse(components, `${names.one}Page`, hasStream ? withStream(page) : page),
         304: notModified,
       }),
     },
@@ -73,6 +72,21 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
     }),
     ...(deletes && matchingDeletion(resource, parts)),
   }
+}
+
+const streamDescription =
+  ' With `Accept: text/event-stream` it is a stream of server-sent events, which takes only the filters.'
+
+const lastEventId: Json = {
+  ...{ name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } },
+  description: 'Of a stream: the last id that the client has got, of the stream or of an event.',
+}
+
+/** The response of a list that is also a stream (EVT-6). */
+function withStream({ content, ...response }: Json): Json {
+  const description = 'Each block has `id`, `event` (the kind) and `data`: the event as JSON.'
+  const stream = { [streamType]: { schema: { type: 'string', description } } }
+  return { ...response, content: { ...(content as Json), ...stream } }
 }
 
 function matchingDeletion(resource: Resource, parts: OperationParts): Json {

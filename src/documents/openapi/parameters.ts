@@ -40,6 +40,7 @@ export function listParameters(resource: Resource, components: Components): Json
   const sorts = sortableNames(resource).join('|')
   const searched = resource.fields.filter((field) => field.search).map((field) => field.name)
   const own = [
+    ...(resource.order === 'by-position' ? [after] : []),
     queryParameter(
       'sort',
       `The fields to sort by, at most ${queryLimits.sortTerms}, separated by commas; a minus before a field sorts ` +
@@ -64,6 +65,13 @@ export function listParameters(resource: Resource, components: Components): Json
     ...sharedParameters('Page', 'PerPage', 'Offset', 'Limit', 'Cursor', 'IfNoneMatch'),
   ]
 }
+
+/** Continues a list of events. */
+const after = queryParameter(
+  'after',
+  'The id of an event: only the events after it, whatever the order. If it is no longer kept, the response is 410.',
+  { type: 'string', format: 'uuid' },
+)
 
 const meanings: Readonly<Record<FilterOperator, string>> = {
   gt: 'greater than this',

@@ -22,6 +22,10 @@ export type OperationKind =
   | 'restore'
   | 'create-key'
   | 'revoke-key'
+  | 'create-webhook'
+  | 'update-webhook'
+  | 'delete-webhook'
+  | 'create-delivery'
   | 'export'
   | 'export-content'
   | 'delete-job'
@@ -46,8 +50,8 @@ const failures: readonly FaultCode[] = ['INTERNAL_ERROR']
 const always: readonly FaultCode[] = [
   'MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE', 'HTTPS_REQUIRED', 'CREDENTIAL_IN_QUERY', 'UNAUTHENTICATED',
   'SHUTTING_DOWN', 'MALFORMED_URL', 'NOT_ACCEPTABLE', 'MALFORMED_CONDITION', 'INVALID_QUERY', 'UNKNOWN_PREFERENCE',
-  'REQUEST_TIMEOUT', 'KEY_SERVER_FAILED', 'AUTHENTICATION_FAILED', 'RATE_LIMITED', 'RATE_LIMIT_FAILED', 'OVERLOADED',
-  'ANSWERS_UNREAD', 'MAINTENANCE', ...failures,
+  'REQUEST_TIMEOUT', 'KEY_SERVER_FAILED', 'AUTHENTICATION_FAILED', 'AUTHORIZATION_FAILED', 'RATE_LIMITED',
+  'RATE_LIMIT_FAILED', 'OVERLOADED', 'ANSWERS_UNREAD', 'MAINTENANCE', ...failures,
 ] // biome-ignore format: one code on each line is long
 const stored: readonly FaultCode[] = [...always, 'FORBIDDEN', 'STORAGE_FAILED']
 const ranged: readonly FaultCode[] = ['RANGE_NOT_SATISFIABLE']
@@ -73,10 +77,11 @@ export function codesOf(
   const referring = resource?.fields.some((field) => field.reference) ? ['BEING_DELETED'] : []
   const pending = resource !== undefined && canBePending(resource) ? ['BEING_DELETED'] : []
   const blocked = ['CONFLICT', 'HAS_DEPENDENTS', ...pending, ...deletedToo.flatMap((each) => ruleCodes(each, 'delete'))]
+  const streamed = resource?.order === 'by-position' ? ['EVENTS_EXPIRED', 'TOO_MANY_STREAMS'] : []
   const transitions = resource?.fields.some((field) => field.transitions) ? ['INVALID_TRANSITION'] : []
   switch (kind) {
     case 'list':
-      return [...reading, 'INVALID_CURSOR', 'PAGE_TOO_LARGE', 'PRECONDITION_FAILED', ...noParent]
+      return [...reading, 'INVALID_CURSOR', 'PAGE_TOO_LARGE', 'PRECONDITION_FAILED', ...noParent, ...streamed]
     case 'read':
       return [...reading, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'create': {
@@ -108,6 +113,14 @@ export function codesOf(
       return [...stored, ...keyed, ...bodied, 'KEY_SHOWN_ONCE', 'KEY_QUOTA']
     case 'revoke-key':
       return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED']
+    case 'create-webhook':
+      return [...stored, ...keyed, ...bodied, 'KEY_SHOWN_ONCE']
+    case 'update-webhook':
+      return [...stored, ...bodied, 'NOT_FOUND', 'PRECONDITION_FAILED']
+    case 'delete-webhook':
+      return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED']
+    case 'create-delivery':
+      return [...stored, ...keyed, ...bodied]
     case 'export':
       return [...stored, ...keyed, ...bodied, 'EXPORT_QUOTA']
     case 'delete-job':

@@ -3,8 +3,9 @@
  * clients are generated from them.
  */
 import { patternOf } from '../../model/decimal.ts'
+import type { ServerValue } from '../../model/declaration.ts'
 import { pluralOf } from '../../model/plural.ts'
-import type { Catalog, Field, Resource } from '../../model/resource.ts'
+import { type Catalog, type Field, fieldAccessOf, type Resource } from '../../model/resource.ts'
 import { type Json, object, refTo, sharedSchemas } from './components.ts'
 
 const id: Json = { type: 'string', format: 'uuid', readOnly: true, description: 'Assigned by the server.' }
@@ -15,10 +16,23 @@ const timestamps: Json = {
 }
 const deletedAt: Json = { deleted_at: stamp('When it was deleted; only deleted records have it.') }
 
-/** The component schemas of a resource, by name. */
-export function resourceSchemas(resource: Resource, { one, many }: ResourceNames): Json {
+/**
+ * The component schemas of a resource, by name.
+ *
+ * @param recorded the names of the resources that events show in `data`
+ */
+export function resourceSchemas(
+  resource: Resource,
+  { one, many }: ResourceNames,
+  recorded: readonly ResourceNames[] = [],
+): Json {
   const shown = Object.fromEntries(
-    resource.fields.filter((field) => !field.writeOnly).map((field) => [field.name, inAnswer(field)]),
+    resource.fields
+      .filter((field) => !field.writeOnly)
+      .map((field) => [
+        field.name,
+        recorded.length > 0 && field.name === 'data' ? dataSchema(field, recorded) : shownField(resource, field),
+      ]),
   )
   const properties = { id, ...shown, ...timestamps }
   const isKept = resource.deletion.variant === 'soft'
@@ -38,7 +52,8 @@ export function resourceSchemas(resource: Resource, { one, many }: ResourceNames
   }
 }
 
-function bodySchemas(resource: Resource, one: string): Json {
+/** The schemas of the bodies of a resource, by name. */
+export function bodySchemas(resource: Resource, one: string): Json {
   return {
     [`${one}Create`]: creation(resource, undefined),
     ...(resource.within !== undefined && {
@@ -49,12 +64,30 @@ function bodySchemas(resource: Resource, one: string): Json {
   }
 }
 
+/** The record that an event shows. */
+function dataSchema(field: Field, recorded: readonly ResourceNames[]): Json {
+  return { anyOf: [...recorded.map(({ one }) => refTo('schemas', one)), { type: 'null' }], ...described(field) }
+}
+
 function inAnswer(field: Field): Json {
   return {
     ...(field.required ? answered(field) : orNull(answered(field))),
     ...described(field),
     ...(field.readOnly && { readOnly: true }),
   }
+}
+
+/** Whether some callers see `null` in place of the value (AUT-13). */
+function isMasked(resource: Resource, { name }: Field): boolean {
+  return fieldAccessOf(resource, name)?.read !== undefined
+}
+
+function shownField(resource: Resource, field: Field): Json {
+  return isMasked(resource, field) ? masked(field) : inAnswer(field)
+}
+
+function masked(field: Field): Json {
+  return { ...inAnswer(field), ...orNull(answered(field)), ...described(field) }
 }
 
 // Generators make a property with a `default` required, or send the default themselves.
@@ -77,10 +110,10 @@ function withoutDefaults(schema: unknown): unknown {
 
 /** The schema of a field in requests: `null` clears the field, or resets it to its default. */
 function inBody(field: Field): Json {
-  const { required, default: standIn, writeOnly } = field
+  const { required, default: standIn, serverDefault, writeOnly } = field
   const schema = sent(field)
   return {
-    ...(required && standIn === undefined ? schema : orNull(schema)),
+    ...(required && standIn === undefined && serverDefault === undefined ? schema : orNull(schema)),
     ...described(field),
     ...(standIn !== undefined && { [defaultWord]: standIn }),
     ...(writeOnly && { writeOnly: true }),
@@ -107,7 +140,7 @@ function sent(field: Field): Json {
 }
 
 function described(field: Field): Json {
-  const { schema, decimal, reference, transitions, immutable, unique } = field
+  const { schema, decimal, reference, transitions, immutable, unique, serverDefault } = field
   const notes = [
     schema.description,
     decimal && decimalNote(field),
@@ -118,8 +151,27 @@ function described(field: Field): Json {
         .join('; ')}.`,
     immutable && 'It is fixed once the record exists.',
     unique && 'Unique among live records.',
+    serverDefault && `Default: ${serverValueText(serverDefault)}.`,
+    ...serverNotes(field),
   ].filter((note) => typeof note === 'string')
   return notes.length === 0 ? {} : { description: notes.join(' ') }
+}
+
+function serverNotes({ set, sequence }: Field): (string | undefined)[] {
+  if (sequence !== undefined) {
+    return [`The server numbers the records from 1 without gaps${sequence.per ? `, for each ${sequence.per}` : ''}.`]
+  }
+  const { onCreate, onUpdate } = set ?? {}
+  return [
+    onCreate && `The server sets it on creation: ${serverValueText(onCreate)}.`,
+    onUpdate && `The server sets it on every change: ${serverValueText(onUpdate)}.`,
+  ]
+}
+
+function serverValueText(value: ServerValue): string {
+  if ('now' in value) return 'the time of the request'
+  if (value.caller === 'id') return 'the id of the caller'
+  return value.caller === 'roles' ? 'the roles of the caller' : `${value.caller} of the caller`
 }
 
 function decimalNote({ schema, decimal }: Field): string {
@@ -149,7 +201,7 @@ export function orNull(schema: Json): Json {
 
 /** Whether a body must have the field. */
 function mustBring(field: Field): boolean {
-  return field.required && field.default === undefined && !field.readOnly
+  return field.required && field.default === undefined && field.serverDefault === undefined && !field.readOnly
 }
 
 /** @param given the field whose value the address has, in a nested collection */
@@ -173,13 +225,18 @@ function ownerNoted(resource: Resource, field: Field): Json {
 
 /** The body of PUT: everything that GET returns, because read-only fields may be sent back unchanged (RES-9). */
 function replacement(resource: Resource): Json {
-  const fields = resource.fields.map((field) => [field.name, field.readOnly ? inAnswer(field) : inBody(field)])
+  const fields = resource.fields.map((field) => {
+    if (field.readOnly) return [field.name, isMasked(resource, field) ? masked(field) : inAnswer(field)]
+    return [field.name, isMasked(resource, field) ? { ...inBody(field), ...orNull(sent(field)) } : inBody(field)]
+  })
+  // What a caller may not read or write keeps its value.
+  const isKept = ({ name }: Field) => fieldAccessOf(resource, name) !== undefined
   return {
     description:
       'The whole record. Fields left out are cleared; those that the server sets may be repeated as they are.',
     ...object(
       { id, ...Object.fromEntries(fields), ...timestamps },
-      resource.fields.filter(mustBring).map((field) => field.name),
+      resource.fields.filter((field) => mustBring(field) && !isKept(field)).map((field) => field.name),
     ),
   }
 }

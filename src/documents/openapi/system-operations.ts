@@ -11,17 +11,32 @@ import { ranged, rangedBy, sharedParameters } from './parameters.ts'
 import { codesOf, type Problems } from './problems.ts'
 import { answer, body, changedHeaders, fileContent, fileHeaders } from './responses.ts'
 import { orNull, resourceSchemas } from './schemas.ts'
+import { deliveryPaths, webhookPaths } from './webhook-operations.ts'
 
 const once =
   'A text of your own for this request, such as a UUID: sent again within a day, it makes no second key. The key ' +
   'itself is not kept, so the repeat is answered with 409 `KEY_SHOWN_ONCE`.'
 
-/** The Path Items of API keys and of jobs, by path. */
+/** The Path Items of API keys, jobs and events, by path. */
 export function systemPaths(catalog: Catalog, partsOf: (resource: Resource) => OperationParts): Json {
-  const paths = [...catalog.system.values()].map((resource) =>
-    resource.made === 'for-clients' ? keyPaths(resource, partsOf(resource)) : jobPaths(resource, partsOf(resource)),
-  )
+  const paths = [...catalog.system.values()].map((resource) => {
+    const parts = partsOf(resource)
+    if (resource.name === 'webhooks') return webhookPaths(resource, parts)
+    if (resource.name === 'deliveries') {
+      const webhooks = catalog.system.get('webhooks') as Resource
+      return deliveryPaths(resource, parts, { resource: webhooks, names: partsOf(webhooks).names })
+    }
+    if (resource.order === 'by-position') return eventPaths(resource, parts)
+    return resource.made === 'for-clients' ? keyPaths(resource, parts) : jobPaths(resource, parts)
+  })
   return Object.assign({}, ...paths)
+}
+
+function eventPaths(resource: Resource, parts: OperationParts): Json {
+  return {
+    [`/${resource.name}`]: collectionPath(resource, parts),
+    [`/${resource.name}/{id}`]: shownPath(resource, parts),
+  }
 }
 
 function jobPaths(resource: Resource, parts: OperationParts): Json {
@@ -217,8 +232,20 @@ function callerSchema(): Json {
         description: 'By collection, then by action.',
         additionalProperties: { type: 'object', additionalProperties: permission },
       },
+      field_permissions: {
+        type: 'object',
+        description: 'By collection, then by field: fields that not everybody may use who may use the record.',
+        additionalProperties: {
+          type: 'object',
+          additionalProperties: {
+            type: 'object',
+            properties: { read: permission, write: permission },
+            additionalProperties: false,
+          },
+        },
+      },
     },
-    ['id', 'roles', 'credential', 'expires_at', 'permissions'],
+    ['id', 'roles', 'credential', 'expires_at', 'permissions', 'field_permissions'],
   )
 }
 

@@ -8,6 +8,7 @@ import { isObject } from '../plain-copy.ts'
 import { checkFieldSchema } from './field-schema.ts'
 import { checkCollectionName, checkFieldName } from './names.ts'
 import type { FieldView, Part, ResourceView, ResourceViews } from './parts.ts'
+import { checkServerDefault, isSetOnCreation } from './server-values.ts'
 
 /** A collection as an older version has it; `undefined` represents a field that only older versions have. */
 interface OlderCollection {
@@ -17,7 +18,7 @@ interface OlderCollection {
 }
 
 // Words that need a stored field of their own.
-const refusedWords = ['transitions', 'reference', 'onDelete', 'search', 'unique', 'immutable']
+const refusedWords = ['transitions', 'reference', 'onDelete', 'search', 'unique', 'immutable', 'set', 'sequence']
 
 /** Checks what each version changed. */
 export function checkChanges(declaration: Part, resources: ResourceViews): void {
@@ -117,7 +118,8 @@ function checkAdded(add: Part, { name: collection, fields, stored }: OlderCollec
     const field = fields.get(name)
     if (field === undefined) continue
     const { declared, shape } = field
-    const hasValue = shape.optional || declared['default'] !== undefined || declared['readOnly'] === true
+    const isServers = declared['readOnly'] === true || isSetOnCreation(declared)
+    const hasValue = shape.optional || declared['default'] !== undefined || isServers
     if (!hasValue && stored.owner !== field.name) {
       const message = 'must have a value that older versions cannot send: they could create no record'
       part.report(message, `Give ${field.part.path} a default, or make it optional.`)
@@ -179,7 +181,8 @@ function checkSchema(part: Part, name: string, value: unknown): void {
   const declared = { ...record, ...constant }
   const field = schema.as(declared, [])
   const writeOnly = record['writeOnly'] === true
-  checkFieldSchema({ name, part: field, declared, shape: shapeOf(declared), writeOnly })
+  const view = { name, part: field, declared, shape: shapeOf(declared), writeOnly }
+  if (checkFieldSchema(view)) checkServerDefault(view)
   const place = field.key('default').path
   for (const found of field.findings) {
     const { steps } = below('', found.steps) === place ? part.key('value') : found

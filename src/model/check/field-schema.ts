@@ -150,7 +150,8 @@ function reportCompilation(schema: Part, message: string): void {
 function checkDefault({ part, shape }: FieldView, validate: ValidateValue): void {
   const declared = part.key('default')
   const { value } = declared
-  if (declared.isAbsent) return
+  // A value that the server finds is checked with `set`.
+  if (declared.isAbsent || shape.serverDefault !== undefined) return
   if (value === null) {
     if (shape.optional) return
     declared.report('is null, and the field must have a value', 'Write "optional": true, or another default.')

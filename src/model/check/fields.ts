@@ -7,6 +7,7 @@ import { isObject } from '../plain-copy.ts'
 import { checkFieldSchema } from './field-schema.ts'
 import { checkFieldName } from './names.ts'
 import { type FieldView, isComparable, type Part, type ResourceView, type ResourceViews, show } from './parts.ts'
+import { checkServerValues, isServers, isSetOnCreation } from './server-values.ts'
 
 // SQLite holds 2,000 columns in a table, PostgreSQL 1,600; some fields take two.
 const mostFields = 500
@@ -32,6 +33,7 @@ export function checkFields(resource: ResourceView, resources: ResourceViews): v
     checkTypeFits(field)
     checkParameterName(field)
     checkTransitions(field)
+    checkServerValues(field, resource)
   }
 }
 
@@ -68,25 +70,31 @@ function isOptionalString(type: unknown): boolean {
 /** Words that contradict each other. */
 function checkCombinations({ name, part, declared, shape }: FieldView, resource: ResourceView): void {
   const { readOnly, writeOnly, immutable, transitions } = declared
+  // `prepare` gives values to fields that no caller sets.
+  const isPrepared = !resource.part.key('prepare').isAbsent
+  const isReadOnly = isServers(declared)
   if (writeOnly === true) {
     for (const word of ['filter', 'sort', 'search', 'unique', 'transitions'] as const) {
       if (declared[word] !== true && (word !== 'transitions' || transitions === undefined)) continue
       part.key(word).report('would let callers find out a writeOnly value', `Remove "${word}" or "writeOnly".`)
     }
-    if (readOnly === true || name === resource.owner) {
+    if ((isReadOnly && !isPrepared) || name === resource.owner) {
       const message = 'makes the field useless: only the server sets it, and no response contains it'
       part.key('writeOnly').report(message, 'Remove "writeOnly".')
     }
   }
-  if (readOnly === true && immutable === true) {
+  // A sequence names the words that contradict it.
+  if (isReadOnly && immutable === true && !isPrepared && declared['sequence'] === undefined) {
     const message = 'says nothing more: a readOnly field is never set by a caller'
-    part.key('immutable').report(message, 'Remove "immutable" or "readOnly".')
+    const word = readOnly === true ? 'readOnly' : 'set'
+    part.key('immutable').report(message, `Remove "immutable" or "${word}".`)
   }
   if (immutable === true && transitions !== undefined) {
     const message = 'contradicts the transitions: the field never changes'
     part.key('immutable').report(message, 'Remove "immutable" or "transitions".')
   }
-  if (readOnly === true && !mayBeOwner(resource, name) && !shape.optional && declared['default'] === undefined) {
+  const hasValue = shape.optional || declared['default'] !== undefined || isSetOnCreation(declared)
+  if (readOnly === true && !hasValue && !isPrepared && !mayBeOwner(resource, name)) {
     const remedy = 'Give it a default, write "optional": true, or name it as the owner.'
     part.key('readOnly').report('leaves the field without a value, and it must have one', remedy)
   }

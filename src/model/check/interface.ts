@@ -1,17 +1,25 @@
 /** Checks what concerns the whole interface: its name, limits, rates (LIM-1) and versions (VER-1 to VER-4). */
 import { countedActions, limitDefaults } from '../limits.ts'
+import { eventCollections } from '../names.ts'
 import { suggest } from '../nearest.ts'
 import { isObject } from '../plain-copy.ts'
 import { momentOf } from '../time.ts'
 import { checkInterfaceName } from './names.ts'
 import { type Part, show } from './parts.ts'
+import { checkDuration } from './resource.ts'
 
 /** Checks everything but the resources and the changes. */
 export function checkInterface(declaration: Part): void {
   checkInterfaceName(declaration.key('name'))
   declaration.key('title').title()
+  const authorize = declaration.key('authorize')
+  if (!authorize.isAbsent && typeof authorize.value !== 'function') {
+    const remedy = 'Write (request) => request.caller.roles.length > 0 in TypeScript or JavaScript, or remove it.'
+    authorize.mustBe('a function', remedy)
+  }
   checkVersions(declaration.key('versions'), declaration.key('versionCarriers'))
   checkLimits(declaration.key('limits'), Object.keys(declaration.key('resources').record))
+  checkEvents(declaration)
 }
 
 function checkLimits(limits: Part, collections: readonly string[]): void {
@@ -46,6 +54,24 @@ function checkAction(part: Part, name: string, collections: readonly string[]): 
     part.report('is counted as reading', `Write "${collection}.read".`)
   } else if (action !== '*' && !(countedActions as readonly string[]).includes(action)) {
     part.report(`names no action: ${show(action)}`, suggest(action, countedActions))
+  }
+}
+
+/** Checks how long events are kept, and the names that the interface keeps for itself where there are any. */
+function checkEvents(declaration: Part): void {
+  checkDuration(declaration.key('limits').key('events').key('retention'), 'Write a longer one, such as "P7D".')
+  const resources = declaration.key('resources').entries()
+  const [first] = resources.filter(([, { record }]) => record['events'] === true)
+  if (first === undefined) return
+  const message = `is a name that the interface keeps for itself, because ${first[0]} has events`
+  const remedyFor = (name: string) => `Choose another name, such as "my-${name}", or remove "events" from ${first[0]}.`
+  for (const [name, part] of resources) {
+    if (eventCollections.includes(name)) part.reportKey(message, remedyFor(name))
+  }
+  for (const change of declaration.key('changes').items()) {
+    // Older versions have events at the same addresses.
+    const was = change.key('was')
+    if (eventCollections.includes(was.text)) was.report(message, remedyFor(was.text))
   }
 }
 

@@ -1,10 +1,12 @@
 /** Checks a resource: its owner, parent and unique sets, how records are deleted, access rules and business rules. */
 import { faults } from '../../spec/fault-entries.ts'
 import { actions, ruleCodeForm } from '../declaration.ts'
+import { eventKinds } from '../event.ts'
 import { oneOf, suggest } from '../nearest.ts'
 import { isObject } from '../plain-copy.ts'
 import { parseDuration } from '../time.ts'
 import { checkCondition } from './conditions.ts'
+import { checkFieldAccess } from './field-access.ts'
 import { checkFields } from './fields.ts'
 import { isComparable, own, type Part, type ResourceView, type ResourceViews, show } from './parts.ts'
 
@@ -18,6 +20,9 @@ export function checkResource(resource: ResourceView, resources: ResourceViews):
   checkUnique(resource)
   checkDeletion(resource)
   const dependencies = checkAccess(resource, resources)
+  checkPrepare(part.key('prepare'))
+  checkEventFunctions(resource)
+  checkFieldAccess(resource, resources, checkAccessRules)
   checkRules(resource, resources)
   return dependencies
 }
@@ -109,7 +114,7 @@ function checkUniqueField(part: Part, { name, fields }: ResourceView): void {
 /** Checks how records are deleted. */
 function checkDeletion(resource: ResourceView): void {
   const deletion = resource.part.key('deletion')
-  checkGracePeriod(deletion.key('gracePeriod'))
+  checkDuration(deletion.key('gracePeriod'), 'Write a longer one, or variant: hard.')
   if (deletion.record['variant'] === 'hard') checkHard(deletion.key('restorable'), deletion.key('gracePeriod'))
 }
 
@@ -122,7 +127,8 @@ function checkHard(restorable: Part, gracePeriod: Part): void {
   }
 }
 
-function checkGracePeriod(period: Part): void {
+/** Checks an ISO 8601 duration that is longer than nothing. */
+export function checkDuration(period: Part, longer: string): void {
   if (period.isAbsent) return
   const reading = parseDuration(period.text)
   if (reading.kind === 'malformed') {
@@ -131,7 +137,7 @@ function checkGracePeriod(period: Part): void {
     const remedy = 'Write days: "P30D" for a month, "P365D" for a year.'
     period.report('counts months or years, which are not all of one length', remedy)
   } else if (reading.milliseconds === 0) {
-    period.report('is no time at all', 'Write a longer one, or variant: hard.')
+    period.report('is no time at all', longer)
   } else if (reading.milliseconds > 36_525 * 86_400_000) {
     period.report('is longer than a hundred years', 'Write a shorter one.')
   }
@@ -146,15 +152,31 @@ function checkAccess(resource: ResourceView, resources: ResourceViews): Edge[] {
   const edges: Edge[] = []
   for (const [action, rules] of resource.part.key('access').entries()) {
     if (!(actions as readonly string[]).includes(action)) continue
-    if (Array.isArray(rules.value) && rules.value.length === 0) {
-      rules.report('is empty', 'Write "nobody", or leave it out: then only administrators may.')
-    }
-    for (const rule of Array.isArray(rules.value) ? rules.items() : [rules]) {
-      const target = checkRule(rule, resource, resources)
-      if (target !== undefined) edges.push({ from: `${resource.name}.${action}`, to: target, place: rule })
+    const remedy = 'Write "nobody", or leave it out: then only administrators may.'
+    for (const { target, place } of checkAccessRules(rules, { resource, resources, remedy })) {
+      edges.push({ from: `${resource.name}.${action}`, to: target, place })
     }
   }
   return edges
+}
+
+interface AccessRules {
+  readonly resource: ResourceView
+  readonly resources: ResourceViews
+  /** What to write in place of no rules. */
+  readonly remedy: string
+}
+
+/** Checks one rule or several; returns the actions that they depend on. */
+export function checkAccessRules(
+  rules: Part,
+  { resource, resources, remedy }: AccessRules,
+): { readonly target: string; readonly place: Part }[] {
+  if (Array.isArray(rules.value) && rules.value.length === 0) rules.report('is empty', remedy)
+  return (Array.isArray(rules.value) ? rules.items() : [rules]).flatMap((place) => {
+    const target = checkRule(place, resource, resources)
+    return target === undefined ? [] : [{ target, place }]
+  })
 }
 
 const words = ['anyone', 'nobody', 'owner']
@@ -238,6 +260,24 @@ function checkThrough(rule: Part, resource: ResourceView, resources: ResourceVie
 const triggers = ['create', 'update', 'delete', 'restore']
 
 /** Checks the business rules of a resource. */
+function checkPrepare(prepare: Part): void {
+  if (prepare.isAbsent) return
+  if (typeof prepare.value === 'function') prepare.synchronous()
+  else prepare.mustBe('a function', 'Write ({ next }) => ({ ...next }) in TypeScript or JavaScript, or remove it.')
+}
+
+/** Checks `on`: functions that run after a change (EVT-12). */
+function checkEventFunctions({ part }: ResourceView): void {
+  const on = part.key('on')
+  if (on.isAbsent || !isObject(on.value)) return
+  for (const [kind, each] of on.entries()) {
+    if (typeof each.value === 'function' || !(eventKinds as readonly string[]).includes(kind)) continue
+    each.mustBe('a function', 'Write async ({ record, client }) => { … } in TypeScript or JavaScript, or remove it.')
+  }
+  if (part.key('events').value === true) return
+  on.report('needs the events that it follows', 'Write events: true on the resource.')
+}
+
 function checkRules(resource: ResourceView, resources: ResourceViews): void {
   for (const rule of resource.part.key('rules').items()) {
     if (!isObject(rule.value)) continue

@@ -1,5 +1,5 @@
 /** Fields as data whose words and values fit each other, and references to collections that are declared. */
-import type { FieldWords, OnDelete } from '../declaration.ts'
+import type { FieldWords, OnDelete, ServerValue } from '../declaration.ts'
 import type { IsUntyped } from './field-value.ts'
 
 /** The fields if they are right; otherwise what they should be, so that the mistake is shown in its place. */
@@ -42,6 +42,6 @@ type CheckedValues<X> = X extends { readonly enum: readonly (infer Value)[] }
 
 /** The words of a field with listed values. */
 interface EnumWords<Value> {
-  readonly default?: Value
+  readonly default?: Value | ServerValue
   readonly transitions?: { readonly [From in Value & string]?: readonly Value[] }
 }

@@ -3,15 +3,15 @@ import type {
   AccessRule,
   Action,
   BusinessRule,
-  CallerView,
   ResourceDeclaration,
   RuleContext,
   RuleObjection,
   RuleTrigger,
 } from '../declaration.ts'
+import type { CallerView, EventFunction, PrepareContext } from '../declared-functions.ts'
 import type { CheckedCondition, SystemField } from './checked-condition.ts'
 import type { FieldNames } from './field-names.ts'
-import type { FieldValue, IsOptional } from './field-value.ts'
+import type { FieldValue, Has, IsOptional } from './field-value.ts'
 
 /**
  * Everything of a resource but its fields.
@@ -24,7 +24,7 @@ export type CheckedResource<All, Collection extends keyof All> = string extends 
   : Checked<All, All[Collection]>
 
 interface Checked<All, Fields>
-  extends Omit<ResourceDeclaration, 'fields' | 'owner' | 'within' | 'unique' | 'access' | 'rules'> {
+  extends Omit<ResourceDeclaration, 'fields' | 'owner' | 'within' | 'unique' | 'access' | 'rules' | 'prepare' | 'on'> {
   /** The field that holds the id of the caller who created the record (AUT-7). */
   readonly owner?: FieldNames<Fields>['text']
   /** The reference whose target also nests the collection. */
@@ -33,7 +33,11 @@ interface Checked<All, Fields>
   readonly unique?: readonly (readonly FieldNames<Fields>['comparable'][])[]
   readonly access?: {
     readonly [A in Action]?: CheckedAccess<Fields>['rule'] | Listed<CheckedAccess<Fields>['rule']>
-  }
+  } & { readonly fields?: CheckedFieldAccess<Fields> }
+  /** Completes the record that a request creates or changes, inside the transaction. It must not await. */
+  readonly prepare?: (context: PrepareContext<StoredRecord<Fields>>) => Partial<StoredRecord<Fields>>
+  /** Functions that run after a change was committed. The resource needs `events: true`. */
+  readonly on?: CheckedFunctions<Fields>
   readonly rules?: readonly CheckedRule<All, Fields>[]
 }
 
@@ -41,6 +45,14 @@ interface Checked<All, Fields>
 interface Listed<T> {
   readonly length: number
   readonly [position: number]: T
+}
+
+/** The access rules of single fields. */
+type CheckedFieldAccess<Fields> = {
+  readonly [Name in keyof Fields]?: {
+    readonly read?: CheckedAccess<Fields>['rule'] | Listed<CheckedAccess<Fields>['rule']>
+    readonly write?: CheckedAccess<Fields>['rule'] | Listed<CheckedAccess<Fields>['rule']>
+  }
 }
 
 /** Messages show a member of an interface as what it is, and an alias by its name. */
@@ -59,6 +71,25 @@ type StoredRecord<Fields> = {
     : Name extends 'deleted_at'
       ? string | null
       : string
+}
+
+interface CheckedFunctions<Fields> {
+  readonly created?: EventFunction<EventRecord<Fields> | null>
+  readonly updated?: EventFunction<EventRecord<Fields> | null>
+  readonly restored?: EventFunction<EventRecord<Fields> | null>
+  readonly deleted?: EventFunction<null>
+  readonly purged?: EventFunction<null>
+}
+
+/** A record as events have it: without `writeOnly` fields. */
+type EventRecord<Fields> = {
+  readonly [Name in keyof StoredRecord<Fields> as Name extends 'deleted_at'
+    ? never
+    : Name extends keyof Fields
+      ? Has<Fields[Name], 'writeOnly'> extends true
+        ? never
+        : Name
+      : Name]: StoredRecord<Fields>[Name]
 }
 
 /** The changes that a rule applies to. */

@@ -41,7 +41,11 @@ type RecordOf<Fields, Variant> = Stamps & {
 type Shown<Fields, Name extends keyof Fields> = Has<Fields[Name], 'writeOnly'> extends true ? never : Name
 
 /** Whether only the server sets the field. */
-type IsServers<Fields, Name extends keyof Fields, Owner> = Name extends Owner ? true : Has<Fields[Name], 'readOnly'>
+type IsServers<Fields, Name extends keyof Fields, Owner> = Name extends Owner
+  ? true
+  : Fields[Name] extends { readonly set: object } | { readonly sequence: object }
+    ? true
+    : Has<Fields[Name], 'readOnly'>
 
 /** The values of a field. Editors show a member of an interface as what it is, and an alias by its name. */
 interface Values<X> {

@@ -7,15 +7,17 @@ export type FieldKind<X> =
     ? 'any'
     : X extends { readonly reference: string }
       ? 'reference'
-      : X extends { readonly '~kind': 'Decimal' } | { readonly type: 'decimal' }
-        ? 'decimal'
-        : X extends { readonly enum: readonly (infer Value)[] } | { readonly const: infer Value }
-          ? KindOfValue<Exclude<Value, null>>
-          : X extends { readonly type: infer Word }
-            ? KindOfWord<Word, X>
-            : X extends { readonly anyOf: readonly (infer Branch)[] } | { readonly oneOf: readonly (infer Branch)[] }
-              ? Common<FieldKind<Exclude<Branch, { readonly type: 'null' }>>>
-              : 'json'
+      : X extends { readonly sequence: object }
+        ? 'number'
+        : X extends { readonly '~kind': 'Decimal' } | { readonly type: 'decimal' }
+          ? 'decimal'
+          : X extends { readonly enum: readonly (infer Value)[] } | { readonly const: infer Value }
+            ? KindOfValue<Exclude<Value, null>>
+            : X extends { readonly type: infer Word }
+              ? KindOfWord<Word, X>
+              : X extends { readonly anyOf: readonly (infer Branch)[] } | { readonly oneOf: readonly (infer Branch)[] }
+                ? Common<FieldKind<Exclude<Branch, { readonly type: 'null' }>>>
+                : 'json'
 
 type KindOfValue<Value> = [Value] extends [string]
   ? 'enum'

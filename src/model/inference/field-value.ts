@@ -9,15 +9,17 @@ export type FieldValue<X> = X extends { readonly '~unsafe': infer Value }
   ? Value
   : X extends { readonly reference: string } | { readonly type: 'decimal' }
     ? string
-    : X extends { readonly enum: readonly (infer Value)[] } | { readonly const: infer Value }
-      ? Exclude<Value, null>
-      : X extends { readonly type: infer Word }
-        ? ValueOfWord<Word, X>
-        : X extends { readonly anyOf: readonly (infer Branch)[] } | { readonly oneOf: readonly (infer Branch)[] }
-          ? FieldValue<Branch>
-          : X extends TSchema & { readonly '~kind': string }
-            ? Static<X>
-            : unknown
+    : X extends { readonly sequence: object }
+      ? number
+      : X extends { readonly enum: readonly (infer Value)[] } | { readonly const: infer Value }
+        ? Exclude<Value, null>
+        : X extends { readonly type: infer Word }
+          ? ValueOfWord<Word, X>
+          : X extends { readonly anyOf: readonly (infer Branch)[] } | { readonly oneOf: readonly (infer Branch)[] }
+            ? FieldValue<Branch>
+            : X extends TSchema & { readonly '~kind': string }
+              ? Static<X>
+              : unknown
 
 /** @param Word the word `type` of a field, or one of several words */
 type ValueOfWord<Word, X> = Word extends 'string'

@@ -4,8 +4,8 @@ import { countedActions, limitDefaults } from '../limits.ts'
 import { hyphenedForm, longestName, reservedCollections } from '../names.ts'
 import { condition, conditionValue } from './condition.ts'
 import { field, innerSchema } from './field.ts'
-import { arrayOf, choice, mapOf, type Node, objectOf, prose, ref, whole } from './node.ts'
-import { accessRule, change, deletion, resource, rule } from './resource.ts'
+import { arrayOf, choice, functionOnly, mapOf, type Node, objectOf, prose, ref, whole } from './node.ts'
+import { accessRule, change, deletion, duration, resource, rule } from './resource.ts'
 
 type Limits = NonNullable<InterfaceDeclaration['limits']>
 
@@ -66,7 +66,7 @@ const keys = objectOf<NonNullable<Limits['keys']>>(
         pattern: '^(?!role:)[^]',
         wording: { what: 'the name of a role', write: 'List the names of roles, such as ["operator"].' },
       },
-      'The roles whose callers may create keys that outlive their own credential.',
+      'The roles whose callers may create keys and webhooks that outlive their own credential.',
       { what: 'an array of names of roles', write: 'List the names of roles, such as ["operator"].' },
       { default: [] },
     ),
@@ -84,6 +84,22 @@ const exportLimits = objectOf<NonNullable<Limits['exports']>>(
     total: whole(1_024, most, 'The most bytes of the files of all callers.', limitDefaults.exports.total),
   },
   { write: 'Write exports: { count: 20, bytes: 1073741824 }.' },
+)
+
+const eventLimits = objectOf<NonNullable<Limits['events']>>(
+  'Limits of events. Only if a resource has `events: true`.',
+  {},
+  {
+    retention: {
+      description:
+        'How long events are kept: an ISO 8601 duration of weeks, days, hours, minutes and seconds. Who continues ' +
+        'after an older event gets 410.',
+      ...{ type: 'string', pattern: duration, default: limitDefaults.events.retention, examples: ['P7D', 'PT12H'] },
+      wording: 'elsewhere',
+    },
+    streams: whole(1, 10_000, 'The most open streams of one caller.', limitDefaults.events.streams),
+  },
+  { write: 'Write events: { retention: "P7D" }.' },
 )
 
 const limits = objectOf<Limits>(
@@ -105,7 +121,18 @@ const limits = objectOf<Limits>(
         'A SQLite database in memory has no limit.',
       limitDefaults.readTime,
     ),
+    authorizeTime: whole(
+      ...([10, 60_000] as const),
+      'How long the function `authorize` may take, in milliseconds. If it takes longer, the request gets 502.',
+      limitDefaults.authorizeTime,
+    ),
+    functionTime: whole(
+      ...([10, 30_000] as const),
+      'How long one run of a function in `on` may take, in milliseconds. It is then run again later.',
+      limitDefaults.functionTime,
+    ),
     exports: exportLimits,
+    events: eventLimits,
   },
   { write: 'Write limits: { pageSize: { max: 100 } }.' },
 )
@@ -191,6 +218,10 @@ const declaration = objectOf<InterfaceDeclaration>(
       what: 'an array',
       write: 'Write [{ version: "v2", resource: "tasks", rename: { name: "title" } }].',
     }),
+    authorize: functionOnly(
+      '`(request) => true | false | { code, message }`: decides about each request of an authenticated caller. It ' +
+        'may await.',
+    ),
     limits: ref('limits'),
   },
   { write: 'Write export default defineInterface({ name, resources }).' },

@@ -1,6 +1,6 @@
 /** The structure of fields: the keywords of JSON Schema 2020-12, and the words that JSON Schema does not have. */
 import { mostDigits } from '../decimal.ts'
-import type { FieldDeclaration, SchemaKeywords } from '../declaration.ts'
+import type { FieldDeclaration, SchemaKeywords, SequenceDeclaration, SetDeclaration } from '../declaration.ts'
 import {
   arrayOf,
   choice,
@@ -72,7 +72,10 @@ const keywords: { readonly [Keyword in keyof SchemaKeywords]-?: Node } = {
   const: anything('The only allowed value.'),
   title: text('A short name for people.'),
   description: text('What the value means. The OpenAPI document has it.'),
-  default: anything('The value of a field that a request leaves out.'),
+  default: anything(
+    'The value of a field that a request leaves out: a value of the field, or a value that the server finds on ' +
+      'creation, `{ caller: "id" }`, `{ caller: "roles" }`, `{ caller: "claims.NAME" }` or `{ now: true }`.',
+  ),
   examples: arrayOf({}, 'Examples for people.', form('an array of values')),
   deprecated: flag('Clients should not use the value any more.'),
   readOnly: flag('Only the server sets the value.'),
@@ -156,6 +159,47 @@ const decimalWords = {
   scale: { ...whole(0, mostDigits, 'The number of digits of a decimal after its point.'), wording: 'elsewhere' },
 } as const
 
+const callerForm = '^(?:id|roles|claims(?:\\.[^.\\s]+)+)$'
+
+const serverValue = (description: string): Node => ({
+  ...{ description, type: 'object', additionalProperties: false, minProperties: 1, maxProperties: 1 },
+  properties: {
+    caller: { description: 'An attribute of the caller.', type: 'string', pattern: callerForm, examples: ['id'] },
+    now: { description: 'The time of the change, for dates and date-times.', const: true },
+  },
+  wording: 'elsewhere',
+})
+
+const set: Node = {
+  ...objectOf<SetDeclaration>(
+    'When the server sets the field, and to what. Clients never set it.',
+    {},
+    {
+      onCreate: serverValue('The value that the server sets on creation.'),
+      onUpdate: serverValue('The value that the server sets whenever a PUT or PATCH changes the record.'),
+    },
+    undefined,
+  ),
+  ...{ minProperties: 1, examples: [{ onCreate: { caller: 'id' }, onUpdate: { caller: 'id' } }] },
+}
+
+const sequence: Node = {
+  ...objectOf<SequenceDeclaration>(
+    'The server numbers the records on creation: 1, 2, 3 and so on, without gaps.',
+    {},
+    {
+      per: {
+        description:
+          'The field whose values are numbered separately, such as a reference. It must be immutable. Left out: the ' +
+          'records of the collection are numbered.',
+        ...{ type: 'string', examples: ['project_id'], wording: 'elsewhere' },
+      },
+    },
+    undefined,
+  ),
+  examples: [{ per: 'project_id' }],
+}
+
 const words = objectOf<Pick<FieldDeclaration, Exclude<KeyOf<FieldDeclaration>, keyof SchemaKeywords>>>(
   'A field: the JSON Schema of its values, and the words of Resourced.',
   {},
@@ -190,6 +234,8 @@ const words = objectOf<Pick<FieldDeclaration, Exclude<KeyOf<FieldDeclaration>, k
       },
     ),
     ...decimalWords,
+    set,
+    sequence,
   },
   {},
 )
@@ -249,6 +295,7 @@ export const field: Node = {
     { enum: ['open', 'done'], default: 'open' },
     { reference: 'projects', onDelete: 'cascade' },
     { type: 'decimal', precision: 12, scale: 2, minimum: 0 },
+    { sequence: { per: 'project_id' } },
   ],
   wording: {
     ...{ what: 'an object', write: 'Write { type: "string" }.' },

@@ -126,3 +126,8 @@ export function mapOf(values: Node, description: string, write: string, more: No
     wording: { what: 'an object', write },
   }
 }
+
+/** A function, which only TypeScript and JavaScript can express. */
+export function functionOnly(description: string): Node {
+  return { description: `${description} Only in TypeScript and JavaScript.`, not: {}, wording: 'elsewhere' }
+}

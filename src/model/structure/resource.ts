@@ -1,27 +1,36 @@
 /** The structure of a resource: fields, deletion, access rules and business rules; and of changes between versions. */
 import {
+  type AccessDeclaration,
   type Action,
   actions,
   type BusinessRule,
   type ChangeDeclaration,
   type ConvertedField,
   type DeletionDeclaration,
+  type FieldAccessDeclaration,
   type RemovedField,
   type ResourceDeclaration,
   ruleCodeForm,
 } from '../declaration.ts'
+import { type EventKind, eventKinds } from '../event.ts'
 import { longestName, reservedFields, snakeCaseForm } from '../names.ts'
 import { systemFields } from '../resource.ts'
-import { arrayOf, choice, flag, flagWithoutDefault, mapOf, type Node, objectOf, prose, ref, whole } from './node.ts'
+import {
+  arrayOf,
+  choice,
+  flag,
+  flagWithoutDefault,
+  functionOnly,
+  mapOf,
+  type Node,
+  objectOf,
+  prose,
+  ref,
+  whole,
+} from './node.ts'
 
 const name = (description: string, ...examples: string[]): Node => ({
   ...{ description, type: 'string', examples },
-  wording: 'elsewhere',
-})
-
-/** A value that only TypeScript and JavaScript can express. */
-const functionOnly = (description: string): Node => ({
-  ...{ description: `${description} Only in TypeScript and JavaScript.`, not: {} },
   wording: 'elsewhere',
 })
 
@@ -84,7 +93,8 @@ export const rule: Node = {
   wording: { what: 'an object', write: `Write ${ruleExample}.` },
 }
 
-const duration = '^P(?=[\\dT])(?:\\d+W)?(?:\\d+D)?(?:T(?=\\d)(?:\\d+H)?(?:\\d+M)?(?:\\d+S)?)?$'
+/** The form of durations, as a pattern. */
+export const duration = '^P(?=[\\dT])(?:\\d+W)?(?:\\d+D)?(?:T(?=\\d)(?:\\d+H)?(?:\\d+M)?(?:\\d+S)?)?$'
 
 const bound = (least: number, most: number, key: string, description: string): Node => ({
   ...{ type: 'object', properties: { [key]: whole(least, most, description) }, required: [key] },
@@ -188,6 +198,27 @@ const access = (description: string): Node => ({
   wording: 'elsewhere',
 })
 
+const fieldAccessExample = "Write fields: { salary: { read: 'role:hr', write: 'role:hr' } }."
+
+const fieldRules = (description: string): Node => ({
+  description: `${description} Of an array, one matching rule is enough.`,
+  anyOf: [ref('accessRule'), arrayOf(ref('accessRule'), 'Any of these rules.', undefined, { minItems: 1 })],
+  wording: 'elsewhere',
+})
+
+const fieldAccess = objectOf<FieldAccessDeclaration>(
+  'Who may read and write the field. What is left out follows the permission for the record. The role `admin` counts ' +
+    'only where a rule names it.',
+  {},
+  {
+    read: fieldRules(
+      'Who sees the value. For other callers the field is `null`, in filters and searches too (AUT-13).',
+    ),
+    write: fieldRules('Who may set and change the value. The rule must hold before and after the change (AUT-14).'),
+  },
+  { write: fieldAccessExample, unknownKey: 'is neither read nor write' },
+)
+
 const actionDescriptions: Readonly<Record<Action, string>> = {
   read: 'Who may read records.',
   create: 'Who may create records.',
@@ -234,17 +265,41 @@ export const resource = objectOf<ResourceDeclaration>(
     },
     deletion: ref('deletion'),
     access: {
-      ...objectOf<Record<Action, unknown>>(
-        'Who may perform each action. Actions that are left out require the role `admin`.',
+      ...objectOf<Record<Action, unknown> & Pick<AccessDeclaration, 'fields'>>(
+        'Who may perform each action, and who may use single fields. Actions that are left out require the role ' +
+          '`admin`.',
         Object.fromEntries(actions.map((action) => [action, access(actionDescriptions[action])])) as Record<
           Action,
           Node
         >,
-        {},
+        {
+          fields: mapOf(
+            fieldAccess,
+            'Fields that not everybody may read or write who may read or write the record, by name.',
+            fieldAccessExample,
+            { examples: [{ salary: { read: ['role:hr', 'owner'], write: 'role:hr' } }] },
+          ),
+        },
         { write: 'Write access: { read: "anyone" }.', unknownKey: 'is not an action' },
       ),
       required: [],
     },
+    prepare: functionOnly(
+      '`({ current, next, caller, now }) => ({ ...next })`: completes each record that a request creates or changes, ' +
+        'before it is validated. Fields that the result leaves out keep their values.',
+    ),
+    on: objectOf<NonNullable<ResourceDeclaration['on']>>(
+      'Functions that run after a change was committed, at least once and in order for each record. They may await. ' +
+        'Only in TypeScript and JavaScript, and with `events: true`.',
+      {},
+      Object.fromEntries(
+        eventKinds.map((kind) => [
+          kind,
+          functionOnly(`\`({ event, record, client, signal }) => …\` after \`${kind}\`.`),
+        ]),
+      ) as Record<EventKind, Node>,
+      { write: 'Write on: { created: async ({ record }) => { … } }.', unknownKey: 'is no kind of event' },
+    ),
     rules: arrayOf(ref('rule'), 'Business rules, which are decided in the transaction of the change.', {
       what: 'an array of rules',
       write: `Write [${ruleExample}].`,
@@ -258,6 +313,10 @@ export const resource = objectOf<ResourceDeclaration>(
       ...([0, 31_536_000] as const),
       'For how many seconds a private cache may use a response without asking again.',
       0,
+    ),
+    events: flag(
+      'Each change of each record is an event. Callers who may read the record read its events at `/events`, as a ' +
+        'stream, or get them by webhooks.',
     ),
   },
   { write: 'Write { fields: { title: { type: "string" } } }.' },

@@ -1,9 +1,17 @@
 /** Connects the pipeline to the fetch API: `Request` in, `Response` out. */
 import { isWithin, requireBasePath } from '../../http/base-path.ts'
-import { type FileBody, type HttpRequest, type HttpResponse, isFile, lengthOfBody } from '../../http/message.ts'
+import {
+  type FileBody,
+  type HttpRequest,
+  type HttpResponse,
+  isFile,
+  isStream,
+  lengthOfBody,
+} from '../../http/message.ts'
 import { Fault, fault } from '../../spec/faults.ts'
 import { openFile, piecesOf, roomFor } from '../node/file-body.ts'
 import { bodyTooLarge, checkHead, malformedRequest } from '../node/head.ts'
+import { readableOf } from './stream-body.ts'
 
 /** What a handler needs of an application. */
 interface FetchApp {
@@ -71,7 +79,7 @@ export function toFetchHandler<Rest extends readonly unknown[] = []>(
     } catch (error) {
       made = app.refuse(error instanceof Fault ? error : fault('INTERNAL_ERROR', {}, error))
     }
-    return toResponse(request.method, made)
+    return toResponse(request, made)
   }
 }
 
@@ -127,9 +135,14 @@ async function readBody(request: Request, declared: number, limit: number): Prom
   return Buffer.concat(chunks, size)
 }
 
-function toResponse(method: string, made: HttpResponse): Response {
+function toResponse({ method, signal }: Request, made: HttpResponse): Response {
   const { status, headers, body } = made
   const sent = new Headers(headers)
+  if (isStream(body)) {
+    if (hasContent(method, made)) return new Response(readableOf(body, signal), { status, headers: sent })
+    body.closed()
+    return new Response(null, { status, headers: sent })
+  }
   if (!isEmpty(status)) sent.set('Content-Length', String(lengthOfBody(body)))
   const content = isFile(body) ? ReadableStream.from(readFile(body)) : (body as string)
   return new Response(hasContent(method, made) ? content : null, { status, headers: sent })

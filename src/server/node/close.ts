@@ -28,24 +28,24 @@ export function trackConnections(
   state: ServerState,
 ): (deadline: number) => Promise<void> {
   // Under TLS a connection has two sockets: the one that carries HTTP, and the one that carries TLS.
-  const carriers = new Set<TLSSocket | Socket>()
   const connections = new Set<Socket>()
+  const carriers: Set<TLSSocket | Socket> = secure ? new Set() : connections
   const sessions = new Set<ServerHttp2Session>()
   let onEmpty = () => {}
-  const follow = (set: Set<Socket>) => (socket: Socket) => {
-    set.add(socket)
-    socket.once('close', () => {
-      set.delete(socket)
+  // There may be thousands of connections, so that all of them share their listeners.
+  const follow = (set: Set<Socket>) => {
+    function forget(this: Socket): void {
+      set.delete(this)
       if (connections.size === 0) onEmpty()
-    })
-    // Errors of a connection are no failures of the server.
-    socket.on('error', () => {})
+    }
+    return (socket: Socket) => {
+      set.add(socket)
+      socket.on('close', forget).on('error', ignoreError)
+    }
   }
   server.on('connection', follow(connections))
-  server.on(secure ? 'secureConnection' : 'connection', follow(carriers))
-  server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
-    socket.once('end', () => endInput(socket))
-  })
+  if (secure) server.on('secureConnection', follow(carriers))
+  server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => socket.on('end', endInput))
   server.on('session', (session: ServerHttp2Session) => {
     sessions.add(session)
     session.once('close', () => sessions.delete(session))
@@ -65,6 +65,8 @@ export function trackConnections(
     // Responses say `Connection: close` only now: a client that reconnects at once is refused by the system, and not
     // reset.
     state.closing = true
+    // Their clients reconnect, to another server.
+    for (const stream of [...state.streams]) stream.end()
     const idle = new Promise<void>((resolve) => {
       state.onIdle = resolve
     })
@@ -110,11 +112,14 @@ function endWhenIdle(session: ServerHttp2Session, first: number): void {
   session.once('close', () => clearTimeout(timer))
 }
 
+/** Errors of a connection are no failures of the server. */
+function ignoreError(): void {}
+
 /**
  * A body that is incomplete when the client closes its side stays incomplete; Node's parser does not always report it.
  */
-function endInput(socket: Socket): void {
-  const pending = latestOn(socket)
+function endInput(this: Socket): void {
+  const pending = latestOn(this)
   if (pending === undefined) return
   pending.inputEnded = true
   if ((pending.request as IncomingMessage).complete) return

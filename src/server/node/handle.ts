@@ -92,7 +92,7 @@ function problemOf(state: ServerState, error: unknown): HttpResponse {
   return state.problem(error instanceof Fault ? error : fault('INTERNAL_ERROR', {}, error))
 }
 
-/** Sends a response. Returns a promise only for a file; it never rejects. */
+/** Sends a response. Returns a promise only for a file or a stream; it never rejects. */
 function deliver(state: ServerState, pending: PendingRequest, made: HttpResponse): Promise<void> | undefined {
   try {
     return send(pending, made, state)?.catch((error) => recover(state, pending, error))
@@ -131,6 +131,7 @@ function toHttpRequest(state: ServerState, pending: PendingRequest): HttpRequest
     address: forwarded?.address ?? plainAddress(request.socket.remoteAddress),
     native: request,
     abandoned: () => abandonSignal(pending),
+    yieldPlace: () => yieldPlace(state),
     reserve: (caller, bytes, mayRefuse) => reserveBytes(state, pending, { caller, bytes }, mayRefuse),
     readBody: (limit) => readNodeBody(pending, limit, state),
   }
@@ -147,6 +148,11 @@ function checkVersionOne(request: IncomingMessage, headers: Headers): void {
   // RFC 9112 section 6.1: such a message always has faulty framing.
   if (older) throw malformedRequest('HTTP/1.0 has no Transfer-Encoding.')
   if (coding.toLowerCase() !== 'chunked') throw malformedRequest('The only Transfer-Encoding understood is chunked.')
+}
+
+function yieldPlace(state: ServerState): () => void {
+  state.inFlight--
+  return () => void state.inFlight++
 }
 
 function withoutPseudoFields(received: Headers): Record<string, string | undefined> {

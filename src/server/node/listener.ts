@@ -8,7 +8,7 @@ import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Server as TlsServer } from 'node:tls'
 import { isWithin, requireBasePath } from '../../http/base-path.ts'
-import type { HttpResponse } from '../../http/message.ts'
+import type { HttpResponse, StreamSink } from '../../http/message.ts'
 import { everyMethod } from '../../request/target.ts'
 import { type Fault, fault } from '../../spec/faults.ts'
 import { Admission, type OverloadLimits } from './admission.ts'
@@ -231,7 +231,7 @@ function stateOf(options: Omit<NodeServerOptions, 'tls' | 'overloadLimits'>): Se
   const { respond, problem, trustProxy = false, basePath = '', timeouts = defaultTimeouts } = options
   const { onClientError, onRejected } = options
   const unread = new UnreadResponses(options.unread)
-  const counts = { running: new Set<PendingRequest>(), inFlight: 0, bodyBytes: 0 }
+  const counts = { running: new Set<PendingRequest>(), streams: new Set<StreamSink>(), inFlight: 0, bodyBytes: 0 }
   const moments = { closing: false, onIdle: () => {}, onAnswered: () => {} }
   return { respond, problem, trustProxy, basePath, onClientError, onRejected, timeouts, unread, ...counts, ...moments }
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { Duplex } from 'node:stream'
-import type { HttpRequest, HttpResponse } from '../../http/message.ts'
+import type { HttpRequest, HttpResponse, StreamSink } from '../../http/message.ts'
 import { type Fault, fault } from '../../spec/faults.ts'
 
 export type NodeRequest = IncomingMessage | Http2ServerRequest
@@ -38,6 +38,8 @@ export interface ServerState {
   readonly onRejected?: (() => void) | undefined
   /** Every request whose response is not written yet. */
   readonly running: Set<PendingRequest>
+  /** Responses without an end of their own, which closing ends. */
+  readonly streams: Set<StreamSink>
   /** The bytes of responses that clients have not read yet. */
   readonly unread: UnreadResponses
   /** How many requests are being processed, without those that wait for their client or for their turn. */
@@ -99,6 +101,16 @@ export function removePending(state: ServerState, pending: PendingRequest): void
  */
 export function latestOn(socket: Duplex): PendingRequest | undefined {
   return (socket as Carrier)[latest]
+}
+
+/**
+ * Closes a connection whose head promised that it stays: since then the server began to close, or unparsable data came.
+ */
+export function closeUnannounced(pending: PendingRequest, state: Pick<ServerState, 'closing'>): void {
+  const { request } = pending
+  if (request.httpVersionMajor === 2 || !(state.closing || pending.mustClose)) return
+  const last = latestOn(request.socket)
+  if (last === undefined || last === pending) request.socket.destroySoon()
 }
 
 /**

@@ -3,17 +3,25 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
-import { type FileBody, type HttpResponse, isFile, lengthOfBody } from '../../http/message.ts'
+import {
+  type FileBody,
+  type HttpResponse,
+  isFile,
+  isStream,
+  lengthOfBody,
+  type StreamBody,
+} from '../../http/message.ts'
 import { openFile, piecesOf, roomFor } from './file-body.ts'
 import {
   abortResponse,
+  closeUnannounced,
   isOver,
-  latestOn,
   type NodeResponse,
   type PendingRequest,
   type ServerState,
 } from './pending-request.ts'
 import { hasBody } from './request-body.ts'
+import { OpenStream } from './stream-body.ts'
 
 // A small unread rest of a request body is read and dropped, so that the connection stays; beyond that, closing is
 // cheaper.
@@ -22,22 +30,44 @@ const smallRest = 65_536
 // section 9.6).
 const lingerTimeout = 2000
 
-type Shared = Pick<ServerState, 'timeouts' | 'closing' | 'running'>
+type Shared = Pick<ServerState, 'timeouts' | 'closing' | 'running' | 'streams'>
 
 /**
  * Sends a response, without its body where HTTP has none: HEAD, 204, 304.
  *
- * @returns `undefined` if everything is written; for a file, a promise. It rejects if the file cannot be opened, before
- *   the head is written, or cannot be read to its end.
+ * @returns `undefined` if everything is written; for a file or a stream, a promise. It rejects if the file cannot be
+ *   opened, before the head is written, or cannot be read to its end.
  */
 export function send(pending: PendingRequest, made: HttpResponse, state: Shared): Promise<void> | undefined {
-  if (isOver(pending.response)) return
   const { status, headers, body } = made
+  if (isOver(pending.response)) {
+    if (isStream(body)) body.closed()
+    return
+  }
   const empty = status === 204 || status === 304
+  if (isStream(body)) return sendStream(pending, made, body, state)
   if (!empty) headers['Content-Length'] = String(lengthOfBody(body))
   const sent = empty || pending.request.method === 'HEAD' ? undefined : body
   if (isFile(sent)) return sendFile(pending, made, sent, state)
   end(pending, writeHead(pending, made, state), sent)
+}
+
+/** Returns when the stream is open: an open stream is no running request. */
+async function sendStream(pending: PendingRequest, made: HttpResponse, body: StreamBody, state: Shared): Promise<void> {
+  const { request } = pending
+  try {
+    const mayOpen = await whenItsTurn(pending)
+    if (!mayOpen) return body.closed()
+    const lingers = writeHead(pending, made, state)
+    if (request.method === 'HEAD' || state.closing || lingers) {
+      end(pending, lingers, undefined)
+      return body.closed()
+    }
+  } catch (error) {
+    body.closed()
+    throw error
+  }
+  new OpenStream(pending, body, state).start()
 }
 
 async function sendFile(pending: PendingRequest, made: HttpResponse, body: FileBody, state: Shared): Promise<void> {
@@ -54,21 +84,11 @@ async function sendFile(pending: PendingRequest, made: HttpResponse, body: FileB
     // A client that reads only after it has sent its whole body would otherwise wait for us, and we for it.
     if (lingers) request.resume()
     if (!(await writePieces(first, pieces, response, state.timeouts.idle))) return
-    if (request.httpVersionMajor !== 2) response.once('finish', () => closeUnannounced(pending, state))
+    response.once('finish', () => closeUnannounced(pending, state))
     end(pending, lingers, undefined)
   } finally {
     await file.close()
   }
-}
-
-/**
- * Closes a connection whose head promised that it stays: since then the server began to close, or unparsable data came.
- */
-function closeUnannounced(pending: PendingRequest, state: Shared): void {
-  if (!state.closing && !pending.mustClose) return
-  const { socket } = pending.request
-  const last = latestOn(socket)
-  if (last === undefined || last === pending) socket.destroySoon()
 }
 
 /**

@@ -10,7 +10,7 @@ import { inspect } from 'node:util'
 import { type DestinationStream, destination, pino } from 'pino'
 import { withoutCredentials } from '../../model/credentials.ts'
 import type { ClockDoubt } from '../../storage/storage.ts'
-import type { Observation, Observe } from './observe.ts'
+import type { Observation, Observe, StreamEnd } from './observe.ts'
 
 /** The levels of the log, the most verbose first. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -93,6 +93,7 @@ function entryOf(observation: Exclude<Observation, { kind: 'request' | 'turned-a
     case 'unreadable':
     case 'refusal':
     case 'commit':
+    case 'events-sent':
       return undefined
     case 'failure':
       return entry('error', 'failure', { request_id: observation.requestId, err: loggedError(observation.error) })
@@ -104,6 +105,16 @@ function entryOf(observation: Exclude<Observation, { kind: 'request' | 'turned-a
       const { job, task, status } = observation
       return entry(status === 'failed' ? 'error' : 'info', 'job', { job, task, status })
     }
+    case 'stream': {
+      if (observation.state === 'opened' || !cutOff.has(observation.reason)) return undefined
+      return entry('info', 'stream cut off', { reason: observation.reason, caller: observation.caller })
+    }
+    case 'delivery': {
+      const { delivery, consumer, outcome, reason } = observation
+      return outcome === 'failed' ? entry('warn', 'delivery failed', { delivery, consumer, reason }) : undefined
+    }
+    case 'webhook-disabled':
+      return entry('warn', 'webhook disabled', { webhook: observation.webhook, reason: observation.reason })
     case 'purge':
       if (observation.state === 'resumed') return entry('info', 'purge resumed')
       return entry('warn', 'purge stopped', { reason: reasonOf(observation) })
@@ -143,6 +154,9 @@ function entryOf(observation: Exclude<Observation, { kind: 'request' | 'turned-a
       return entry('info', observation.kind)
   }
 }
+
+/** Why streams end before their clients, their credentials or the server do. */
+const cutOff: ReadonlySet<StreamEnd> = new Set(['slow', 'failure'])
 
 /** Why purging stopped, and what to do. */
 function reasonOf({ now, last, of }: ClockDoubt): string {

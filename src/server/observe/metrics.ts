@@ -90,6 +90,11 @@ export async function collectMetrics(): Promise<Metrics> {
   const commits = counter('commits', 'Commits of changes; long work has commits of its own.')
   const jobs = counter('jobs', 'Jobs that are over.', 'task', 'status')
   const batches = counter('job_batch_failures', 'Batches of jobs that failed; they are tried again.', 'task')
+  const openStreams = new Gauge({ name: 'resourced_event_streams_open', help: 'Open streams of events.', registers })
+  const endedStreams = counter('event_streams_ended', 'Streams of events that have ended, and why.', 'reason')
+  const sentEvents = counter('events_sent', 'Events written to streams.')
+  const deliveries = counter('delivery_attempts', 'Attempts to deliver events, and what came of them.', 'to', 'outcome')
+  const disabled = counter('webhooks_disabled', 'Webhooks that the server turned off.')
   const refusals = counter('rate_limit_refusals', 'Requests beyond a quota.', 'quota')
   const maintenance = new Gauge({
     name: 'resourced_maintenance',
@@ -141,6 +146,16 @@ export async function collectMetrics(): Promise<Metrics> {
           return commitChanges.observe(observation.changes)
         case 'job':
           return jobs.inc({ task: observation.task, status: observation.status })
+        case 'stream':
+          if (observation.state === 'opened') return openStreams.inc()
+          openStreams.dec()
+          return endedStreams.inc({ reason: observation.reason })
+        case 'events-sent':
+          return sentEvents.inc(observation.events)
+        case 'delivery':
+          return deliveries.inc({ to: observation.to, outcome: observation.outcome })
+        case 'webhook-disabled':
+          return disabled.inc()
         case 'refusal':
           return refusals.inc({ quota: observation.quota })
         case 'maintenance':

@@ -4,6 +4,18 @@ import type { FaultCode } from '../../spec/faults.ts'
 import type { ClockDoubt, Commit, Maintenance, OpenJob, ReplicaNews } from '../../storage/storage.ts'
 import type { Version } from '../../versions/versions.ts'
 
+/** Why a stream of events ended: its client left, or did not read, or the server ended it. */
+export type StreamEnd =
+  | 'client'
+  | 'slow'
+  | 'credential'
+  | 'permission'
+  | 'expired'
+  | 'failure'
+  | 'maintenance'
+  | 'version'
+  | 'closing'
+
 /** Something that happened. */
 export type Observation =
   /** A request has arrived; a `request` follows when it is answered. */
@@ -44,6 +56,24 @@ export type Observation =
   | ({ readonly kind: 'commit' } & Commit)
   /** A job has ended (JOB-2). */
   | { readonly kind: 'job'; readonly job: string; readonly task: string; readonly status: 'succeeded' | 'failed' }
+  /** A stream of events was opened, or has ended (EVT-7). */
+  | { readonly kind: 'stream'; readonly state: 'opened' }
+  | { readonly kind: 'stream'; readonly state: 'ended'; readonly reason: StreamEnd; readonly caller: string }
+  /** So many events were written to streams, at most one report a second. */
+  | { readonly kind: 'events-sent'; readonly events: number }
+  /** An attempt to deliver an event has ended (EVT-9, EVT-12). `repeated`: another one follows. */
+  | {
+      readonly kind: 'delivery'
+      /** The id of the delivery. */
+      readonly delivery: string
+      readonly to: 'webhook' | 'function'
+      /** The id of the webhook, or the place of the functions in the declaration. */
+      readonly consumer: string
+      readonly outcome: 'succeeded' | 'repeated' | 'failed' | 'discarded'
+      readonly reason: string | null
+    }
+  /** The server has turned a webhook off (EVT-9). */
+  | { readonly kind: 'webhook-disabled'; readonly webhook: string; readonly reason: string }
   /** Purging stopped because the clock is in doubt (DEL-7), or resumed. */
   | ({ readonly kind: 'purge'; readonly state: 'stopped' } & ClockDoubt)
   | { readonly kind: 'purge'; readonly state: 'resumed' }

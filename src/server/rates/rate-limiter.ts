@@ -3,7 +3,7 @@
 import { isIPv6 } from 'node:net'
 import { type CountedAction, countedActions } from '../../model/limits.ts'
 import { type Catalog, storedResource } from '../../model/resource.ts'
-import type { Found, Target } from '../../request/target.ts'
+import { actionOf, type Found } from '../../request/target.ts'
 import { type Fault, fault } from '../../spec/faults.ts'
 import type { Observe } from '../observe/observe.ts'
 import { type Counted, type Counter, memoryCounter, type Quota, type Standing } from './counter.ts'
@@ -146,24 +146,6 @@ function whatOf({ name }: Quota): string {
 
 function secondsText(seconds: number): string {
   return seconds === 1 ? 'a second' : `${seconds} seconds`
-}
-
-const byMethod: Readonly<Record<string, CountedAction>> = {
-  GET: 'read',
-  HEAD: 'read',
-  QUERY: 'read',
-  POST: 'create',
-  PUT: 'update',
-  PATCH: 'update',
-  DELETE: 'delete',
-}
-
-/** The action that a request is counted as; `undefined` if it is no action on a resource, such as OPTIONS. */
-function actionOf(target: Target, method: string): CountedAction | undefined {
-  if (target.kind === 'collection' || target.kind === 'record' || target.kind === 'deletion') return byMethod[method]
-  if (method !== 'POST') return undefined
-  if (target.kind === 'bulk-delete') return 'delete'
-  return target.kind === 'restore' ? 'restore' : undefined
 }
 
 /**

@@ -33,6 +33,10 @@ export interface SupervisorCalls {
   count(shares: readonly Share[]): Promise<LedgerAnswer>
   /** Gives back what a worker that ends has not spent of its windows. */
   giveBack(leases: readonly Unspent[]): void
+  /** Counts a stream of events. Returns whether the caller may have one more (EVT-7). */
+  takeStream(stream: { readonly caller: string; readonly most: number }): boolean
+  /** A stream of the caller has ended. */
+  releaseStream(caller: string): void
   /** Reads the metrics of all workers as text (OPS-7). */
   metrics(): Promise<string>
   /** Reports the metrics of a worker that ends. */

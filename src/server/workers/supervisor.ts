@@ -11,6 +11,7 @@ import { forwardLines, type LogBlocks } from '../observe/log.ts'
 import { createMetricsServer } from '../observe/metrics.ts'
 import type { Observe } from '../observe/observe.ts'
 import { type Holder, openLedger } from '../rates/lease-ledger.ts'
+import { OwnPlaces } from '../streams/stream-places.ts'
 import { type Channel, type Listening, openChannel, type SupervisorCalls, type WorkerCalls } from './channel.ts'
 import { type GatheredMetrics, gatherMetrics } from './gathered-metrics.ts'
 import { handover } from './handover.ts'
@@ -59,6 +60,7 @@ interface Worker {
   readonly channel: Channel<WorkerCalls>
   readonly holder: Holder
   readonly taker: TurnTaker
+  readonly streams: OwnPlaces
   /** The port on which a debugger reaches it, if the server is debugged. */
   readonly debugPort: number
   /** Resolves with whether it serves, or has ended before. */
@@ -101,6 +103,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   const serving = () => [...workers].filter(({ isServing }) => isServing)
   const ledger = openLedger(Date.now)
   const turns = openTurnQueue()
+  const streams = new Map<string, number>()
   const connections = handover()
   const failure = Promise.withResolvers<never>()
   const ended = Promise.withResolvers<{ code: number; isFirst: boolean }>()
@@ -166,6 +169,8 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       leaveTurn: () => turns.leave(worker.taker),
       giveBack: (leases) => ledger.takeBack(worker.holder, leases),
       count: (shares) => ledger.count(worker.holder, shares),
+      takeStream: ({ caller, most }) => worker.streams.take(caller, most),
+      releaseStream: (caller) => worker.streams.release(caller),
       async revoked() {
         const told = serving().filter((other) => other !== worker)
         await Promise.all(told.map((other) => forgotten(other)))
@@ -174,6 +179,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     const channel = openChannel<WorkerCalls>(child, calls)
     const worker: Worker = {
       ...{ number, debugPort, process: child, channel, started: begun.promise, ended: exit.promise },
+      streams: new OwnPlaces(streams),
       holder: {
         recall: (share, end) => channel.call('recall', { share, end }).catch(() => 0),
         update: (share, end, free) => channel.tell('update', { share, end, free }),
@@ -204,6 +210,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       void gathered?.then((metrics) => metrics.ended(worker))
       turns.leave(worker.taker)
       ledger.ended(worker.holder)
+      worker.streams.releaseAll()
       void connections.remove(child)
       begun.resolve(false)
       if (!isFirst || listening !== undefined) void follow(worker, how)

@@ -8,6 +8,7 @@ import { fault } from '../../spec/faults.ts'
 import type { WriteTurn } from '../../storage/storage.ts'
 import type { Counter } from '../rates/counter.ts'
 import { leasedCounter } from '../rates/leased-counter.ts'
+import type { StreamPlaces } from '../streams/stream-places.ts'
 import { type Listening, openChannel, type SupervisorCalls, type WorkerCalls } from './channel.ts'
 import { openWorkerTurn } from './write-turn.ts'
 
@@ -41,6 +42,8 @@ export interface WorkerDuties {
 export interface WorkerLink extends WorkerPlace {
   /** Counts requests together with the other workers. */
   readonly counter: Counter
+  /** Counts streams of events together with the other workers. */
+  readonly streamPlaces: StreamPlaces
   /** The turn to write to the SQLite file. */
   readonly turn: WriteTurn
   /** Begins to take connections, and to answer the supervisor. */
@@ -80,14 +83,18 @@ export function linkToSupervisor(): WorkerLink | undefined {
     metrics: async () => (await duties?.metrics()) ?? [],
   }
   const supervisor = openChannel<SupervisorCalls>(process as never, own)
+  const withoutSupervisor = (error: unknown) => {
+    throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } }, error)
+  }
   const counter = leasedCounter(
-    (shares) =>
-      supervisor.call('count', shares).catch((error: unknown) => {
-        throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } }, error)
-      }),
+    (shares) => supervisor.call('count', shares).catch(withoutSupervisor),
     Date.now,
     (leases) => supervisor.tell('giveBack', leases),
   )
+  const streamPlaces: StreamPlaces = {
+    take: (caller, most) => supervisor.call('takeStream', { caller, most }).catch(withoutSupervisor),
+    release: (caller) => supervisor.tell('releaseStream', caller),
+  }
   const turn = openWorkerTurn(
     (isUrgent) => supervisor.tellNow('askTurn', isUrgent),
     () => supervisor.tellNow('leaveTurn'),
@@ -103,6 +110,7 @@ export function linkToSupervisor(): WorkerLink | undefined {
   return {
     ...place,
     counter,
+    streamPlaces,
     turn,
     ended,
     async join(take, given) {

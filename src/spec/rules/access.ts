@@ -89,6 +89,36 @@ const callers: RuleSection = {
         'whether it is permitted on all records, on some or on none, with the declared rules that decide.',
       unobservable: 'Other servers tell their callers elsewhere, or not at all.',
     },
+    {
+      id: 'AUT-12',
+      mark: 'beyond',
+      sentence:
+        'A declared function (authorize) may refuse requests of authenticated callers with 403, after the address is ' +
+        'found and before the body is read. It grants nothing: access rules decide about the rest. If it fails, ' +
+        'takes longer than the declared time or returns something invalid, the response is 502 and nothing changes.',
+      unobservable: 'An OpenAPI document does not say what a function of the server refuses.',
+    },
+    {
+      id: 'AUT-13',
+      mark: 'beyond',
+      sentence:
+        'A field may have an access rule for reading. In records where the rule does not allow a caller to read it, ' +
+        'the field is null for that caller in every response, and counts as null in filters, search and JSON Patch. ' +
+        'PUT and JSON Patch keep the value unless they send another than null. Entity tags differ with what the ' +
+        'caller may read. Who may read the field in no record cannot filter by it, and who may not read it in every ' +
+        'record cannot sort by it: 403.',
+      unobservable: 'A field that a caller may not read cannot be told apart from one without a value.',
+    },
+    {
+      id: 'AUT-14',
+      mark: 'beyond',
+      sentence:
+        'A field may have an access rule for writing, which must hold for the record as it is and as it will be. A ' +
+        'request that sets or changes the field otherwise gets 403 FORBIDDEN, whose errors name the fields, and ' +
+        'nothing changes. A value that equals the one which the caller reads is accepted, and a PUT that leaves the ' +
+        'field out keeps its value.',
+      unobservable: 'An OpenAPI document does not say which values of a record its access rules depend on.',
+    },
   ],
 }
 

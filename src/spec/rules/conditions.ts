@@ -43,8 +43,9 @@ const conditions: RuleSection = {
       id: 'CON-6',
       mark: 'decision',
       sentence:
-        'If several refusals apply, the response is the first in this order: 401, 429, the path (404, 405, 410), a ' +
-        'body that cannot be read (413, 415, 400), 403, 404 of the record, 412, validation (400), 409.',
+        'If several refusals apply, the response is the first in this order: 401, 429, the path (404, 405, 410), ' +
+        'the 403 of a declared function (AUT-12), a body that cannot be read (413, 415, 400), 403, 404 of the ' +
+        'record, 412, validation (400), 409.',
     },
     {
       id: 'CON-7',

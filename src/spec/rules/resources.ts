@@ -24,7 +24,8 @@ const resources: RuleSection = {
       mark: 'specification',
       sentence:
         'Paths hold nouns: the only verbs are restore and bulk-delete, and no name has an extension. A collection ' +
-        'cannot be called jobs, exports, api-keys, openapi.json, docs, console, health, metrics, caller or deletion.',
+        'cannot be called jobs, exports, api-keys, openapi.json, docs, console, health, metrics, caller or deletion; ' +
+        'nor events, webhooks or deliveries where a resource has events.',
     },
     {
       id: 'RES-4',
@@ -88,6 +89,43 @@ const resources: RuleSection = {
         'Whether a number is a multiple of another (multipleOf) is decided on decimal digits: 19.99 is a multiple ' +
         'of 0.01.',
       unobservable: 'Few fields have a multipleOf, and which multiples a server gets wrong depends on its arithmetic.',
+    },
+    {
+      id: 'RES-13',
+      mark: 'beyond',
+      sentence:
+        'A declared function (prepare) completes each valid record that a request creates or changes, in the ' +
+        'transaction of the change. References, uniqueness, transitions, permissions and business rules are decided ' +
+        'on its result. If the function fails, or returns what the declaration does not allow, the response is 500 ' +
+        'and nothing changes.',
+      unobservable: 'Clients see the result, and not which part of the server has made it.',
+    },
+    {
+      id: 'RES-14',
+      mark: 'beyond',
+      sentence:
+        'A default can be an attribute of the caller (`id`, `roles`, `claims.NAME`) or the time of the request. A ' +
+        'creation without the field takes it, and PATCH with null takes it anew. PUT without the field, or with ' +
+        'null, keeps the value. An attribute that is missing, or does not fit the field, is no default.',
+      unobservable: 'An OpenAPI document does not say from what a server takes a value.',
+    },
+    {
+      id: 'RES-15',
+      mark: 'beyond',
+      sentence:
+        'A field with `set` is read-only (RES-9). The server sets it from the caller or the time on every creation, ' +
+        'or on every PUT and PATCH that changes another field. A caller without the attribute, where the field must ' +
+        'have a value, gets 403.',
+      unobservable: 'An OpenAPI document does not say from what a server takes a value.',
+    },
+    {
+      id: 'RES-16',
+      mark: 'beyond',
+      sentence:
+        'A sequence is a read-only number that the server assigns on creation: 1, 2, 3 and so on, for each value of ' +
+        'a field or for the collection. A refused creation takes no number, so there are no gaps. The number of a ' +
+        'deleted record is not assigned again.',
+      unobservable: 'An OpenAPI document does not say from what a server takes a value.',
     },
   ],
 }

@@ -11,6 +11,7 @@ import { formerKeys, layOut, searchColumns, type TableSpec, tablesFor } from '..
 import { StorageFault } from '../storage.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { type ExistingTable, planMigration, planVersionChange } from './diff.ts'
+import { planTriggers, withoutTriggers } from './event-steps.ts'
 import type { MigrationEngine } from './migration-engine.ts'
 import {
   type Apply,
@@ -108,6 +109,7 @@ export function* pendingSteps(migration: Migration): Transaction<Pending> {
  */
 export function* changeSchema(migration: Migration): Transaction<TakenSteps> {
   const { catalog, desired, concerned, apply, engine } = migration
+  if (engine.silence !== 'without-triggers') yield engine.silence
   // Another process may have migrated the database since `isMigrated`.
   const found = yield* readSchema(engine)
   if (yieldsToNewer(migration, found)) return { steps: [], deferred: [] }
@@ -147,14 +149,18 @@ function yieldsToNewer(migration: Migration, schema: FoundSchema): boolean {
 }
 
 /** The steps from the names and values of an older version, where the database has those. */
-function planVersion({ catalog, concerned, desired }: Migration, schema: FoundSchema): MigrationStep[] {
+function planVersion({ engine, catalog, concerned, desired }: Migration, schema: FoundSchema): MigrationStep[] {
   const version = concerned === undefined ? storedVersion(schema, catalog) : undefined
-  return version === undefined ? [] : planVersionChange(schema, desired, catalog, version)
+  if (version === undefined) return []
+  return withoutTriggers(engine, schema, planVersionChange(schema, desired, catalog, version))
 }
 
-function planTables({ desired, concerned }: Migration, { tables, foreign }: FoundSchema): MigrationStep[] {
-  const current = tables.filter((table) => concerned === undefined || concerned.has(table.name))
-  return planMigration({ tables: current, foreign }, desired)
+function planTables({ engine, desired, concerned }: Migration, schema: FoundSchema): MigrationStep[] {
+  const isConcerned = (table: string) => concerned === undefined || concerned.has(table)
+  const tables = schema.tables.filter(({ name }) => isConcerned(name))
+  const triggers = schema.triggers.filter(({ owner }) => isConcerned(owner))
+  const steps = planMigration({ tables, foreign: schema.foreign }, desired)
+  return planTriggers(engine, { ...schema, triggers }, desired, steps)
 }
 
 /** Assesses and takes steps in their order. Index builds that the engine defers are only assessed. */
@@ -268,9 +274,13 @@ const mostRemembered = 100
 export function declarationOf({ version, resources, system }: Catalog): Lineage[number] {
   const tables = [...resources.values(), ...system.values()].map((resource) => [
     resource.name,
-    columnsOf(resource).map(({ name, field }) => [name, field.type, field.required, field.default ?? null]),
+    columnsOf(resource).map(({ name, field: { type, required, sequence, default: standIn = null } }) => [
+      ...[name, type, required, standIn],
+      ...(sequence === undefined ? [] : [sequence]),
+    ]),
     resource.indexes,
     searchColumns(resource),
+    ...(resource.events ? ['events'] : []),
   ])
   return { version, hash: createHash('sha256').update(JSON.stringify(tables)).digest('base64url').slice(0, 16) }
 }
@@ -306,6 +316,8 @@ function requiredByFormer(steps: readonly MigrationStep[], tables: readonly Exis
 }
 
 const undoing: ReadonlySet<MigrationStep['kind']> = new Set<MigrationStep['kind']>([
+  'create-triggers',
+  'drop-triggers',
   'drop-table',
   'drop-column',
   'drop-index',

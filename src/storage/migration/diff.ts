@@ -12,6 +12,8 @@ export interface ExistingColumn {
   readonly holds: Held
   /** Whether certainly no row has `null` in it. */
   readonly required: boolean
+  /** As of a `ColumnSpec`: its rows have numbers. */
+  readonly sequence?: string
 }
 
 /** A full-text index as it is. */
@@ -159,6 +161,7 @@ function changeColumns(before: ExistingTable, table: TableSpec): MigrationStep[]
   return [
     ...before.columns.filter((column) => !wanted.has(column.name)).map((column) => dropColumn(table, column)),
     ...values.flatMap((column) => changeColumn(table, column, was.get(column.name))),
+    ...values.flatMap((column) => numberRecords(table, column, was.get(column.name))),
     ...derived.flatMap((column) => {
       const isNew = !was.has(column.name)
       if (!isNew && !changed.has(column.derived!.from)) return []
@@ -197,8 +200,19 @@ function changeColumn(table: TableSpec, column: ColumnSpec, was: ExistingColumn 
   return [...steps, ...fill(table, column, isRequired && column.default !== undefined, isRequired)]
 }
 
+/** Numbers the records of a new sequence, once the fields that it is numbered by have their values. */
+function numberRecords(table: TableSpec, column: ColumnSpec, was: ExistingColumn | undefined): MigrationStep[] {
+  const { name, sequence } = column
+  if (sequence === undefined || was?.sequence === sequence) return []
+  const per = sequence === '' ? '' : ` by ${sequence}`
+  const sentence = `number the records of ${table.name} in ${table.name}.${name}${per}`
+  return [step(table.name, { kind: 'number-records', column, per: sequence }, sentence)]
+}
+
 function fill(table: TableSpec, column: ColumnSpec, withDefault: boolean, required = column.required): MigrationStep[] {
   const { name } = column
+  // Every record gets a number.
+  if (column.sequence !== undefined) return []
   if (withDefault) {
     const sentence = `fill ${table.name}.${name} with ${JSON.stringify(column.default)}`
     return [step(table.name, { kind: 'fill-default', column }, sentence)]

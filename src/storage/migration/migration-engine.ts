@@ -62,6 +62,11 @@ export interface MigrationEngine extends Engine {
   countInconvertible(step: StepOf<'change-type'>): Transaction<number>
   fillDerived(values: DerivedValues): Transaction<void>
   dropSearch(table: string): Statement[]
+  /** Selects the triggers that write events (`ExistingTrigger`): one row at least, with the schema of all tables. */
+  readonly eventTriggersFound: Statement
+  /** Whether a trigger has to go before its table changes. Otherwise a statement lets a migration be no event. */
+  readonly silence: 'without-triggers' | Statement
+  dropTrigger(table: string, name: string): Statement[]
   /** Gives added columns the defaults that servers of the older declaration do not write. */
   setDefaults(steps: readonly MigrationStep[]): Statement[]
 }

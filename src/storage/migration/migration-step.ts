@@ -4,7 +4,7 @@
  */
 
 import type { Conversion, Field } from '../../model/resource.ts'
-import type { ColumnSpec, Held, IndexSpec, SearchSpec, TableSpec } from '../sql/tables.ts'
+import { type ColumnSpec, counters, type Held, type IndexSpec, type SearchSpec, type TableSpec } from '../sql/tables.ts'
 
 /** The data that a step would destroy: rows of a table, or values of a column. */
 export type Loss = 'nothing' | { readonly rows: number } | { readonly values: number }
@@ -43,6 +43,13 @@ export type Change =
   | { readonly kind: 'move-keys'; readonly derived: readonly ColumnSpec[] }
   /** Counts the records of a collection. */
   | { readonly kind: 'set-clock' }
+  /** Numbers the records that have no number yet, in the order of their creation, and begins to count (RES-16). */
+  | { readonly kind: 'number-records'; readonly column: ColumnSpec; readonly per: string }
+  /** Creates the triggers that write the events of a table, or replaces them. */
+  | { readonly kind: 'create-triggers'; readonly statements: readonly string[] }
+  | { readonly kind: 'drop-triggers'; readonly triggers: readonly string[] }
+  /** Gives the events of a collection its new name. */
+  | { readonly kind: 'rename-events'; readonly to: string }
   /** A foreign table, index or view has a name that is needed. */
   | { readonly kind: 'blocked' }
 
@@ -72,6 +79,8 @@ export function needsCount(step: MigrationStep): boolean {
   if (step.kind === 'create-index') return step.index.unique
   // The values of a derived column can be derived again.
   if (step.kind === 'drop-column') return !step.column.startsWith('_')
+  // The records have the numbers.
+  if (step.kind === 'drop-table' && step.table === counters.name) return false
   return countedKinds.has(step.kind)
 }
 

@@ -36,8 +36,20 @@ interface Remembered {
   readonly lineage: readonly AppliedDeclaration[]
 }
 
+/** A trigger that writes events, as it is. */
+export interface ExistingTrigger {
+  /** Its table. */
+  readonly owner: string
+  readonly name: string
+  readonly definition: string
+}
+
 /** A database's tables, and their stored description. */
-export interface FoundSchema extends ExistingSchema, Remembered {}
+export interface FoundSchema extends ExistingSchema, Remembered {
+  /** The schema that holds everything, quoted. */
+  readonly schemaName: string
+  readonly triggers: readonly ExistingTrigger[]
+}
 
 /** A row of `MigrationEngine.relations`. */
 interface Relation {
@@ -72,9 +84,12 @@ export function* readSchema(engine: MigrationEngine): Transaction<FoundSchema> {
   const columns = Map.groupBy(columnRows, ({ owner }) => owner)
   const indexes = Map.groupBy(relations.filter(isIndexOfOurs), ({ owner }) => owner)
   const clocks = new Set(present.has('resourced_clocks') ? yield* readClocks(engine) : [])
+  const triggerRows = (yield engine.eventTriggersFound) as unknown as (ExistingTrigger & { readonly schema: string })[]
   const ours = new Set(remembered.shape.tables.map(({ name }) => name))
   return {
     ...remembered,
+    schemaName: triggerRows[0]!.schema,
+    triggers: triggerRows.filter(({ name }) => name !== null),
     foreign: relations.filter(({ owner }) => !ours.has(owner)).map(({ folded }) => folded),
     tables: tables.map((table): ExistingTable => {
       const { name } = table
@@ -151,7 +166,10 @@ export function* rememberShape(tables: readonly TableSpec[], concerned?: Readonl
   const others = concerned === undefined ? [] : shape.tables.filter(({ name }) => !concerned.has(name))
   const given = tables.map((table) => ({
     name: table.name,
-    columns: table.columns.map(({ name, holds, required }) => ({ name, holds, required })),
+    columns: table.columns.map(({ name, holds, required, sequence }) => ({
+      ...{ name, holds, required },
+      ...(sequence !== undefined && { sequence }),
+    })),
     search: table.search?.columns ?? [],
   }))
   yield* remember('shape', JSON.stringify({ tables: [...given, ...others] }))

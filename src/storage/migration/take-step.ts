@@ -3,9 +3,18 @@ import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { timestamp } from '../../model/time.ts'
 import { quoted } from '../sql/columns.ts'
 import { epochKey } from '../sql/context.ts'
-import { type ColumnSpec, createIndex, formerKeys, type IndexSpec, isSystemTable, type Layout } from '../sql/tables.ts'
+import {
+  type ColumnSpec,
+  counterName,
+  createIndex,
+  formerKeys,
+  type IndexSpec,
+  isSystemTable,
+  type Layout,
+} from '../sql/tables.ts'
 import { firstRow, type Statement, type Transaction } from '../transaction.ts'
 import { convertStored, isWider, readStored, writeStored } from './convert.ts'
+import { dropCounters, numberRecords, renameCounters } from './counters.ts'
 import type { ColumnConversion, MigrationEngine } from './migration-engine.ts'
 import { type MigrationStep, needsCount, type StepOf } from './migration-step.ts'
 import { rememberChange } from './schema.ts'
@@ -96,24 +105,15 @@ function counted(count: number, noun: string): string {
  * @param now milliseconds since 1970: `updated_at` of records whose values change
  */
 export function takeStep(engine: MigrationEngine, step: MigrationStep, now: number): Transaction<void> | Statement[] {
-  const table = quoted(step.table)
   switch (step.kind) {
     case 'create-table':
       return [raw(engine.createTable(step.spec))]
     case 'drop-table':
-      return [
-        ...engine.dropSearch(step.table),
-        sql`drop table ${table}`,
-        sql`delete from resourced_clocks where collection = ${step.table}`,
-        // Another collection may get its name.
-        sql`delete from resourced_meta where key = ${epochKey(step.table)}`,
-      ]
+      return dropTable(engine, step.table)
     case 'add-column':
       return [addColumn(engine, step.table, step.column)]
-    case 'drop-column': {
-      const drop = sql`alter table ${table} drop column ${quoted(step.column)}`
-      return step.loses === 'nothing' ? [drop] : [drop, ...beginEpoch(step.table)]
-    }
+    case 'drop-column':
+      return dropColumn(engine, step)
     case 'change-type':
       return changeType(engine, step, now)
     case 'fill-default':
@@ -125,15 +125,23 @@ export function takeStep(engine: MigrationEngine, step: MigrationStep, now: numb
     case 'drop-search':
       return engine.dropSearch(step.table)
     case 'rename-table':
-      return renameTable(step.table, step.to)
+      return renameTable(engine, step.table, step.to)
     case 'rename-columns':
-      return renameColumns(step)
+      return renameColumns(engine, step)
     case 'convert-column':
       return convertColumn(engine, step)
     case 'move-keys':
       return moveKeys(engine, step)
     case 'set-clock':
       return setClock(engine, step.table)
+    case 'number-records':
+      return changeRecords(engine, step.table, now, (also) => numberRecords(engine, step, also))
+    case 'create-triggers':
+      return step.statements.map((statement) => raw(statement))
+    case 'drop-triggers':
+      return step.triggers.flatMap((name) => engine.dropTrigger(step.table, name))
+    case 'rename-events':
+      return [sql`update "events" set collection = ${step.to} where collection = ${step.table}`]
     case 'derive-column':
     case 'build-search':
     case 'require':
@@ -141,6 +149,21 @@ export function takeStep(engine: MigrationEngine, step: MigrationStep, now: numb
     case 'blocked':
       return []
   }
+}
+
+function* dropTable(engine: MigrationEngine, name: string): Transaction<void> {
+  yield* dropCounters(engine, name)
+  yield* engine.dropSearch(name)
+  yield sql`drop table ${quoted(name)}`
+  yield sql`delete from resourced_clocks where collection = ${name}`
+  // Another collection may get its name, or events begin again with the first position.
+  yield sql`delete from resourced_meta where key in (${epochKey(name)}, ${`${name}:floor`})`
+}
+
+function* dropColumn(engine: MigrationEngine, { table, column, loses }: StepOf<'drop-column'>): Transaction<void> {
+  yield* dropCounters(engine, table, column)
+  yield sql`alter table ${quoted(table)} drop column ${quoted(column)}`
+  if (loses !== 'nothing') yield* beginEpoch(table)
 }
 
 /** Begins the next epoch of a collection (`Epochs`) and advances its clock. */
@@ -237,7 +260,7 @@ function* changeRecords(
 }
 
 /** Renames a table, and the collection wherever its name is stored. */
-function* renameTable(from: string, to: string): Transaction<void> {
+function* renameTable(engine: MigrationEngine, from: string, to: string): Transaction<void> {
   yield sql`alter table ${quoted(from)} rename to ${quoted(to)}`
   yield sql`update resourced_clocks set collection = ${to} where collection = ${from}`
   yield sql`update resourced_queue set collection = ${to} where collection = ${from}`
@@ -248,17 +271,25 @@ function* renameTable(from: string, to: string): Transaction<void> {
     yield sql`update resourced_work set state = ${renamed} where job = ${row['job']}`
   }
   yield sql`update resourced_meta set key = ${epochKey(to)} where key = ${epochKey(from)}`
+  yield* renameCounters(engine, [{ from: counterName(from), to: counterName(to) }])
   yield* rememberChange(from, { name: to })
 }
 
-function* renameColumns(step: StepOf<'rename-columns'>): Transaction<void> {
+function* renameColumns(engine: MigrationEngine, step: StepOf<'rename-columns'>): Transaction<void> {
   const { table, columns } = step
   const rename = (from: string, to: string) =>
     sql`alter table ${quoted(table)} rename column ${quoted(from)} to ${quoted(to)}`
   // Two columns may exchange their names.
   for (const from of columns.keys()) yield rename(from, `_renamed_${from}`)
   for (const [from, to] of columns) yield rename(`_renamed_${from}`, to)
-  yield* rememberChange(table, { column: (each) => ({ ...each, name: columns.get(each.name) ?? each.name }) })
+  const names = [...columns].map(([from, to]) => ({ from: counterName(table, from), to: counterName(table, to) }))
+  yield* renameCounters(engine, names)
+  yield* rememberChange(table, {
+    column({ sequence, ...each }) {
+      const per = sequence === undefined ? {} : { sequence: columns.get(sequence) ?? sequence }
+      return { ...each, ...per, name: columns.get(each.name) ?? each.name }
+    },
+  })
 }
 
 /** Makes each key a record, and stores its hash separately. Every key stays as valid as it was. */

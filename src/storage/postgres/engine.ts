@@ -10,6 +10,7 @@ import { fold, markRanges, plainLetters } from '../../model/text.ts'
 import { type Column, identifier, subject } from '../sql/columns.ts'
 import type { Bound, Engine } from '../sql/engine.ts'
 import { type ColumnSpec, defineColumn, type Held, type SearchSpec } from '../sql/tables.ts'
+import { eventTriggers, horizon, snapshotSource } from './event-triggers.ts'
 
 /** The column that holds the words of a record, in the table of its resource. */
 export const wordsColumn = '_words'
@@ -145,6 +146,10 @@ export const postgres: Engine = {
   },
   joinRows: (text) => sql`string_agg(${text}, ',' || chr(10))`,
   cast: (value, type) => sql`${value}${casts[type]}`,
+  orFail: empty,
+  eventTriggers,
+  snapshotSource,
+  horizon,
   lock: {
     hasOtherWriters: true,
     orderById: raw(' order by id'),

@@ -32,6 +32,8 @@ export class GroupedChanges {
   readonly #connections: readonly SharedConnection[]
   readonly #idle: SharedConnection[]
   readonly #waiting: Change[] = []
+  /** The counters that the groups lock which are under way: other changes that need them wait for the next group. */
+  readonly #locked = new Set<string>()
   #isPlanned = false
 
   constructor(options: ConnectionOptions, watch: StallWatch, count: number) {
@@ -71,27 +73,39 @@ export class GroupedChanges {
       while (this.#waiting.length > 0 && this.#idle.length > 0) {
         const share = Math.ceil(this.#waiting.length / this.#idle.length)
         const group = this.#takeGroup(Math.min(share, mostTogether))
+        if (group.length === 0) return
         void this.#send(this.#idle.pop() as SharedConnection, group, preparing)
       }
     })
   }
 
-  /** Takes the change that has waited longest, and others with the same statement. */
+  /** Takes the change that has waited longest, and others with the same statement; none: all wait for counters. */
   #takeGroup(most: number): Change[] {
-    const { isAlone, statement } = this.#waiting[0] as Change
-    if (isAlone) return this.#waiting.splice(0, 1)
+    const start = this.#waiting.findIndex((change) => this.#isFree(change))
+    if (start === -1) return []
+    const { isAlone, statement } = this.#waiting[start] as Change
+    const group = isAlone ? this.#waiting.splice(start, 1) : this.#takeSimilar(start, statement.text, most)
+    for (const change of group) for (const counter of change.statement.locks ?? []) this.#locked.add(counter)
+    return group
+  }
+
+  #isFree({ statement: { locks = [] } }: Change): boolean {
+    return !locks.some((counter) => this.#locked.has(counter))
+  }
+
+  #takeSimilar(start: number, text: string, most: number): Change[] {
     const group: Change[] = []
     let characters = 0
-    for (let index = 0; index < this.#waiting.length && group.length < most && characters < mostCharacters; ) {
+    for (let index = start; index < this.#waiting.length && group.length < most && characters < mostCharacters; ) {
       const change = this.#waiting[index] as Change
-      if (change.isAlone || change.statement.text !== statement.text) index++
+      if (change.isAlone || change.statement.text !== text || !this.#isFree(change)) index++
       else {
         group.push(...this.#waiting.splice(index, 1))
         characters += charactersOf(change.statement)
       }
     }
-    // Groups lock records in one order, so that they do not deadlock.
-    return group.sort((left, right) => ((left.statement.writes ?? '') < (right.statement.writes ?? '') ? -1 : 1))
+    // Groups lock counters and records in one order, so that they do not deadlock.
+    return group.sort((left, right) => (orderOf(left) < orderOf(right) ? -1 : 1))
   }
 
   async #send(connection: SharedConnection, group: readonly Change[], preparing: Preparing): Promise<void> {
@@ -103,6 +117,7 @@ export class GroupedChanges {
       if (isUnusable(error)) void connection.discard()
       this.#failed(group, error)
     } finally {
+      for (const { statement } of group) for (const counter of statement.locks ?? []) this.#locked.delete(counter)
       this.#idle.push(connection)
       if (this.#waiting.length > 0) this.#plan(preparing)
     }
@@ -119,6 +134,10 @@ export class GroupedChanges {
       else reject(error)
     }
   }
+}
+
+function orderOf({ statement: { locks = [], writes = '' } }: Change): string {
+  return [...locks, writes].join(' ')
 }
 
 function charactersOf({ values }: Statement): number {

@@ -49,7 +49,7 @@ test('a second start with fifty resources reads no records and needs few stateme
   const asked = context.mock.method(client, 'query')
   await migratePostgres(client, catalog, { apply: 'never', now })
   const texts = asked.mock.calls.map((call) => (call.arguments[0] as unknown as { text: string }).text)
-  assert.equal(texts.length, 7, texts.join('\n'))
+  assert.equal(texts.length, 8, texts.join('\n'))
   assert.ok(!texts.some((text) => /things-|advisory|lock table/.test(text)))
 })
 

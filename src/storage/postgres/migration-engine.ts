@@ -13,6 +13,7 @@ import { searchTable } from '../sql/tables.ts'
 import { derived, searchText } from '../sql/values.ts'
 import type { Statement, Transaction } from '../transaction.ts'
 import { createSearch, lexemesOf, postgres, wordsColumn } from './engine.ts'
+import { silence } from './event-triggers.ts'
 
 /** The schema that holds everything: the first of the search_path that exists. */
 const currentSchema = raw('(select oid from pg_namespace where nspname = current_schema())')
@@ -72,6 +73,17 @@ export function migrationEngine(lockWait: number): MigrationEngine {
     },
     fillDerived,
     dropSearch: (table) => [sql`alter table ${quoted(table)} drop column if exists ${quoted(wordsColumn)}`],
+    eventTriggersFound: sql`
+      select quote_ident(current_schema()) as schema, c.relname as owner, t.tgname as name, p.prosrc as definition
+        from (select 1) as one left join (pg_trigger t join pg_class c on c.oid = t.tgrelid
+            and c.relnamespace = ${currentSchema} join pg_proc p on p.oid = t.tgfoid)
+          on not t.tgisinternal and starts_with(t.tgname, 'resourced_')`,
+    silence,
+    // Its function has the same name.
+    dropTrigger: (table, name) => [
+      sql`drop trigger ${quoted(name)} on ${quoted(table)}`,
+      sql`drop function ${quoted(name)}`,
+    ],
     setDefaults,
   }
 }
@@ -142,19 +154,23 @@ const locks: Readonly<Record<MigrationStep['kind'], 'exclusive' | 'write' | 'non
   'drop-column': 'exclusive',
   'change-type': 'exclusive',
   'drop-index': 'exclusive',
+  'drop-triggers': 'exclusive',
   'build-search': 'exclusive',
   'drop-search': 'exclusive',
   'rename-table': 'exclusive',
   'rename-columns': 'exclusive',
   'convert-column': 'exclusive',
   'fill-default': 'write',
+  'number-records': 'write',
   'derive-column': 'write',
   require: 'write',
   'set-clock': 'write',
+  'create-triggers': 'write',
   'move-keys': 'write',
   'create-table': 'none',
   'create-index': 'none',
   'allow-null': 'none',
+  'rename-events': 'none',
   blocked: 'none',
 }
 

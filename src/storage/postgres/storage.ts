@@ -1,20 +1,28 @@
 /** A PostgreSQL database as a storage: many connections, and any number of servers beside this one. */
+
+import type { Sql } from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import { isConditional } from '../../plan/check-record.ts'
-import type { Outcome, Plan, ReadPage, Write } from '../../plan/plan.ts'
+import type { Outcome } from '../../plan/outcome.ts'
+import type { Plan, ReadPage, Write } from '../../plan/plan.ts'
+import { eventsFromStored } from '../../plan/plan-events.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { type Epochs, type SqlContext, sqlContext } from '../sql/context.ts'
-import type { OnCommit, OnReplica, Requester, Storage } from '../storage.ts'
+import type { EventStore, OnCommit, OnReplica, Requester, Storage } from '../storage.ts'
+import { constant, firstRow } from '../transaction.ts'
 import { createRecords } from '../transactions/create.ts'
 import { previewDeletion } from '../transactions/delete/preview.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
+import { deliveryStore } from '../transactions/delivery-store.ts'
 import { readChunk } from '../transactions/exports.ts'
+import { findEvent, readFloor } from '../transactions/kept-events.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { finishLarge } from '../transactions/large-changes.ts'
 import { isIndexRange, listOf } from '../transactions/list.ts'
 import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { Memory } from '../transactions/memory.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
+import { readEvents } from '../transactions/read-events.ts'
 import { checkConditions, readPage, readPageAtOnce } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { ruledAmong, ruledBelow } from '../transactions/rows/other-records.ts'
@@ -90,6 +98,7 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
   const engine = replica === undefined ? postgres : postgresWithReplica
   const context = sqlContext({ catalog, engine, epochs, tagSecret: opened.cursorSecret })
   const reading = replica === undefined ? only(primary) : replica.read.bind(replica)
+  const readHorizon = horizonReader(database)
   let closing = false
   const background = backgroundOf(context, {
     read: (start) => database.read(start),
@@ -102,11 +111,19 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
     pieces: { read: (job, start) => database.read(() => readChunk(job, start)) },
     async run(plan: Plan, requester?: Requester): Promise<Outcome> {
       if (plan.kind === 'read-record') {
+        if (plan.resource.order === 'by-position') {
+          return database.readPipelined(() => readRecord(context, undefined, plan))
+        }
         // Records are not remembered: other servers change the database at any time.
         return reading((from) => from.database.readPipelined(() => readRecord(context, undefined, plan), from))
       }
       if (plan.kind === 'read-page' || plan.kind === 'preview-deletion') {
         const from = { caller: requester?.callerId, abandoned: requester?.abandoned?.() }
+        // A replica may not have all events up to the horizon, which the primary says.
+        if (plan.kind === 'read-page' && plan.resource.order === 'by-position') {
+          const horizon = await readHorizon()
+          return pageFrom(primary, { ...context, horizon }, plan, from)
+        }
         if (plan.kind === 'read-page') return reading((source) => pageFrom(source, context, plan, from))
         const preview = () => previewDeletion(context, plan)
         return reading(({ database, ready }) => database.readSlow(preview, { ...from, ready, isSnapshot: true }))
@@ -122,6 +139,8 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
         { isolation: isolationOfAll(context, plans), isLong: true },
       )
     },
+    events: eventsOf(context, database, readHorizon),
+    deliveries: deliveryStore(context, { read: (start) => database.readPipelined(start), write: database.write }),
     jobs: jobStore(context, database, background, () => closing),
     keys: keyStore(context, { read: (start) => database.readPipelined(start), write: database.write }),
     purgeClock: purgeClockStore(database),
@@ -131,6 +150,37 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
       closing = true
       await close()
     },
+  }
+}
+
+/** The events of a database, read from the primary. */
+function eventsOf(context: SqlContext, database: Database, readHorizon: () => Promise<number>): EventStore | undefined {
+  const resource = context.catalog.system.get('events')
+  if (resource === undefined) return undefined
+  return {
+    async read(plan, requester) {
+      // The snapshot is taken afterwards.
+      const horizon = await readHorizon()
+      const how = { caller: requester?.callerId, abandoned: requester?.abandoned?.() }
+      return eventsFromStored(plan, await database.readSlow(() => readEvents({ ...context, horizon }, plan), how))
+    },
+    horizon: readHorizon,
+    floor: () => database.readPipelined(() => readFloor()),
+    find: (id) => database.readPipelined(() => findEvent(id)),
+  }
+}
+
+/**
+ * Reads the position up to which no event can appear any more. What was true once stays true, also while a transaction
+ * begins that makes the database say less.
+ */
+function horizonReader(database: Database): () => Promise<number> {
+  let greatest = 0
+  const statement = constant(postgres.horizon as Sql)
+  return async () => {
+    const row = await database.readPipelined(() => firstRow(statement))
+    greatest = Math.max(greatest, Number(row?.['horizon'] ?? 0))
+    return greatest
   }
 }
 

@@ -1,5 +1,5 @@
 /** The columns of a record: one for each field, and for some fields a second one that holds their comparison key. */
-import { raw, type Sql } from 'sql-template-tag'
+import sql, { raw, type Sql } from 'sql-template-tag'
 import { type Field, isFolded, type Resource } from '../../model/resource.ts'
 
 /** The type of a column; each engine has its own name for it. */
@@ -100,4 +100,25 @@ export function subjectSql(collection: string): Sql {
 /** A resource's table, quoted. */
 export function tableSql(collection: string): Sql {
   return raw(`"${collection}"`)
+}
+
+/** The position of a row by its id; null where there is none. */
+export function positionSql({ name }: Resource, id: string | number | boolean): Sql {
+  return sql`(select found._row from ${tableSql(name)} found where found.id = ${id})`
+}
+
+/** The events that a removal of a record leaves. It is a constant, as the condition of the index that finds them. */
+export const isRemoval = "kind in ('deleted', 'purged')"
+
+/** A column whose values events contain. */
+export type SnapshotColumn = Pick<Column, 'name' | 'type'>
+
+/** The columns of every record, beside its id, that events may contain. */
+export const snapshotTimestamps = ['created_at', 'updated_at', 'deleted_at'].map(
+  (name): SnapshotColumn => ({ name, type: 'text' }),
+)
+
+/** All columns that events may contain of the records of a resource, for `Engine.snapshotSource`. */
+export function snapshotColumns(resource: Resource): readonly SnapshotColumn[] {
+  return [...columnsOf(resource).map(({ name, type }) => ({ name, type })), ...snapshotTimestamps]
 }

@@ -34,6 +34,11 @@ export interface Opened {
   readonly epochs?: Epochs
   /** The key of the entity tags of lists: the same on all servers. Pages cannot be read without it. */
   readonly tagSecret?: Uint8Array
+  /**
+   * The position up to which events are read, where others write at the same time. It was read before the snapshot, and
+   * belongs to one read.
+   */
+  readonly horizon?: number
 }
 
 /** The context of every statement on one open database. */

@@ -5,7 +5,8 @@
 import type { Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
 import type { Transaction } from '../transaction.ts'
-import type { Column } from './columns.ts'
+import type { Column, SnapshotColumn } from './columns.ts'
+import type { EventSpec } from './event-columns.ts'
 import type { ColumnSpec, Held, Layout, TableSpec } from './tables.ts'
 
 /** A value bound to a parameter. */
@@ -36,6 +37,19 @@ export interface Locks {
   readonly earlier: Sql | undefined
   /** Says that a transaction only reads, so that nobody waits for it (`earlier`). */
   readonly asReader: Sql | undefined
+}
+
+/** A trigger of a table, which writes events. */
+export interface EventTrigger {
+  readonly name: string
+  /**
+   * What the database keeps of it: another text is another trigger.
+   *
+   * @param schema quoted
+   */
+  definition(schema: string): string
+  /** The statements that create or replace it. */
+  statements(schema: string): readonly string[]
 }
 
 /** One SQL engine. Arguments that are columns are SQL text, already quoted. */
@@ -115,6 +129,29 @@ export interface Engine {
    * How many bytes a value takes as it is stored, uncompressed: found without reading a long one, where the engine can.
    */
   storedBytes(column: Sql, type: Column['type']): Sql
+
+  // Events
+
+  /**
+   * Follows `insert` and `update` in statements that change one row. A constraint that fails undoes nothing then, so
+   * SQLite keeps no copy of the pages that the statement changes.
+   */
+  readonly orFail: Sql
+  /** The triggers of a table that write its events. */
+  eventTriggers(table: string, spec: EventSpec): readonly EventTrigger[]
+  /**
+   * A derived table of one row: the record of an event as the event shows it, with the values and types that its
+   * columns had in the table of its resource (`snapshotColumns`), and `id`. Columns that the event lacks are null.
+   *
+   * @param event the alias of the row of `events`, as a table of the statement around
+   */
+  snapshotSource(event: string, columns: readonly SnapshotColumn[]): Sql
+  /**
+   * Selects as `horizon` the position up to which no event can appear any more. A reader runs it in the primary
+   * database before it takes the snapshot in which it reads events. `undefined` where one writer has the database:
+   * there it is the newest position.
+   */
+  readonly horizon: Sql | undefined
 
   // Transactions
 

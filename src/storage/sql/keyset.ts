@@ -7,7 +7,7 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Position, Scalar, SortTerm } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
-import { type ColumnType, columnSql, columnsOf, comparisonColumn } from './columns.ts'
+import { type ColumnType, columnSql, columnsOf, comparisonColumn, positionSql } from './columns.ts'
 
 /** One term of the order, with its column. `null` sorts after every value in ascending order. */
 export interface OrderTerm {
@@ -15,6 +15,10 @@ export interface OrderTerm {
   readonly type: ColumnType
   readonly nullable: boolean
   readonly descending: boolean
+  /** The column whose value is the key in a position, if it is another one. */
+  readonly key?: Sql
+  /** The value of `column` for a key, if they differ. */
+  readonly lookUp?: (key: Scalar) => Sql
   /** Of the first term: a column that is null in all rows of the list, and with which the index of its order begins. */
   readonly lead?: Sql
 }
@@ -25,7 +29,10 @@ export interface Segment {
   readonly order: Sql
 }
 
-/** The terms of a sort and the id, which breaks ties in the direction of the last term (QRY-3). */
+/**
+ * The terms of a sort and the id, or the position, which breaks ties in the direction of the last term (QRY-3). Clients
+ * never see positions (AUT-9): a key is the id of the row, whose position is looked up.
+ */
 export function orderTerms(resource: Resource, sort: readonly SortTerm[], alias: string): OrderTerm[] {
   const terms = sort.map(({ field, descending }) => ({
     column: columnSql(alias, comparisonColumn(resource, field)),
@@ -35,6 +42,11 @@ export function orderTerms(resource: Resource, sort: readonly SortTerm[], alias:
     descending,
   }))
   const descending = terms.at(-1)?.descending ?? false
+  if (resource.order === 'by-position') {
+    const [column, key] = [columnSql(alias, '_row'), columnSql(alias, 'id')]
+    const lookUp = (id: Scalar) => positionSql(resource, id)
+    return [...terms, { column, key, lookUp, type: 'text', nullable: false, descending }]
+  }
   return [...terms, { column: columnSql(alias, 'id'), type: 'text', nullable: false, descending }]
 }
 
@@ -53,7 +65,10 @@ export function segmentsAfter(terms: readonly OrderTerm[], keys: Position['keys'
       ', ',
     )
     const beyond = raw(terms[0]?.descending ? '<' : '>')
-    return [{ condition: sql`(${columns}) ${beyond} (${join(keys, ', ')})`, order: orderSql(terms, 0, leadOf(terms)) }]
+    const values = terms.map((term, index) => valueSql(term, keys[index] as Scalar))
+    return [
+      { condition: sql`(${columns}) ${beyond} (${join(values, ', ')})`, order: orderSql(terms, 0, leadOf(terms)) },
+    ]
   }
   const segments: Segment[] = []
   for (let index = terms.length - 1; index >= 0; index--) {
@@ -84,7 +99,7 @@ function beyondSegments(terms: readonly OrderTerm[], index: number, common: Comm
     if (!descending) return []
     return [{ condition: and([...equal, sql`${column} is not null`]), order: orderSql(terms, index, nulls) }]
   }
-  const beyond = sql`${column} ${raw(descending ? '<' : '>')} ${key}`
+  const beyond = sql`${column} ${raw(descending ? '<' : '>')} ${valueSql(terms[index] as OrderTerm, key)}`
   const values = { condition: and([...equal, beyond]), order: orderSql(terms, index, nulls) }
   if (descending || !nullable) return [values]
   return [values, nullSegment(terms, index, common)]
@@ -123,6 +138,10 @@ function termSql({ column, descending, nullable }: OrderTerm): Sql[] {
   const direction = raw(descending ? ' desc' : '')
   const value = sql`${column}${direction}`
   return nullable ? [sql`(${column} is null)${direction}`, value] : [value]
+}
+
+function valueSql({ lookUp }: OrderTerm, key: Scalar): Sql | Scalar {
+  return lookUp === undefined ? key : lookUp(key)
 }
 
 function equalSql({ column }: OrderTerm, key: Scalar | null): Sql {

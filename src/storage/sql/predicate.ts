@@ -4,10 +4,19 @@
  */
 import { hash } from 'node:crypto'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
-import type { Predicate } from '../../model/predicate.ts'
+import { allOf, type EventGrant, evaluate, fieldsOf, isOfAllRecords, type Predicate } from '../../model/predicate.ts'
 import { isFolded, type Resource } from '../../model/resource.ts'
 import { fold } from '../../model/text.ts'
-import { columnSql, comparisonColumn, foldedColumn, subject, tableSql } from './columns.ts'
+import {
+  columnSql,
+  comparisonColumn,
+  foldedColumn,
+  isRemoval,
+  positionSql,
+  snapshotColumns,
+  subject,
+  tableSql,
+} from './columns.ts'
 import type { SqlContext } from './context.ts'
 import type { Engine } from './engine.ts'
 
@@ -19,7 +28,7 @@ export interface PredicateContext extends SqlContext {
   /**
    * The subquery that `through` becomes. `exists` (the default) follows each row's reference, and the planner may turn
    * it into a join. `fenced exists` keeps the planner from that: for rows that are read one by one until there are
-   * enough. `in` finds rows by the set of all records that they may refer to.
+   * enough. `in` finds rows by the set of all records that they may refer to, and events by the set of their records.
    */
   readonly semijoin?: 'exists' | 'fenced exists' | 'in'
   /** Whether the records that `through` leads to are locked (FOR SHARE), so that their permission stays valid. */
@@ -28,6 +37,8 @@ export interface PredicateContext extends SqlContext {
   readonly pendingRow?: { readonly collection: string; readonly id: string; readonly row: Sql }
   /** Since when deleted records of a collection count as live for `through`; live records only, where left out. */
   readonly deletedSince?: (resource: Resource) => string
+  /** Whether deleted records count as live for `through`, as long as they have a row. */
+  readonly countsDeleted?: boolean
 }
 
 const digests = new WeakMap<Predicate, string>()
@@ -116,6 +127,13 @@ function conditionSql(context: PredicateContext, rows: Rows, predicate: Predicat
       const found = throughSql(context, rows, predicate)
       return negated ? sql`not ${found}` : found
     }
+    case 'event': {
+      const isFound = context.semijoin === 'in' && !negated
+      const readable = isFound ? foundEventsSql(context, alias, predicate) : eventSql(context, alias, predicate)
+      return negated ? sql`not ${readable}` : readable
+    }
+    case 'masked':
+      return maskedSql(context, rows, predicate)
   }
   const column = columnSql(alias, comparisonColumn(resource, predicate.field))
   const { bind, isAnyOf, isDistinct } = context.engine
@@ -135,6 +153,10 @@ function conditionSql(context: PredicateContext, rows: Rows, predicate: Predicat
     }
     case 'compare': {
       const { operator, value } = predicate
+      // After an event is after its position, which clients do not have.
+      if (predicate.field === 'id' && resource.order === 'by-position' && operator === 'gt') {
+        return sql`${columnSql(alias, '_row')} ${raw(negated ? '<=' : '>')} ${positionSql(resource, value)}`
+      }
       const bound = bind(value)
       if (operator === 'eq') return negated ? sql`${column} <> ${bound}` : sql`${column} = ${bound}`
       if (operator === 'contains' || operator === 'startsWith') {
@@ -147,18 +169,33 @@ function conditionSql(context: PredicateContext, rows: Rows, predicate: Predicat
   }
 }
 
+/** In a condition of CASE, unknown is not true: the same as for `matches`. */
+function maskedSql(
+  context: PredicateContext,
+  rows: Rows,
+  { readable, term }: Extract<Predicate, { kind: 'masked' }>,
+): Sql {
+  const unset = evaluate({}, term)
+  const ofNull = unset === undefined ? raw('null') : unset !== (rows.negated ?? false) ? everything : nothing
+  const isReadable = conditionSql(context, { ...rows, negated: false, isBranch: true }, readable)
+  const shown = conditionSql(context, { ...rows, isBranch: true }, term)
+  return sql`case when ${isReadable} then ${shown} else ${ofNull} end`
+}
+
 function throughSql(
   context: PredicateContext,
   { alias, negated = false, isBranch = false }: Rows,
   { collection, field, predicate }: Extract<Predicate, { kind: 'through' }>,
 ): Sql {
-  const target = context.catalog.resources.get(collection) as Resource
-  const { engine, semijoin, pendingRow, deletedSince } = context
+  const { resources, system } = context.catalog
+  const target = (resources.get(collection) ?? system.get(collection)) as Resource
+  const { engine, semijoin, pendingRow } = context
   const referenced: Rows = { resource: target, alias: `${alias}x`, isBranch }
   const inner = raw(referenced.alias)
   const reference = columnSql(alias, field)
   // The referenced record permits this in any state.
-  if (deletedSince !== undefined && predicate.kind === 'always') return sql`(${reference} is not null)`
+  const isAnyState = context.deletedSince !== undefined || context.countsDeleted === true
+  if (isAnyState && predicate.kind === 'always') return sql`(${reference} is not null)`
   const rest = referencedSql(context, referenced, predicate)
   const from = sql`from ${tableSql(collection)} ${inner} where`
   // NOT IN is unknown for a reference that is null, so a negation follows each row.
@@ -177,11 +214,107 @@ function throughSql(
 
 /** The rows that match and that a reference may lead to. */
 function referencedSql(context: PredicateContext, rows: Rows, predicate: Predicate): Sql {
-  const { deletedSince } = context
+  const { deletedSince, countsDeleted } = context
+  if (countsDeleted) return conditionSql(context, rows, predicate)
   if (deletedSince === undefined) return liveRowsSql(context, rows, predicate)
   const deletedAt = sql`${raw(rows.alias)}.deleted_at`
   const retained = sql`(${deletedAt} is null or ${deletedAt} > ${deletedSince(rows.resource)})`
   return sql`${retained} and ${conditionSql(context, rows, predicate)}`
+}
+
+// The permission to read events (EVT-4): the read rule of a collection holds for the record as the event shows it and
+// as it is, and what is left of a deleted record depends on `readDeleted`.
+
+type EventPermission = Extract<Predicate, { readonly kind: 'event' }>
+
+/**
+ * The events of the table `alias` that may be read. It is true or false, never unknown.
+ */
+function eventSql(context: PredicateContext, alias: string, permission: EventPermission): Sql {
+  const collection = columnSql(alias, 'collection')
+  const { grants } = permission
+  // The removal of a record empties its events, except for those that say so.
+  if (isOfAllRecords(permission)) {
+    const known = context.engine.isAnyOf(
+      collection,
+      grants.map((grant) => grant.collection),
+    )
+    return sql`(${columnSql(alias, 'data')} is not null and ${known})`
+  }
+  const cases = grants.map((grant) => sql`when ${grant.collection} then ${grantSql(context, alias, grant)}`)
+  return sql`(case ${collection} ${join(cases, ' ')} else 0 end = 1)`
+}
+
+/**
+ * The same events, found by the records that may be read: permission is decided once for each record, and not for each
+ * of its events. Only the events of removals are left of records without a row.
+ */
+function foundEventsSql(context: SqlContext, alias: string, { grants }: EventPermission): Sql {
+  const dependent = grants.filter(({ read }) => read.kind !== 'always')
+  if (dependent.length === 0) return eventSql(context, alias, { kind: 'event', grants })
+  const others = grants.filter((grant) => !dependent.includes(grant))
+  const event = `${alias}e`
+  const column = (name: string) => columnSql(event, name)
+  const ofRecords = dependent.map(({ collection, read, readDeleted }) => {
+    const resource = context.catalog.resources.get(collection) as Resource
+    const row = `${event}r`
+    const live = liveSql({ ...context, semijoin: 'in' }, resource, read, row)
+    const deleted = predicateSql({ ...inAnyState(context), semijoin: 'in' }, resource, allOf([read, readDeleted]), row)
+    const ids = sql`select ${columnSql(row, 'id')} from ${tableSql(collection)} ${raw(row)} where`
+    const records = sql`${ids} ${live} union all ${ids} ${columnSql(row, 'deleted_at')} is not null and ${deleted}`
+    const isKept = sql`${column('collection')} = ${collection} and ${column('data')} is not null`
+    return sql`${isKept} and ${column('record')} in (${records}) and ${showsSql(context, event, resource, read)}`
+  })
+  const ofRemovals = sql`${raw(isRemoval)} and ${eventSql(context, event, { kind: 'event', grants: dependent })}`
+  const parts = [...ofRecords, ofRemovals]
+  if (others.length > 0) parts.push(eventSql(context, event, { kind: 'event', grants: others }))
+  const rows = parts.map((part) => sql`select ${column('_row')} from events ${raw(event)} where ${part}`)
+  return sql`${columnSql(alias, '_row')} in (${join(rows, ' union all ')})`
+}
+
+/** A parent that was deleted too still counts for a record that is not live, and for what an event shows. */
+function inAnyState(context: SqlContext): PredicateContext {
+  return { ...context, semijoin: 'exists', countsDeleted: true }
+}
+
+/** Whether a predicate holds for the record as an event shows it. */
+function showsSql(context: SqlContext, event: string, resource: Resource, predicate: Predicate): Sql {
+  const shown = `${event}s`
+  const holds = predicateSql(inAnyState(context), resource, predicate, shown)
+  if (predicate.kind === 'always' || predicate.kind === 'never') return holds
+  const compared = fieldsOf(predicate).flatMap((name) => [comparisonColumn(resource, name), foldedColumn(name)])
+  // A predicate may compare nothing but the id, and PostgreSQL needs a column.
+  const columns = snapshotColumns(resource).filter(({ name }) => [...compared, 'created_at'].includes(name))
+  const snapshot = context.engine.snapshotSource(event, columns)
+  return sql`exists (select 1 from ${snapshot} ${raw(shown)} where ${holds})`
+}
+
+/** 1 where a grant holds for an event of its collection, otherwise 0. */
+function grantSql(context: PredicateContext, alias: string, grant: EventGrant): Sql {
+  const { collection, read, readDeleted } = grant
+  const data = sql`${columnSql(alias, 'data')} is not null`
+  if (read.kind === 'always' && readDeleted.kind === 'always') return bit(data)
+  const resource = context.catalog.resources.get(collection) as Resource
+  const kind = columnSql(alias, 'kind')
+  // The record as it is, if it is live, is judged as any read of it.
+  const lenient = inAnyState(context)
+  const strict: PredicateContext = { ...context, semijoin: 'exists' }
+  const row = `${alias}r`
+  const isShown = (predicate: Predicate) => showsSql(context, alias, resource, predicate)
+  const deletion = sql`${kind} = 'deleted'`
+  const whileLive = bit(predicateSql(strict, resource, read, row))
+  const shownDeleted = sql`(${deletion} or ${predicateSql(lenient, resource, readDeleted, row)})`
+  const onceDeleted = bit(sql`${predicateSql(lenient, resource, read, row)} and ${shownDeleted}`)
+  const now = sql`case when ${columnSql(row, 'deleted_at')} is null then ${whileLive} else ${onceDeleted} end`
+  const source = sql`${tableSql(collection)} ${raw(row)}`
+  const current = sql`select ${now} from ${source} where ${columnSql(row, 'id')} = ${columnSql(alias, 'record')}`
+  const gone = bit(sql`${deletion} or (${kind} = 'purged' and ${isShown(readDeleted)})`)
+  const before = read.kind === 'always' ? empty : sql` and ${isShown(read)}`
+  return bit(sql`${data} and coalesce((${current}), ${gone}) = 1${before}`)
+}
+
+function bit(condition: Sql): Sql {
+  return sql`case when ${condition} then 1 else 0 end`
 }
 
 /** A text that contains another or begins with it, ignoring case. */

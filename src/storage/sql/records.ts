@@ -1,10 +1,14 @@
 /** Records as rows, rows as records, and the JSON of records that the database builds. */
-import sql, { raw, type Sql } from 'sql-template-tag'
-import { type RecordValues, type Resource, storedResource } from '../../model/resource.ts'
+import { hash } from 'node:crypto'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import { type FieldGrants, grantOf, recordedGrants } from '../../model/field-grants.ts'
+import type { Predicate } from '../../model/predicate.ts'
+import { type RecordValues, type Resource, resourceInVersion, storedResource } from '../../model/resource.ts'
 import type { Row } from '../transaction.ts'
-import { type Column, columnSql, columnsOf, subject } from './columns.ts'
+import { type Column, columnSql, columnsOf, snapshotColumns, subject, tableSql } from './columns.ts'
 import type { Epochs, SqlContext } from './context.ts'
 import type { Bound } from './engine.ts'
+import { predicateSql } from './predicate.ts'
 import { derived, jsonText, numberText, searchText } from './values.ts'
 
 /** The value of a column for a record. */
@@ -65,33 +69,175 @@ export function recordOf(resource: Resource, row: Row): RecordValues {
   return record
 }
 
-/**
- * The JSON of one row: every readable field, unset ones `null` (RES-8).
- *
- * @param fields the requested fields; `undefined`: all; `id` is always included (QRY-4)
- * @param withDeleted adds `deleted_at`, which live records do not have (RES-6)
- */
+/** How a record is represented. */
+export interface Representation {
+  /** As the version of the client has it. */
+  readonly resource: Resource
+  /** The requested fields; `undefined`: all; `id` is always included (QRY-4). */
+  readonly fields?: readonly string[] | undefined
+  /** The stored fields that the caller may not read in every record. */
+  readonly readableFields?: FieldGrants | undefined
+  /** Adds `deleted_at`, which live records do not have (RES-6). */
+  readonly withDeleted?: boolean
+  /** The rows are records as events show them: fields must be readable in them, and in the records as they are. */
+  readonly isSnapshot?: boolean
+}
+
+/** The JSON of one row: every field, and `null` where it is unset (RES-8) or the caller may not read it (AUT-13). */
 export function representationSql(
-  { engine, texts }: SqlContext,
-  resource: Resource,
-  fields: readonly string[] | undefined,
-  withDeleted = false,
+  context: SqlContext,
+  { resource, fields, readableFields, withDeleted = false, isSnapshot = false }: Representation,
 ): Sql {
-  return texts.of(`${versionedName(resource)} ${withDeleted} ${fields?.join() ?? '*'}`, () => {
+  const { engine, texts } = context
+  const masks = readableFields === undefined ? '' : `${grantsDigest(readableFields)}${isSnapshot ? ' shown' : ''}`
+  const key = `${versionedName(resource)} ${withDeleted} ${fields?.join() ?? '*'}${masks}`
+  return texts.of(key, () => {
     const wanted = (name: string) => fields === undefined || fields.includes(name)
     const unescaped = (name: string): [string, Sql] => [name, engine.jsonUnescaped(columnSql(subject, name))]
     const members = [unescaped('id')]
     for (const { name, column, value } of membersOf(resource)) {
       if (!wanted(name)) continue
-      if (column === undefined) members.push([name, engine.jsonLiteral(value)])
-      else if (column.field.reference !== undefined)
-        members.push([name, engine.jsonUnescaped(columnSql(subject, column.name))])
-      else members.push([name, engine.jsonValue(columnSql(subject, column.name), column.type)])
+      if (resource.order === 'by-position' && name === 'data') {
+        members.push([name, shownDataSql(context, resource, readableFields)])
+        continue
+      }
+      if (column === undefined) {
+        members.push([name, engine.jsonLiteral(value)])
+        continue
+      }
+      const stored = columnSql(subject, column.name)
+      const isId = column.field.reference !== undefined
+      const shown = isId ? engine.jsonUnescaped(stored) : engine.jsonValue(stored, column.type)
+      const readable = readableFields && grantOf(readableFields, column.field.name)
+      const masked = { value: shown, otherwise: engine.jsonLiteral(null), isSnapshot }
+      members.push([name, maskedSql(context, resource, readable, masked)])
     }
     for (const name of ['created_at', 'updated_at']) if (wanted(name)) members.push(unescaped(name))
     if (withDeleted) members.push(unescaped('deleted_at'))
     return engine.jsonObject(members)
   })
+}
+
+/**
+ * The JSON of `data` of an event: the record as the event shows it, or null (EVT-3). For an older version it is an
+ * object of the stored name of the collection and the record, because the values of a record are converted by its
+ * collection (`eventsOfVersion`).
+ */
+function shownDataSql(context: SqlContext, events: Resource, readableFields: FieldGrants | undefined): Sql {
+  const { engine, catalog } = context
+  const data = columnSql(subject, 'data')
+  const shown = [...catalog.resources.values()].flatMap((stored): Sql[] => {
+    if (!stored.events) return []
+    const resource =
+      events.mapping === undefined ? stored : resourceInVersion(catalog, events.mapping.version, stored.name)
+    if (resource === undefined) return []
+    const own = recordedGrants(readableFields, stored.name)
+    const json = representationSql(context, { resource, readableFields: own, isSnapshot: true })
+    const record = sql`(select ${json} from ${shownSql(context, stored)})`
+    return [sql`when ${stored.name} then ${record}`]
+  })
+  const isNull = sql`${data} is null or ${columnSql(subject, 'kind')} in ('deleted', 'purged')`
+  const record = sql`case ${columnSql(subject, 'collection')} ${join(shown, ' ')} end`
+  const json = engine.jsonValue(sql`case when ${isNull} then null else ${record} end`, 'json')
+  if (events.mapping === undefined) return json
+  return engine.jsonObject([
+    ['collection', engine.jsonValue(columnSql(subject, 'collection'), 'text')],
+    ['record', json],
+  ])
+}
+
+/** The record that an event shows. It has the defaults of required fields that were added to the resource later. */
+function shownSql({ engine }: SqlContext, stored: Resource): Sql {
+  const source = engine.snapshotSource(subject, snapshotColumns(stored))
+  const added = columnsOf(stored).flatMap(({ name, role, type, field }) => {
+    if (role !== 'value' || !field.required || field.default === undefined) return []
+    const value = engine.cast(boundOf({ name, role, type, field }, { [field.name]: field.default }), type)
+    return [[name, sql`coalesce(shown.${raw(`"${name}"`)}, ${value}) as ${raw(`"${name}"`)}`] as const]
+  })
+  if (added.length === 0) return sql`${source} ${raw(subject)}`
+  const completed = new Map(added)
+  const names = ['id', ...snapshotColumns(stored).map(({ name }) => name)]
+  const columns = names.map((name) => completed.get(name) ?? raw(`shown."${name}"`))
+  return sql`(select ${join(columns, ', ')} from ${source} shown) ${raw(subject)}`
+}
+
+/** A value of a row that some callers may not read. */
+interface MaskedValue extends Pick<Representation, 'isSnapshot'> {
+  readonly value: Sql
+  /** The value in rows in which the field may not be read; left out: null. */
+  readonly otherwise?: Sql
+}
+
+/**
+ * A value of a row, in the rows whose field the caller may read.
+ *
+ * @param resource in any version
+ * @param readable the rows; `undefined`: all
+ */
+export function maskedSql(
+  context: SqlContext,
+  resource: Resource,
+  readable: Predicate | undefined,
+  { value, otherwise = raw('null'), isSnapshot = false }: MaskedValue,
+): Sql {
+  if (readable === undefined) return value
+  if (readable.kind === 'never') return otherwise
+  const stored = storedResource(resource)
+  const holds = predicateSql(context, stored, readable)
+  const isReadable = isSnapshot ? sql`${holds} and ${holdsNowSql(context, stored, readable)}` : holds
+  return sql`case when ${isReadable} then ${value} else ${otherwise} end`
+}
+
+/** Whether a predicate holds for the record as it is now, of a row that shows it as it was. */
+function holdsNowSql(context: SqlContext, resource: Resource, predicate: Predicate): Sql {
+  const now = `${subject}n`
+  const isSame = sql`${columnSql(now, 'id')} = ${columnSql(subject, 'id')}`
+  const holds = predicateSql(context, resource, predicate, now)
+  return sql`exists (select 1 from ${tableSql(resource.name)} ${raw(now)} where ${isSame} and ${holds})`
+}
+
+/** The fields of a row for which a predicate does not hold: each name after a comma (`Validators.hidden`). */
+export function withheldSql(context: SqlContext, resource: Resource, grants: FieldGrants): Sql {
+  if (resource.order === 'by-position') return withheldOfEventSql(context, grants)
+  return namesSql(context, resource, grants, false)
+}
+
+function withheldOfEventSql(context: SqlContext, grants: FieldGrants): Sql {
+  const cases = [...context.catalog.resources.values()].flatMap((stored) => {
+    const own = recordedGrants(grants, stored.name)
+    if (own === undefined) return []
+    const names = namesSql(context, stored, own, true)
+    return [sql`when ${stored.name} then (select ${names} from ${shownSql(context, stored)})`]
+  })
+  return sql`coalesce(case ${columnSql(subject, 'collection')} ${join(cases, ' ')} end, '')`
+}
+
+function namesSql(context: SqlContext, resource: Resource, grants: FieldGrants, isSnapshot: boolean): Sql {
+  const names = Object.entries(grants).map(([name, grant]) =>
+    maskedSql(context, resource, grant, { value: raw("''"), otherwise: raw(`',${name}'`), isSnapshot }),
+  )
+  return join(names, ' || ')
+}
+
+/** The names in such a text. */
+export function withheldNames(text: unknown): ReadonlySet<string> {
+  return new Set(
+    String(text ?? '')
+      .split(',')
+      .slice(1),
+  )
+}
+
+const grantDigests = new WeakMap<FieldGrants, string>()
+
+/** The digest of grants, as a part of cache keys; empty where there are none. It begins with a blank. */
+export function grantsDigest(grants: FieldGrants | undefined): string {
+  if (grants === undefined) return ''
+  const known = grantDigests.get(grants)
+  if (known !== undefined) return known
+  const digest = ` ${hash('sha256', JSON.stringify(grants), 'base64url').slice(0, 22)}`
+  grantDigests.set(grants, digest)
+  return digest
 }
 
 type Write = (record: RecordValues) => string

@@ -95,6 +95,15 @@ test('unique sets hold among live records, by the compared values of their field
   assert.ok(indexes.includes('unique name,_instant_at live'))
 })
 
+test('rows in the order of positions have only the indexes that readers of events need', () => {
+  const fields = {
+    record: { type: 'string', format: 'uuid', filter: true },
+    kind: { type: 'string', enum: ['a'] },
+  } as const
+  const indexes = indexesOf('events', fields, { order: 'by-position' })
+  assert.deepEqual(indexes, ['unique id everything', 'record everything', 'created_at everything', 'kind removal'])
+})
+
 test('an index is named by its definition: another definition has another name', () => {
   const nameOf = (type: 'string' | 'integer') =>
     tableOf('tasks', { size: { type, sort: true } }).indexes.find((index) => index.columns[0] === 'size')!.name

@@ -3,6 +3,7 @@
  * the tables of the system, and one for each resource.
  */
 import { createHash } from 'node:crypto'
+import { eventCollections } from '../../model/names.ts'
 import type { Catalog, Field, FieldType, Resource } from '../../model/resource.ts'
 import {
   type ColumnType,
@@ -12,7 +13,9 @@ import {
   type Derivation,
   foldedColumn,
   identifier,
+  isRemoval,
 } from './columns.ts'
+import { type EventSpec, eventSpecOf } from './event-columns.ts'
 
 /** The constraint of a column. `row`: the number that the engine gives to each row. */
 type Constraint = 'row' | 'primary key' | 'unique not null' | 'not null' | 'none'
@@ -45,18 +48,20 @@ export interface ColumnSpec {
   readonly default: unknown
   /** The column whose comparison key this one holds. */
   readonly derived: { readonly from: string; readonly by: Derivation } | undefined
+  /** The field whose values are numbered separately; empty: the whole table is; left out: it is no sequence. */
+  readonly sequence?: string
 }
 
 /**
  * An index. `live`: of rows that are not deleted; `deleted`: of those that are; `deletion`: of rows that belong to a
- * deletion of several records.
+ * deletion of several records; `removal`: of events of removals.
  */
 export interface IndexSpec {
   readonly name: string
   readonly table: string
   readonly columns: readonly string[]
   readonly unique: boolean
-  readonly where: 'everything' | 'live' | 'deleted' | 'deletion'
+  readonly where: 'everything' | 'live' | 'deleted' | 'deletion' | 'removal'
 }
 
 /** The full-text index of a table, and the columns whose words it contains. */
@@ -73,6 +78,8 @@ export interface TableSpec {
   readonly columns: readonly ColumnSpec[]
   readonly indexes: readonly IndexSpec[]
   readonly search: SearchSpec | undefined
+  /** What events contain of its rows; `undefined`: its changes are no events. */
+  readonly events: EventSpec | undefined
 }
 
 /** The differences between the tables of engines, except for the names of types. */
@@ -121,6 +128,7 @@ const indexConditions: Readonly<Record<IndexSpec['where'], string>> = {
   live: ' where deleted_at is null',
   deleted: ' where deleted_at is not null',
   deletion: ' where _deletion is not null',
+  removal: ` where ${isRemoval}`,
 }
 
 /** A statement that creates an index, as every engine takes it. */
@@ -150,9 +158,11 @@ export function defineColumn(
 }
 
 /** The table of a resource, which every engine lays out in its own way. */
-export interface ResourceTable extends Pick<TableSpec, 'name' | 'columns' | 'search'> {
+export interface ResourceTable extends Pick<TableSpec, 'name' | 'columns' | 'search' | 'events'> {
   /** The indexes of live records that the declaration needs. */
   readonly declaredIndexes: readonly Pick<IndexSpec, 'columns' | 'unique'>[]
+  /** Whether its rows are read in the order of their numbers, and are never deleted records. */
+  readonly isByPosition: boolean
 }
 
 /** All tables for a catalog: those of the system, then one for each resource. */
@@ -162,7 +172,11 @@ export function tablesFor(catalog: Catalog, layout: Layout): TableSpec[] {
 
 /** The tables of the system, then these, as an engine has them. */
 export function layOut(resources: readonly ResourceTable[], layout: Layout): TableSpec[] {
-  return [...systemTables(layout), ...resources.map((table) => tableFor(table, layout))]
+  const hasEvents = eventCollections.every((name) => resources.some((table) => table.name === name))
+  const hasSequences = resources.some(({ columns }) => columns.some(({ sequence }) => sequence !== undefined))
+  const optional = [...(hasEvents ? eventTables : []), ...(hasSequences ? [counters] : [])]
+  const tables = [...systemTables(layout), ...optional]
+  return [...tables, ...resources.map((table) => tableFor(table, layout))]
 }
 
 /** The tables of a catalog's resources. */
@@ -189,20 +203,26 @@ function resourceTable(resource: Resource): ResourceTable {
       holds: heldBy(field),
       required: field.required,
       default: field.default,
+      ...(field.sequence !== undefined && { sequence: field.sequence.per ?? '' }),
     }
   })
   const key = (name: string) => comparisonColumn(resource, name)
+  const isByPosition = resource.order === 'by-position'
   const declaredIndexes = resource.indexes.map(({ fields, kind }) =>
     kind === 'unique'
       ? { columns: fields.map(key), unique: true }
-      : { columns: [...fields.map(kind === 'folded' ? foldedColumn : key), 'id'], unique: false },
+      : isByPosition
+        ? { columns: fields.map(key), unique: false }
+        : { columns: [...fields.map(kind === 'folded' ? foldedColumn : key), 'id'], unique: false },
   )
   const { before, after } = systemColumns
   return {
     name: resource.name,
     columns: [...before, ...columns, ...after],
     declaredIndexes,
+    isByPosition,
     search: searchOf(resource.name, searchColumns(resource)),
+    events: eventSpecOf(resource),
   }
 }
 
@@ -229,15 +249,12 @@ function searchOf(table: string, columns: readonly string[]): SearchSpec | undef
 /** The table of a resource as a database describes it, without its declaration. */
 export interface FoundTable {
   readonly name: string
-  readonly columns: readonly Pick<ColumnSpec, 'name' | 'holds' | 'required'>[]
+  readonly columns: readonly Pick<ColumnSpec, 'name' | 'holds' | 'required' | 'sequence'>[]
   /** Its indexes that are ours. */
   readonly indexes: readonly Pick<IndexSpec, 'columns' | 'unique'>[]
   /** The columns whose words are searched. */
   readonly search: readonly string[]
 }
-
-// `tableFor` adds them, as an engine has them.
-const fixedIndexes: ReadonlySet<string> = new Set(['id', '_deletion', '_deletion,_row', 'deleted_at'])
 
 /** The table of a resource from what a database describes. `undefined`: it lacks a column that every record has. */
 export function resourceTableFrom({ name, columns, indexes, search }: FoundTable): ResourceTable | undefined {
@@ -248,18 +265,31 @@ export function resourceTableFrom({ name, columns, indexes, search }: FoundTable
       systemColumnByName.get(each.name) ?? {
         ...column(each.name, 'string', 'none'),
         ...{ type: typeOfHeld(each.holds), holds: each.holds, required: each.required },
+        ...(each.sequence !== undefined && { sequence: each.sequence }),
       },
   )
   // Rows are read in the order of the first column.
   const [row, ...others] = specs.toSorted((left, right) => Number(right.name === '_row') - Number(left.name === '_row'))
-  const isFixed = (each: Pick<IndexSpec, 'columns'>) => fixedIndexes.has(each.columns.join())
+  const isByPosition = !indexes.some((each) => each.columns[0] === '_deletion')
+  // `tableFor` adds these indexes, as an engine has them.
+  const fixed = isByPosition ? ['id', 'kind'] : ['id', '_deletion', '_deletion,_row', 'deleted_at']
   return {
     ...{ name, columns: [row!, ...others], search: searchOf(name, search) },
-    declaredIndexes: indexes.filter((each) => !isFixed(each)),
+    declaredIndexes: indexes.filter((each) => !fixed.includes(each.columns.join())),
+    // Triggers are created when a server starts with its declaration: what fills a database is no event.
+    events: undefined,
+    isByPosition,
   }
 }
 
-function tableFor({ name, columns, declaredIndexes, search }: ResourceTable, layout: Layout): TableSpec {
+function tableFor(table: ResourceTable, layout: Layout): TableSpec {
+  const { name, columns, declaredIndexes, search, events } = table
+  if (table.isByPosition) {
+    const made = [{ columns: ['id'], unique: true }, ...declaredIndexes]
+    const indexes = made.map((each) => index(columns, name, each.columns, each.unique, 'everything'))
+    indexes.push(index(columns, name, ['kind'], false, 'removal'))
+    return { name, kind: 'resource', columns, indexes, search, events }
+  }
   const made = [
     index(columns, name, ['id'], true, 'everything'),
     ...declaredIndexes.map((each) => index(columns, name, each.columns, each.unique)),
@@ -267,7 +297,7 @@ function tableFor({ name, columns, declaredIndexes, search }: ResourceTable, lay
     index(columns, name, ['deleted_at'], false, 'deleted'),
   ]
   const indexes = [...new Map(made.map((each) => [each.name, each])).values()]
-  return { name, kind: 'resource', columns, indexes, search }
+  return { name, kind: 'resource', columns, indexes, search, events }
 }
 
 /** Properties of the database as a whole, by key: the last migrated shape, the secret of cursors. */
@@ -334,6 +364,20 @@ function queue({ indexesRowNumber }: Layout): TableSpec {
   return { ...system('resourced_queue', columns), indexes: [byJob] }
 }
 
+/** The last number of each sequence (RES-16), for each value of the field that it is numbered by. */
+export const counters = system('resourced_counters', [
+  column('name', 'string', 'primary key'),
+  column('last', 'integer', 'not null'),
+])
+
+/**
+ * The name of a counter, or the beginning of the names of all counters of a field or of a collection: neither of their
+ * names has a slash.
+ */
+export function counterName(collection: string, field = '', parent = ''): string {
+  return [collection, ...(field === '' ? [''] : [field, parent])].join('/')
+}
+
 /** The files of exports in pieces, by the offset of each piece, where the database stores them (JOB-6). */
 function pieces(): TableSpec {
   const columns: ColumnSpec[] = [
@@ -345,6 +389,46 @@ function pieces(): TableSpec {
   return { ...system('resourced_pieces', columns), indexes: [inOrder] }
 }
 
+/**
+ * Who gets events: webhooks and functions, each with the position up to which events have deliveries. `active`: 1, 0
+ * where it is turned off, -1 where it was deleted. `kinds`, JSON as text, belongs to functions (EVT-12); `secrets` and
+ * `caller` belong to webhooks (EVT-8).
+ */
+const consumers = system('resourced_consumers', [
+  column('name', 'string', 'primary key'),
+  column('webhook', 'string', 'none'),
+  column('position', 'integer', 'not null'),
+  column('active', 'integer', 'not null'),
+  column('kinds', 'string', 'none'),
+  column('secrets', 'json', 'none'),
+  column('caller', 'json', 'none'),
+])
+
+/**
+ * Deliveries that are pending (EVT-9). `due`: when the next attempt is made, or that of a server ends, in milliseconds;
+ * null where an earlier delivery of the record is pending.
+ */
+function pendingDeliveries(): TableSpec {
+  const columns = [
+    column('delivery', 'string', 'primary key'),
+    column('consumer', 'string', 'not null'),
+    column('record', 'string', 'not null'),
+    column('turn', 'integer', 'not null'),
+    column('position', 'integer', 'not null'),
+    column('attempts', 'integer', 'not null'),
+    column('first_at', 'integer', 'none'),
+    column('due', 'integer', 'none'),
+    column('server', 'string', 'none'),
+  ]
+  const name = 'resourced_deliveries'
+  const indexOf = (names: readonly string[]) => index(columns, name, names, false, 'everything')
+  const indexes = [indexOf(['consumer', 'due']), indexOf(['consumer', 'record', 'turn'])]
+  return { ...system(name, columns), indexes }
+}
+
+/** The system's tables of an interface with events. */
+const eventTables = [consumers, pendingDeliveries()]
+
 /** The system's tables, in the order of their creation. */
 export function systemTables(layout: Layout): TableSpec[] {
   const tables = [meta, clocks(layout), keyHashes, idempotency, work, queue(layout)]
@@ -353,12 +437,11 @@ export function systemTables(layout: Layout): TableSpec[] {
 
 function system(name: string, columns: readonly ColumnSpec[], indexed: readonly string[] = []): TableSpec {
   const indexes = indexed.map((each) => index(columns, name, [each], false, 'everything'))
-  return { name, kind: 'system', columns, indexes, search: undefined }
+  return { name, kind: 'system', columns, indexes, search: undefined, events: undefined }
 }
 
-const names = new Set(
-  systemTables({ clockSlots: 1, indexesRowNumber: false, storesExports: true }).map((table) => table.name),
-)
+const anyLayout: Layout = { clockSlots: 1, indexesRowNumber: false, storesExports: true }
+const names = new Set([...systemTables(anyLayout), ...eventTables, counters].map(({ name }) => name))
 
 /** Whether a table belongs to the system: its rows are no records. */
 export function isSystemTable(name: string): boolean {

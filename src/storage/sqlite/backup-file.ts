@@ -19,7 +19,7 @@ export interface BackupDescription {
   readonly resourced: string
   /** The declaration that was applied last to the database: its version, and a hash of its tables. */
   readonly declaration: { readonly version: string; readonly hash: string } | null
-  /** How many records each collection has, deleted ones too. */
+  /** How many records each collection has, deleted ones too. Events, webhooks and deliveries are not counted. */
   readonly records: Readonly<Record<string, number>>
   /** How many files of exports it contains. */
   readonly files: number

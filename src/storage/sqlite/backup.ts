@@ -5,6 +5,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { backup } from 'node:sqlite'
 import sql, { join, raw } from 'sql-template-tag'
+import { eventCollections } from '../../model/names.ts'
 import {
   expectedRows,
   type Moved,
@@ -204,7 +205,10 @@ function factsOf(connection: Connection, files: number): Omit<Facts, 'lost' | 'r
   const tables: readonly { readonly name: string }[] = JSON.parse(String(meta('shape') ?? '{"tables":[]}')).tables
   const count = (name: string) =>
     Number(connection.all(sql`select count(*) as count from ${raw(identifier(name))}`)[0]?.['count'])
-  const collections = tables.map(({ name }) => name).filter((name) => !isSystemTable(name))
+  const names = tables.map(({ name }) => name)
+  // Without events, these may be names of declared collections.
+  const system = names.includes('resourced_consumers') ? eventCollections : []
+  const collections = names.filter((name) => !isSystemTable(name) && !system.includes(name))
   return {
     declaration: JSON.parse(String(meta('declarations') ?? '[]')).at(-1) ?? null,
     records: Object.fromEntries(collections.map((name) => [name, count(name)])),

@@ -7,6 +7,7 @@ import { type Column, identifier } from '../sql/columns.ts'
 import type { Engine } from '../sql/engine.ts'
 import { type ColumnSpec, defineColumn, type Held } from '../sql/tables.ts'
 import { haveWords, numberText } from '../sql/values.ts'
+import { addEventFunctions, eventTriggers, snapshotSource } from './event-triggers.ts'
 import { deleteWords, indexWords, searchSql } from './search-parts.ts'
 
 // SQLite has no types for booleans and JSON: it stores 0 and 1, and text.
@@ -25,6 +26,7 @@ const wordsFunction = 'resourced_has_words'
 
 /** Registers the SQL functions that statements call. They belong to a connection. */
 export function addFunctions(database: DatabaseSync): void {
+  addEventFunctions(database)
   database.function(foldFunction, { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : null))
   // A number with the fewest digits that keep its value.
   database.function(numberFunction, { deterministic: true }, (value) =>
@@ -101,6 +103,10 @@ export const sqlite: Engine = {
     )})`,
   joinRows: (text) => sql`group_concat(${text}, ',' || char(10))`,
   cast: (value) => sql`${value}`,
+  orFail: raw(' or fail'),
+  eventTriggers,
+  snapshotSource,
+  horizon: undefined,
   lock: {
     hasOtherWriters: false,
     orderById: empty,

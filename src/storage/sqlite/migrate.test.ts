@@ -40,14 +40,15 @@ test('a second start with fifty resources reads no records and is quick', () => 
   )
   const catalog = catalogFixture(...Array.from({ length: 50 }, (_, i) => resourceFixture(`things-${i}`, fields)))
   const database = new DatabaseSync(':memory:')
-  migrate(database, catalog, { apply: 'additive', now })
-  const times = Array.from({ length: 5 }, () => {
+  const timed = (apply: 'additive' | 'never') => {
     const start = performance.now()
-    migrate(database, catalog, { apply: 'never', now })
+    migrate(database, catalog, { apply, now })
     return performance.now() - start
-  })
-  // A thousand columns take some milliseconds; a scan of records or a rebuilt index would take far more.
-  assert.ok(Math.min(...times) < 60, `${times}`)
+  }
+  const first = timed('additive')
+  const times = Array.from({ length: 5 }, () => timed('never'))
+  // To compare a thousand columns takes a ninth of the time that it takes to create them and their indexes.
+  assert.ok(Math.min(...times) < first / 4, `${first}: ${times}`)
 })
 
 test('a new optional field is null in existing records', () => {

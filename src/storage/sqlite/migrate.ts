@@ -122,6 +122,11 @@ export function migrationEngineOf(database: DatabaseSync): MigrationEngine {
       yield* buildSearch(database, search)
     },
     dropSearch,
+    eventTriggersFound: sql`select 'main' as "schema", t.tbl_name as owner, t.name, t.sql as definition
+      from (select 1) left join sqlite_schema t on t.type = 'trigger' and substr(t.name, 1, 10) = 'resourced_'`,
+    // SQLite changes no table whose triggers name a column that the change removes.
+    silence: 'without-triggers',
+    dropTrigger: (_, name) => [sql`drop trigger ${quoted(name)}`],
     // No server of another declaration can write while a file is migrated and its server starts.
     setDefaults: () => [],
   }

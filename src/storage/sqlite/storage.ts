@@ -1,21 +1,34 @@
 /** A SQLite file as a storage: one connection that writes, and others that read. */
 import type { Catalog } from '../../model/resource.ts'
-import type { Outcome, Plan, PreviewDeletion, ReadPage } from '../../plan/plan.ts'
+import type { Outcome } from '../../plan/outcome.ts'
+import type { Plan, PreviewDeletion, ReadPage } from '../../plan/plan.ts'
+import { eventsFromStored } from '../../plan/plan-events.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { identifier } from '../sql/columns.ts'
 import { type Opened, type SqlContext, sqlContext } from '../sql/context.ts'
-import { type OnCommit, type Requester, type Storage, StorageFault, type WriteTurn } from '../storage.ts'
+import {
+  type EventStore,
+  type OnCommit,
+  type Requester,
+  type Storage,
+  StorageFault,
+  type WriteTurn,
+} from '../storage.ts'
+import type { Transaction } from '../transaction.ts'
 import { createRecords } from '../transactions/create.ts'
 import { mostInspected } from '../transactions/delete/cascade.ts'
 import { decidersBelow } from '../transactions/delete/deletion-blockers.ts'
 import { previewDeletion } from '../transactions/delete/preview.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
+import { deliveryStore } from '../transactions/delivery-store.ts'
+import { findEvent, readFloor, readHorizon } from '../transactions/kept-events.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { finishLarge } from '../transactions/large-changes.ts'
 import type { List } from '../transactions/list.ts'
 import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { type KnownList, Paces, quick } from '../transactions/read-cost.ts'
+import { readEvents } from '../transactions/read-events.ts'
 import { type IsLong, isUnfiltered, pageKey, readPage } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
@@ -129,6 +142,8 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
         (outcomes) => outcomes.includes(undefined),
       )
     },
+    events: eventsOf(context, reader),
+    deliveries: deliveryStore(context, runner),
     jobs: jobStore(context, runner, background, () => closing),
     keys,
     purgeClock: purgeClockStore(runner),
@@ -148,6 +163,19 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       reader.close()
       if (!inMemory) writing.close()
     },
+  }
+}
+
+/** The events of a database. Each read examines few rows, so it needs no thread. */
+function eventsOf(context: SqlContext, reader: Reader): EventStore | undefined {
+  const resource = context.catalog.system.get('events')
+  if (resource === undefined) return undefined
+  const run = <T>(start: () => Transaction<T>) => withStorageFaults(() => reader.run(start()))
+  return {
+    read: (plan) => run(() => readEvents(context, plan)).then((outcome) => eventsFromStored(plan, outcome)),
+    horizon: () => run(() => readHorizon(context)),
+    floor: () => run(() => readFloor()),
+    find: (id) => run(() => findEvent(id)),
   }
 }
 
@@ -287,7 +315,9 @@ class PagesOfFile implements PageReads {
   readonly #isLong: IsLong = (list, { revision, live }) => {
     const { totals, places } = this.#reader.memory
     const { plan, totalKey } = list
-    const total = isUnfiltered(plan) ? live : totals.get(totalKey, revision)
+    // A total of events that is counted onward takes no longer than a known one.
+    const counted = totals.events.get(totalKey)?.total
+    const total = isUnfiltered(plan) ? live : (totals.get(totalKey, revision) ?? counted)
     const known = { live, total, place: places.before(totalKey, plan, revision) }
     this.#current = { list, known }
     return this.#paces.isLong(list, known)
@@ -300,12 +330,18 @@ class PagesOfFile implements PageReads {
   ): Promise<Outcome> {
     const { memory } = this.#reader
     const { totals, places } = memory
-    const asked = plainPage(plan, current && totals.last(current.list.totalKey))
-    const { outcome, took, total, tagged, state } = (await this.#threads.run('page', asked, requester)) as ReadElsewhere
+    const totalKey = current?.list.totalKey ?? ''
+    const asked = plainPage(plan, totals.last(totalKey), totals.events.get(totalKey))
+    const { outcome, took, total, events, tagged, state } = (await this.#threads.run(
+      'page',
+      asked,
+      requester,
+    )) as ReadElsewhere
     if (current !== undefined) {
       const { list, known } = current
       this.#paces.learn(list, known, took)
       if (total !== undefined) totals.set(list.totalKey, total.revision, total.total)
+      if (events !== undefined) totals.events.set(list.totalKey, events)
       list.tagged = tagged
       if (outcome.kind === 'page') places.learn(list.totalKey, plan, total?.revision ?? state, outcome)
     }

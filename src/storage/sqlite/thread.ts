@@ -168,22 +168,29 @@ function withoutFunctions(catalog: Catalog): Catalog {
   const all = (resources: Catalog['resources']) =>
     new Map([...resources].map(([name, each]) => [name, plainResource(each)]))
   const resources = all(catalog.resources)
+  const system = all(catalog.system)
   const versions = [...catalog.versions].map(([name, version]): [string, Catalog] => {
     const own = [...version.resources.values()].map((resource) => {
       const stored = resources.get(storedResource(resource).name) as Resource
       const { mapping } = resource
       return mapping === undefined ? stored : { ...plainResource(resource), mapping: plainMapping(mapping, stored) }
     })
-    return [name, { ...version, resources: new Map(own.map((each) => [each.name, each])), system: new Map() }]
+    // Only events differ between versions.
+    const events = version.system.get('events')
+    const mapping = events?.mapping && plainMapping(events.mapping, system.get('events') as Resource)
+    const ownSystem = events && mapping && [['events', { ...plainResource(events), mapping }] as const]
+    const named = new Map(own.map((each) => [each.name, each]))
+    return [name, { ...version, authorize: undefined, resources: named, system: new Map(ownSystem) }]
   })
-  return { ...catalog, resources, system: all(catalog.system), versions: new Map(versions) }
+  return { ...catalog, authorize: undefined, resources, system, versions: new Map(versions) }
 }
 
-function plainResource(resource: Resource): Resource {
+function plainResource({ fieldAccess: _, ...resource }: Resource): Resource {
   const fields = resource.fields.map((field) => ({ ...field, validate: undefined as never }))
   const field = new Map(fields.map((each) => [each.name, each]))
   const rules = resource.rules.filter((rule) => 'unless' in rule)
-  return { ...resource, fields, field, rules, access: {} as never, filterables: [] }
+  const without = { prepare: undefined, on: {}, access: {} as never, filterables: [] }
+  return { ...resource, fields, field, rules, ...without }
 }
 
 /** A mapping that still says which fields are converted; the thread that has the functions converts them. */

@@ -1,13 +1,25 @@
 /** Creating records: one for a request, or many that are imported (CON-5). */
 import sql, { raw, type Sql } from 'sql-template-tag'
+import { always } from '../../model/predicate.ts'
+import type { Field, RecordValues } from '../../model/resource.ts'
 import { type Proposal, proposeCreate } from '../../plan/decide.ts'
-import type { Create, Outcome } from '../../plan/plan.ts'
-import { filled, type SqlContext } from '../sql/context.ts'
-import type { Engine } from '../sql/engine.ts'
+import type { Outcome } from '../../plan/outcome.ts'
+import type { Create } from '../../plan/plan.ts'
+import { filled, type SqlContext, slot } from '../sql/context.ts'
+import type { Bound, Engine } from '../sql/engine.ts'
 import { firstRevision, representationText, versionedName } from '../sql/records.ts'
-import { prebuilt, type Statement, type Transaction } from '../transaction.ts'
+import { prebuilt, type Row, type Statement, type Transaction } from '../transaction.ts'
 import { checkParent } from './read-page.ts'
 import { type Moves, noteMove, tick, tickAll, touchedTick } from './rows/clock.ts'
+import {
+  counterOf,
+  countersOf,
+  lockCounters,
+  numbered,
+  numberedInsertion,
+  sequencesOf,
+  withNumbers,
+} from './rows/numbers.ts'
 import {
   conditionsOf,
   decide,
@@ -20,9 +32,13 @@ import {
 } from './rows/other-records.ts'
 import { beingDeletedIssue, isBeingDeleted } from './rows/pending-deletions.ts'
 import {
+  type Answered,
+  answeredOf,
+  answerSql,
   insertionSql,
   insertRecord,
   type RowSource,
+  represent,
   slotsOf,
   sourceOf,
   writeInOneStatement,
@@ -35,26 +51,42 @@ export function* createRecord(context: SqlContext, plan: Create): Transaction<Ou
   const { writeReturning } = context.engine
   if (writeReturning !== undefined && isLast) {
     const proposal = proposeCreate(context.catalog, plan)
-    const statement = () => creationStatement(context, plan, writeReturning, proposal)
-    const created = yield* writeInOneStatement(plan, proposal, statement)
-    if (created !== undefined) return outcomeOf(context, plan, proposal)
+    if (proposal.kind === 'proposal') {
+      const { values } = proposal.draft
+      const statement = () => creationStatement(context, plan, writeReturning, proposal)
+      const created = yield* writeInOneStatement(plan, proposal, statement, countersOf(plan.resource, values))
+      if (created !== undefined) return outcomeOf(context, plan, values, created)
+    }
   }
   const decided = yield* decideCreate(context, plan)
   if (decided.kind !== 'proposal') return decided
-  yield* insertRecord(context, plan.resource, decided.draft.values)
-  yield touchedTick(context, plan.resource.name, { live: 1, deleted: 0, ids: [] })
-  return outcomeOf(context, plan, decided)
+  const { resource } = plan
+  // Clocks are locked before counters.
+  yield* lockCounters(context, [plan])
+  const record = yield* numbered(resource, decided.draft.values)
+  yield* insertRecord(context, resource, record)
+  yield touchedTick(context, resource.name, { live: 1, deleted: 0, ids: [] })
+  if (plan.readableFields === undefined) return outcomeOf(context, plan, record)
+  return createdOf(plan, yield* represent(context, plan, plan.id))
 }
 
-/** The new record. The database is not asked for what was just sent to it. */
-function outcomeOf(
-  context: SqlContext,
-  { id, resource, versionResource }: Create,
-  { draft: { values } }: Proposal,
-): Outcome {
+/**
+ * The new record. The database is not asked for what was just sent to it, unless access rules of fields decide what the
+ * caller sees of it.
+ *
+ * @param row what the statement that created it has returned
+ */
+function outcomeOf(context: SqlContext, plan: Create, record: RecordValues, row?: Row): Outcome {
+  const { id, resource, versionResource } = plan
+  if (plan.readableFields !== undefined) return createdOf(plan, answeredOf(row))
+  const values = row === undefined ? record : withNumbers(resource, record, row)
   const json = representationText(versionResource ?? resource, values)
   const revision = firstRevision(context, resource.name)
   return { kind: 'created', id, json, revision, updatedAt: String(values['updated_at']) }
+}
+
+function createdOf({ id }: Create, { readable: _, ...represented }: Answered): Outcome {
+  return { kind: 'created', id, ...represented }
 }
 
 /**
@@ -72,11 +104,12 @@ export function* createRecords(
   const created: Moves = new Map()
   const collections = plans.map(({ resource }) => resource.name)
   if (ruledAmong(context, collections) === 'some') yield* lockRules(context)
+  yield* lockCounters(context, plans)
   for (const plan of plans) {
     const { resource } = plan
     const decided = yield* decideCreate(context, plan)
     if (decided.kind === 'proposal') {
-      yield* insertRecord(context, resource, decided.draft.values)
+      yield* insertRecord(context, resource, yield* numbered(resource, decided.draft.values))
       noteMove(created, resource.name, { live: 1, deleted: 0, ids: [] })
       outcomes.push(undefined)
     } else {
@@ -100,6 +133,7 @@ function* decideCreate(context: SqlContext, plan: Create): Transaction<Proposal 
     if (refused !== undefined) return refused
   }
   const proposal = proposeCreate(context.catalog, plan)
+  if (proposal.kind !== 'proposal') return proposal
   return (yield* decide(context, plan, proposal)) ?? proposal
 }
 
@@ -108,28 +142,39 @@ function creationStatement(
   context: SqlContext,
   plan: Create,
   writeReturning: NonNullable<Engine['writeReturning']>,
-  { draft: { values: record }, questions }: Proposal,
+  { draft: { values: record }, questions, fieldPermissions }: Proposal,
 ): Statement {
-  const { resource, versionResource, parent, permitted } = plan
-  const statement = (source: RowSource, conditions: readonly Sql[]) =>
-    writeReturning(
-      insertionSql(context, resource, source, conditions),
-      tick(context, resource.name, 1, 0),
-      raw('1 as created'),
-    )
-  if (parent !== undefined || permitted.kind !== 'always') {
+  const { resource, versionResource, parent, permitted, readableFields } = plan
+  const answer = readableFields === undefined ? undefined : answerSql(context, plan, always)
+  const ticked = tick(context, resource.name, 1, 0)
+  const statement = (source: RowSource, conditions: readonly Sql[], counter: (field: Field) => Bound) => {
+    if (sequencesOf(resource).length === 0) {
+      const columns = answer ?? raw('1 as created')
+      return writeReturning(insertionSql(context, resource, source, conditions), ticked, columns)
+    }
+    return numberedInsertion({
+      ...{ resource, conditions, tick: ticked, counter, answer },
+      insertion: (numbers, condition) => insertionSql(context, resource, source, [condition], numbers),
+    })
+  }
+  const isRestricted = fieldPermissions.length > 0 || readableFields !== undefined
+  if (parent !== undefined || permitted.kind !== 'always' || isRestricted) {
     const permission = permittedSql(context, resource, permitted, record)
     // The records by which the permission holds are locked first: parents before children, as deletions do.
     const conditions = [
       ...(permitted.kind === 'always' ? [] : [sql`exists (${permission})`]),
+      ...fieldPermissions.map((each) => sql`exists (${permittedSql(context, resource, each.permission, record)})`),
       ...(parent === undefined ? [] : [permittedRecordSql(context, parent, context.engine.lock.share)]),
       ...conditionsOf(context, resource, questions),
     ]
-    return statement(sourceOf(resource, record), conditions)
+    return statement(sourceOf(resource, record), conditions, (field) => counterOf(resource, field, record))
   }
   const key = `create ${versionedName(versionResource ?? resource)} ${namesOf(questions)}`
-  const slots = context.statements.of(key, () =>
-    prebuilt(statement(slotsOf(resource), conditionsOf(context, resource, slotsOfQuestions(context, questions)))),
-  )
+  const slots = context.statements.of(key, () => {
+    const conditions = conditionsOf(context, resource, slotsOfQuestions(context, questions))
+    const counter = (field: Field) =>
+      slot((about: { readonly record: RecordValues }) => counterOf(resource, field, about.record))
+    return prebuilt(statement(slotsOf(resource), conditions, counter))
+  })
   return filled(slots, { record, questions })
 }

@@ -7,6 +7,7 @@
  * has several fields that no index has together, the records that tie in the first field are sorted for each batch.
  */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
+import { type FieldGrants, grantOf } from '../../model/field-grants.ts'
 import { allOf, type Position, type Predicate, type SortTerm } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import { csvCell, type ExportFormat, exportColumns } from '../../plan/export-document.ts'
@@ -14,7 +15,7 @@ import { columnSql, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { orderTerms, segmentsAfter } from '../sql/keyset.ts'
 import { liveSql, predicateSql } from '../sql/predicate.ts'
-import { membersOf, representationSql } from '../sql/records.ts'
+import { maskedSql, membersOf, type Representation, representationSql } from '../sql/records.ts'
 import { prebuilt, type Transaction } from '../transaction.ts'
 import { splitByIndex } from './list.ts'
 import { rowsSql } from './page-rows.ts'
@@ -30,6 +31,8 @@ export interface ExportBatch {
   readonly sort: readonly SortTerm[]
   /** `undefined`: all. */
   readonly fields: readonly string[] | undefined
+  /** The fields that the caller may not read in every record. */
+  readonly readableFields?: FieldGrants | undefined
   readonly format: ExportFormat
   /** `last` of the batch before; `undefined`: this is the first. */
   readonly after: Position['keys'] | undefined
@@ -80,11 +83,11 @@ export function* exportRows(context: SqlContext, batch: ExportBatch): Transactio
 /** The text of a row; null where the filter does not match, or the caller may not read the record. */
 function textSql(
   context: SqlContext,
-  { resource, represented = resource, fields, format }: ExportBatch,
+  { resource, represented = resource, fields, format, readableFields }: ExportBatch,
   rest: Predicate,
 ): Sql {
-  const text =
-    format === 'csv' ? csvLineSql(context, represented, fields) : representationSql(context, represented, fields)
+  const shown = { resource: represented, fields, readableFields }
+  const text = format === 'csv' ? csvLineSql(context, shown) : representationSql(context, shown)
   if (rest.kind === 'always') return text
   return sql`case when ${predicateSql(context, resource, rest)} then ${text} end`
 }
@@ -98,10 +101,10 @@ const formulaStarts = ['=', '+', '-', '@', '\t', '\r', '\n', '\uff1d', '\uff0b',
 /**
  * A record as a line of CSV (RFC 4180), without the line break. Null is an empty cell; texts are always quoted, so an
  * empty text is `""`. A text that a spreadsheet would evaluate gets an apostrophe in front.
- *
- * @param fields the requested fields; `undefined`: all; `id` is always included (QRY-4)
+
  */
-function csvLineSql({ engine }: SqlContext, resource: Resource, fields: readonly string[] | undefined): Sql {
+function csvLineSql(context: SqlContext, { resource, fields, readableFields }: Representation): Sql {
+  const { engine } = context
   const members = new Map(membersOf(resource).map((member) => [member.name, member]))
   const cells = exportColumns(resource, fields).map((name) => {
     const member = members.get(name)
@@ -110,7 +113,8 @@ function csvLineSql({ engine }: SqlContext, resource: Resource, fields: readonly
     const isDecimal = resource.field.get(name)?.type === 'decimal'
     if (member.column === undefined) return sql`${csvCell(member.value, isDecimal)}`
     const { name: column, type } = member.column
-    const value = columnSql(subject, column)
+    const readable = grantOf(readableFields, member.column.field.name)
+    const value = maskedSql(context, resource, readable, { value: columnSql(subject, column) })
     // Digits with an optional minus are a number in every program.
     if (isDecimal) return sql`coalesce(${value}, '')`
     if (type === 'text') return sql`coalesce(${quotedSql(harmlessSql(value))}, '')`

@@ -3,11 +3,14 @@
  * the chunks of the file if the database stores it.
  */
 import sql, { type Sql } from 'sql-template-tag'
+import { accessDigest } from '../../model/access-digest.ts'
+import type { FieldGrants } from '../../model/field-grants.ts'
 import { allOf, type Predicate, type SortTerm } from '../../model/predicate.ts'
-import { accessDigest, hasConversions, type Resource, resourceInVersion } from '../../model/resource.ts'
+import { hasConversions, type Resource, resourceInVersion } from '../../model/resource.ts'
 import { timestamp } from '../../model/time.ts'
 import { exportsKept, joinTexts } from '../../plan/export-document.ts'
-import type { Export, Outcome } from '../../plan/plan.ts'
+import type { Outcome } from '../../plan/outcome.ts'
+import type { Export } from '../../plan/plan.ts'
 import type { Issue } from '../../spec/faults.ts'
 import { subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
@@ -21,6 +24,8 @@ import { addJob, advanceJob, finishJob, stateOf } from './rows/job-rows.ts'
 interface ExportState extends OpenExport {
   readonly filter: Predicate
   readonly permitted: Predicate
+  /** Left out: the caller may read all fields. */
+  readonly readableFields?: FieldGrants
   readonly sort: readonly SortTerm[]
   readonly total: number | null
 }
@@ -34,8 +39,8 @@ const lease = 3_000
 /** Runs an Export: begins its job. */
 export function* beginExport(context: SqlContext, plan: Export): Transaction<Outcome> {
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
-  const { id, resource, versionResource, statusUrl, contentUrl, filter, permitted, sort, fields, format, caller, now } =
-    plan
+  const { id, resource, versionResource, statusUrl, contentUrl, caller, now } = plan
+  const { filter, permitted, readableFields, sort, fields, format } = plan
   const exceeded = yield* exceededQuota(context, caller.id, now)
   if (exceeded !== undefined) return { kind: 'conflict', issues: [exceeded] }
   const state: ExportState = {
@@ -45,6 +50,7 @@ export function* beginExport(context: SqlContext, plan: Export): Transaction<Out
       contentUrl,
       filter,
       permitted,
+      ...(readableFields && { readableFields }),
       access: accessDigest(context.catalog, resource, 'read'),
       sort,
       fields: fields ?? null,
@@ -90,13 +96,13 @@ function* claim(job: string, server: string, now: number): Transaction<boolean> 
 export function* readExport(context: SqlContext, job: string): Transaction<ExportPiece> {
   const state = (yield* stateOf<ExportState>(job)) as ExportState
   const resource = context.catalog.resources.get(state.collection) as Resource
-  const { filter, permitted, sort } = state
+  const { filter, permitted, readableFields, sort } = state
   const represented = resourceInVersion(context.catalog, state.version, state.collection) ?? resource
   // Conversions run where the functions of the declaration are.
   const format = hasConversions(represented) ? 'ndjson' : state.format
   const [fields, after] = [state.fields ?? undefined, state.after ?? undefined]
   const { texts, last } = yield* exportRows(context, {
-    ...{ resource, represented, filter, permitted, sort, fields, format, after },
+    ...{ resource, represented, filter, permitted, readableFields, sort, fields, format, after },
     limit: batch,
   })
   const text = joinTexts(texts, format, state.count === 0)

@@ -3,8 +3,10 @@
  * (MET-9).
  */
 import sql, { raw } from 'sql-template-tag'
-import type { Idempotency, Outcome } from '../../plan/plan.ts'
+import type { Outcome } from '../../plan/outcome.ts'
+import type { Create, Idempotency } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
+import { grantsDigest } from '../sql/records.ts'
 import { firstRow, ignoringRows, type Transaction } from '../transaction.ts'
 
 /** How long a key is kept, in milliseconds. */
@@ -12,6 +14,16 @@ const lifetime = 24 * 60 * 60 * 1000
 
 /** The most keys that one transaction deletes: other writers wait for it. */
 export const mostExpiredKeys = 1_000
+
+/** A change that may come with a key. */
+type Repeatable = Partial<Pick<Create, 'resource' | 'versionResource' | 'readableFields' | 'idempotency'>> &
+  Pick<Create, 'now'>
+
+/** The first answer to a key, as it is stored. */
+interface KeptAnswer extends Pick<Extract<Outcome, { readonly kind: 'replayed' }>, 'answer' | 'preferred'> {
+  /** The digest of the fields that the caller could not read in every record. */
+  readonly grants?: string
+}
 
 /** The former use of a key. */
 type Earlier = Extract<Outcome, { readonly kind: 'replayed' | 'key-reused' }>
@@ -35,37 +47,63 @@ const made: ReadonlySet<string> = new Set<Outcome['kind']>(['created', 'updated'
  */
 export function* onceForKey<Other extends { readonly kind: string } = never>(
   { engine }: Pick<SqlContext, 'engine'>,
-  { idempotency, now }: { readonly idempotency?: Idempotency; readonly now: number },
+  plan: Repeatable,
   change: Transaction<Outcome | Other>,
 ): Transaction<Outcome | Other> {
+  const { idempotency } = plan
   if (idempotency === undefined) return yield* change
   const { tryAdvisoryLock } = engine
   if (tryAdvisoryLock !== undefined) {
     const row = yield* firstRow(sql`select ${tryAdvisoryLock(idempotency.scope)} as locked`)
     if (row?.['locked'] !== 1) return { kind: 'key-in-use' }
   }
-  const earlier = yield* findAnswer(idempotency, now)
+  const earlier = yield* findAnswer(plan, idempotency)
   if (earlier?.kind === 'replayed') return earlier
   const outcome = yield* change
   if (earlier !== undefined) return first.has(outcome.kind) ? outcome : earlier
-  if (made.has(outcome.kind)) yield* keepAnswer(idempotency, outcome as Outcome, now)
+  if (made.has(outcome.kind)) yield* keepAnswer(plan, idempotency, outcome as Outcome)
   return outcome
 }
 
 /** The first answer to a key, or that it came with another body; `undefined`: the key is new, or expired. */
-function* findAnswer({ scope, fingerprint }: Idempotency, now: number): Transaction<Earlier | undefined> {
+function* findAnswer(plan: Repeatable, { scope, fingerprint }: Idempotency): Transaction<Earlier | undefined> {
+  const { now } = plan
   const isKept = sql`scope = ${scope} and created_at > ${now - lifetime}`
   const row = yield* firstRow(sql`select fingerprint, outcome from resourced_idempotency where ${isKept}`)
   if (row === undefined) return undefined
   if (row['fingerprint'] !== fingerprint) return { kind: 'key-reused' }
-  const kept = JSON.parse(String(row['outcome'])) as Omit<Extract<Earlier, { readonly kind: 'replayed' }>, 'kind'>
-  return { kind: 'replayed', ...kept }
+  const { answer, preferred, grants = '' } = JSON.parse(String(row['outcome'])) as KeptAnswer
+  return {
+    kind: 'replayed',
+    preferred,
+    answer: grants === grantsDigest(plan.readableFields) ? answer : masked(plan, answer),
+  }
+}
+
+/**
+ * The first answer for a caller who may read other fields by now (AUT-13): without the values of all fields that the
+ * caller may not read in every record.
+ */
+function masked({ resource, versionResource, readableFields }: Repeatable, answer: Outcome): Outcome {
+  if (readableFields === undefined || resource === undefined) return answer
+  if ((answer.kind !== 'created' && answer.kind !== 'updated') || answer.json === undefined) return answer
+  const record = JSON.parse(answer.json) as Record<string, unknown>
+  const names = Object.keys(readableFields)
+  for (const stored of names) {
+    const name = versionResource === undefined ? stored : versionResource.mapping.fromStored.get(stored)
+    if (name !== undefined && Object.hasOwn(record, name)) record[name] = null
+  }
+  return { ...answer, json: JSON.stringify(record), hidden: names.map((name) => `,${name}`).join('') }
 }
 
 /** Keeps the first answer, in place of one that has expired. */
-function* keepAnswer(idempotency: Idempotency, answer: Outcome, now: number): Transaction<void> {
-  const { scope, fingerprint, preferred } = idempotency
-  const outcome = JSON.stringify({ answer, preferred })
+function* keepAnswer(
+  { now, readableFields }: Repeatable,
+  { scope, fingerprint, preferred }: Idempotency,
+  answer: Outcome,
+): Transaction<void> {
+  const kept: KeptAnswer = { answer, preferred, ...(readableFields && { grants: grantsDigest(readableFields) }) }
+  const outcome = JSON.stringify(kept)
   const values = sql`(scope, fingerprint, outcome, created_at) values (${scope}, ${fingerprint}, ${outcome}, ${now})`
   const replaced = ['fingerprint', 'outcome', 'created_at'].map((name) => `${name} = excluded.${name}`).join(', ')
   yield ignoringRows(

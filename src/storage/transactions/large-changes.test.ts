@@ -1,7 +1,8 @@
 /** DEL-8: what follows the transaction that has accepted a deletion. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { DeleteMatching, Outcome } from '../../plan/plan.ts'
+import type { Outcome } from '../../plan/outcome.ts'
+import type { DeleteMatching } from '../../plan/plan.ts'
 import { StorageFault } from '../storage.ts'
 import type { Runner } from '../transaction.ts'
 import { onlyListed } from './delete/deletion-job.ts'

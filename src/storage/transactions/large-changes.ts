@@ -5,7 +5,8 @@
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { uuidv7 } from 'uuidv7'
-import type { BulkDelete, Outcome, Restore, Write } from '../../plan/plan.ts'
+import type { Outcome } from '../../plan/outcome.ts'
+import type { BulkDelete, Restore, Write } from '../../plan/plan.ts'
 import type { Issue } from '../../spec/faults.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { StorageFault } from '../storage.ts'

@@ -1,15 +1,18 @@
 /** A list in SQL: its rows and their access path, the entity tag of each of its states, and the key of its total. */
 import { createHmac, hash } from 'node:crypto'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import { allOf, always, type Predicate, type SortTerm } from '../../model/predicate.ts'
+import { grantOf } from '../../model/field-grants.ts'
+import { allOf, always, isOfAllRecords, type Predicate, type SortTerm } from '../../model/predicate.ts'
 import { isEqualityFilter, isFolded, isIndexed, type Resource } from '../../model/resource.ts'
 import { checkPage } from '../../plan/check-record.ts'
-import type { Outcome, Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
+import type { Outcome, PageOutcome } from '../../plan/outcome.ts'
+import type { Page, ReadPage } from '../../plan/plan.ts'
 import type { BoundedMap } from '../sql/bounded-map.ts'
 import { columnSql, comparisonColumn, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, orderTerms, type Segment } from '../sql/keyset.ts'
 import { liveSql, type PredicateContext, predicateDigest, predicateSql } from '../sql/predicate.ts'
+import { grantsDigest, maskedSql } from '../sql/records.ts'
 import { searchColumns } from '../sql/tables.ts'
 import type { Statement } from '../transaction.ts'
 import type { Clock } from './rows/clock.ts'
@@ -53,12 +56,12 @@ export function listOf(context: SqlContext, { lists }: KnownLists, plan: ReadPag
     where: whereSql(context, plan),
     scans: new Map(),
   })
-  const { key, parent, permitted, deleted, page } = plan
+  const { key, parent, permitted, deleted, page, readableFields } = plan
   // Which deleted records a caller is shown depends on the time, and a page in the middle is read once.
   const isMiddle = page.style === 'cursor' && page.position !== undefined
-  if (key === undefined || deleted !== undefined || isMiddle) return make()
+  if (key === undefined || deleted !== undefined || isMiddle || context.horizon !== undefined) return make()
   const place = parent === undefined ? '' : JSON.stringify(parent.id)
-  return lists.of(`${predicateDigest(permitted)} ${place} ${key}`, make)
+  return lists.of(`${predicateDigest(permitted)}${grantsDigest(readableFields)} ${place} ${key}`, make)
 }
 
 /** How many rows are read, and how many are skipped before. */
@@ -103,9 +106,10 @@ export function scanOf(context: SqlContext, { plan, where, scans }: List, page: 
 }
 
 function whereSql(context: SqlContext, plan: ReadPage): Sql {
-  const asked: PredicateContext = { ...context, semijoin: isServed(plan) ? 'exists' : 'in' }
+  const asked: PredicateContext = { ...context, semijoin: isServed(plan) || isFoundByFilter(plan) ? 'exists' : 'in' }
   const { resource, parent, search, deleted } = plan
   const conditions: Sql[] = []
+  if (context.horizon !== undefined) conditions.push(horizonSql(context.horizon))
   if (parent !== undefined) conditions.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
   const permitted = liveSql(asked, resource, plan.permitted)
   if (deleted === undefined) {
@@ -121,11 +125,24 @@ function whereSql(context: SqlContext, plan: ReadPage): Sql {
   return join(conditions, ' and ')
 }
 
-function searchSql({ engine }: SqlContext, plan: ReadPage, words: readonly string[]): Sql {
+/** The events up to the horizon. */
+function horizonSql(horizon: number): Sql {
+  return sql`${columnSql(subject, '_row')} <= ${horizon}`
+}
+
+function searchSql(context: SqlContext, plan: ReadPage, words: readonly string[]): Sql {
   if (words.length === 0) return sql`1 = 0`
-  const found = engine.matchesSearch(plan.resource.name, subject, words)
-  const texts = searchedTexts(plan)?.map((name) => columnSql(subject, name))
-  return texts === undefined ? found : sql`${found} and ${engine.haveWords(texts, words)}`
+  const { resource, readableFields } = plan
+  const found = context.engine.matchesSearch(resource.name, subject, words)
+  const names = searchedTexts(plan)
+  if (names === undefined) return found
+  const texts = names.map((name) =>
+    maskedSql(context, resource, grantOf(readableFields, name), {
+      value: columnSql(subject, name),
+      otherwise: raw("''"),
+    }),
+  )
+  return sql`${found} and ${context.engine.haveWords(texts, words)}`
 }
 
 /** The same rows, so that the order finds them and the conditions only drop some. */
@@ -135,7 +152,9 @@ function checkedSql(context: SqlContext, plan: ReadPage): Sql {
   const checked = [permitted, filter].map((each) => predicateSql(asked, resource, each))
   if (parent !== undefined) checked.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
   if (search !== undefined) checked.push(searchSql(context, plan, search))
-  return join([sql`${raw(subject)}.deleted_at is null`, ...checked.map(context.engine.unindexed)], ' and ')
+  const scanned = [sql`${raw(subject)}.deleted_at is null`]
+  if (context.horizon !== undefined) scanned.push(horizonSql(context.horizon))
+  return join([...scanned, ...checked.map(context.engine.unindexed)], ' and ')
 }
 
 function ledTerms(plan: ReadPage, [first, ...others]: readonly OrderTerm[]): OrderTerm[] {
@@ -149,15 +168,17 @@ function unindexedTerms({ engine }: SqlContext, terms: readonly OrderTerm[]): Or
 }
 
 /**
- * The columns in which an older version searches, where they are fewer than those of the index (QRY-5, AUT-9): the
- * index finds records by any of its texts, so the words have to be looked for in these texts once more. `undefined`:
- * the index decides.
+ * The columns in which an older version or a caller searches, where they are fewer than those of the index (QRY-5,
+ * AUT-9, AUT-13): the index finds records by any of its texts, so the words have to be looked for in these texts once
+ * more. `undefined`: the index decides.
  */
-function searchedTexts({ resource, versionResource }: ReadPage): string[] | undefined {
-  if (versionResource === undefined) return undefined
+function searchedTexts({ resource, versionResource, readableFields }: ReadPage): string[] | undefined {
+  const indexed = searchColumns(resource)
+  const isMasked = indexed.some((name) => grantOf(readableFields, name) !== undefined)
+  if (versionResource === undefined) return isMasked ? indexed : undefined
   const { fields, mapping } = versionResource
   const columns = fields.flatMap(({ name, search }) => (search ? (mapping.toStored.get(name) ?? []) : []))
-  return searchColumns(resource).every((name) => columns.includes(name)) ? undefined : columns
+  return !isMasked && indexed.every((name) => columns.includes(name)) ? undefined : columns
 }
 
 /** The clocks of the collections that a list depends on. */
@@ -178,12 +199,12 @@ export function knownTag(context: SqlContext, list: List, clock: ListClock): str
  * The opaque tag of a list for a caller who may read all of its collection: made of the collection's clock, so that it
  * costs no reading. It is keyed, so that callers cannot count the changes.
  *
- * @returns `undefined` where the caller may not read everything: the tag then depends only on their visible records
- *   (AUT-9)
+ * @returns `undefined` where the caller may not read everything: the tag then depends only on what they see (AUT-9)
  */
 function clockTag({ tagSecret }: SqlContext, list: List, clock: ListClock): string | undefined {
   const { plan } = list
-  if (plan.permitted.kind !== 'always' || plan.deleted !== undefined) return undefined
+  const isWhole = plan.permitted.kind === 'always' && plan.readableFields === undefined
+  if (!isWhole || plan.deleted !== undefined) return undefined
   if (tagSecret === undefined) throw new Error('Pages cannot be read without the secret of their tags.')
   const state = stateOf(clock)
   if (list.tagged?.state !== state) {
@@ -229,10 +250,11 @@ function totalKeyOf(plan: ReadPage): string {
 }
 
 function conditionKey(plan: ReadPage): string {
-  const { filter, search, permitted, deleted } = plan
+  const { filter, search, permitted, deleted, readableFields } = plan
   const predicates = `${predicateDigest(filter)}.${predicateDigest(permitted)}`
   if (search !== undefined || deleted !== undefined) {
-    return `${predicates}.${digest(JSON.stringify([search, searchedTexts(plan), deleted]))}`
+    const masks = readableFields === undefined ? [] : [readableFields]
+    return `${predicates}.${digest(JSON.stringify([search, searchedTexts(plan), deleted, ...masks]))}`
   }
   return predicates === '.' ? '' : predicates
 }
@@ -267,6 +289,11 @@ function accessPathOf(plan: ReadPage, page: Page, { total, live }: Size): Access
   // If matches are spread evenly, the scan meets so many rows until the end of the page.
   const checked = (skippedRows(page, total) + rangeOf(page).limit) * ((live ?? 0) / total)
   return isFound && checked > total * checkedMeanwhile ? 'sort' : 'ordered scan'
+}
+
+/** Whether a filter of events selects a part of them, of whatever records they are. */
+function isFoundByFilter({ resource, filter }: ReadPage): boolean {
+  return resource.order === 'by-position' && termsOf(filter).some((term) => isFoundByIndex(resource, term))
 }
 
 /** Whether one index has the rows of a list together and in order, or search or deletion decides how they are found. */
@@ -340,7 +367,7 @@ function conditionsOf({ permitted, filter, parent }: ReadPage): Predicate[] {
 
 /** The conditions of which all must hold. */
 function termsOf(predicate: Predicate): Predicate[] {
-  if (predicate.kind === 'always') return []
+  if (predicate.kind === 'always' || isOfAllRecords(predicate)) return []
   return predicate.kind === 'and' ? predicate.terms.flatMap(termsOf) : [predicate]
 }
 
@@ -349,6 +376,7 @@ function servesOrder(resource: Resource, term: Predicate, first: string | undefi
   if (term.kind !== 'compare' && term.kind !== 'null') return false
   if (term.field === first)
     return term.kind === 'null' || (term.operator !== 'contains' && term.operator !== 'startsWith')
+  if (resource.order === 'by-position') return first === undefined && isFoundByIndex(resource, term)
   if (term.kind === 'compare' && term.operator !== 'eq') return false
   const field = resource.field.get(term.field)
   if (first === undefined) return true
@@ -358,8 +386,12 @@ function servesOrder(resource: Resource, term: Predicate, first: string | undefi
 /** Whether the rows that a condition holds for are a range of an index, or a few ranges. */
 function isFoundByIndex(resource: Resource, term: Predicate): boolean {
   if (term.kind === 'not') return term.term.kind === 'null'
+  if (term.kind === 'event') return term.grants.every(({ read }) => read.kind !== 'always')
   if (term.kind === 'or') return term.terms.every((each) => isFoundByIndex(resource, each))
   if (term.kind === 'and') return term.terms.some((each) => isFoundByIndex(resource, each))
+  if (resource.order === 'by-position' && 'field' in term) {
+    return term.field === 'id' || resource.indexes.some(({ fields }) => fields[0] === term.field)
+  }
   if (term.kind !== 'compare') return term.kind === 'in' || term.kind === 'null' || term.kind === 'through'
   if (term.operator === 'contains') return false
   const field = resource.field.get(term.field)

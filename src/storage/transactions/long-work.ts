@@ -25,6 +25,7 @@ import {
 } from './exports.ts'
 import { deleteExpiredKeys } from './idempotency.ts'
 import { deleteExpiredJobs } from './jobs.ts'
+import { deleteExpiredEvents } from './kept-events.ts'
 import { Pace } from './pace.ts'
 import { inspectRestoration } from './restore.ts'
 import { finishJob, keepTotal, openJobs, stateOf } from './rows/job-rows.ts'
@@ -196,6 +197,7 @@ export function jobStore(
       const batches = [
         () => deleteExpiredKeys(now),
         () => deleteExpiredJobs(context, now),
+        () => deleteExpiredEvents(context, now),
         ...(storesExports ? [() => deleteExpiredChunks(now)] : []),
       ]
       let total = 0

@@ -2,11 +2,14 @@
  * The cache of an open database's reads. An answer is remembered with the state of the clocks that it depends on, so it
  * is as current as the clocks that a read compares it with (docs/decisions/048-what-reads-remember.md).
  */
-import type { Outcome, PageOutcome, ReadRecord } from '../../plan/plan.ts'
+
+import type { Outcome, PageOutcome } from '../../plan/outcome.ts'
+import type { ReadRecord } from '../../plan/plan.ts'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import { predicateDigest } from '../sql/predicate.ts'
-import { versionedName } from '../sql/records.ts'
+import { grantsDigest, versionedName } from '../sql/records.ts'
 import type { Touched } from '../transaction.ts'
+import type { EventTotal } from './event-totals.ts'
 import type { List } from './list.ts'
 import { Places } from './places.ts'
 import type { Clock } from './rows/clock.ts'
@@ -182,9 +185,11 @@ function recordKey(collection: string, id: string): string {
 }
 
 /** Versions represent a record differently, and callers have different permissions. */
-function variantOf({ resource, versionResource, permitted, fields }: ReadRecord): string {
-  if (versionResource === undefined && permitted.kind === 'always' && fields === undefined) return ''
-  return `${versionedName(versionResource ?? resource)} ${predicateDigest(permitted)} ${fields?.join() ?? '*'}`
+function variantOf({ resource, versionResource, permitted, fields, readableFields }: ReadRecord): string {
+  const isWhole = fields === undefined && readableFields === undefined
+  if (versionResource === undefined && permitted.kind === 'always' && isWhole) return ''
+  const shown = `${fields?.join() ?? '*'}${grantsDigest(readableFields)}`
+  return `${versionedName(versionResource ?? resource)} ${predicateDigest(permitted)} ${shown}`
 }
 
 function weightOfRecord(record: KnownRecord): number {
@@ -199,6 +204,8 @@ function weightOf(json: string): number {
 
 /** Exact totals of filtered lists, kept for as long as no collection that they depend on has changed. */
 export class Totals {
+  /** Totals of events, by the same keys. They are counted onward, so they need no revision. */
+  readonly events = new BoundedMap<EventTotal>(1_000)
   readonly #known = new BoundedMap<{ readonly revision: number; readonly total: number }>(10_000)
 
   /** The total of a list, if it was counted at this revision. */
@@ -217,6 +224,7 @@ export class Totals {
   }
 
   clear(): void {
+    this.events.clear()
     this.#known.clear()
   }
 }

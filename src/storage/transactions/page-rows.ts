@@ -3,13 +3,15 @@
  * can hold (LIM-6), their sizes are read first, and then the records that fit.
  */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import { grantOf } from '../../model/field-grants.ts'
 import type { Position } from '../../model/predicate.ts'
 import type { Field, Resource } from '../../model/resource.ts'
-import type { Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
+import type { PageOutcome } from '../../plan/outcome.ts'
+import type { Page, ReadPage } from '../../plan/plan.ts'
 import { columnSql, subject, subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { reversed, type Segment, segmentsAfter } from '../sql/keyset.ts'
-import { membersOf, representationSql } from '../sql/records.ts'
+import { maskedSql, membersOf, representationSql } from '../sql/records.ts'
 import { firstRow, prebuilt, type Row, type Transaction } from '../transaction.ts'
 import { hasIndex, type Range, rangeOf, type Scan } from './list.ts'
 import type { Place } from './places.ts'
@@ -224,17 +226,17 @@ function isTooLarge(row: Row | undefined): boolean {
 }
 
 /** The JSON of a row. */
-function valueSql(context: SqlContext, { resource, versionResource, fields, deleted }: ReadPage): Sql {
-  const represented = versionResource ?? resource
-  const live = representationSql(context, represented, fields, false)
+function valueSql(context: SqlContext, { resource, versionResource, fields, deleted, readableFields }: ReadPage): Sql {
+  const represented = { resource: versionResource ?? resource, fields, readableFields }
+  const live = representationSql(context, represented)
   if (deleted === undefined) return live
-  const whole = representationSql(context, represented, fields, true)
+  const whole = representationSql(context, { ...represented, withDeleted: true })
   return sql`case when ${raw(subject)}.deleted_at is null then ${live} else ${whole} end`
 }
 
 /** The place of a row in the order, as JSON. */
 function placeSql({ engine }: SqlContext, { terms }: Scan): Sql {
-  return engine.jsonKeys(terms.map(({ column, type }) => [column, type]))
+  return engine.jsonKeys(terms.map(({ column, key = column, type }) => [key, type]))
 }
 
 /** How many rows a segment has: what an offset skips over when it lies beyond the segment. */
@@ -392,7 +394,9 @@ function countWithin(sizes: readonly number[], most: number): number {
   return beyond === -1 ? sizes.length : Math.max(1, beyond)
 }
 
-function bytesOf({ engine }: SqlContext, { resource: stored, versionResource, fields }: ReadPage): RecordBytes {
+function bytesOf(context: SqlContext, plan: ReadPage): RecordBytes {
+  const { engine } = context
+  const { resource: stored, versionResource, fields, readableFields } = plan
   const resource = versionResource ?? stored
   let fixed = systemBytes
   let large = 0
@@ -406,7 +410,9 @@ function bytesOf({ engine }: SqlContext, { resource: stored, versionResource, fi
       continue
     }
     large += most
-    const bytes = sql`coalesce(${engine.storedBytes(columnSql(subject, column.name), column.type)}, 0)`
+    const size = engine.storedBytes(columnSql(subject, column.name), column.type)
+    const grant = readableFields && grantOf(readableFields, column.field.name)
+    const bytes = sql`coalesce(${maskedSql(context, resource, grant, { value: size })}, 0)`
     columns.push({ column: bytes, most: column.type === 'text' ? mostEscaped : 1 })
   }
   if (columns.length === 0) return { small: fixed, large, stored: undefined, escaped: undefined }

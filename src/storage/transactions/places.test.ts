@@ -6,7 +6,8 @@ import { newDatabase } from '../../../test/engine.ts'
 import { completeCatalog } from '../../model/catalog.ts'
 import { always, type Predicate, type SortTerm } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
-import type { Create, Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
+import type { PageOutcome } from '../../plan/outcome.ts'
+import type { Create, Page, ReadPage } from '../../plan/plan.ts'
 import { Places } from './places.ts'
 
 const catalog = completeCatalog({

@@ -5,7 +5,8 @@
  */
 import type { Position, SortTerm } from '../../model/predicate.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
-import type { PageOutcome, ReadPage } from '../../plan/plan.ts'
+import type { PageOutcome } from '../../plan/outcome.ts'
+import type { ReadPage } from '../../plan/plan.ts'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import { columnsOf, comparisonColumn } from '../sql/columns.ts'
 import { boundOf } from '../sql/records.ts'

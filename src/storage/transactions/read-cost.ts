@@ -114,6 +114,10 @@ function formOfPredicate(predicate: Predicate): string {
     case 'differs':
     case 'null':
       return `${predicate.field} ${predicate.kind}`
+    case 'event':
+      return predicate.grants.map(({ collection, read }) => `${collection}(${formOfPredicate(read)})`).join()
+    case 'masked':
+      return `${predicate.kind}(${formOfPredicate(predicate.readable)},${formOfPredicate(predicate.term)})`
     default:
       return predicate.kind
   }

@@ -1,13 +1,17 @@
 /** Reading a page of a list: its clock, its exact total, and the page itself. */
 import sql, { empty, type Sql } from 'sql-template-tag'
-import { collectionsOf } from '../../model/predicate.ts'
+import { predicatesOf } from '../../model/field-grants.ts'
+import { collectionsOf, isOfAllRecords, type Scalar } from '../../model/predicate.ts'
 import { checkPage } from '../../plan/check-record.ts'
-import type { Outcome, PageOutcome, Parent, ReadPage } from '../../plan/plan.ts'
+import type { Outcome, PageOutcome } from '../../plan/outcome.ts'
+import type { Parent, ReadPage } from '../../plan/plan.ts'
 import { subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, reversed, segmentsAfter } from '../sql/keyset.ts'
 import { type PredicateContext, predicateDigest } from '../sql/predicate.ts'
+import { grantsDigest } from '../sql/records.ts'
 import { constant, firstRow, type Transaction } from '../transaction.ts'
+import { countEvents } from './event-totals.ts'
 import { answerPage, knownTag, type List, listOf, rangeOf, type Size, scanOf } from './list.ts'
 import type { Memory, Totals } from './memory.ts'
 import {
@@ -74,12 +78,13 @@ function* readPageAnew(
   const refused = plan.parent === undefined ? undefined : yield* checkParent(context, plan.parent)
   if (refused !== undefined) return refused
   const clock = yield* readClock(context, memory, plan.resource.name, otherCollections(plan))
+  if (!(yield* isKept(context, plan))) return { kind: 'events-expired' }
   const list = listOf(context, memory, plan)
   const known = knownTag(context, list, clock)
   const ended = known === undefined ? undefined : checkPage(plan, known)
   if (ended !== undefined) return ended
   if (isLong?.(list, clock) === true) return undefined
-  const total = yield* totalOf(plan, list, clock, memory.totals)
+  const total = yield* totalOf(context, plan, list, clock, memory.totals)
   // Only pages by number begin at a place.
   const places = plan.page.style === 'cursor' ? undefined : memory.places
   const place = places?.before(list.totalKey, plan, clock.revision)
@@ -120,6 +125,7 @@ export function* readPageAtOnce(
 ): Transaction<Outcome | undefined> {
   if (plan.parent !== undefined || plan.deleted !== undefined) return undefined
   if (plan.page.style === 'cursor' && plan.page.position !== undefined) return undefined
+  if (eventsNamed(plan).length > 0) return undefined
   // Its total says from which end of the list it is read.
   if (rangeOf(plan.page).offset > skippedQuickly) return undefined
   const list = listOf(context, memory, plan)
@@ -151,9 +157,10 @@ export function* readPageAtOnce(
 const none: ReadonlySet<string> = new Set()
 
 /** The collections beside its own that a caller's view of a list depends on. */
-function otherCollections({ permitted, deleted }: ReadPage): ReadonlySet<string> {
-  if (permitted.kind === 'always' && deleted === undefined) return none
+function otherCollections({ permitted, deleted, readableFields }: ReadPage): ReadonlySet<string> {
+  if (permitted.kind === 'always' && deleted === undefined && readableFields === undefined) return none
   const others = collectionsOf(permitted)
+  if (readableFields !== undefined) for (const each of predicatesOf(readableFields)) collectionsOf(each, others)
   if (deleted !== undefined) collectionsOf(deleted.permitted, others)
   return others
 }
@@ -170,11 +177,12 @@ function allCollections(plan: ReadPage): ReadonlySet<string> {
  * What a page is remembered by: the query, the address and the permissions of the caller. `undefined`: it is not worth
  * remembering, or depends on more than the clocks of its collections.
  */
-export function pageKey({ key, permitted, parent, deleted }: ReadPage): string | undefined {
+export function pageKey({ key, permitted, parent, deleted, readableFields }: ReadPage): string | undefined {
   // Which deleted records a caller is shown depends on the time.
   if (key === undefined || deleted !== undefined) return undefined
-  if (parent === undefined) return `${key} ${predicateDigest(permitted)}`
-  return JSON.stringify([key, predicateDigest(permitted), parent.id, predicateDigest(parent.permitted)])
+  const allowed = `${predicateDigest(permitted)}${grantsDigest(readableFields)}`
+  if (parent === undefined) return `${key} ${allowed}`
+  return JSON.stringify([key, allowed, parent.id, predicateDigest(parent.permitted)])
 }
 
 /** Whether the parent of a nested collection is there, and the caller may read it. */
@@ -200,10 +208,42 @@ export function isUnfiltered({ filter, permitted, parent, search, deleted }: Rea
   )
 }
 
-function* totalOf(plan: ReadPage, list: List, clock: Clock, totals: Totals): Transaction<number> {
+/** The events that a page begins after: of its cursor, and of its query. */
+function eventsNamed({ resource, filter, page }: ReadPage): readonly Scalar[] {
+  if (resource.order !== 'by-position') return []
+  const key = page.style === 'cursor' ? page.position?.keys.at(-1) : undefined
+  const terms = filter.kind === 'and' ? filter.terms : [filter]
+  const after = terms.flatMap((term) => (term.kind === 'compare' && term.field === 'id' ? [term.value] : []))
+  return key == null ? after : [...after, key]
+}
+
+/** Whether the events that a page begins after are kept, so that it leaves none out (EVT-5). */
+function* isKept({ engine }: SqlContext, plan: ReadPage): Transaction<boolean> {
+  const ids = eventsNamed(plan)
+  if (ids.length === 0) return true
+  const which = engine.isAnyOf(sql`id`, [...new Set(ids)])
+  const rows = yield sql`select id from ${subjectSql(plan.resource.name)} where ${which}`
+  return rows.length === new Set(ids).size
+}
+
+/** Whether the total of a list can be counted onward: its permission does not depend on records. */
+function countsOnward({ resource, permitted, search, deleted }: ReadPage): boolean {
+  if (resource.order !== 'by-position' || search !== undefined || deleted !== undefined) return false
+  return isOfAllRecords(permitted)
+}
+
+function* totalOf(context: SqlContext, plan: ReadPage, list: List, clock: Clock, totals: Totals): Transaction<number> {
   if (isUnfiltered(plan)) return clock.live
   const known = totals.get(list.totalKey, clock.revision)
   if (known !== undefined) return known
+  if (countsOnward(plan)) {
+    const key = list.totalKey
+    const { total, counted } = yield* countEvents(context, plan, list.where, totals.events.get(key))
+    if (counted === undefined) totals.events.delete(key)
+    else totals.events.set(key, counted)
+    totals.set(key, clock.revision, total)
+    return total
+  }
   const row = yield* firstRow(sql`select count(*) as total from ${subjectSql(plan.resource.name)} where ${list.where}`)
   const total = Number(row?.['total'] ?? 0)
   // What depends on the time of day is not kept: the clock does not show it.

@@ -1,16 +1,18 @@
 /** Reading one record. */
 import sql, { empty, type Sql } from 'sql-template-tag'
+import { predicatesOf } from '../../model/field-grants.ts'
 import { collectionsOf } from '../../model/predicate.ts'
 import { checkConditions, checkRecord, type Found, isConditional } from '../../plan/check-record.ts'
-import type { Outcome, ReadRecord } from '../../plan/plan.ts'
+import type { Outcome } from '../../plan/outcome.ts'
+import type { ReadRecord } from '../../plan/plan.ts'
 import { subjectSql } from '../sql/columns.ts'
 import { filled, type SqlContext, slot } from '../sql/context.ts'
 import { predicateDigest } from '../sql/predicate.ts'
-import { representationSql, revisionColumn, versionedName } from '../sql/records.ts'
-import { firstRow, prebuilt, type Statement, type Transaction } from '../transaction.ts'
+import { grantsDigest, representationSql, revisionColumn, versionedName } from '../sql/records.ts'
+import { firstRow, prebuilt, type Row, type Statement, type Transaction } from '../transaction.ts'
 import type { Memory, RecordState } from './memory.ts'
 import { knownClock, readClock } from './rows/clock.ts'
-import { foundOf, holdsSql } from './rows/record-row.ts'
+import { foundOf, hiddenColumn, holdsSql } from './rows/record-row.ts'
 
 /** Runs a ReadRecord: the record, or 304, 403, 404 as a value. */
 export function* readRecord(
@@ -27,36 +29,45 @@ export function* readRecord(
     if (known.kind === 'record') return known
   } else if (isConditional(plan.conditions)) {
     // A 304 needs the revision only: no representation is built for it.
-    const ended = checkRecord(plan, foundOf(yield* firstRow(statementOf(context, plan, 'state'))))
+    const ended = checkRecord(plan, foundIn(plan, yield* firstRow(statementOf(context, plan, 'state'))))
     if (state !== undefined && ended?.kind === 'not-modified') memory?.keep(plan, state, ended)
     if (ended !== undefined) return ended
   }
   const row = yield* firstRow(statementOf(context, plan, 'record'))
-  const found = foundOf(row)
+  const found = foundIn(plan, row)
   const ended = checkRecord(plan, found)
   if (ended !== undefined) return ended
-  const { revision, updatedAt } = found as Found
-  const record = { kind: 'record', json: String(row?.['json']), revision, updatedAt } as const
+  const { permitted: _, ...validators } = found as Found
+  const record = { kind: 'record', json: String(row?.['json']), ...validators } as const
   if (state !== undefined) memory?.keep(plan, state, record)
   return record
 }
 
+/** The state of the record. An event that the caller may not read, because of its record, is not there (EVT-4). */
+function foundIn({ resource }: ReadRecord, row: Row | undefined): Found | undefined {
+  const found = foundOf(row)
+  return resource.order === 'by-position' && found?.permitted === false ? undefined : found
+}
+
 /** The clocks that the answer depends on, if they need not be read. */
-function knownState(memory: Pick<Memory, 'clocks'>, { resource, permitted }: ReadRecord): RecordState | undefined {
-  const clock = permitted.kind === 'always' ? knownClock(memory, resource.name, none) : undefined
+function knownState(memory: Pick<Memory, 'clocks'>, plan: ReadRecord): RecordState | undefined {
+  const clock = dependsOnOwnOnly(plan) ? knownClock(memory, plan.resource.name, none) : undefined
   return clock && { own: clock.revision, others: 0 }
 }
 
 /** The clocks that the answer depends on. */
-function* readState(
-  context: SqlContext,
-  memory: Pick<Memory, 'clocks'>,
-  { resource, permitted }: ReadRecord,
-): Transaction<RecordState> {
+function* readState(context: SqlContext, memory: Pick<Memory, 'clocks'>, plan: ReadRecord): Transaction<RecordState> {
+  const { resource, permitted, readableFields } = plan
   const { revision: own } = yield* readClock(context, memory, resource.name, none)
-  if (permitted.kind === 'always') return { own, others: 0 }
-  const { revision: all } = yield* readClock(context, memory, resource.name, collectionsOf(permitted))
+  if (dependsOnOwnOnly(plan)) return { own, others: 0 }
+  const others = collectionsOf(permitted)
+  for (const each of predicatesOf(readableFields)) collectionsOf(each, others)
+  const { revision: all } = yield* readClock(context, memory, resource.name, others)
   return { own, others: all - own }
+}
+
+function dependsOnOwnOnly({ permitted, readableFields }: ReadRecord): boolean {
+  return permitted.kind === 'always' && readableFields === undefined
 }
 
 const none: ReadonlySet<string> = new Set()
@@ -66,12 +77,13 @@ const none: ReadonlySet<string> = new Set()
  * choice of fields.
  */
 function statementOf(context: SqlContext, plan: ReadRecord, what: 'record' | 'state'): Statement {
-  const { resource, versionResource = resource, permitted, fields } = plan
+  const { resource, versionResource = resource, permitted, fields, readableFields } = plan
   const asked = what === 'state' ? '' : `${versionedName(versionResource)} ${fields?.join() ?? '*'}`
-  const key = `read ${what} ${resource.name} ${predicateDigest(permitted)} ${asked}`
+  const key = `read ${what} ${resource.name} ${predicateDigest(permitted)} ${asked}${grantsDigest(readableFields)}`
   const slots = context.statements.of(key, () => {
     const id = slot(({ id }: ReadRecord) => id)
-    const json = what === 'state' ? empty : sql`${representationSql(context, versionResource, fields)} as json, `
+    const represented = { resource: versionResource, fields, readableFields }
+    const json = what === 'state' ? empty : sql`${representationSql(context, represented)} as json, `
     const from = sql`${context.engine.schema}${subjectSql(resource.name)}`
     const columns = sql`${json}${stateColumns(context, plan)}`
     return prebuilt(sql`select ${columns} from ${from} where deleted_at is null and id = ${id}`)
@@ -79,7 +91,8 @@ function statementOf(context: SqlContext, plan: ReadRecord, what: 'record' | 'st
   return filled(slots, plan)
 }
 
-function stateColumns(context: SqlContext, { resource, permitted }: ReadRecord): Sql {
+function stateColumns(context: SqlContext, { resource, permitted, readableFields }: ReadRecord): Sql {
   const revision = revisionColumn(context, resource.name)
-  return sql`${revision}, updated_at, ${holdsSql(context, resource, permitted)} as _permitted`
+  const hidden = hiddenColumn(context, resource, readableFields)
+  return sql`${revision}, updated_at, ${holdsSql(context, resource, permitted)} as _permitted${hidden}`
 }

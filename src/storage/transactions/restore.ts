@@ -8,7 +8,8 @@ import sql, { raw } from 'sql-template-tag'
 import type { Resource } from '../../model/resource.ts'
 import { timestamp } from '../../model/time.ts'
 import { checkRecord, decidableRecords, dependsOn, retainedSince } from '../../plan/check-record.ts'
-import type { Outcome, Restore } from '../../plan/plan.ts'
+import type { Outcome } from '../../plan/outcome.ts'
+import type { Restore } from '../../plan/plan.ts'
 import type { Issue } from '../../spec/faults.ts'
 import { columnSql, subject, subjectSql, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
@@ -139,8 +140,8 @@ function* restoreFew(
     noteMove(moves, collection, { live: ids.size, deleted: -ids.size, ids: [...ids] })
   }
   yield* tickAll(context, moves)
-  const { json, revision, updatedAt, readable } = yield* represent(context, plan, plan.id, plan.mayRead)
-  return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }
+  const { json, readable, ...validators } = yield* represent(context, plan, plan.id, plan.mayRead)
+  return { kind: 'updated', json: readable ? json : undefined, ...validators }
 }
 
 /** If a deletion has more records than this in one collection, they are searched on a snapshot. */

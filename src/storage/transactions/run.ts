@@ -1,5 +1,7 @@
 /** The transaction of each kind of change. */
-import type { BulkDelete, Outcome, Write } from '../../plan/plan.ts'
+
+import type { Outcome } from '../../plan/outcome.ts'
+import type { BulkDelete, Write } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
 import { createRecord } from './create.ts'
@@ -11,6 +13,7 @@ import { deleteJob } from './jobs.ts'
 import { createKey, revokeKey } from './keys.ts'
 import { restoreRecord } from './restore.ts'
 import { updateRecord } from './update.ts'
+import { createDelivery, createWebhook, deleteWebhook, updateWebhook } from './webhooks.ts'
 
 /** The result of such a transaction: the outcome for the caller, or how it is carried out. */
 export type Written = Outcome | Announced
@@ -36,6 +39,14 @@ export function writeTransaction(context: SqlContext, plan: Write): Transaction<
       return onceForKey(context, plan, createKey(context, plan))
     case 'revoke-key':
       return revokeKey(context, plan)
+    case 'create-webhook':
+      return onceForKey(context, plan, createWebhook(context, plan))
+    case 'update-webhook':
+      return updateWebhook(context, plan)
+    case 'delete-webhook':
+      return deleteWebhook(context, plan)
+    case 'create-delivery':
+      return onceForKey(context, plan, createDelivery(context, plan))
     case 'delete-job':
       return deleteJob(context, plan)
     case 'export':

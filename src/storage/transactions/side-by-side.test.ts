@@ -87,7 +87,7 @@ function lines(text: string, record: string): string {
 function show(t: TestContext, start: (context: SqlContext) => Transaction<unknown>, isRecordShown = false): void {
   const texts = Object.entries({ SQLite: sqlite, PostgreSQL: postgres }).flatMap(([name, engine]) => {
     const context = sqlContext({ catalog, engine, tagSecret: new Uint8Array(32) })
-    const record = isRecordShown ? '‹›' : representationSql(context, plants, undefined).sql
+    const record = isRecordShown ? '‹›' : representationSql(context, { resource: plants }).sql
     const statements = statementsOf(start(context))
     return [`-- ${name}`, ...statements.map(({ sql, text }) => lines(name === 'SQLite' ? sql : text, record))]
   })

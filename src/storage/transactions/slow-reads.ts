@@ -3,11 +3,13 @@
  * given is plain data.
  */
 import { type Catalog, type MappedResource, type Resource, resourceInVersion } from '../../model/resource.ts'
-import type { Outcome, Parent, PreviewDeletion, ReadPage } from '../../plan/plan.ts'
+import type { Outcome } from '../../plan/outcome.ts'
+import type { Parent, PreviewDeletion, ReadPage } from '../../plan/plan.ts'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
 import { previewDeletion } from './delete/preview.ts'
+import type { EventTotal } from './event-totals.ts'
 import { type List, listOf } from './list.ts'
 import { Totals } from './memory.ts'
 import { pageState, readPage } from './read-page.ts'
@@ -24,6 +26,8 @@ export interface PlainPage {
   readonly parent: (Omit<Parent, 'resource'> & { readonly collection: string }) | undefined
   /** The total of the list, as far as it is known. */
   readonly total: Total | undefined
+  /** The same of a list of events, which is counted onward. */
+  readonly events?: EventTotal | undefined
 }
 
 /** A page that was read, and what may be remembered of it. */
@@ -32,13 +36,14 @@ export interface ReadElsewhere {
   /** Milliseconds. */
   readonly took: number
   readonly total: Total | undefined
+  readonly events: EventTotal | undefined
   readonly tagged: List['tagged']
   /** See `pageState`. */
   readonly state: number
 }
 
 /** The page of a plan as plain data. */
-export function plainPage(plan: ReadPage, total: Total | undefined): PlainPage {
+export function plainPage(plan: ReadPage, total: Total | undefined, events?: EventTotal): PlainPage {
   const { resource, versionResource, parent, ...rest } = plan
   return {
     plan: rest,
@@ -51,17 +56,22 @@ export function plainPage(plan: ReadPage, total: Total | undefined): PlainPage {
       permitted: parent.permitted,
     },
     total,
+    events,
   }
 }
 
 function planOf({ catalog }: SqlContext, { plan, collection, version, parent }: PlainPage): ReadPage {
-  const versionResource = version === undefined ? undefined : resourceInVersion(catalog, version, collection)
+  const versionResource = version === undefined ? undefined : versionResourceOf(catalog, version, collection)
   return {
     ...plan,
     resource: resourceNamed(catalog, collection),
     ...(versionResource && { versionResource: versionResource as MappedResource }),
     parent: parent && { ...parent, resource: resourceNamed(catalog, parent.collection) },
   }
+}
+
+function versionResourceOf(catalog: Catalog, version: string, collection: string): Resource | undefined {
+  return catalog.versions.get(version)?.system.get(collection) ?? resourceInVersion(catalog, version, collection)
 }
 
 function resourceNamed({ resources, system }: Catalog, name: string): Resource {
@@ -77,10 +87,13 @@ export function pageReader(context: SqlContext): (asked: PlainPage) => Transacti
     const memory = { clocks: new Map(), totals: new Totals(), lists }
     const list = listOf(context, memory, plan)
     if (asked.total !== undefined) memory.totals.set(list.totalKey, asked.total.revision, asked.total.total)
+    if (asked.events !== undefined) memory.totals.events.set(list.totalKey, asked.events)
     const outcome = yield* readPage(context, memory, plan)
     const took = performance.now() - started
     const state = yield* pageState(context, memory, plan)
-    return { outcome, took, total: memory.totals.last(list.totalKey), tagged: list.tagged, state }
+    const { totals } = memory
+    const [total, events] = [totals.last(list.totalKey), totals.events.get(list.totalKey)]
+    return { outcome, took, total, events, tagged: list.tagged, state }
   }
 }
 

@@ -3,7 +3,8 @@ import sql, { type Sql } from 'sql-template-tag'
 import { collectionsOf } from '../../model/predicate.ts'
 import { decidableRecords, type Found } from '../../plan/check-record.ts'
 import { type Proposal, proposeUpdate } from '../../plan/decide.ts'
-import type { Outcome, Update } from '../../plan/plan.ts'
+import type { Outcome } from '../../plan/outcome.ts'
+import type { Update } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { revisionSql } from '../sql/records.ts'
 import type { Row, Transaction } from '../transaction.ts'
@@ -57,7 +58,8 @@ function* updateOnCondition(
   proposal: Proposal,
 ): Transaction<Row | undefined> {
   const { resource, id, permitted, mayRead } = plan
-  const { draft, questions, permissions } = proposal
+  const { draft, questions, permissions, fieldPermissions } = proposal
+  const required = [...permissions, ...fieldPermissions.map(({ permission }) => permission)]
   const { writeReturning } = context.engine
   if (writeReturning === undefined || draft.changed.length === 0) return undefined
   return yield* writeInOneStatement(plan, proposal, () => {
@@ -66,7 +68,7 @@ function* updateOnCondition(
     // Records that permissions depend on are locked first: parents before children, in the order of deletions.
     const conditions: Sql[] = [
       ...(dependsOnOthers ? [permittedRecordSql(context, { resource, id, permitted })] : []),
-      ...permissions.map((each) => sql`exists (${permittedSql(context, resource, each, draft.values)})`),
+      ...required.map((each) => sql`exists (${permittedSql(context, resource, each, draft.values)})`),
       sql`deleted_at is null`,
       sql`${revisionSql(context, resource.name)} = ${revision}`,
       ...conditionsOf(context, resource, questions, canBePending(context, resource)),
@@ -77,6 +79,6 @@ function* updateOnCondition(
   })
 }
 
-function outcomeOf({ json, revision, updatedAt, readable }: Answered): Outcome {
-  return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }
+function outcomeOf({ json, readable, ...validators }: Answered): Outcome {
+  return { kind: 'updated', json: readable ? json : undefined, ...validators }
 }

@@ -8,7 +8,8 @@
  */
 import sql, { raw } from 'sql-template-tag'
 import { timestamp } from '../../../model/time.ts'
-import type { BulkDelete, Delete, DeleteMatching, Outcome } from '../../../plan/plan.ts'
+import type { Outcome } from '../../../plan/outcome.ts'
+import type { BulkDelete, Delete, DeleteMatching } from '../../../plan/plan.ts'
 import { columnSql, subject } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { Transaction } from '../../transaction.ts'
@@ -83,11 +84,13 @@ function* addDeletion(
 /** The state of a deletion that shows its caller no more than the records that were asked for (AUT-9). */
 function shownTo(
   { catalog }: SqlContext,
-  { resource, readable }: Removed,
+  { resource, readable, readableReferences }: Removed,
   asked: number | null,
   state: DeletionState,
 ): DeletionState {
-  const mayReadAll = cascadeReach(catalog, resource).every(({ name }) => readable.get(name)?.kind === 'always')
+  const mayReadAll = cascadeReach(catalog, resource).every(
+    ({ name }) => readable.get(name)?.kind === 'always' && readableReferences?.get(name) === undefined,
+  )
   // A known total is not counted again.
   return mayReadAll ? state : { ...state, asked, total: asked }
 }

@@ -3,7 +3,7 @@
  * them by `cascade`. Rows of a closure are marked or removed, and references to them with `clear` are set to null. A
  * deletion at once does all of it in one transaction, a job in batches.
  */
-import sql, { join, type RawValue, raw, type Sql } from 'sql-template-tag'
+import sql, { empty, join, type RawValue, raw, type Sql } from 'sql-template-tag'
 import type { Catalog, Resource } from '../../../model/resource.ts'
 import { timestamp } from '../../../model/time.ts'
 import type { Removal } from '../../../plan/plan.ts'
@@ -11,6 +11,7 @@ import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
 import { filled, type SqlContext, slot } from '../../sql/context.ts'
 import { ignoringRows, prebuilt, type Statement, type Transaction } from '../../transaction.ts'
 import { type Moves, noteMove, tickAll } from '../rows/clock.ts'
+import { removeCounters } from '../rows/numbers.ts'
 import { cascadesOf, resourceOf, settleSelections } from '../rows/pending-deletions.ts'
 
 /** The ids that are deleted together, by collection. */
@@ -234,24 +235,26 @@ export function* markDeleted(collection: string, which: Sql, deletion: string, a
  * The statement that deletes one locked live record alone. The record belongs to no deletion, so that no index has to
  * find what was deleted with it. The text is built once. The caller moves the clock.
  */
-export function markOne({ statements }: SqlContext, { name }: Resource, mark: Mark): Statement {
+export function markOne({ engine, statements }: SqlContext, { name }: Resource, mark: Mark): Statement {
   const marking = statements.of(`mark ${name}`, () => {
     const [id, at] = (['id', 'at'] as const).map((key) => slot((about: Mark) => about[key]))
-    return prebuilt(markSql(name, sql`id = ${id}`, null, at))
+    return prebuilt(markSql(name, sql`id = ${id}`, null, at, engine.orFail))
   })
   return ignoringRows(filled(marking, mark))
 }
 
 type Mark = Readonly<Record<'id' | 'at', string>>
 
-function markSql(collection: string, which: Sql, deletion: RawValue, at: RawValue): Sql {
+function markSql(collection: string, which: Sql, deletion: RawValue, at: RawValue, orFail = empty): Sql {
   const deleted = sql`deleted_at = ${at}, _deletion = ${deletion}, _revision = _revision + 1`
-  return sql`update ${tableSql(collection)} set ${deleted} where ${which}`
+  return sql`update${orFail} ${tableSql(collection)} set ${deleted} where ${which}`
 }
 
 /** Removes rows from their table, and their words from search. The caller moves the clock. */
-export function* removeRows({ engine }: Pick<SqlContext, 'engine'>, resource: Resource, ids: readonly string[]) {
+export function* removeRows(context: SqlContext, resource: Resource, ids: readonly string[]) {
+  const { engine } = context
   const { name, fields } = resource
+  yield* removeCounters(context, resource, ids)
   if (fields.some((field) => field.search)) yield* engine.deleteWords(name, ids)
   yield ignoringRows(sql`delete from ${tableSql(name)} where ${amongSql(engine, raw('id'), ids)}`)
 }

@@ -4,7 +4,8 @@
  */
 import sql from 'sql-template-tag'
 import type { BusinessRule, RuleTrigger } from '../../../model/declaration.ts'
-import { never } from '../../../model/predicate.ts'
+import { grantOf } from '../../../model/field-grants.ts'
+import { allOf, always, never } from '../../../model/predicate.ts'
 import type { Catalog, Resource } from '../../../model/resource.ts'
 import { questionsOfRules, type RuleKind, ruleIssues, type Transition } from '../../../plan/decide.ts'
 import type { BulkDelete, Removal } from '../../../plan/plan.ts'
@@ -56,18 +57,18 @@ export function decidersBelow(catalog: Catalog, resource: Resource, trigger: Rul
  */
 export function* findBlockers(
   context: SqlContext,
-  plan: Pick<Removal, 'caller' | 'now' | 'readable'>,
+  plan: Pick<Removal, 'caller' | 'now' | 'readable' | 'readableReferences'>,
   closure: Closure,
   deleted = closure,
 ): Transaction<Issue[]> {
-  const dependents = yield* blockingRecords(context, plan.readable, closure, deleted)
+  const dependents = yield* blockingRecords(context, plan, closure, deleted)
   return [...dependents, ...(yield* blockingRules(context, plan, closure))]
 }
 
 /** What blocks each record by itself. The other records of the request do not block it: they are deleted too. */
 export function* blockersById(
   context: SqlContext,
-  plan: Pick<BulkDelete, 'resource' | 'ids' | 'caller' | 'now' | 'readable'>,
+  plan: Pick<BulkDelete, 'resource' | 'ids' | 'caller' | 'now' | 'readable' | 'readableReferences'>,
   ids: readonly string[],
   deleted: Closure,
 ): Transaction<Issue[]> {
@@ -85,7 +86,7 @@ export function* blockersById(
 /** The live records that refer by `restrict` to a record which is deleted, and are not deleted themselves. */
 function* blockingRecords(
   context: SqlContext,
-  readable: Removal['readable'],
+  { readable, readableReferences }: Pick<Removal, 'readable' | 'readableReferences'>,
   closure: Closure,
   deleted: Closure,
 ): Transaction<Issue[]> {
@@ -95,7 +96,9 @@ function* blockingRecords(
       const { collection: from, field, onDelete } = dependent
       if (onDelete !== 'restrict') continue
       const blocking = remainingSql(context, dependent, ids, deleted)
-      const shown = predicateSql(context, resourceOf(context.catalog, from), readable.get(from) ?? never)
+      const isReadable = grantOf(readableReferences?.get(from), field) ?? always
+      const permitted = allOf([readable.get(from) ?? never, isReadable])
+      const shown = predicateSql(context, resourceOf(context.catalog, from), permitted)
       const [row] =
         yield sql`select count(*) as count, count(case when ${shown} then 1 end) as readable from ${blocking}`
       const [total, count] = [Number(row?.['count']), Number(row?.['readable'])]
@@ -169,7 +172,7 @@ export function* deletableAmong(
   const restricted = restrictedBelow(context.catalog, resource)
   if (restricted.size === 0) return none
   const isBlocked = function* (closure: Closure, deleted: Closure): Transaction<boolean> {
-    return (yield* blockingRecords(context, new Map(), closure, deleted)).length > 0
+    return (yield* blockingRecords(context, { readable: new Map() }, closure, deleted)).length > 0
   }
   // A record that stays may block others that were to be deleted with it.
   for (let { deletable } = none; ; ) {

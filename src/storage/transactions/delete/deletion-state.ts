@@ -1,5 +1,5 @@
 /** What a deletion or a restoration keeps between its batches, and what of it the caller sees (JOB-3). */
-import type { CallerView } from '../../../model/declaration.ts'
+import type { CallerView } from '../../../model/declared-functions.ts'
 import type { Resource } from '../../../model/resource.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { Transaction } from '../../transaction.ts'

@@ -3,8 +3,10 @@
  * It asks as a deletion asks, by the same functions, but locks nothing, and stops at a number of records.
  */
 import sql from 'sql-template-tag'
-import { never, type Predicate } from '../../../model/predicate.ts'
-import type { DeletionPreview, Outcome, PreviewDeletion } from '../../../plan/plan.ts'
+import { grantOf } from '../../../model/field-grants.ts'
+import { allOf, always, never, type Predicate } from '../../../model/predicate.ts'
+import type { DeletionPreview, Outcome } from '../../../plan/outcome.ts'
+import type { PreviewDeletion } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'
 import { columnSql, subject } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
@@ -31,7 +33,7 @@ export function* previewDeletion(
   if (!plan.isBulk && only?.code === 'NOT_FOUND') return { kind: 'missing' }
   if (!plan.isBulk && only?.code === 'FORBIDDEN') return { kind: 'forbidden' }
   const reached = yield* reachWithin(context, plan.resource, allowed, most)
-  const deletes = yield* countDeleted(context, plan, reached)
+  const deletes = yield* countDeleted(context, plan, reached, allowed)
   const clears = yield* countCleared(context, plan, reached, most)
   const blockers = yield* blockersOf(context, plan, allowed, reached)
   return {
@@ -48,16 +50,34 @@ export function* previewDeletion(
 /** The number of readable records that are deleted, by collection. */
 function* countDeleted(
   context: SqlContext,
-  { readable }: PreviewDeletion,
+  { resource, readable, readableReferences }: PreviewDeletion,
   { closure }: Reached,
+  allowed: readonly string[],
 ): Transaction<DeletionPreview['deletes']> {
   const counts: DeletionPreview['deletes'][number][] = []
-  for (const [collection, ids] of closure) {
-    const permitted = readable.get(collection) ?? never
-    const count = permitted.kind === 'always' ? ids.size : yield* countReadable(context, collection, ids, permitted)
+  for (const [collection, reached] of closure) {
+    // A reference that the caller may not read must not show which records go along.
+    const followed = cascadingGrants(context, collection, readableReferences)
+    const isOwn = collection === resource.name && followed.length > 0
+    const ids = isOwn ? reached.difference(new Set(allowed)) : reached
+    const permitted = allOf([readable.get(collection) ?? never, ...followed])
+    const more = permitted.kind === 'always' ? ids.size : yield* countReadable(context, collection, ids, permitted)
+    const count = isOwn ? more + reached.size - ids.size : more
     if (count > 0) counts.push({ collection, count })
   }
   return counts
+}
+
+/** The records of a collection whose cascading references the caller may read. */
+function cascadingGrants(
+  { catalog }: SqlContext,
+  collection: string,
+  readableReferences: PreviewDeletion['readableReferences'],
+): Predicate[] {
+  const grants = readableReferences?.get(collection)
+  if (grants === undefined) return []
+  const cascading = resourceOf(catalog, collection).fields.filter(({ reference }) => reference?.onDelete === 'cascade')
+  return cascading.flatMap(({ name }) => grantOf(grants, name) ?? [])
 }
 
 function* countReadable(
@@ -76,7 +96,7 @@ function* countReadable(
 /** The number of readable records whose reference becomes `null`, each at most one beyond the most. */
 function* countCleared(
   context: SqlContext,
-  { resource, readable }: PreviewDeletion,
+  { resource, readable, readableReferences }: PreviewDeletion,
   { closure, isComplete }: Reached,
   most: number,
 ): Transaction<DeletionPreview['clears']> {
@@ -87,13 +107,14 @@ function* countCleared(
     for (const dependent of resourceOf(catalog, target).dependents) {
       const { collection, field, onDelete } = dependent
       const from = resourceOf(catalog, collection)
-      const permitted = readable.get(collection) ?? never
+      const isReadable = grantOf(readableReferences?.get(collection), field) ?? always
+      const permitted = allOf([readable.get(collection) ?? never, isReadable])
       if (onDelete !== 'clear' || ids.size === 0 || permitted.kind === 'never') continue
       // What was not searched for may be deleted too.
       if (!isComplete && reachable.includes(from)) continue
       const remaining = remainingSql(context, dependent, ids, closure)
-      const isReadable = predicateSql(context, from, permitted)
-      const some = sql`select 1 as one from ${remaining} and ${isReadable} limit ${most + 1}`
+      const shown = predicateSql(context, from, permitted)
+      const some = sql`select 1 as one from ${remaining} and ${shown} limit ${most + 1}`
       const row = yield* firstRow(sql`select count(*) as count from (${some}) cleared`)
       const count = Number(row?.['count'])
       if (count > 0) counts.push({ collection, field, count })

@@ -170,7 +170,9 @@ export function* checkClock(context: SqlContext, now: number): Transaction<Clock
 
 function* newestRecord({ catalog }: SqlContext): Transaction<number | undefined> {
   const times: number[] = []
-  for (const { name } of [...catalog.resources.values(), ...catalog.system.values()]) {
+  for (const { name, order } of [...catalog.resources.values(), ...catalog.system.values()]) {
+    // Events have the times of records, and no index of them.
+    if (order === 'by-position') continue
     const row = yield* firstRow(sql`select max(updated_at) as newest from ${tableSql(name)}`)
     if (typeof row?.['newest'] === 'string') times.push(Date.parse(row['newest']))
   }

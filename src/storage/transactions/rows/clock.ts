@@ -2,7 +2,8 @@
  * The clock of a collection: the number of its changes, and of its live and deleted records.
  * One small read gives the exact unfiltered total, the collection's entity tag and the key of cached totals.
  */
-import sql, { type Sql } from 'sql-template-tag'
+import sql, { empty, type Sql } from 'sql-template-tag'
+import { tableSql } from '../../sql/columns.ts'
 import { filled, type SqlContext, slot } from '../../sql/context.ts'
 import type { Engine } from '../../sql/engine.ts'
 import {
@@ -16,7 +17,9 @@ import {
   touching,
 } from '../../transaction.ts'
 
-type Reading = { readonly engine: Pick<Engine, 'clockChecksum' | 'isAnyOf'> }
+type Reading = Pick<SqlContext, 'catalog' | 'horizon'> & {
+  readonly engine: Pick<Engine, 'clockChecksum' | 'isAnyOf'>
+}
 type Ticking = { readonly engine: Pick<Engine, 'clockSlot'> }
 type KeptTicking = Ticking & Pick<SqlContext, 'statements'>
 type Ticked = Move & { readonly collection: string }
@@ -38,16 +41,16 @@ interface KnownClocks {
 
 /** Reads the clock of a collection, together with those of others that an answer depends on. */
 export function* readClock(
-  { engine }: Reading,
+  context: Reading,
   memory: KnownClocks,
   collection: string,
   others: ReadonlySet<string>,
 ): Transaction<Clock> {
-  const own = yield* readOne(engine, memory, collection)
+  const own = yield* readOne(context, memory, collection)
   if (others.size === 0) return own
   const sums = { revision: own.revision, checksum: own.checksum }
   for (const other of others) {
-    const clock = yield* readOne(engine, memory, other)
+    const clock = yield* readOne(context, memory, other)
     sums.revision += clock.revision
     sums.checksum += clock.checksum
   }
@@ -66,16 +69,18 @@ export function knownClock(
   return others.size === 0 ? clocks.get(collection) : undefined
 }
 
-function* readOne(engine: Reading['engine'], { clocks }: KnownClocks, collection: string): Transaction<Clock> {
+function* readOne(context: Reading, { clocks }: KnownClocks, collection: string): Transaction<Clock> {
   const known = clocks.get(collection)
   if (known !== undefined) return known
-  const clock = clockOf(yield* firstRow(clockSql({ engine }, collection)))
+  const clock = clockOf(yield* firstRow(clockSql(context, collection)))
   clocks.set(collection, clock)
   return clock
 }
 
 /** Reads the clock of a collection; with `others`, `revision` and `mark` are sums over all of them. */
-export function clockSql({ engine }: Reading, collection: string, others: Iterable<string> = []): Sql {
+export function clockSql(context: Reading, collection: string, others: Iterable<string> = []): Sql {
+  if (context.catalog.system.get(collection)?.order === 'by-position') return positionsSql(context, collection, others)
+  const { engine } = context
   const all = new Set([collection, ...others])
   const live = all.size === 1 ? sql`live` : sql`case collection when ${collection} then live else 0 end`
   const which = all.size === 1 ? sql`collection = ${collection}` : engine.isAnyOf(sql`collection`, [...all])
@@ -83,14 +88,30 @@ export function clockSql({ engine }: Reading, collection: string, others: Iterab
   return sql`select ${sums} from resourced_clocks where ${which}`
 }
 
+/**
+ * The clock of rows that are in the order of their positions. Their clock advances only when some are removed. When
+ * rows are added, the last position that is read grows.
+ */
+function positionsSql({ engine, horizon }: Reading, collection: string, others: Iterable<string>): Sql {
+  const table = tableSql(collection)
+  const last = horizon === undefined ? sql`(select max(_row) from ${table})` : sql`cast(${horizon} as bigint)`
+  const positions = sql`select coalesce(${last}, 0) as last, coalesce((select min(_row) from ${table}), 0) as first`
+  const clocks = sql`select coalesce(sum(revision), 0) as revision, coalesce(${engine.clockChecksum}, 0) as mark
+    from resourced_clocks where ${engine.isAnyOf(sql`collection`, [collection, ...others])}`
+  return sql`select last + first + clocks.revision as revision, last - first as live, clocks.mark as mark
+    from (${positions}) positions, (${clocks}) clocks`
+}
+
 /** The same as a statement that is built once. */
 export function clockStatement(
-  { engine, statements }: Pick<SqlContext, 'engine' | 'statements'>,
+  context: Reading & Pick<SqlContext, 'statements'>,
   collection: string,
   others: Iterable<string>,
 ): Statement {
+  if (context.horizon !== undefined) return prebuilt(clockSql(context, collection, others))
+  const { statements } = context
   const key = `clock ${[collection, ...others].join()}`
-  return statements.of(key, () => constant(clockSql({ engine }, collection, others)))
+  return statements.of(key, () => constant(clockSql(context, collection, others)))
 }
 
 /** The clock in a row of its `revision`, `live` and `mark`. */
@@ -103,6 +124,15 @@ export function clockOf(row: Row | undefined): Clock {
 export function tick({ engine }: Ticking, collection: string, live: number, deleted: number): Sql {
   const changed = sql`revision = revision + 1, live = live + ${live}, deleted = deleted + ${deleted}`
   return sql`update resourced_clocks set ${changed} where collection = ${collection}${engine.clockSlot}`
+}
+
+/** Locks the row of a collection's clock that a transaction will update, where there are other writers. */
+export function* lockClock(
+  { engine }: { readonly engine: Pick<Engine, 'clockSlot' | 'lock'> },
+  collection: string,
+): Transaction<void> {
+  const row = sql`collection = ${collection}${engine.clockSlot}`
+  yield ignoringRows(sql`select 1 as one from resourced_clocks where ${row}${engine.lock.update}`)
 }
 
 /** By how many live and deleted records a collection grows. */
@@ -144,8 +174,16 @@ export function touchedTick(ticking: KeptTicking, collection: string, { live, de
   return ids === undefined ? ignoringRows(ticked) : touching(ticked, { collection, ids })
 }
 
-/** Subtracts deleted records that are no longer kept. No caller could see them, so the collection's revision stays. */
-export function countRemoved({ engine }: Ticking, collection: string, count: number): Sql {
+/**
+ * Subtracts deleted records that are no longer kept. No caller could see them, so the collection's revision stays;
+ * except where events are read through them (EVT-4), whose readers depend on the rows of deleted records too.
+ */
+export function countRemoved(
+  { engine, catalog }: Ticking & Pick<SqlContext, 'catalog'>,
+  collection: string,
+  count: number,
+): Sql {
   const row = sql`collection = ${collection}${engine.clockSlot}`
-  return sql`update resourced_clocks set deleted = deleted - ${count} where ${row}`
+  const advanced = catalog.system.has('events') ? sql`, revision = revision + 1` : empty
+  return sql`update resourced_clocks set deleted = deleted - ${count}${advanced} where ${row}`
 }

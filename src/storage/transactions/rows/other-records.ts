@@ -13,8 +13,17 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { collectionsOf, type Predicate } from '../../../model/predicate.ts'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
-import { type Answer, type Answers, judge, type Proposal, type Question, refusalOf } from '../../../plan/decide.ts'
-import type { Create, Outcome, Parent, Update } from '../../../plan/plan.ts'
+import {
+  type Answer,
+  type Answers,
+  judge,
+  mayNotWrite,
+  type Proposal,
+  type Question,
+  refusalOf,
+} from '../../../plan/decide.ts'
+import type { Outcome } from '../../../plan/outcome.ts'
+import type { Create, Parent, Update } from '../../../plan/plan.ts'
 import { columnSql, columnsOf, comparisonColumn, subject, subjectSql } from '../../sql/columns.ts'
 import { filled, type SqlContext, slot } from '../../sql/context.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
@@ -38,13 +47,18 @@ export function* decide(
   plan: Create | Update,
   proposal: Proposal,
 ): Transaction<Outcome | undefined> {
-  const { transition, draft, questions, permissions } = proposal
+  const { transition, draft, questions, permissions, fieldPermissions } = proposal
   const { resource, current } = transition
   for (const permission of permissions) {
     if (yield* holdsFor(context, resource, permission, draft.values)) continue
     const references = questions.filter((question) => question.kind === 'reference')
     return refusalOf(permission, draft, yield* ask(context, resource, references))
   }
+  const denied: string[] = []
+  for (const { field, permission } of fieldPermissions) {
+    if (!(yield* holdsFor(context, resource, permission, draft.values))) denied.push(field)
+  }
+  if (denied.length > 0) return { kind: 'forbidden', issues: denied.map(mayNotWrite) }
   const refused = judge(plan, proposal, yield* ask(context, resource, questions))
   const mayBePending = current !== undefined && refused?.kind !== 'invalid'
   if (mayBePending && (yield* isPendingDeletion(context, resource, current))) {

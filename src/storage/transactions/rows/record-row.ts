@@ -3,11 +3,13 @@
  * the clock of its collection; and represented for the response.
  */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import type { FieldGrants } from '../../../model/field-grants.ts'
 import { always, type Predicate } from '../../../model/predicate.ts'
 import type { Draft, RecordValues, Resource } from '../../../model/resource.ts'
 import type { CurrentRecord, Found } from '../../../plan/check-record.ts'
 import { judge, optimisticAnswers, type Proposal } from '../../../plan/decide.ts'
-import type { Create, Delete, Represented, Update, Write } from '../../../plan/plan.ts'
+import type { Represented } from '../../../plan/outcome.ts'
+import type { Create, Delete, Update, Write } from '../../../plan/plan.ts'
 import { type Column, columnsOf, subjectSql, tableSql } from '../../sql/columns.ts'
 import { filled, type SqlContext, slot, slotted } from '../../sql/context.ts'
 import type { Bound, Engine } from '../../sql/engine.ts'
@@ -20,6 +22,8 @@ import {
   revisionColumn,
   searchWords,
   storedSql,
+  withheldNames,
+  withheldSql,
 } from '../../sql/records.ts'
 import {
   committing,
@@ -33,9 +37,11 @@ import {
 } from '../../transaction.ts'
 import { tick, touchedTick } from './clock.ts'
 
-interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted'> {
+interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted' | 'readableFields'> {
   /** The records that the caller may read; left out: all. */
   readonly mayRead?: Predicate
+  /** The fields that the caller may not write in every record. */
+  readonly writableFields?: FieldGrants
 }
 
 /** The record at a plan's address. The record is locked, and so are the records by which the permission holds. */
@@ -56,13 +62,14 @@ export function peekRecord(context: SqlContext, plan: Addressed): Transaction<Cu
 
 /** The text of the statement is built once for each resource, except where a permission has conditions. */
 function lockingStatement(context: SqlContext, plan: Addressed, what: 'record' | 'state'): Statement {
-  const { resource, id: asked, permitted, mayRead = always } = plan
+  const { resource, id: asked, permitted, mayRead = always, readableFields, writableFields } = plan
   const statement = (id: Bound) => {
     const state = sql`${revisionColumn(context, resource.name)}, updated_at`
     const columns = what === 'record' ? storedSql(context, resource) : state
     return sql`${currentSql({ ...context, locksReferenced: true }, plan, { id, columns })}${context.engine.lock.update}`
   }
-  if (permitted.kind !== 'always' || mayRead.kind !== 'always') return statement(asked)
+  const isForAll = permitted.kind === 'always' && mayRead.kind === 'always'
+  if (!isForAll || readableFields !== undefined || writableFields !== undefined) return statement(asked)
   const idOf = ({ id }: Pick<Addressed, 'id'>) => id
   const slots = context.statements.of(`lock ${what} ${resource.name}`, () => prebuilt(statement(slot(idOf))))
   return filled(slots, { id: asked })
@@ -70,18 +77,29 @@ function lockingStatement(context: SqlContext, plan: Addressed, what: 'record' |
 
 function currentSql(
   context: PredicateContext,
-  { resource, permitted, mayRead = always }: Addressed,
+  { resource, permitted, mayRead = always, readableFields, writableFields }: Addressed,
   { id, columns }: { readonly id: Bound; readonly columns: Sql },
 ): Sql {
   const readable = mayRead.kind === 'always' ? empty : sql`, ${holdsSql(context, resource, mayRead)} as _readable`
-  const selected = sql`${columns}, ${holdsSql(context, resource, permitted)} as _permitted${readable}`
+  const locked = writableFields && sql`, ${withheldSql(context, resource, writableFields)} as _locked`
+  const access = sql`${hiddenColumn(context, resource, readableFields)}${locked ?? empty}`
+  const selected = sql`${columns}, ${holdsSql(context, resource, permitted)} as _permitted${readable}${access}`
   return sql`select ${selected} from ${subjectSql(resource.name)} where id = ${id} and deleted_at is null`
 }
 
 function* readCurrent({ resource, mayRead = always }: Addressed, statement: Statement): Transaction<CurrentRecord> {
   const row = yield* firstRow(statement)
   const isReadable = mayRead.kind === 'always' || row?.['_readable'] === 1
-  return { found: foundOf(row), record: row === undefined ? undefined : recordOf(resource, row), isReadable }
+  const found = foundOf(row)
+  if (row === undefined) return { found, record: undefined, isReadable }
+  const hidden = found?.hidden === undefined ? undefined : withheldNames(found.hidden)
+  const locked = row['_locked'] === undefined ? undefined : withheldNames(row['_locked'])
+  return { found, record: recordOf(resource, row), isReadable, ...(hidden && { hidden }), ...(locked && { locked }) }
+}
+
+/** The column of a select that names the fields which the caller may not read, with a comma before it. */
+export function hiddenColumn(context: SqlContext, resource: Resource, readable: FieldGrants | undefined): Sql {
+  return readable === undefined ? empty : sql`, ${withheldSql(context, resource, readable)} as _hidden`
 }
 
 /** A record as the response to a change shows it, and whether the caller may see it. */
@@ -89,10 +107,13 @@ export interface Answered extends Represented {
   readonly readable: boolean
 }
 
+/** What a response shows of a record. */
+type Represents = Pick<Write, 'resource' | 'versionResource' | 'readableFields'>
+
 /** Selects a record for the response to a change. */
 export function* represent(
   context: SqlContext,
-  plan: Pick<Write, 'resource' | 'versionResource'>,
+  plan: Represents,
   id: string,
   mayRead: Predicate = always,
 ): Transaction<Answered> {
@@ -103,18 +124,19 @@ export function* represent(
 /** The columns of such a select. */
 export function answerSql(
   context: SqlContext,
-  { resource, versionResource }: Pick<Write, 'resource' | 'versionResource'>,
+  { resource, versionResource, readableFields }: Represents,
   mayRead: Predicate,
 ): Sql {
-  const json = representationSql(context, versionResource ?? resource, undefined)
-  const revision = revisionColumn(context, resource.name)
-  return sql`${json} as json, ${revision}, updated_at, ${holdsSql(context, resource, mayRead)} as _permitted`
+  const json = representationSql(context, { resource: versionResource ?? resource, readableFields })
+  const state = sql`${revisionColumn(context, resource.name)}, updated_at`
+  const hidden = hiddenColumn(context, resource, readableFields)
+  return sql`${json} as json, ${state}, ${holdsSql(context, resource, mayRead)} as _permitted${hidden}`
 }
 
 /** The record in a row of such a select. */
 export function answeredOf(row: Row | undefined): Answered {
-  const { revision, updatedAt, permitted } = foundOf(row) as Found
-  return { json: String(row?.['json']), revision, updatedAt, readable: permitted }
+  const { permitted, ...validators } = foundOf(row) as Found
+  return { json: String(row?.['json']), ...validators, readable: permitted }
 }
 
 /** A column that says whether a predicate holds for the row. */
@@ -126,10 +148,12 @@ export function holdsSql(context: PredicateContext, resource: Resource, predicat
 /** The state of a record in a row that has its validators. */
 export function foundOf(row: Row | undefined): Found | undefined {
   if (row === undefined) return undefined
+  const hidden = row['_hidden']
   return {
     revision: Number(row['_revision']),
     updatedAt: String(row['updated_at']),
     permitted: row['_permitted'] === 1,
+    ...(typeof hidden === 'string' && hidden !== '' && { hidden }),
   }
 }
 
@@ -159,12 +183,17 @@ export function slotsOf(resource: Resource): RowSource {
   }
 }
 
-/** The statement that inserts a row if conditions hold. */
+/**
+ * The statement that inserts a row if conditions hold.
+ *
+ * @param numbers the SQL of the columns that the statement itself numbers
+ */
 export function insertionSql(
   { engine }: SqlContext,
   resource: Resource,
   { system, column, words }: RowSource,
   conditions: readonly Sql[] = [],
+  numbers: ReadonlyMap<string, Sql> = new Map(),
 ): Sql {
   const columns = columnsOf(resource)
   const indexed = isSearched(resource) ? wordValues(engine, words) : []
@@ -176,7 +205,7 @@ export function insertionSql(
   ]
   const values = [
     system('id'),
-    ...columns.map(column),
+    ...columns.map((each) => numbers.get(each.name) ?? column(each)),
     ...[system('created_at'), system('updated_at'), 1],
     ...indexed.map(([, value]) => value),
   ]
@@ -185,7 +214,8 @@ export function insertionSql(
       ? sql`values (${join(values, ', ')})`
       : sql`select ${join(values, ', ')} where ${join(conditions, ' and ')}`
   // Without RETURNING, for which SQLite would keep a copy of every page that it changes.
-  return sql`insert into ${tableSql(resource.name)} (${raw(names.map((name) => `"${name}"`).join(', '))}) ${source}`
+  const table = sql`${tableSql(resource.name)} (${raw(names.map((name) => `"${name}"`).join(', '))})`
+  return sql`insert${engine.orFail} into ${table} ${source}`
 }
 
 function isSearched({ fields }: Resource): boolean {
@@ -222,7 +252,7 @@ export function updateSql(
   const settings = [...values, ...indexed].map(([name, value]) => sql`${raw(`"${name}"`)} = ${value}`)
   settings.push(sql`updated_at = ${system('updated_at')}`, sql`_revision = _revision + 1`)
   const where = join([sql`id = ${system('id')}`, ...conditions], ' and ')
-  return sql`update ${tableSql(resource.name)} set ${join(settings, ', ')} where ${where}`
+  return sql`update${engine.orFail} ${tableSql(resource.name)} set ${join(settings, ', ')} where ${where}`
 }
 
 /** Writes a new record. The caller moves the clock. */
@@ -276,7 +306,8 @@ export function* writeAndRepresent(
   }
   yield* changeRecord(context, resource, draft)
   const { id, versionResource } = plan
-  if (mayRead.kind !== 'always' || !isAsStored(resource, draft)) return yield* represent(context, plan, id, mayRead)
+  const isWhole = mayRead.kind === 'always' && plan.readableFields === undefined
+  if (!isWhole || !isAsStored(resource, draft)) return yield* represent(context, plan, id, mayRead)
   const json = representationText(versionResource ?? resource, draft.values)
   return { json, revision: before + 1, updatedAt: String(draft.values['updated_at']), readable: true }
 }
@@ -291,6 +322,7 @@ function isAsStored(resource: Resource, { changed }: Draft): boolean {
  * less saves a round trip.
  *
  * @param statement the statement, which returns a row if it writes one
+ * @param locks the counters that it locks
  * @returns that row; `undefined` if nothing was written: then the proposal must be decided step by step, which also
  *   finds the reason
  */
@@ -298,8 +330,9 @@ export function* writeInOneStatement(
   plan: Create | Update,
   proposal: Proposal,
   statement: () => Parameters<typeof standalone>[0],
+  locks?: readonly string[],
 ): Transaction<Row | undefined> {
   const answers = optimisticAnswers(proposal.questions)
   if (answers === undefined || judge(plan, proposal, answers) !== undefined) return undefined
-  return yield* firstRow(standalone(statement(), 'changing', plan.id))
+  return yield* firstRow(standalone(statement(), 'changing', { writes: plan.id, locks }))
 }

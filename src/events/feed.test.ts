@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EventFeed } from './feed.ts'
+
+/** A store whose horizon tests move. */
+function trialStore() {
+  const store = {
+    position: 0,
+    polls: 0,
+    failure: undefined as Error | undefined,
+    async horizon() {
+      store.polls++
+      if (store.failure !== undefined) throw store.failure
+      return store.position
+    },
+  }
+  return store
+}
+
+test('nothing is polled while nobody listens', async () => {
+  const store = trialStore()
+  const feed = new EventFeed({ store, failed() {}, interval: 5 })
+  feed.wake()
+  await sleep(30)
+  assert.equal(store.polls, 0)
+  const stop = feed.listen(() => {})
+  await sleep(50)
+  stop()
+  const { polls } = store
+  assert.ok(polls > 2, `${polls} polls`)
+  await sleep(30)
+  assert.ok(store.polls <= polls + 1)
+})
+
+test('listeners are told when the horizon advances, and never of one that went back', async () => {
+  const store = trialStore()
+  const feed = new EventFeed({ store, failed() {}, interval: 5 })
+  const told: number[] = []
+  const stop = feed.listen(() => told.push(feed.horizon))
+  for (const position of [3, 3, 2, 9]) {
+    store.position = position
+    await sleep(30)
+  }
+  stop()
+  assert.deepEqual(told, [3, 9])
+})
+
+test('a change of this process is found at once, and many are found together', async () => {
+  const store = trialStore()
+  const feed = new EventFeed({ store, failed() {}, interval: 60_000 })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const stop = feed.listen(resolve)
+  store.position = 1
+  for (let change = 0; change < 1_000; change++) feed.wake()
+  await promise
+  await sleep(20)
+  assert.ok(store.polls <= 3, `${store.polls} polls`)
+  assert.equal(feed.horizon, 1)
+  stop()
+})
+
+test('a wake during a poll is not lost', async () => {
+  const held = Promise.withResolvers<void>()
+  let position = 0
+  const store = {
+    async horizon() {
+      const found = position
+      if (found === 0) await held.promise
+      return found
+    },
+  }
+  const feed = new EventFeed({ store, failed() {}, interval: 60_000 })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const stop = feed.listen(resolve)
+  feed.wake()
+  await sleep(20)
+  position = 5
+  feed.wake()
+  held.resolve()
+  await promise
+  assert.equal(feed.horizon, 5)
+  stop()
+})
+
+test('a database that cannot be polled is reported once a minute, and polling goes on', async () => {
+  const store = trialStore()
+  const failures: unknown[] = []
+  const feed = new EventFeed({ store, failed: (error) => void failures.push(error), interval: 5 })
+  const stop = feed.listen(() => {})
+  store.failure = new Error('gone')
+  await sleep(40)
+  store.failure = undefined
+  store.position = 4
+  await sleep(40)
+  stop()
+  assert.equal(failures.length, 1)
+  assert.equal(feed.horizon, 4)
+})

@@ -1,0 +1,62 @@
+/**
+ * The fields that a caller may not use in every record (AUT-13, AUT-14), as values. In a record in which a field may
+ * not be read, the field counts as `null`: in representations, filters and searches alike.
+ */
+import { allOf, anyOf, evaluate, not, type Predicate } from './predicate.ts'
+
+/** The fields that a caller may not read (or write) in every record, by name, with the records in which they may. */
+export type FieldGrants = Readonly<Record<string, Predicate>>
+
+/** The records in which a field may be used; `undefined`: in all. */
+export function grantOf(grants: FieldGrants | undefined, name: string): Predicate | undefined {
+  return grants !== undefined && Object.hasOwn(grants, name) ? grants[name] : undefined
+}
+
+/** The name of a field of a record in an event, in the grants of events. */
+export function recordedField(collection: string, name: string): string {
+  return `${collection}.${name}`
+}
+
+/** The grants of the records of a collection in events; `undefined`: there are none. */
+export function recordedGrants(grants: FieldGrants | undefined, collection: string): FieldGrants | undefined {
+  const start = recordedField(collection, '')
+  const own = Object.entries(grants ?? {}).filter(([name]) => name.startsWith(start))
+  return own.length === 0
+    ? undefined
+    : Object.fromEntries(own.map(([name, grant]) => [name.slice(start.length), grant]))
+}
+
+/** The predicates of the fields. */
+export function predicatesOf(grants: FieldGrants | undefined): Predicate[] {
+  return grants === undefined ? [] : Object.values(grants)
+}
+
+/**
+ * A filter of a caller, in which fields count as `null` where the caller may not read them. A comparison that no
+ * negation contains also asks whether the field is readable: so an index still finds its records.
+ */
+export function maskFilter(filter: Predicate, readable: FieldGrants | undefined): Predicate {
+  return readable === undefined ? filter : masked(filter, readable, false)
+}
+
+function masked(predicate: Predicate, grants: FieldGrants, isNegated: boolean): Predicate {
+  switch (predicate.kind) {
+    case 'always':
+    case 'never':
+    case 'masked':
+    case 'event':
+      return predicate
+    case 'and':
+      return allOf(predicate.terms.map((term) => masked(term, grants, isNegated)))
+    case 'or':
+      return anyOf(predicate.terms.map((term) => masked(term, grants, isNegated)))
+    case 'not':
+      return not(masked(predicate.term, grants, !isNegated))
+    default: {
+      const readable = grantOf(grants, predicate.field)
+      if (readable === undefined) return predicate
+      if (!isNegated && evaluate({}, predicate) !== true) return allOf([predicate, readable])
+      return { kind: 'masked', readable, term: predicate }
+    }
+  }
+}

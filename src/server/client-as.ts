@@ -1,0 +1,65 @@
+/** Clients that call an application in process: of callers that the program names, and of its functions. */
+import { type Client, makeClient } from '../client/client.ts'
+import type { ClientRequest } from '../client/send.ts'
+import { type HttpRequest, type HttpResponse, isStream } from '../http/message.ts'
+import type { FunctionClient } from '../model/declared-functions.ts'
+import { deepFreeze } from '../model/plain-copy.ts'
+import type { Caller } from '../policy/caller.ts'
+import { type CallerInput, readCaller } from '../policy/own-credentials.ts'
+import { readableOf } from './fetch/stream-body.ts'
+import { bodyTooLarge } from './node/head.ts'
+
+/** Answers a request of a caller who is known. */
+type RespondAs = (request: HttpRequest, caller: Caller) => Promise<HttpResponse>
+
+/**
+ * Makes a client that calls an application without HTTP.
+ *
+ * @param basePath the beginning of the current version's paths
+ * @throws TypeError if this is no caller
+ */
+export function clientAs(given: CallerInput, basePath: string, respond: RespondAs): Client {
+  return clientOf(readCaller(given, 'app.as() received'), basePath, respond)
+}
+
+/** The caller that the functions of a declaration are (EVT-12). */
+const functionCaller: Caller = deepFreeze({
+  ...{ id: 'server', roles: ['admin'], claims: {} },
+  ...{ credential: 'function', expiresAt: 0 },
+})
+
+/** Whether a call in process comes from a function of the declaration. */
+export function isFunction(caller: Caller): boolean {
+  return caller === functionCaller
+}
+
+/** Makes the client that functions of the declaration get. */
+export function clientOfFunctions(basePath: string, respond: RespondAs): FunctionClient {
+  return clientOf(functionCaller, basePath, respond)
+}
+
+function clientOf(caller: Caller, basePath: string, respond: RespondAs): Client {
+  const send = async ({ method, path, headers, body, signal, stream }: ClientRequest) => {
+    const bytes = Buffer.from(body ?? '')
+    const response = await respond(
+      {
+        ...{ method, target: `${basePath}${path}`, headers, secure: true, address: '' },
+        abandoned: signal && (() => signal),
+        async readBody(limit) {
+          if (bytes.length > limit) throw bodyTooLarge(limit)
+          return bytes
+        },
+      },
+      caller,
+    )
+    const { status } = response
+    const fields = new Headers(response.headers)
+    if (stream && isStream(response.body)) {
+      const answer = new Response(readableOf(response.body, signal), { status, headers: fields })
+      return { status, headers: fields, text: '', body: answer }
+    }
+    const text = Buffer.from((response.body ?? '') as string).toString()
+    return { status, headers: fields, text, body: text === '' ? undefined : JSON.parse(text) }
+  }
+  return makeClient({ send })
+}

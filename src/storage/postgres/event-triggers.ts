@@ -1,0 +1,153 @@
+/**
+ * The triggers that write events (EVT-1), what they wrote read as a row again, and the horizon: the position up to
+ * which no event can appear any more (docs/decisions/072-events.md).
+ */
+import { raw, type Sql } from 'sql-template-tag'
+import { identifier, type SnapshotColumn } from '../sql/columns.ts'
+import type { EventTrigger } from '../sql/engine.ts'
+import type { EventSpec } from '../sql/event-columns.ts'
+
+/** The setting of a transaction: empty, `locked` once its first position is announced, or `silent`. */
+const state = 'resourced.events'
+
+/** Lets a transaction change records without events: migrations only bring them into another form. */
+export const silence = raw(`select set_config('${state}', 'silent', true)`)
+
+const sequence = 'events__row_seq'
+
+/** The last value that was given; the sequence begins with 1. */
+const lastValue = 'case when is_called then last_value else last_value - 1 end'
+
+/** The lower 32 bits of a position as the second number of an advisory lock. The first is the id of the sequence. */
+const low = (position: string) => `(((${position}) << 32) >> 32)::int`
+
+/**
+ * Before its first position, a transaction announces that it takes positions after the present one: by a shared lock,
+ * which nobody waits for. A transaction has one lock, however many records it changes.
+ */
+const sequenceOf = (schema: string) => `'${schema}.${sequence}'::regclass`
+
+const announce = (schema: string) => `
+  if _state is null or _state = '' then
+    -- One expression, for which PL/pgSQL starts no query.
+    _state := set_config('${state}', 'locked' || pg_advisory_xact_lock_shared(${sequenceOf(schema)}::oid::int,
+      ${low(`coalesce(pg_sequence_last_value(${sequenceOf(schema)}), 0)`)})::text, true);
+  end if;`
+
+/**
+ * The horizon. The sequence is read first, then the locks: a transaction whose lock is not seen here has ended, or
+ * takes positions after this value. To read the locks, the value must be there.
+ */
+export const horizon: Sql = raw(`select least(s.last, (
+    select min(case when l.position > s.last then l.position - 4294967296 else l.position end)
+      from (select ((s.last >> 32) << 32) | objid::bigint as position from pg_locks
+        where locktype = 'advisory' and objsubid = 2 and classid = '${sequence}'::regclass::oid
+          and database = (select oid from pg_database where datname = current_database())) l)) as horizon
+  from (select ${lastValue} as last from ${sequence} offset 0) s`)
+
+/** The hexadecimal digits of the time: there are twelve until the year 2527, the first of them 0. */
+const time = `'0' || to_hex((date_part('epoch', clock_timestamp()) * 1000)::bigint)`
+/** A random UUIDv7. */
+const id = `substr(_made, 1, 8) || '-' || substr(_made, 9, 4) || '-7' || substr(gen_random_uuid()::text, 16)`
+const now = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** A row whose JSON gives the values back exactly: texts of JSON columns are strings. */
+function snapshot(row: string, columns: readonly SnapshotColumn[]): string {
+  const values = columns.map(({ name, type }) => {
+    const column = identifier(name)
+    return type === 'json' ? `${row}.${column}::text as ${column}` : `${row}.${column}`
+  })
+  return `(select ${values.join(', ')}) as _snapshot`
+}
+
+/** The triggers of a table. */
+export function eventTriggers(table: string, { columns, kept, isSoft }: EventSpec): EventTrigger[] {
+  const insert = (schema: string, kind: string, at: string, from: string, row = 'new') => `
+  insert into ${schema}.events (id, collection, record, kind, data, created_at, updated_at, _revision)
+    select ${id}, '${table}', ${row}.id, ${kind}, to_json(_snapshot), ${at}, ${at}, 1 from ${from};`
+  const trigger = (name: string, on: string, body: (schema: string) => string): EventTrigger => {
+    const full = identifier(`resourced_${name}_${table}`)
+    // The comment makes a trigger that fires otherwise another one.
+    const definition = (schema: string) => `
+-- ${on}
+declare
+  _state text := current_setting('${state}', true);
+  _made text := ${time};
+begin
+  if _state = 'silent' then
+    return null;
+  end if;${body(schema)}
+  return null;
+end
+`
+    const statements = (schema: string) => [
+      `create or replace function ${schema}.${full}() returns trigger language plpgsql ` +
+        `as $resourced$${definition(schema)}$resourced$`,
+      `create or replace trigger ${full} ${on.replace('@', identifier(table))} execute function ${schema}.${full}()`,
+    ]
+    return { name: `resourced_${name}_${table}`, definition, statements }
+  }
+  const [live, last] = [snapshot('new', columns), snapshot('new', kept)]
+  const writing = (...[kind, at, from]: [kind: string, at: string, from: string]) => {
+    return (schema: string) => `${announce(schema)}${insert(schema, kind, at, from)}`
+  }
+  const removedKind = "case when gone.deleted_at is null then 'deleted' else 'purged' end"
+  return [
+    trigger(
+      'created',
+      'after insert on @ for each row when (new.deleted_at is null)',
+      writing("'created'", 'new.updated_at', live),
+    ),
+    trigger(
+      'changed',
+      'after update on @ for each row when (new.deleted_at is null ' +
+        'and (old.deleted_at is not null or old._revision <> new._revision))',
+      writing("case when old.deleted_at is null then 'updated' else 'restored' end", 'new.updated_at', live),
+    ),
+    trigger(
+      'deleted',
+      'after update of deleted_at on @ for each row when (old.deleted_at is null and new.deleted_at is not null)',
+      writing("'deleted'", 'new.deleted_at', last),
+    ),
+    // Many rows are removed by one statement.
+    trigger(
+      'removed',
+      'after delete on @ referencing old table as gone for each statement',
+      (schema) => `
+  if not exists (select 1 from gone) then
+    return null;
+  end if;
+  -- Of several deletions the last one remains, unless the record was restored.
+  update ${schema}.events as earlier set data = null
+    where record = any(array(select gone.id from gone)) and collection = '${table}' and data is not null
+      and (kind <> 'deleted'
+        or record = any(array(select gone.id from gone where gone.deleted_at is null))
+        or exists (select 1 from ${schema}.events as later where later.record = earlier.record
+          and later.collection = '${table}' and later.kind = 'deleted' and later._row > earlier._row));
+  if ${isSoft ? 'true' : 'exists (select 1 from gone where gone.deleted_at is null)'} then${announce(schema)}${insert(
+    ...([schema, removedKind, now] as const),
+    `gone, lateral ${snapshot('gone', kept)}${isSoft ? '' : ' where gone.deleted_at is null'} order by gone._row`,
+    'gone',
+  )}
+  end if;`,
+    ),
+  ]
+}
+
+/** See `Engine.snapshotSource`. */
+export function snapshotSource(event: string, columns: readonly SnapshotColumn[]): Sql {
+  const types = {
+    text: 'text collate "C"',
+    integer: 'bigint',
+    real: 'double precision',
+    boolean: 'boolean',
+    json: 'text',
+  }
+  const defined = columns.map(({ name, type }) => `${identifier(name)} ${types[type]}`)
+  const values = columns.map(({ name, type }) => {
+    const column = `d.${identifier(name)}`
+    return type === 'json' ? `${column}::json as ${identifier(name)}` : column
+  })
+  const selected = [`${event}.record as id`, ...values].join(', ')
+  return raw(`(select ${selected} from json_to_record(${event}.data) as d (${defined.join(', ')}))`)
+}

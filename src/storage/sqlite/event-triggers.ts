@@ -1,0 +1,87 @@
+/**
+ * The triggers that write events (EVT-1), and what they wrote read as a row again. They call aggregate functions alone:
+ * a trigger that calls another function makes SQLite keep a copy of every page that a statement changes
+ * (docs/decisions/072-events.md). So only this program, which has the aggregate of ids, can change these tables.
+ */
+import { randomUUID } from 'node:crypto'
+import type { DatabaseSync } from 'node:sqlite'
+import { join, raw, type Sql } from 'sql-template-tag'
+import { identifier, type SnapshotColumn } from '../sql/columns.ts'
+import type { EventTrigger } from '../sql/engine.ts'
+import type { EventSpec } from '../sql/event-columns.ts'
+
+const idFunction = 'resourced_event_id'
+const timeFunction = 'resourced_event_time'
+
+/** Registers the aggregates that triggers call. They belong to a connection. */
+export function addEventFunctions(database: DatabaseSync): void {
+  database.aggregate(idFunction, { start: null, step: () => null, result: newId })
+  database.aggregate(timeFunction, { start: null, step: () => null, result: () => new Date().toISOString() })
+}
+
+/** A random UUIDv7. */
+function newId(): string {
+  const time = Date.now().toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
+}
+
+const id = `(select ${idFunction}())`
+const now = `(select ${timeFunction}())`
+
+/** JSON that gives the values back exactly: texts of JSON columns are strings. */
+function snapshot(row: 'new' | 'old', columns: readonly SnapshotColumn[]): string {
+  if (columns.length === 0) return "'{}'"
+  const members = columns.map(({ name }) => `('${name}', ${row}.${identifier(name)})`)
+  return `(with members (name, value) as (values ${members.join(', ')})
+    select json_group_object(name, value) from members)`
+}
+
+/** The triggers of a table. */
+export function eventTriggers(table: string, { columns, kept, isSoft }: EventSpec): EventTrigger[] {
+  const insert = (row: 'new' | 'old', kind: string, data: string, at: string, where = '') =>
+    `insert or fail into "events" (id, collection, record, kind, data, created_at, updated_at, _revision)
+      select ${id}, '${table}', ${row}.id, ${kind}, ${data}, ${at}, ${at}, 1${where}`
+  const trigger = (name: string, when: string, body: readonly string[]): EventTrigger => {
+    // SQLite keeps the first words in capital letters.
+    const text = `CREATE TRIGGER "resourced_${name}_${table}" ${when} begin ${body.join('; ')}; end`
+    return { name: `resourced_${name}_${table}`, definition: () => text, statements: () => [text] }
+  }
+  const on = `on ${identifier(table)} for each row`
+  const [live, last] = [snapshot('new', columns), snapshot('new', kept)]
+  return [
+    trigger('created', `after insert ${on} when new.deleted_at is null`, [
+      insert('new', "'created'", live, 'new.updated_at'),
+    ]),
+    trigger(
+      'changed',
+      `after update ${on}
+        when new.deleted_at is null and (old.deleted_at is not null or old._revision <> new._revision)`,
+      [
+        insert(
+          ...(['new', "case when old.deleted_at is null then 'updated' else 'restored' end", live] as const),
+          'new.updated_at',
+        ),
+      ],
+    ),
+    trigger('deleted', `after update of deleted_at ${on} when old.deleted_at is null and new.deleted_at is not null`, [
+      insert('new', "'deleted'", last, 'new.deleted_at'),
+    ]),
+    trigger('removed', `after delete ${on}`, [
+      // Of several deletions the last one remains, unless the record was restored.
+      `update or fail "events" set data = null
+        where record = old.id and collection = '${table}' and data is not null
+          and (kind <> 'deleted' or old.deleted_at is null or _row < (select max(_row) from "events"
+            where record = old.id and collection = '${table}' and kind = 'deleted'))`,
+      insert(
+        ...(['old', "case when old.deleted_at is null then 'deleted' else 'purged' end"] as const),
+        ...([snapshot('old', kept), now, isSoft ? '' : ' where old.deleted_at is null'] as const),
+      ),
+    ]),
+  ]
+}
+
+/** See `Engine.snapshotSource`. */
+export function snapshotSource(event: string, columns: readonly SnapshotColumn[]): Sql {
+  const values = columns.map(({ name }) => raw(`json_extract(${event}.data, '$."${name}"') as ${identifier(name)}`))
+  return raw(`(select ${event}.record as id, ${join(values, ', ').sql})`)
+}
