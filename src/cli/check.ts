@@ -3,21 +3,23 @@ import { readFileSync, writeSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { cases } from '../checker/cases/cases.ts'
-import { Client } from '../checker/client/client.ts'
+import { Client, watchForLoss } from '../checker/client/client.ts'
 import { hideSecrets } from '../checker/client/credentials.ts'
 import type { Fields } from '../checker/client/exchange.ts'
 import { type Discovered, discover } from '../checker/discovery/discover.ts'
 import { tryCollections } from '../checker/discovery/try-collections.ts'
 import { CannotCheck, type PartialProfile, readProfile, writeProfile } from '../checker/profile/profile.ts'
+import { Recording } from '../checker/report/har.ts'
 import { htmlReport } from '../checker/report/html.ts'
-import { compareReports, jsonReport } from '../checker/report/json.ts'
+import { compareReports, jsonReport, parseReport, type SavedReport } from '../checker/report/json.ts'
 import { junitReport } from '../checker/report/junit.ts'
 import { markdownReport } from '../checker/report/markdown.ts'
 import { hasFailed, isObserved, leftoverLines, leftoversOf } from '../checker/report/summary.ts'
-import { textReport } from '../checker/report/text.ts'
+import { type TextOptions, textReport } from '../checker/report/text.ts'
 import { recordPaths, takeCensus } from '../checker/run/census.ts'
-import { check, type Report, withDependencies } from '../checker/run/check.ts'
+import { check, exchangeRedactor, type Report, withDependencies } from '../checker/run/check.ts'
 import { Ledger } from '../checker/run/ledger.ts'
+import { newSeed, withSeed } from '../checker/values/random.ts'
 import { suggest } from '../model/nearest.ts'
 import { ruleSections, rules } from '../spec/rules.ts'
 import { isConfirmed, planLines } from './check-plan.ts'
@@ -25,8 +27,9 @@ import { explain } from './explain.ts'
 import { type Progress, print, showProgress } from './terminal.ts'
 
 /**
- * Checks a server. The exit code is 0 if every rule holds that must hold, 1 if one does not, 2 if the server or the
- * command line cannot be used, and 130 if the user stopped the check.
+ * Checks a server. The exit code is 0 if every case about HTTP or safety holds that must hold, 1 if one does not, 2 if
+ * the server or the command line cannot be used, 3 if the server stopped answering, and 130 if the user stopped the
+ * check.
  */
 export async function checkCommand(address: string, options: CheckCommandOptions): Promise<void> {
   let hide = (text: string) => text
@@ -48,6 +51,8 @@ interface Session {
   readonly ledger: Ledger
   readonly progress: Progress
   readonly signal: AbortSignal
+  /** All random values of the run derive from it. */
+  readonly seed: number
   /** Replaces secrets in a text. */
   readonly hide: (text: string) => string
 }
@@ -57,7 +62,8 @@ async function checkTarget(
   options: CheckCommandOptions,
   hide: (text: string) => string,
 ): Promise<number> {
-  const rules = onlyOf(options.only)
+  const details = detailsOf(options.details)
+  const rules = onlyOf(options.only) ?? rulesOf(details)
   const earlier = options.compare === undefined ? undefined : earlierReport(options.compare)
   const given = givenProfile(options)
   const concurrency = concurrencyOf(options.concurrency)
@@ -65,25 +71,34 @@ async function checkTarget(
   const ledger = new Ledger()
   const interruption = handleInterruption(ledger)
   const { signal } = interruption
+  const seed = seedOf(options.seed) ?? newSeed()
   const progress = showProgress({ title: 'Checking', unit: 'cases' })
   const onPause = announcePauses(progress)
   const client = new Client({ concurrency, insecure: options.insecure, ca, signal, onPause })
   ledger.watch(client)
-  const session: Session = { target, options, client, ledger, progress, signal, hide }
+  let lost: string | undefined
+  watchForLoss(client, (reason) => {
+    lost = reason
+    interruption.stop()
+  })
+  const recording = options.record === undefined ? undefined : new Recording(client)
+  const session: Session = { target, options, client, ledger, progress, signal, hide, seed }
   try {
     const { openapi, collection: only } = options
     const requester = { client, credential: target.credential, signal }
-    const found = await discover(requester, { url: target.url, openapi, only, given }).catch((error: unknown) => {
+    const start = () => discover(requester, { url: target.url, openapi, only, given })
+    const found = await withSeed(seed, 'discovery', start).catch((error: unknown) => {
       // An error after a stop says nothing about the server.
       if (signal.aborted) return undefined
       throw error
     })
-    if (found === undefined || signal.aborted) return 130
+    if (found === undefined || signal.aborted) return stopStatus(lost)
+    requireBase(earlier, found.profile.base, options.compare)
     if (options.init) return await writeInitialProfile(found, options, hide)
     const report = await runCases(found, rules, session)
-    if (report === undefined) return signal.aborted ? 130 : 2
-    await output(report, options, earlier)
-    if (report.stopped) return 130
+    if (report === undefined) return signal.aborted ? stopStatus(lost) : 2
+    await output(report, { ...options, details }, earlier)
+    if (report.stopped) return stopStatus(lost)
     if (report.rules.some(({ cases: all }) => all.some(isObserved))) return hasFailed(report) ? 1 : 0
     process.stderr.write('No rule could be observed. The report has the reason for each rule.\n')
     return 2
@@ -91,7 +106,18 @@ async function checkTarget(
     progress.end()
     interruption.end()
     client.close()
+    if (options.record !== undefined && recording !== undefined) {
+      const redact = exchangeRedactor({ KEY: target.credential, OTHER_KEY: target.other ?? [] })
+      await writeReport(options.record, recording.toHar(redact), '--record')
+    }
   }
+}
+
+/** The exit code of a check that did not come to its end; says why the server is lost. */
+function stopStatus(lost: string | undefined): number {
+  if (lost === undefined) return 130
+  process.stderr.write(`The server stopped answering, and the check stopped. The last failure was: ${lost}.\n`)
+  return 3
 }
 
 /** Prints one line for each pause, however many requests get a 429 during it. */
@@ -110,7 +136,7 @@ function announcePauses(progress: Progress): (seconds: number) => void {
 async function runCases(
   { profile, notices, guessed }: Discovered,
   only: readonly string[] | undefined,
-  { target, options, client, ledger, progress, signal, hide }: Session,
+  { target, options, client, ledger, progress, signal, hide, seed }: Session,
 ): Promise<Report | undefined> {
   const { credential, other } = target
   const readOnly = options.readOnly === true
@@ -125,10 +151,13 @@ async function runCases(
   for (const path of before === undefined ? [] : recordPaths(profile, before)) ledger.foreign.add(path)
   const tried = readOnly
     ? { profile, notices: [] }
-    : await tryCollections({ client, credential, signal }, { ...planned, guessed, other, ledger })
+    : await withSeed(seed, 'trial', () =>
+        tryCollections({ client, credential, signal }, { ...planned, guessed, other, ledger }),
+      )
   for (const notice of signal.aborted ? [] : tried.notices) progress.say(hide(`! ${notice}`))
   const report = await check({
     ...{ profile: tried.profile, client, credential, other, readOnly, only, signal, ledger, before },
+    ...{ strict: options.strict, seed },
     onResult: (_, done, all) => progress.update(done, done / all),
   })
   progress.end()
@@ -143,15 +172,26 @@ function givenProfile({ profile: file, origin, allowChosenIds }: CheckCommandOpt
   return { ...profile, ...(allowChosenIds === true && { allowChosenIds }), ...(origin !== undefined && { origin }) }
 }
 
-function earlierReport(file: string): unknown {
+function earlierReport(file: string): SavedReport {
   const text = fileOf(file, '--compare')
   try {
-    const report: unknown = JSON.parse(text)
-    compareReports(report, { rules: [] })
-    return report
+    return parseReport(text)
   } catch {
     throw new CannotCheck(`--compare: ${file} is no report that --save wrote.`)
   }
+}
+
+/**
+ * Verdicts on two servers say nothing about a change.
+ *
+ * @throws CannotCheck if a saved report is of another base
+ */
+function requireBase(earlier: SavedReport | undefined, base: string, file = ''): void {
+  const plain = (address: string) => address.replace(/\/+$/, '')
+  if (earlier === undefined || plain(earlier.base) === plain(base)) return
+  throw new CannotCheck(
+    `--compare: ${file} is a report on ${earlier.base}, and this run checks ${base}. Compare reports on one base.`,
+  )
 }
 
 const usualProfile = 'resourced-check.yaml'
@@ -182,14 +222,14 @@ async function writeInitialProfile(
 /** Writes the report to its file or to standard output, and the changes since an earlier report. */
 async function output(
   report: Report,
-  { format, output: file, save }: CheckCommandOptions,
-  earlier: unknown,
+  { format, output: file, save, details }: Omit<CheckCommandOptions, 'details'> & Pick<TextOptions, 'details'>,
+  earlier: SavedReport | undefined,
 ): Promise<void> {
   const isTerminalReport = format === 'text' && file === undefined
   const color = file === undefined && process.stdout.isTTY === true && !process.env['NO_COLOR']
   const width = file === undefined ? (process.stdout.columns ?? 120) : 120
   const formats = {
-    text: () => textReport(report, { color, width }),
+    text: () => textReport(report, { color, width, details }),
     json: () => jsonReport(report),
     junit: () => junitReport(report),
     markdown: () => markdownReport(report),
@@ -217,7 +257,11 @@ async function writeReport(file: string, text: string, option: string): Promise<
 }
 
 /** The first Ctrl-C stops the run, which then deletes what it created. The second one ends the process. */
-function handleInterruption(ledger: Ledger): { readonly signal: AbortSignal; end(): void } {
+function handleInterruption(ledger: Ledger): {
+  readonly signal: AbortSignal
+  stop(): void
+  end(): void
+} {
   const controller = new AbortController()
   const signals = ['SIGINT', 'SIGTERM'] as const
   const abort = () => {
@@ -233,6 +277,7 @@ function handleInterruption(ledger: Ledger): { readonly signal: AbortSignal; end
   for (const each of signals) process.on(each, abort)
   return {
     signal: controller.signal,
+    stop: () => controller.abort(),
     end() {
       // After a stop, a second Ctrl-C must still end the process.
       if (!controller.signal.aborted) for (const each of signals) process.off(each, abort)
@@ -253,14 +298,18 @@ interface CheckCommandOptions {
   readonly yes?: true
   readonly allowChosenIds?: true
   readonly only?: string
+  readonly strict?: true
+  readonly details?: string
   readonly format: 'text' | 'json' | 'junit' | 'markdown' | 'html'
   readonly output?: string
   readonly save?: string
   readonly compare?: string
+  readonly record?: string
   readonly insecure?: true
   readonly cacert?: string
   readonly origin?: string
   readonly concurrency?: string
+  readonly seed?: string
 }
 
 /** The server to check, and the credentials of its callers. */
@@ -332,11 +381,37 @@ function onlyOf(text: string | undefined): string[] | undefined {
   return named
 }
 
+/**
+ * The rules and cases of `--details`.
+ *
+ * @throws CannotCheck if there is none with a name
+ */
+function detailsOf(text: string | undefined): string[] | undefined {
+  const names = text?.split(',').flatMap((each) => each.trim() || [])
+  const all = new Set<string>(['all', ...rules.map(({ id }) => id), ...cases.map(({ id }) => id)])
+  const unknown = names?.find((each) => !all.has(each))
+  if (unknown === undefined && names?.length !== 0) return names
+  const start = '--details takes rules and cases, such as CON-3,MET-6/allow, or all.'
+  throw new CannotCheck(`${start} There is no ${JSON.stringify(unknown ?? '')}. ${suggest(unknown ?? '', all)}`.trim())
+}
+
+/** The rules of which details are wanted; all if undefined. */
+function rulesOf(details: readonly string[] | undefined): string[] | undefined {
+  return details?.includes('all') ? undefined : details?.map((name) => name.split('/')[0] as string)
+}
+
 /** The number of `--concurrency`. */
 function concurrencyOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^\d{1,3}$/.test(text) && Number(text) > 0) return Number(text)
   throw new CannotCheck(`--concurrency takes a number from 1 to 999, not ${JSON.stringify(text)}.`)
+}
+
+/** The number of `--seed`. */
+function seedOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new CannotCheck(`--seed takes the number that a report shows, not ${JSON.stringify(text)}.`)
 }
 
 /** The text of a file that an option names. */

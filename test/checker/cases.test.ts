@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ruleOf, type Step } from '../../src/checker/case/case.ts'
 import { requestsOf } from '../../src/checker/case/define.ts'
+import { placed, placementOf } from '../../src/checker/case/tiers.ts'
 import { cases } from '../../src/checker/cases/cases.ts'
 import { rules } from '../../src/spec/rules.ts'
 
@@ -26,6 +27,28 @@ test('every case has a name of its own, a rule, and needs only what comes before
     }
     before.set(id, alone)
   }
+})
+
+test('every case has one tier, and every case about HTTP the section that it follows from', () => {
+  const known = new Set([...cases.map(({ id }) => id), ...cases.map(ruleOf)])
+  assert.deepEqual(
+    placed.filter((each) => !known.has(each)),
+    [],
+    'rules and cases that do not exist',
+  )
+  const names = new Set(placed)
+  assert.deepEqual(
+    cases.filter((each) => !names.has(each.id) && !names.has(ruleOf(each))).map(({ id }) => id),
+    [],
+    'cases without a tier',
+  )
+  const isCited = (section = '') =>
+    /^RFC (?:9110|9111|9112|9457|8288|6585|8594|9745|5789), section \d|^Fetch, /.test(section)
+  const uncited = cases.map((each) => ({ id: each.id, ...placementOf(each) }))
+  assert.deepEqual(
+    uncited.filter(({ tier, section }) => tier === 'http' && !isCited(section)),
+    [],
+  )
 })
 
 test('every reference in a request is to a step that comes before it, or to a record that the checker creates', () => {

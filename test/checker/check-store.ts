@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Difference } from '../../src/checker/run/census.ts'
+import type { CaseResult } from '../../src/checker/run/check.ts'
 import { type Members, orders, type Store, type StoreMake, startStore } from './plant/store.ts'
 
 const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
@@ -16,7 +17,7 @@ export interface Ended {
   readonly err: string
   readonly report: {
     readonly rules: readonly {
-      readonly cases: readonly { readonly id: string; readonly verdict: string; readonly why: string }[]
+      readonly cases: readonly Pick<CaseResult, 'id' | 'verdict' | 'level' | 'why'>[]
     }[]
     readonly created: number
     readonly remains: readonly string[]

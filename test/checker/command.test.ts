@@ -17,6 +17,19 @@ const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 /** A proxy in front of the shop that breaks or watches something. */
 const startBefore = (shop: Shop, fault: Pick<Fault, 'plant'>) => startPlanted(shop.serving.origin, fault, shop)
 
+/** The bodies of the creations in an archive, without identifiers that the server chose. */
+async function sentIn(archive: string): Promise<readonly string[]> {
+  const { log } = JSON.parse(await readFile(archive, 'utf8')) as { readonly log: { readonly entries: Entry[] } }
+  const bodies = log.entries.flatMap(({ request: { method, postData } }) => (method === 'POST' && postData?.text) || [])
+  assert.ok(bodies.some((each) => each.includes('checked-')))
+  return bodies.map((each) => each.replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, '')).sort()
+}
+
+interface Entry {
+  readonly request: { readonly method: string; readonly postData?: { readonly text: string } }
+  readonly response: { readonly status: number }
+}
+
 interface Ended {
   readonly code: number | null
   readonly out: string
@@ -69,7 +82,7 @@ describe('resourced check', () => {
     assert.match(err, /OpenAPI document: http.*openapi\.json/)
     assert.match(err, /The checker creates records in .*and deletes them again/)
     assert.match(err, /stay in the recycle bin/)
-    assert.match(out, /✔ CON-3/)
+    assert.match(out, /✔ Safety {3}\d+ of \d+ hold/)
     assert.equal(await count(), 0)
   })
 
@@ -127,8 +140,21 @@ describe('resourced check', () => {
   it('saves a report, and compares a later one with it', async () => {
     const file = join(folder, 'report.json')
     const given = [url, '--key', shop.key, '--yes', '--only', 'CON-2']
-    assert.equal((await check(...given, '--save', file)).code, 0)
-    assert.match((await check(...given, '--compare', file)).out, /Nothing has changed\./)
+    const [first, archive] = [join(folder, 'first.har'), join(folder, 'run.har')]
+    assert.equal((await check(...given, '--save', file, '--record', first)).code, 0)
+    const { seed } = JSON.parse(await readFile(file, 'utf8'))
+    const again = [...given, '--compare', file, '--record', archive, '--seed', String(seed)]
+    assert.match((await check(...again)).out, new RegExp(`, seed ${seed}\n[\\s\\S]*Nothing has changed\\.`))
+    assert.deepEqual(await sentIn(first), await sentIn(archive), 'a seed repeats all bodies')
+    const recorded = await readFile(archive, 'utf8')
+    assert.ok(!recorded.includes(shop.key) && recorded.includes('Bearer $KEY'))
+    const { log } = JSON.parse(recorded)
+    assert.equal(log.version, '1.2')
+    assert.ok(log.entries.some(({ request, response }: Entry) => request.method === 'POST' && response.status === 201))
+    await writeFile(file, (await readFile(file, 'utf8')).replaceAll(url, 'https://other.example/v1'))
+    const other = await check(...given, '--compare', file)
+    assert.deepEqual([other.code, other.out], [2, ''])
+    assert.match(other.err, /is a report on https:\/\/other\.example\/v1, and this run checks http/)
     await writeFile(file, '{}')
     const { code, err } = await check(...given, '--compare', file)
     assert.equal(code, 2)
@@ -162,11 +188,13 @@ describe('resourced check', () => {
       [[url.replace('http:', 'https:'), '--yes'], /Perhaps it speaks plain HTTP/],
       [['ftp://x'], /an HTTP address/],
       [[url, '--only', 'XYZ'], /--only takes sections and rules/],
+      [[url, '--details', 'CON-3/stall-delete'], /--details takes rules and cases.*CON-3\/stale-delete/],
       [[url, '--key', 'two words'], /--key takes a key without spaces/],
       [[url, '--header', 'nonsense'], /--header takes a header field/],
       [[url, '--openapi', '/nowhere.json', '--key', shop.key], /no OpenAPI document at \/nowhere\.json/],
       [[url, '--cacert', '/nowhere.pem'], /--cacert: \/nowhere\.pem cannot be read/],
       [[url, '--concurrency', 'many'], /--concurrency takes a number/],
+      [[url, '--seed', 'x'], /--seed takes the number/],
       [[url, '--collection', 'nothings', '--key', shop.key], /no collection nothings/],
       [[url, '--frob'], /unknown option/],
       [[], /missing required argument/],
@@ -207,6 +235,19 @@ describe('resourced check', () => {
     }
   })
 
+  it('stops and ends with 3 if the server dies', async () => {
+    let posts = 0
+    const planted = await startBefore(shop, {
+      plant: (server) => (request) => {
+        if (request.method === 'POST' && ++posts === 4) void planted.close()
+        return server(request)
+      },
+    })
+    const { code, err } = await check(url.replace(shop.serving.origin, planted.origin), '--key', shop.key, '--yes')
+    assert.equal(code, 3, err)
+    assert.match(err, /The server stopped answering, and the check stopped\. .*ECONNREFUSED/)
+  })
+
   it('ends at once when it is stopped twice', async () => {
     const silent = createServer(() => {})
     silent.listen(0, '127.0.0.1')
@@ -219,7 +260,8 @@ describe('resourced check', () => {
     const { code } = await end
     silent.closeAllConnections()
     silent.close()
-    assert.equal(code, 130)
+    // The second signal may end it (128 and 2, for a shell) before its own end does.
+    assert.ok(code === 130 || child.signalCode === 'SIGINT', `${code} ${child.signalCode}`)
   })
 
   it('hides its key in lists of processes', {

@@ -27,6 +27,10 @@ export interface PlantedAnswer {
   readonly body: string
   /** Bytes that follow the answer although it has no body. */
   readonly extra?: string
+  /** A body that goes on, such as a stream of events. */
+  readonly stream?: IncomingMessage
+  /** What becomes of the parts of such a body. */
+  readonly edit?: (text: string) => string
 }
 
 /** What the good server answers. */
@@ -128,14 +132,24 @@ function forward(target: string, { method, path, headers, body }: PlantedRequest
   return new Promise((resolve, reject) => {
     const to = { hostname, port, method, path, headers: sent, rejectUnauthorized: false }
     const request = open(to, async (incoming) => {
-      resolve({ status: incoming.statusCode ?? 0, headers: joined(incoming.headers), body: await textOf(incoming) })
+      const head = { status: incoming.statusCode ?? 0, headers: joined(incoming.headers) }
+      const isStream = head.headers['content-type']?.startsWith('text/event-stream')
+      resolve(isStream ? { ...head, body: '', stream: incoming } : { ...head, body: await textOf(incoming) })
     })
     request.on('error', reject).end(body)
   })
 }
 
-function write(outgoing: ServerResponse, { status, headers, body, extra }: PlantedAnswer): void {
+function write(outgoing: ServerResponse, { status, headers, body, extra, stream, edit }: PlantedAnswer): void {
   const { 'transfer-encoding': _, connection: __, ...rest } = headers
+  if (stream !== undefined) {
+    outgoing.writeHead(status, rest).flushHeaders()
+    // Messages are written whole.
+    stream.on('data', (part: Buffer) => outgoing.write(edit?.(part.toString()) ?? part))
+    stream.on('close', () => outgoing.end())
+    outgoing.on('close', () => stream.destroy())
+    return
+  }
   if (extra !== undefined) {
     const lines = Object.entries(rest).map(([name, value]) => `${name}: ${value}\r\n`)
     outgoing.socket?.end(`HTTP/1.1 ${status} \r\n${lines.join('')}\r\n${extra}`)

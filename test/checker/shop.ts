@@ -52,11 +52,12 @@ const shopWith = (rate: Rates) =>
           shelf_id: reference('shelves', { onDelete: 'restrict' }),
         },
         within: 'shelf_id',
+        events: true,
         deletion: { byFilter: true },
       },
       shelves: { fields: { label: { type: 'string', maxLength: 100, filter: true, sort: true } } },
       // Deleted for good.
-      notes: { fields: { text: { type: 'string', filter: true } }, deletion: { variant: 'hard' } },
+      notes: { fields: { text: { type: 'string', filter: true } }, deletion: { variant: 'hard' }, events: true },
       // Changes need a condition.
       contracts: { fields: { text: { type: 'string', filter: true } }, preconditions: 'required' },
       // Deletions are jobs.
@@ -83,6 +84,7 @@ const shopWith = (rate: Rates) =>
       diaries: {
         fields: { text: { type: 'string', filter: true }, owner_id: { type: 'string', readOnly: true } },
         owner: 'owner_id',
+        events: true,
         access: {
           create: 'anyone',
           ...Object.fromEntries(['read', 'update', 'delete'].map((action) => [action, ['role:admin', 'owner']])),
@@ -167,6 +169,8 @@ function profileOf(base: string): Profile {
     deprecated: base.replace(/v3$/, 'v2'),
     retired: base.replace(/v3$/, 'v1'),
     exports: ['json', 'ndjson', 'csv'],
+    events: ['notes', 'items', 'diaries'],
+    webhooks: true,
     versionField: 'API-Version',
     open: ['/health/live', '/health/ready'],
     disposable: true,

@@ -84,6 +84,28 @@ export type Step =
       readonly most: number
       readonly between?: readonly Step[]
     }
+  /** Repeats a request until the test holds, or for some seconds: what is judged may come a little later. */
+  | {
+      readonly kind: 'eventually'
+      readonly ask: Ask
+      readonly until: (seen: Observations) => boolean
+      readonly seconds: number
+    }
+  /**
+   * Opens streams of server-sent events, takes other steps once they are open, and closes the streams when the test of
+   * their text holds, or after some seconds.
+   */
+  | {
+      readonly kind: 'stream'
+      readonly as: string
+      readonly to: string
+      readonly headers?: Readonly<Record<string, string>>
+      readonly caller?: Caller
+      readonly times?: number
+      readonly between: readonly Step[]
+      readonly until?: (text: string, seen: Observations) => boolean
+      readonly seconds: number
+    }
   /** Reads the status of a job until the job has ended. */
   | { readonly kind: 'poll'; readonly as: string; readonly at: string; readonly seconds: number }
   /** Waits for the job of a step that was answered 202. */

@@ -49,9 +49,11 @@ export function defineEach<Element extends { readonly name: string }>(
   return list.map((each) => defineOne(`${begin}${each.name}`, draftOf(each)))
 }
 
-function isChanging(steps: readonly Step[]): boolean {
+/** Whether steps send requests that are not safe. */
+export function isChanging(steps: readonly Step[]): boolean {
   return steps.some((step) => {
     if (step.kind === 'create' || step.kind === 'outgrow') return true
+    if (step.kind === 'stream' && isChanging(step.between)) return true
     if (step.kind === 'bytes') return /^(?:POST|PUT|PATCH|DELETE)\b/.test(step.bytes)
     return requestsOf(step).some(({ request }) => /^(?:POST|PUT|PATCH|DELETE)$/.test(request.method))
   })
@@ -67,7 +69,10 @@ export function requestsOf(step: Step): readonly Ask[] {
     case 'together':
       return step.asks
     case 'walk':
+    case 'stream':
       return (step.between ?? []).flatMap(requestsOf)
+    case 'eventually':
+      return [step.ask]
     case 'exhaust':
       return [{ kind: 'ask', as: step.as, request: step.request, isPreparation: false }]
     default:
@@ -92,12 +97,15 @@ const byText: readonly (readonly [pattern: RegExp, need: Need])[] = [
   [/«deprecated»/, 'deprecated'],
   [/«version-field»/, 'version-field'],
   [/«base»\/exports/, 'exports'],
+  [/«base»\/events/, 'events'],
+  [/«base»\/webhooks/, 'webhooks'],
   [/"caller":"wrong"/, 'key'],
   [/"caller":"other"/, 'other'],
   [/"from":"change"|"plus":"change"/, 'change'],
   [/"from":"part"/, 'object'],
   [/"like":/, 'unique'],
   [/include_deleted=/, 'soft'],
+  [/"«(?:collection|[^«»|]*\|path)»\/"/, 'slashless'],
   [/[?&]page=/, 'page'],
   [/[?&]offset=/, 'offset'],
   [/[?&]q=/, 'search'],

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import { altered } from '../client/credentials.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf, linksOf } from '../client/exchange.ts'
+import { messagesIn } from '../client/stream-messages.ts'
 import { basePath, type CollectionProfile, versionsIn } from '../profile/profile.ts'
 import { memberPointer, valueAt } from '../values/json.ts'
 import { type CaseState, type CreatedRecord, NotApplicable, NotSetUp } from './case.ts'
@@ -74,6 +75,7 @@ const ofAnswer = {
     return isOwn ? encodeURIComponent(String(id)) : undefined
   },
   next: (answer, { known, detail }) => cursorIn(answer, known.profile.names.next, detail),
+  message: (answer) => messagesIn(answer.body).at(-1)?.id,
   previous: (answer, { known }) => cursorIn(answer, known.profile.names.previous),
 } satisfies Record<string, (answer: Answer, context: AnswerContext) => unknown>
 

@@ -12,6 +12,8 @@ import { type MemberKind, memberOf, nestingOf, objectMemberOf, parentOf } from '
 /** Which callers a run has. */
 export interface Callers {
   readonly hasKey: boolean
+  /** Whether the credential is sent in another scheme than Bearer. */
+  readonly hasOtherScheme?: boolean
   /** Whether there is a second credential, of a caller without permissions. */
   readonly hasOther: boolean
 }
@@ -24,13 +26,14 @@ export type Need = ServerNeed | CollectionNeed
 
 type ServerTest = readonly [test: (profile: Profile, callers: Callers) => boolean, why: string]
 type CollectionTest = readonly [
-  test: (collection: CollectionProfile, profile: Pick<Profile, 'collections'>) => boolean,
+  test: (collection: CollectionProfile, profile: Pick<Profile, 'collections' | 'events'>) => boolean,
   /** What a collection has or does that passes the test: "no collection …". */
   says: string,
 ]
 
 export const serverNeeds = {
   key: [(_, { hasKey }) => hasKey, 'no credential was given (--key)'],
+  bearer: [(_, { hasOtherScheme }) => hasOtherScheme !== true, 'the credential that was given is of another scheme'],
   other: [(_, { hasOther }) => hasOther, 'no credential of a caller without permissions was given (--other-key)'],
   origin: [({ origin }) => origin !== undefined, 'the profile names no origin whose pages may read responses'],
   document: [({ document }) => /^https?:/.test(document ?? ''), 'no OpenAPI document was found at an address'],
@@ -38,6 +41,7 @@ export const serverNeeds = {
   retired: [({ retired }) => retired !== undefined, 'the profile names no version past its sunset'],
   open: [({ open }) => open.length > 0, 'the profile names no path that answers without a credential'],
   exports: [({ exports = [] }) => exports.length > 0, 'the profile names no format in which collections are exported'],
+  webhooks: [({ webhooks }) => webhooks === true, 'the server offers no webhooks (POST /webhooks with url and events)'],
   disposable: [
     ({ disposable }) => disposable === true,
     'a careless server could take the request as "delete everything", and the profile does not say that its ' +
@@ -67,6 +71,7 @@ export const collectionNeeds = {
   restore: [can('restore'), 'has restore'],
   'bulk-delete': [can('bulk-delete'), 'has bulk-delete'],
   'delete-by-filter': [can('delete-by-filter'), 'takes DELETE with a filter'],
+  slashless: [({ slashes = [] }) => slashes.length === 0, 'is at a path without a slash at the end'],
   page: [({ pages }) => pages.includes('page'), 'has pages by number'],
   offset: [({ pages }) => pages.includes('offset'), 'has pages by offset'],
   cursor: [({ pages }) => pages.includes('cursor'), 'has pages by cursor'],
@@ -77,6 +82,9 @@ export const collectionNeeds = {
   search: [({ search }) => search !== undefined, 'can be searched'],
   sort: [({ sorts }) => sorts.length > 0, 'can be sorted'],
   filter: [({ filters }) => filters.length > 0, 'can be filtered'],
+  sorted: [({ sorts }) => sorts.length > 0, 'can be sorted'],
+  fields: [can('list'), 'can be listed'],
+  protected: [can('list'), 'can be listed'],
   ranked: [has('ranked'), 'can be sorted by a member with two known values'],
   measured: [has('measured'), 'can be filtered by a number with two known values'],
   emptied: [has('emptied'), 'can be filtered by a member that may be left out'],
@@ -102,6 +110,10 @@ export const collectionNeeds = {
   ],
   children: [({ children }) => isSome(children), 'has collections below its records'],
   nested: [(it, profile) => nestingOf(it, profile) !== undefined, 'is shown below the records to which it refers'],
+  events: [
+    ({ name }, { events = [] }) => events.includes(name),
+    'has events (GET /events with the parameters collection, record and kind)',
+  ],
   object: [(it) => objectMemberOf(it) !== undefined, 'has a member that is an object with two members or more'],
   soft: [({ deletion }) => deletion === 'soft', 'keeps deleted records'],
   hard: [({ deletion }) => deletion === 'hard', 'deletes for good'],

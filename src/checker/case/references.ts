@@ -70,6 +70,11 @@ export class Reference {
     return this.#token('previous')
   }
 
+  /** The id of the last message of a stream. */
+  get messageId(): string {
+    return this.#token('message')
+  }
+
   /** The value of a header field. */
   field(name: string): string {
     return this.#token('field', name)

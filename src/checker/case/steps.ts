@@ -1,7 +1,9 @@
 /** The steps of cases. */
 import type { JsonObject } from '../values/json.ts'
-import type { Ask, Body, Step } from './case.ts'
+import type { Ask, Body, Observations, Step } from './case.ts'
 import { type More, Reference, type Target } from './references.ts'
+
+type StreamStep = Extract<Step, { readonly kind: 'stream' }>
 
 /** A request that prepares the case: if it fails, the case could not be set up. */
 export function setUp(ask: Ask): Ask {
@@ -36,6 +38,16 @@ export function simultaneous(count: number, ask: Ask): Step {
 /** Reads page after page by cursor, starting at an address. */
 export function walk(as: Reference, from: string, most = 20, between: readonly Step[] = []): Step {
   return { kind: 'walk', as: as.name, from, most, between }
+}
+
+/** Repeats a request until the test holds: the case judges the last response, whatever it is. */
+export function eventually(ask: Ask, until: (seen: Observations) => boolean, seconds = 5): Step {
+  return { kind: 'eventually', ask, until, seconds }
+}
+
+/** Opens a stream of server-sent events. Its response is known as `as`, with what was received of it. */
+export function stream(as: Reference, to: string, more: Omit<StreamStep, 'kind' | 'as' | 'to'>): Step {
+  return { kind: 'stream', as: as.name, to, ...more }
 }
 
 const job = new Reference('job')

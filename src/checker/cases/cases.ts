@@ -13,6 +13,9 @@ import { answerCases, goneCases } from './deletion/gone.ts'
 import { restoreCases } from './deletion/restore.ts'
 import { documents } from './documents.ts'
 import { errors } from './errors/errors.ts'
+import { eventCases } from './events/reading.ts'
+import { streamCases } from './events/streams.ts'
+import { webhookCases } from './events/webhooks.ts'
 import { ranges } from './heads/ranges.ts'
 import { preparing, same } from './heads/same.ts'
 import { exportCases } from './jobs/exports.ts'
@@ -75,6 +78,7 @@ export const casesByPrefix = {
   ],
   JOB: [...jobCases, ...exportCases],
   AUT: [...authentication, ...permissions, ...ownRecords],
+  EVT: [...eventCases, ...streamCases, ...webhookCases],
   ERR: errors,
   LIM: limits,
   VER: versions,

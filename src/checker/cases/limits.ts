@@ -2,12 +2,15 @@
 import { type Expectation, NotSetUp, type Step } from '../case/case.ts'
 import { define } from '../case/define.ts'
 import { answerOf, field, finding, status, unless } from '../case/expect.ts'
-import { again, last, list, listings, many } from '../case/names.ts'
+import { again, last, list, listings, many, one } from '../case/names.ts'
+import { applicableWhere } from '../case/preconditions.ts'
 import { collection, Reference } from '../case/references.ts'
-import { body, simultaneous } from '../case/steps.ts'
-import { type Answer, fieldOf } from '../client/exchange.ts'
+import { body, create, simultaneous } from '../case/steps.ts'
+import { type Answer, fieldOf, jsonOf } from '../client/exchange.ts'
+import { valueAt } from '../values/json.ts'
 
 const [large, long, deep] = Reference.named('large', 'long', 'deep')
+const [short, shallow] = Reference.named('short', 'shallow')
 
 /** Sends requests with an invalid credential until the rate limit is reached. */
 const tooOften: Step = {
@@ -94,8 +97,8 @@ export const limits = define({
   },
   'LIM-3/address': {
     title: 'An address of ten thousand bytes is refused with 414',
-    steps: [long.get(`${collection}?no-such=${'x'.repeat(10_000)}`)],
-    expect: [status(long, 414)],
+    steps: [short.get(`${collection}?no-such=x`), long.get(`${collection}?no-such=${'x'.repeat(10_000)}`)],
+    expect: [isForThis(long, short, 'an unknown parameter is refused, however long'), status(long, 414)],
     remedy: 'Bound the length of addresses, and answer 414 beyond.',
   },
   'LIM-3/fields': {
@@ -105,9 +108,13 @@ export const limits = define({
     remedy: 'Bound the size of the header section, and answer 431 beyond (RFC 6585 section 5).',
   },
   'LIM-3/depth': {
-    title: 'JSON that is nested a thousand times is refused with 400',
-    steps: [deep.post(collection, body.text(`{"no-such":${'['.repeat(200)}${']'.repeat(200)}}`))],
-    expect: [status(deep, 400)],
+    title: 'JSON that is nested 200 times is refused with 400',
+    steps: [
+      create(one),
+      shallow.post(collection, { ...body.example, with: { 'no-such': [] } }),
+      deep.post(collection, { ...body.example, with: { 'no-such': nested(200) } }),
+    ],
+    expect: [isForThis(deep, shallow, 'a body with an unknown member is refused, however deep'), status(deep, 400)],
     remedy: 'Bound the depth of JSON before anything walks through it, and answer 400 beyond.',
   },
   'LIM-5/words': {
@@ -117,6 +124,21 @@ export const limits = define({
     remedy: 'Bound how many different words a search may have: each of them costs a look into an index.',
   },
 })
+
+/** A value in so many arrays. */
+function nested(depth: number): unknown {
+  return depth === 0 ? [] : [nested(depth - 1)]
+}
+
+/** The case is applicable only if the request is not refused in the same way without its fault. */
+function isForThis(step: Reference, sound: Reference, otherwise: string): Expectation {
+  return applicableWhere((seen) => {
+    const [faulty, plain] = [step, sound].map((each) => seen.of(each).answer)
+    const { code } = seen.profile.names
+    if (faulty === undefined || plain === undefined || plain.status < 400 || faulty.status !== plain.status) return true
+    return valueAt(jsonOf(faulty), code) !== valueAt(jsonOf(plain), code)
+  }, otherwise)
+}
 
 /** The status is none of these. */
 function statusNot(step: Reference, ...unwanted: readonly number[]): Expectation {

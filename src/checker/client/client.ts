@@ -8,6 +8,7 @@ import { connect, isIP } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { type Answer, type Asked, type Exchange, type Fields, fieldOf } from './exchange.ts'
+import { answersIn, beginningIn, fieldsIn } from './responses-in.ts'
 
 /** Options of a client. */
 export interface ClientOptions {
@@ -25,6 +26,23 @@ export interface ClientOptions {
   readonly onPause?: ((seconds: number) => void) | undefined
 }
 
+/** The number of requests in a row without a response after which a server is lost. */
+const mostUnanswered = 10
+
+/**
+ * Watches whether the server still answers.
+ *
+ * @param onLost is called once, with the reason of the last failure
+ */
+export function watchForLoss(client: Client, onLost: (reason: string) => void): void {
+  let unanswered = 0
+  client.watch(({ answer, failure = '', asked }) => {
+    if (answer !== undefined) unanswered = 0
+    // Servers may close the connection of a request that no client would send.
+    else if (asked.bytes === undefined && failure !== 'stopped' && ++unanswered === mostUnanswered) onLost(failure)
+  })
+}
+
 /** Options of one request. */
 export interface SendOptions {
   /** Return a 429 instead of waiting and repeating the request. */
@@ -36,6 +54,8 @@ export interface SendOptions {
 /** The longest pause on one 429, in seconds. */
 const longestPause = 120
 const mostPauses = 5
+/** How long a stream is read at most, in seconds. */
+const longestStream = 60
 /** How long a stopped run waits for the response to a changing request, in milliseconds. */
 const mostAfterStop = 5_000
 const idempotent = /^(?:GET|HEAD|OPTIONS|PUT|DELETE)$/
@@ -57,6 +77,8 @@ export class Client {
   readonly #listeners = new Set<(exchange: Exchange) => void>()
   /** Number of requests that were sent. */
   count = 0
+  /** Gives an address the form that the server expects. */
+  form: (url: string) => string = (url) => url
 
   constructor(options: ClientOptions = {}) {
     this.#options = options
@@ -76,7 +98,8 @@ export class Client {
   }
 
   /** Sends a request. Repeats it after a pause if the server answers 429. */
-  async send(step: string, asked: Asked, { noRetry = false, atOnce = false }: SendOptions = {}): Promise<Exchange> {
+  async send(step: string, request: Asked, { noRetry = false, atOnce = false }: SendOptions = {}): Promise<Exchange> {
+    const asked = { ...request, url: this.form(request.url) }
     for (let pauses = 0; ; pauses++) {
       if (!noRetry) await this.#pause()
       const exchange = atOnce ? await this.#ask(step, asked) : await this.#inTurn(() => this.#ask(step, asked))
@@ -92,9 +115,47 @@ export class Client {
   /** Sends bytes on a connection of their own. Returns an exchange for each response, at least one. */
   async bytes(step: string, url: string, bytes: string, seconds: number): Promise<Exchange[]> {
     this.count++
-    const exchanges = await this.#inTurn(() => sendBytes(step, url, bytes, { ...this.#options, seconds }))
+    const sent = this.#formed(url, bytes)
+    const exchanges = await this.#inTurn(() => sendBytes(step, url, sent, { ...this.#options, seconds }))
     for (const listener of this.#listeners) for (const exchange of exchanges) listener(exchange)
     return exchanges
+  }
+
+  /**
+   * Opens a stream: a response whose body goes on until the signal closes it.
+   *
+   * @param bytes the request
+   * @param received is called with the response as far as it was received
+   */
+  async stream(
+    step: string,
+    url: string,
+    bytes: string,
+    { signal, received }: { readonly signal: AbortSignal; readonly received: (beginning: Answer) => void },
+  ): Promise<Exchange> {
+    this.count++
+    const stop = AbortSignal.any([signal, ...(this.#options.signal === undefined ? [] : [this.#options.signal])])
+    const onText = (text: string) => {
+      const beginning = beginningIn(text)
+      if (beginning !== undefined) received(beginning)
+    }
+    const sent = await sendBytes(step, url, this.#formed(url, bytes), {
+      ...this.#options,
+      signal: stop,
+      seconds: longestStream,
+      onText,
+    })
+    const exchange = sent[0] as Exchange
+    const answer = exchange.answer ?? beginningIn(exchange.rest ?? '')
+    const whole = answer === undefined ? exchange : { ...exchange, answer, failure: undefined }
+    for (const listener of this.#listeners) listener(whole)
+    return whole
+  }
+
+  /** Bytes whose request line has the address in the form that the server expects. */
+  #formed(url: string, bytes: string): string {
+    const { origin } = new URL(url)
+    return bytes.replace(/(?<=^[A-Z]+ )\/\S*/, (path) => this.form(origin + path).slice(origin.length))
   }
 
   close(): void {
@@ -162,7 +223,10 @@ export class Client {
       } catch (error) {
         return fail(error as Error)
       }
-      request.setTimeout(patience, () => request.destroy(new Error(`no answer within ${patience / 1_000} seconds`)))
+      // A timeout of the socket would not do: that of the idle connection may fire after its next request was sent.
+      const late = new Error(`no answer within ${patience / 1_000} seconds`)
+      const timer = setTimeout(() => request.destroy(late), patience)
+      request.on('close', () => clearTimeout(timer))
       const end = () => request.destroy(new Error('stopped'))
       // Without its response, nothing shows which record a request created.
       const stop = () => (/^(?:GET|HEAD|OPTIONS)$/.test(asked.method) ? end() : setTimeout(end, mostAfterStop).unref())
@@ -244,12 +308,33 @@ export async function request(
   return client.send('', asked)
 }
 
+const mostRedirects = 3
+
+/** Reads an address. Follows redirects on the same server: a credential is sent to no other. */
+export async function requestFollowing(requester: Requester, url: string, parts: RequestParts = {}): Promise<Exchange> {
+  let exchange = await request(requester, 'GET', url, parts)
+  for (let count = 0; count < mostRedirects; count++) {
+    const { answer, asked } = exchange
+    const location = answer && [301, 302, 307, 308].includes(answer.status) ? fieldOf(answer, 'Location') : undefined
+    const target = location === undefined ? null : URL.parse(location, asked.url)
+    if (target === null || target.origin !== new URL(url).origin) break
+    exchange = await request(requester, 'GET', target.href, parts)
+  }
+  return exchange
+}
+
+interface BytesOptions extends ClientOptions {
+  readonly seconds: number
+  /** Is called with all that was received. */
+  readonly onText?: (received: string) => void
+}
+
 /** Sends bytes, one for each character. Returns an exchange for each final response, at least one. */
 function sendBytes(
   step: string,
   url: string,
   bytes: string,
-  { seconds, insecure, ca, signal }: ClientOptions & { readonly seconds: number },
+  { seconds, insecure, ca, signal, onText }: BytesOptions,
 ): Promise<Exchange[]> {
   const { protocol, hostname, port } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
@@ -282,6 +367,7 @@ function sendBytes(
     socket.on('close', () => signal?.removeEventListener('abort', stop))
     socket.on('data', (chunk: Buffer) => {
       received += chunk.toString('latin1')
+      onText?.(received)
     })
     socket.on('error', (error) => {
       failure = error.message
@@ -303,55 +389,5 @@ function askedOf(url: string, bytes: string): Asked {
     fields,
     body: body || undefined,
     bytes,
-  }
-}
-
-function fieldsIn(lines: readonly string[]): Fields {
-  return lines.flatMap((line) => {
-    const colon = line.indexOf(':')
-    return colon > 0 ? [[line.slice(0, colon), line.slice(colon + 1).trim()] as const] : []
-  })
-}
-
-/** The complete responses in the received bytes, and the rest. */
-function answersIn(received: string, method: string): { readonly answers: Answer[]; readonly rest: string } {
-  const answers: Answer[] = []
-  let index = 0
-  while (index < received.length) {
-    const end = received.indexOf('\r\n\r\n', index)
-    const [first = '', ...lines] = received.slice(index, end).split('\r\n')
-    const found = /^HTTP\/(1\.[01]) (\d{3})/.exec(first)
-    if (end < 0 || found === null) break
-    const fields = fieldsIn(lines)
-    const status = Number(found[2])
-    const body = bodyIn(received.slice(end + 4), { status, method, fields })
-    if (body === undefined) break
-    answers.push({ status, version: found[1] as string, fields, body: Buffer.from(body.text, 'latin1').toString() })
-    index = end + 4 + body.length
-  }
-  return { answers, rest: received.slice(index) }
-}
-
-/** The body of a response and its length in bytes; `undefined` if it is incomplete. */
-function bodyIn(
-  rest: string,
-  { status, method, fields }: { readonly status: number; readonly method: string; readonly fields: Fields },
-): { readonly text: string; readonly length: number } | undefined {
-  const of = (name: string) => fields.find(([each]) => each.toLowerCase() === name)?.[1]
-  if (method === 'HEAD' || status < 200 || status === 204 || status === 304) return { text: '', length: 0 }
-  const length = of('content-length')
-  if (length !== undefined) {
-    return rest.length < Number(length) ? undefined : { text: rest.slice(0, Number(length)), length: Number(length) }
-  }
-  if (of('transfer-encoding') !== 'chunked') return { text: rest, length: rest.length }
-  let text = ''
-  let index = 0
-  while (true) {
-    const end = rest.indexOf('\r\n', index)
-    const size = Number.parseInt(rest.slice(index, end), 16)
-    if (end < 0 || Number.isNaN(size) || rest.length < end + 2 + size + 2) return undefined
-    text += rest.slice(end + 2, end + 2 + size)
-    index = end + 2 + size + 2
-    if (size === 0) return { text, length: index }
   }
 }

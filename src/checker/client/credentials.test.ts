@@ -22,7 +22,17 @@ test('SEC-3: reports contain neither the credential nor the altered one', () => 
     ],
   } as const
   const result = {
-    ...{ id: 'AUT-1/altered', title: '', level: 'must', mend: '', verdict: 'fails', why: '', collection: 'cities' },
+    ...{
+      id: 'AUT-1/altered',
+      title: '',
+      tier: 'safety',
+      section: '',
+      level: 'must',
+      mend: '',
+      verdict: 'fails',
+      why: '',
+      collection: 'cities',
+    },
     ...{ findings: [], exchanges: [{ step: 'list', asked, milliseconds: 1 }], milliseconds: 1 },
   } as const satisfies CaseResult
   const text = JSON.stringify(redactor({ KEY: credential })(result))

@@ -11,6 +11,11 @@ export function keyOf(credential: Fields): string | undefined {
   return credential[0] && secretIn(credential[0][1])
 }
 
+/** Whether a credential is sent in Authorization, in another scheme than Bearer. */
+export function isOtherScheme(credential: Fields): boolean {
+  return credential.some(([name, value]) => name.toLowerCase() === 'authorization' && !/^bearer /i.test(value))
+}
+
 /** A secret with another character in its middle. At the end of an encoded text a change may mean the same. */
 export function altered(key: string): string {
   const middle = Math.floor(key.length / 2)

@@ -39,7 +39,9 @@ export function describeCollection(
   const changeable = members.filter((each) => isFree(each) && isChangeable(candidate, each, schemas[each]))
   const withoutMarker = changeable.filter((each) => each !== marker)
   const collection: CollectionProfile = {
+    ...(candidate.names && { names: candidate.names }),
     ...{ name, path, operations, id, references, unique, required, schemas, example, marker },
+    ...(candidate.slashes.length > 0 && { slashes: candidate.slashes }),
     sequential: sequenceOf(candidate, id),
     // The checker finds its records by the marker.
     change: valuesOf(withoutMarker.length > 0 ? withoutMarker : changeable, (each) =>
@@ -282,7 +284,7 @@ function ranked(members: readonly string[], example: JsonObject = {}, rank: (mem
 const irregular: Readonly<Record<string, string>> = { people: 'person', children: 'child', men: 'man', women: 'woman' }
 
 /** `country` for `countries`. */
-function singular(plural: string): string {
+export function singular(plural: string): string {
   const found = irregular[plural]
   if (found !== undefined) return found
   if (/ies$/.test(plural)) return plural.replace(/ies$/, 'y')

@@ -2,13 +2,22 @@
  * Discovers a server from its address, with safe requests only: finds its OpenAPI document or guesses, excludes what
  * must not be touched, describes its collections, and completes them with the entries of a profile file.
  */
-import { type Requester, request } from '../client/client.ts'
+import { type Requester, request, requestFollowing } from '../client/client.ts'
 import { type Answer, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
-import { CannotCheck, type CollectionProfile, mergeProfile, type Operation, type Profile } from '../profile/profile.ts'
+import {
+  addressForm,
+  CannotCheck,
+  type CollectionProfile,
+  mergeProfile,
+  type Names,
+  type Operation,
+  type Profile,
+} from '../profile/profile.ts'
 import { countOfNeeds, narrowMembers } from '../run/choose-collections.ts'
 import { schemaOf } from '../values/generate.ts'
 import { objectOf } from '../values/json.ts'
 import { serverPaths } from '../values/openapi.ts'
+import { randomText } from '../values/random.ts'
 import { describeCollection, identifierIn } from './describe.ts'
 import { type DiscoveryOptions, openServer } from './open-server.ts'
 import { bareCandidate, type Candidate, type Document, expandSchema, isCalled, pathsOf } from './openapi.ts'
@@ -37,10 +46,11 @@ export async function discover(requester: Requester, options: DiscoveryOptions):
 
   // 2. The collections to check: those of the document, and those that the user or links of the root name.
   const selection = new Selection(only, given.collections, described.candidates)
-  const included = described.candidates.filter((each) => selection.includes(each))
-  const unknown = selection.paths.filter((path) => !described.candidates.some((each) => isCalled(each, path)))
-  if (described.candidates.length === 0 && unknown.length === 0) {
-    unknown.push(...(await linkedPaths(requester, base)).filter((path) => selection.includes(bareCandidate(path))))
+  const documented = described.candidates.map((each) => selection.rename(each))
+  const included = documented.filter((each) => selection.includes(each))
+  const unknown = selection.named.filter(({ path }) => !documented.some((each) => isCalled(each, path)))
+  if (documented.length === 0 && unknown.length === 0) {
+    unknown.push(...(await linkedCandidates(requester, base)).filter((each) => selection.includes(each)))
   }
 
   // 3. What their lists show.
@@ -51,27 +61,30 @@ export async function discover(requester: Requester, options: DiscoveryOptions):
   )
   const candidates = [...listed, ...guessed]
 
-  // 4. The profile: descriptions of the collections, names in responses, and the entries of the user.
-  const used = selection.withReferences(candidates).filter((each) => selection.includes(each))
-  const collections = used.map((each) => describeCollection(each, used))
-  const unknownPath = `${base}/no-such-collection-${Date.now().toString(36)}`
+  const unknownPath = `${base}/no-such-collection-${randomText()}`
   const { answer: error } = await request(requester, 'GET', unknownPath)
+
+  // 4. The profile: descriptions of the collections, names in responses, and the entries of the user.
+  const names = namesOf(candidates, document, error)
+  const used = selection
+    .withReferences(candidates)
+    .filter((each) => selection.includes(each))
+    .map((each) => withOwnNames(each, names))
+  const collections = used.map((each) => describeCollection(each, used))
   const found: Profile = {
     base,
     collections: collections.map(({ collection }) => collection),
-    names: namesOf(candidates, document, error),
+    names,
     document: document?.url,
     open: document === undefined ? [] : await openPaths(requester, document, base),
     ...(document === undefined ? {} : featuresOf(document)),
   }
   const profile = sortCollections(mergeProfile(found, given))
+  requester.client.form = addressForm(profile)
   if (profile.collections.length === 0)
     throw new CannotCheck(nothingFound(address, document, only, exclusionNotices(selection.excluded)))
   const notices = [
     ...exclusionNotices(selection.excluded.filter(({ name }) => selection.isWanted({ name, path: `/${name}` }))),
-    ...(used.some(({ hasSlash }) => hasSlash)
-      ? ['The document writes paths with a slash at their end. The checker sends requests without it.']
-      : []),
     ...collections.flatMap((each) => each.notices),
   ]
   return { profile, notices, guessed: new Set(guessed.map(({ name }) => name)) }
@@ -79,21 +92,45 @@ export async function discover(requester: Requester, options: DiscoveryOptions):
 
 const mostLists = 60
 
-/** Requests the lists of candidates and of paths that no document describes. */
+/** Requests the lists of candidates and of collections that no document describes. */
 async function readLists(
   requester: Requester,
   base: string,
   candidates: readonly Candidate[],
-  unknownPaths: readonly string[],
+  unknown: readonly Candidate[],
 ): Promise<{ readonly listed: readonly Candidate[]; readonly guesses: readonly Candidate[] }> {
   let left = mostLists
-  const read = (candidate: Candidate) =>
-    left-- > 0 ? readList(requester, base + candidate.path).then((listed) => ({ ...candidate, listed })) : candidate
+  const read = (candidate: Candidate) => (left-- > 0 ? readCandidate(requester, base, candidate) : candidate)
   const [listed, guesses] = await Promise.all([
     Promise.all(candidates.map((each) => (each.operations.includes('list') ? read(each) : each))),
-    Promise.all([...new Set(unknownPaths)].map((path) => read(bareCandidate(path)))),
+    Promise.all(unknown.filter((each) => unknown.find(({ path }) => path === each.path) === each).map(read)),
   ])
   return { listed, guesses }
+}
+
+/** Requests the list of a candidate. If the server redirects the request, the list is where it leads. */
+async function readCandidate(requester: Requester, base: string, candidate: Candidate): Promise<Candidate> {
+  const url = addressOf(base, candidate)
+  const listed = await readList(requester, url)
+  const { url: target } = listed.exchange.asked
+  const isMoved = target !== url && listed.names !== undefined && target.startsWith(`${base}/`)
+  if (!isMoved) return { ...candidate, listed }
+  const path = target.slice(base.length).replace(/[?#].*$/, '')
+  const others = candidate.slashes.filter((each) => each !== 'collection')
+  const slashes = path.endsWith('/') ? (['collection', ...others] as const) : others
+  return { ...candidate, path: path.replace(/\/+$/, ''), slashes, listed }
+}
+
+/** The address of a candidate, or of one of its records. */
+function addressOf(base: string, { path, slashes }: Candidate, id?: string): string {
+  const record = id === undefined ? '' : `/${encodeURIComponent(id)}`
+  return base + path + record + (slashes.includes(id === undefined ? 'collection' : 'record') ? '/' : '')
+}
+
+/** A candidate whose list holds records elsewhere than most: `{"orders": […]}`. */
+function withOwnNames(candidate: Candidate, { items: usual }: Names): Candidate {
+  const items = candidate.listed?.names?.items
+  return items === undefined || items === usual ? candidate : { ...candidate, names: { items } }
 }
 
 function checkAccess({ credential }: Requester, candidates: readonly Candidate[], rootStatus: number): void {
@@ -126,12 +163,23 @@ function featuresOf({ root }: Document): Partial<Profile> {
   const versionField = parameters.find(
     (each) => each.in === 'header' && /^(?:x-)?(?:api|accept)-version$/i.test(each.name),
   )?.name
-  const body = paths.find(({ path }) => /\/exports$/.test(path))?.endpoints.get('POST')?.body
-  const properties = objectOf(body && expandSchema(root, body['schema'])['properties'])
+  const endpoint = (method: string, path: RegExp) => paths.find((each) => path.test(each.path))?.endpoints.get(method)
+  const bodyOf = (path: RegExp) => {
+    const body = endpoint('POST', path)?.body
+    return objectOf(body && expandSchema(root, body['schema'])['properties'])
+  }
+  const properties = bodyOf(/\/exports$/)
   const formats = objectOf(properties['format'])['enum']
+  // Many interfaces have events of another kind, such as concerts.
+  const filters = new Map(endpoint('GET', /\/events$/)?.parameters.map(({ name, schema }) => [name, schema]))
+  const { items, enum: single } = filters.get('collection') ?? {}
+  const collections = filters.has('record') && filters.has('kind') ? (single ?? objectOf(items)['enum']) : []
+  const webhook = bodyOf(/\/webhooks$/)
   return {
     ...(versionField !== undefined && { versionField }),
     ...(Array.isArray(formats) && 'collection' in properties && { exports: formats.map(String) }),
+    ...(Array.isArray(collections) && collections.length > 0 && { events: collections.map(String) }),
+    ...(['url', 'events', 'active'].every((name) => name in webhook) && { webhooks: true }),
   }
 }
 
@@ -174,17 +222,20 @@ function nothingFound(
 
 const mostLinks = 30
 
-/** Paths below the base that the response at the base links to. */
-async function linkedPaths(requester: Requester, base: string): Promise<string[]> {
-  const { answer } = await request(requester, 'GET', `${base}/`)
+/** Candidates below the base to which the response at the base links. */
+async function linkedCandidates(requester: Requester, base: string): Promise<Candidate[]> {
+  const { answer } = await requestFollowing(requester, `${base}/`)
   if (answer === undefined || answer.status >= 400) return []
   const found = [...targetsIn(answer)].flatMap((target) => {
     const url = URL.parse(target, `${base}/`)
     if (url === null || !url.href.startsWith(`${base}/`)) return []
-    const path = url.pathname.slice(new URL(base).pathname.replace(/\/$/, '').length).replace(/\/+$/, '')
-    return /^(?:\/[\w-]+)+$/.test(path) ? [path] : []
+    const path = url.pathname.slice(new URL(base).pathname.replace(/\/$/, '').length)
+    return /^(?:\/[\w-]+)+\/?$/.test(path) ? [path] : []
   })
-  return [...new Set(found)].slice(0, mostLinks)
+  return [...new Set(found)].slice(0, mostLinks).map((path) => ({
+    ...bareCandidate(path.replace(/\/$/, '')),
+    slashes: path.endsWith('/') ? ['collection'] : [],
+  }))
 }
 
 function* targetsIn(answer: Answer): Generator<string> {
@@ -213,12 +264,17 @@ async function guessCandidate(requester: Requester, base: string, candidate: Can
   const idName = first && identifierIn(first, candidate.name)
   const example =
     first && Object.fromEntries(Object.entries(first).filter(([name]) => name !== idName && !setByServer.test(name)))
+  const id = first && idName ? String(first[idName]) : undefined
+  const record =
+    id === undefined ? undefined : (await requestFollowing(requester, addressOf(base, candidate, id))).asked
+  const slashes = record?.url.endsWith('/') ? [...candidate.slashes, 'record' as const] : candidate.slashes
+  const located = { ...candidate, slashes }
   return {
-    ...{ ...candidate, idName, example, record: first && schemaOf(first) },
+    ...{ ...located, idName, example, record: first && schemaOf(first) },
     operations: await offeredOperations(
       requester,
-      base + candidate.path,
-      first && idName ? String(first[idName]) : undefined,
+      addressOf(base, located),
+      id === undefined ? undefined : addressOf(base, located, id),
     ),
     creation: example ? schemaOf(example) : { type: 'object', properties: {} },
   }
@@ -233,7 +289,11 @@ const recordMethods = [
 ] as const
 
 /** Operations that `Allow` names. If the server sends no `Allow`, all usual ones. */
-async function offeredOperations(requester: Requester, url: string, id: string | undefined): Promise<Operation[]> {
+async function offeredOperations(
+  requester: Requester,
+  url: string,
+  onRecord: string | undefined,
+): Promise<Operation[]> {
   const offered = async (methods: readonly (readonly [string, Operation])[], at: string | undefined) => {
     const answer = at === undefined ? undefined : (await request(requester, 'OPTIONS', at)).answer
     const allow =
@@ -244,6 +304,5 @@ async function offeredOperations(requester: Requester, url: string, id: string |
         : undefined
     return methods.flatMap(([method, operation]) => ((allow?.includes(method) ?? true) ? [operation] : []))
   }
-  const onRecord = id === undefined ? undefined : `${url}/${encodeURIComponent(id)}`
   return ['list', ...(await offered(listMethods, url)), ...(await offered(recordMethods, onRecord))]
 }

@@ -3,10 +3,11 @@
  * on the server the paths of the document begin.
  */
 import { readFile } from 'node:fs/promises'
-import { type Requester, request } from '../client/client.ts'
-import { type Answer, fieldOf, isSuccess } from '../client/exchange.ts'
+import { type Requester, request, requestFollowing } from '../client/client.ts'
+import { isSuccess } from '../client/exchange.ts'
 import { CannotCheck, type PartialProfile } from '../profile/profile.ts'
 import { serverPaths } from '../values/openapi.ts'
+import { documentIn, documentLinks } from './document-links.ts'
 import { type Candidate, candidatesIn, type Document, readDocument } from './openapi.ts'
 
 /** What a user says about the server. */
@@ -44,7 +45,21 @@ const usualPaths = [
   ...['openapi.json', 'openapi.yaml', 'openapi.yml', 'swagger.json', 'docs/openapi.json', 'api/openapi.json'],
   ...['v3/api-docs', 'documentation/json', 'api-json', 'api-docs', 'api-docs.json', 'docs/json', 'docs/api.json'],
   ...['openapi/v1.json', 'swagger/v1/swagger.json', 'schema', 'api/schema', 'openapi', 'docs/swagger.json'],
+  ...['docs-json', 'swagger-json', 'api/docs-json', 'swagger/json', 'swagger/doc.json', 'v2/api-docs', 'q/openapi'],
+  ...['server/specs/oas', 'docs.jsonopenapi', 'explorer/openapi.json', 'apispec_1.json', 'spec.json'],
   '.well-known/openapi.json',
+  // Pages for people, which name the document.
+  ...[
+    'docs',
+    'api/docs',
+    'swagger',
+    'swagger-ui',
+    'swagger-ui.html',
+    'documentation',
+    'redoc',
+    'explorer',
+    'reference',
+  ],
 ]
 
 /** Usual bases of interfaces below an address that was given without them; the newest version first. */
@@ -63,16 +78,16 @@ async function readDocumentAt(requester: Requester, where: string): Promise<Docu
   const isAddress = /^https?:\/\//.test(where)
   const text = isAddress ? await download(requester, where) : await readFile(where, 'utf8').catch(() => undefined)
   if (text === undefined) throw new CannotCheck(`There is no OpenAPI document at ${where} (--openapi).`)
-  const root = readDocument(text, where)
+  const root = readDocument(text)
   if (root === undefined) {
-    throw new CannotCheck(`${where} is not an OpenAPI document of version 3.0 or 3.1 (--openapi).`)
+    throw new CannotCheck(`${where} is no OpenAPI document: 3.0, 3.1 or Swagger 2.0 (--openapi).`)
   }
   return { root, url: isAddress ? where : undefined }
 }
 
 async function download(requester: Requester, url: string): Promise<string | undefined> {
   for (const anonymous of attemptsOf(requester)) {
-    const { answer } = await request(requester, 'GET', url, { anonymous, fields: accept })
+    const { answer } = await requestFollowing(requester, url, { anonymous, fields: accept })
     if (isSuccess(answer)) return answer.body
   }
   return undefined
@@ -86,48 +101,68 @@ function attemptsOf({ credential }: Requester): boolean[] {
 /** Searches the usual paths under an address and under the root of its server. */
 async function findDocument(requester: Requester, base: string): Promise<Document | undefined> {
   for (const anonymous of attemptsOf(requester)) {
+    const search = new DocumentSearch(requester, anonymous)
     for (const each of new Set([base, new URL(base).origin])) {
-      const { answer } = await request(requester, 'GET', each, { anonymous })
-      const linked = answer === undefined ? [] : linkedDocuments(answer, each)
-      const urls = [...new Set([...linked, ...searchedPaths.map((path) => `${each}/${path}`)])]
-      const found = await firstDocument(requester, urls, anonymous)
+      const urls = [each, ...searchedPaths.map((path) => `${each}/${path}`)]
+      const found = await search.first(urls)
       if (found !== undefined) return found
     }
+    // Another credential makes no difference where none was refused.
+    if (!search.isRefused) return undefined
   }
   return undefined
 }
 
 const parallel = 4
+const mostPages = 2
 
-/**
- * The first document. If the first responses are all 401, no other is requested: servers count failed authentications.
- */
-async function firstDocument(
-  requester: Requester,
-  urls: readonly string[],
-  anonymous: boolean,
-): Promise<Document | undefined> {
-  const documentAt = async (url: string): Promise<Document | number> => {
-    const { answer } = await request(requester, 'GET', url, { anonymous, fields: accept })
-    const root = isSuccess(answer) ? readDocument(answer.body, url) : undefined
-    return root === undefined ? (answer?.status ?? 0) : { root, url }
-  }
-  for (const some of [urls.slice(0, parallel), urls.slice(parallel)]) {
-    const all = await Promise.all(some.map(documentAt))
-    const found = all.find((each) => typeof each === 'object')
-    if (found !== undefined) return found
-    if (all.every((each) => each === 401)) return undefined
-  }
-  return undefined
-}
+/** A search for a document, which requests no address twice. */
+class DocumentSearch {
+  /** Whether the server refused the credential, or the lack of one, anywhere. */
+  isRefused = false
+  readonly #requester: Requester
+  readonly #anonymous: boolean
+  readonly #seen = new Set<string>()
 
-/** Addresses of service descriptions in `Link` (RFC 8631), on the same server only. */
-function linkedDocuments(answer: Answer, url: string): string[] {
-  const all = (fieldOf(answer, 'Link') ?? '').matchAll(/<([^<>]*)>[^<]*?\brel="?[^";,]*service-desc/gi)
-  return [...all].flatMap(([, target = '']) => {
-    const found = URL.parse(target, url)
-    return found?.origin === new URL(url).origin ? [found.href] : []
-  })
+  constructor(requester: Requester, anonymous: boolean) {
+    this.#requester = requester
+    this.#anonymous = anonymous
+  }
+
+  /**
+   * The first document. If the first responses are all 401, no other is requested: servers count failed
+   * authentications.
+   */
+  async first(urls: readonly string[]): Promise<Document | undefined> {
+    for (const some of [urls.slice(0, parallel), urls.slice(parallel)]) {
+      const all = await Promise.all(some.map((url) => this.#documentAt(url)))
+      const found = all.find((each) => typeof each === 'object')
+      if (found !== undefined) return found
+      if (all.length > 0 && all.every((each) => each === 401)) return undefined
+    }
+    return undefined
+  }
+
+  /** The document at an address, or the one that a page there names; otherwise the status. */
+  async #documentAt(url: string, depth = 0): Promise<Document | number> {
+    if (this.#seen.has(url)) return 0
+    this.#seen.add(url)
+    const { answer, asked } = await requestFollowing(this.#requester, url, {
+      anonymous: this.#anonymous,
+      fields: accept,
+    })
+    if (answer === undefined) return 0
+    if (answer.status === 401 || answer.status === 403) this.isRefused = true
+    if (!isSuccess(answer)) return answer.status
+    const root = readDocument(answer.body) ?? documentIn(answer.body)
+    if (root !== undefined) return { root, url: asked.url }
+    if (depth === mostPages) return answer.status
+    for (const link of documentLinks(answer, asked.url)) {
+      const found = await this.#documentAt(link, depth + 1)
+      if (typeof found === 'object') return found
+    }
+    return answer.status
+  }
 }
 
 /** What a user can do about a connection that failed. */
@@ -180,7 +215,8 @@ async function locate(requester: Requester, document: Document, given: string): 
   if (probe === undefined) return { base: given, candidates }
   const prefixes = pathPrefixes(document, given)
   for (const prefix of prefixes) {
-    const { answer } = await request(requester, 'GET', new URL(given).origin + prefix + probe.path)
+    const slash = probe.slashes.includes('collection') ? '/' : ''
+    const { answer } = await request(requester, 'GET', new URL(given).origin + prefix + probe.path + slash)
     if (answer !== undefined && answer.status !== 404 && answer.status < 500) return placed(candidates, prefix, given)
   }
   return placed(candidates, prefixes[0] ?? '', given)

@@ -69,7 +69,7 @@ paths:
   /health: { get: {} }
 `
 
-const root = readDocument(yaml, 'here') ?? {}
+const root = readDocument(yaml) ?? {}
 const candidates = candidatesIn(root)
 const described = (name: string) => {
   const candidate = candidates.find((each) => each.name === name)
@@ -140,8 +140,48 @@ test('references in a circle end, and references without a target are empty', ()
   assert.ok(process.cpuUsage(began).user < 500_000)
 })
 
-test('other texts are no document, and Swagger 2.0 is refused with advice', () => {
-  assert.equal(readDocument('{"name":"x"}', 'here'), undefined)
-  assert.equal(readDocument('<html>openapi: x</html>', 'here'), undefined)
-  assert.throws(() => readDocument('{"swagger":"2.0","paths":{}}', 'here'), /Swagger 2\.0/)
+test('other texts are no document', () => {
+  assert.equal(readDocument('{"name":"x"}'), undefined)
+  assert.equal(readDocument('<html>openapi: x</html>'), undefined)
+  assert.equal(readDocument('{"swagger":"1.2","paths":{}}'), undefined)
+})
+
+test('Swagger 2.0 is read like OpenAPI: base path, definitions, bodies, forms, and slashes as written', () => {
+  const swagger = readDocument(
+    JSON.stringify({
+      swagger: '2.0',
+      basePath: '/api/v1',
+      paths: {
+        '/projects/': {
+          get: { responses: { 200: { schema: { type: 'array', items: { $ref: '#/definitions/Project' } } } } },
+          post: { parameters: [{ name: 'payload', in: 'body', schema: { $ref: '#/definitions/Project' } }] },
+        },
+        '/projects/{id}': {
+          parameters: [{ name: 'id', in: 'path', required: true, type: 'integer' }],
+          get: { responses: { 200: { schema: { $ref: '#/definitions/Project' } } } },
+          put: {
+            parameters: [{ name: 'name', in: 'formData', required: true, type: 'string', maxLength: 9 }],
+          },
+          delete: { responses: { 204: { description: 'Gone' } } },
+        },
+      },
+      definitions: {
+        Project: {
+          required: ['name'],
+          properties: { id: { type: 'integer', readOnly: true }, name: { type: 'string', minLength: 2 } },
+        },
+      },
+    }),
+  )
+  assert.ok(swagger !== undefined)
+  assert.deepEqual(pathPrefixes({ root: swagger, url: 'http://a.example/swagger.json' }, 'http://a.example'), [
+    '/api/v1',
+    '',
+  ])
+  const [candidate, ...others] = candidatesIn(swagger)
+  assert.ok(candidate !== undefined && others.length === 0)
+  const { operations, example, required, path, slashes } = describeCollection(candidate, [candidate]).collection
+  assert.deepEqual(operations, ['list', 'create', 'read', 'replace', 'delete'])
+  assert.deepEqual([example, required, path, slashes], [{ name: 'Some name' }, ['name'], '/projects', ['collection']])
+  assert.deepEqual(candidate.changing?.['properties'], { name: { type: 'string', maxLength: 9 } })
 })

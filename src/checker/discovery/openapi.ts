@@ -1,12 +1,13 @@
 /**
- * Reads OpenAPI documents (3.0 and 3.1): follows references, joins schemas, lists endpoints, and finds the collections
- * that a document describes.
+ * Reads OpenAPI documents (3.0, 3.1 and Swagger 2.0): follows references, joins schemas, lists endpoints, and finds the
+ * collections that a document describes.
  */
 
 import type { Exchange } from '../client/exchange.ts'
-import { CannotCheck, type Names, type Operation } from '../profile/profile.ts'
+import type { Names, Operation, Slash } from '../profile/profile.ts'
 import { isObject, type JsonObject, objectOf, valueAt } from '../values/json.ts'
 import { parseText } from '../values/openapi.ts'
+import { convertSwagger } from './swagger.ts'
 
 /** A document, with its address if it has one. */
 export interface Document {
@@ -49,21 +50,14 @@ interface Path {
 // The documents of the largest public interfaces have about 12 million characters.
 const mostCharacters = 20_000_000
 
-/**
- * Reads a document in JSON or YAML; `undefined` if the text is no OpenAPI document.
- *
- * @throws CannotCheck if it is a document of an unsupported version
- */
-export function readDocument(text: string, where: string): JsonObject | undefined {
+/** Reads a document in JSON or YAML; `undefined` if the text is no OpenAPI document of a supported version. */
+export function readDocument(text: string): JsonObject | undefined {
   if (text.length > mostCharacters || !/["']?(?:openapi|swagger)["']?\s*:/.test(text)) return undefined
   const root = parseText(text.replace(/^\uFEFF/, ''))
   if (!isObject(root)) return undefined
-  if (typeof root['swagger'] === 'string') {
-    throw new CannotCheck(
-      `${where} is Swagger ${root['swagger']}. Convert it to OpenAPI 3.0 or 3.1, and give the result with --openapi.`,
-    )
-  }
-  return /^3\./.test(String(root['openapi'] ?? '')) && isObject(root['paths']) ? root : undefined
+  if (!isObject(root['paths'])) return undefined
+  if (/^2(?:\.0)?$/.test(String(root['swagger'] ?? ''))) return convertSwagger(root)
+  return /^3\./.test(String(root['openapi'] ?? '')) ? root : undefined
 }
 
 /** The target of a reference; other values unchanged. References that lead nowhere or in a circle are empty objects. */
@@ -227,8 +221,10 @@ export interface Candidate {
   readonly deletionAnswers: readonly number[]
   /** Whether changes need a condition. */
   readonly isConditional: boolean
-  /** Whether the document writes its path with a slash at the end. */
-  readonly hasSlash: boolean
+  /** Which of its addresses end with a slash. */
+  readonly slashes: readonly Slash[]
+  /** Names that differ from those of the other collections. */
+  readonly names?: Partial<Names> | undefined
   /** Response to a request for its list. */
   readonly listed?: ListResponse | undefined
 }
@@ -242,11 +238,11 @@ export interface ListResponse {
   readonly first?: JsonObject | undefined
 }
 
-/** A candidate of which only its path is known. */
-export function bareCandidate(path: string): Candidate {
+/** A candidate of which only its path is known, and perhaps a name that a user gave it. */
+export function bareCandidate(path: string, name = path.split('/').at(-1) ?? ''): Candidate {
   return {
-    ...{ name: path.split('/').at(-1) ?? '', path, operations: [], query: [], children: [], deletionAnswers: [] },
-    ...{ isConditional: false, hasSlash: false },
+    ...{ name, path, operations: [], query: [], children: [], deletionAnswers: [] },
+    ...{ isConditional: false, slashes: [] },
   }
 }
 
@@ -306,7 +302,8 @@ function candidateAt(
     record: recordSchema === undefined ? undefined : withoutEnvelope(expandSchema(root, recordSchema)),
     list: get && expandSchema(root, successSchema(get), 'all'),
     query: (get?.parameters ?? []).filter((each) => each.in === 'query'),
-    ...{ deletionFilters, hasSlash, idName: item && /\{([^/]*)\}$/.exec(item.path)?.[1] },
+    slashes: [...(hasSlash ? ['collection' as const] : []), ...(item?.hasSlash ? ['record' as const] : [])],
+    ...{ deletionFilters, idName: item && /\{([^/]*)\}$/.exec(item.path)?.[1] },
     children: item === undefined ? [] : childrenOf(item.path, paths),
     deletionAnswers: Object.keys(remove?.responses ?? {}).flatMap((status) =>
       /^2\d\d$/.test(status) ? [Number(status)] : [],

@@ -21,6 +21,10 @@ export interface Make {
   /** Methods that are there. */
   readonly methods?: readonly string[]
   readonly path?: string
+  /** Whether its addresses end with a slash; others are redirected. */
+  readonly hasSlashes?: boolean
+  /** The member of bodies and of responses that holds a record; others are refused. */
+  readonly envelope?: string
 }
 
 /** A server of one collection. Gives its origin, what it keeps, and what was asked of it. */
@@ -32,11 +36,15 @@ export async function serveOther(context: TestContext, make: Make) {
   const origin = await served(context, (request, response, text) => {
     const { method = '', url = '' } = request
     asked.push(`${method} ${url}`)
-    const { pathname, searchParams } = new URL(url, 'http://x')
+    const { pathname: written, searchParams } = new URL(url, 'http://x')
+    const pathname = make.hasSlashes === true ? written.replace(/(?<=.)\/$/, '') : written
     if (make.pages !== undefined && Object.hasOwn(make.pages, pathname))
       return send(response, 200, make.pages[pathname])
     const id = pathname.startsWith(`${path}/`) ? decodeURIComponent(pathname.slice(path.length + 1)) : undefined
     const known = [...all.values()]
+    if (make.hasSlashes === true && written === pathname) {
+      return send(response, 307, undefined, { Location: `${pathname}/` })
+    }
     const isThere = pathname === path || (id !== undefined && all.has(id))
     if (!isThere) return send(response, 404, { error: 'Not Found', message: 'There is nothing here.' })
     if (!(make.methods ?? ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).includes(method)) return send(response, 405, {})
@@ -46,7 +54,10 @@ export async function serveOther(context: TestContext, make: Make) {
       )
       return send(response, 200, make.list?.(found) ?? found, make.headers?.(found))
     }
-    if (method === 'GET') return send(response, 200, all.get(id as string))
+    if (method === 'GET') {
+      const record = all.get(id as string)
+      return send(response, 200, make.envelope === undefined ? record : { [make.envelope]: record })
+    }
     if (method === 'DELETE') {
       all.delete(id as string)
       return send(response, 204)
@@ -70,7 +81,16 @@ function write(
   response: ServerResponse,
   { make, all, id, text, next, path }: Writing,
 ): void {
-  const body = { ...(method === 'PATCH' ? all.get(id as string) : {}), ...(JSON.parse(text) as Thing) }
+  const { envelope } = make
+  const sent = JSON.parse(text) as Thing
+  const unknown = envelope === undefined ? [] : Object.keys(sent).filter((each) => each !== envelope)
+  if (unknown.length > 0) {
+    const description = `Unrecognized keys in mapping: {'${unknown[0]}': …}`
+    send(response, 400, { message: description, details: [{ location: 'body', name: '', description }] })
+    return
+  }
+  const members = envelope === undefined ? sent : ((sent[envelope] ?? {}) as Thing)
+  const body = { ...(method === 'PATCH' ? all.get(id as string) : {}), ...members }
   const others = [...all.values()].filter((each) => String(each['id']) !== id)
   const faults = make.faults?.(body, others) ?? {}
   if (Object.keys(faults).length > 0) {
@@ -81,7 +101,8 @@ function write(
   const key = id ?? String(next())
   const thing = { ...body, id: Number(key) }
   all.set(key, thing)
-  send(response, id === undefined ? 201 : 200, thing, id === undefined ? { Location: `${path}/${key}` } : {})
+  const shown = envelope === undefined ? thing : { [envelope]: thing }
+  send(response, id === undefined ? 201 : 200, shown, id === undefined ? { Location: `${path}/${key}` } : {})
 }
 
 function send(

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test'
 import type { Case } from '../case/case.ts'
 import { cases } from '../cases/cases.ts'
 import { Client } from '../client/client.ts'
+import { served } from '../client/served.fixture.ts'
 import { CannotCheck } from '../profile/profile.ts'
 import { discover } from './discover.ts'
 import type { DiscoveryOptions } from './open-server.ts'
@@ -84,6 +85,17 @@ test('a unique member is learnt from a second creation that the server refuses',
   assert.deepEqual([profile.collections[0]?.unique, notices, all.size], [['isbn'], [], 2])
 })
 
+test('a pattern that an error states is met, in every further record', async (context) => {
+  const { origin, all } = await serveOther(context, {
+    records: books.map((each, index) => ({ ...each, isbn: `TE-100${index}` })),
+    faults: ({ isbn }): Record<string, string> =>
+      /^[A-Z]{2}-\d{4}$/.test(String(isbn)) ? {} : { isbn: 'Invalid string: must match pattern /^[A-Z]{2}-\\d{4}$/' },
+  })
+  const { profile, notices } = await found(context, { url: origin, only: ['books'] })
+  const [collection] = profile.collections
+  assert.deepEqual([collection?.schemas?.['isbn']?.['pattern'], notices, all.size], ['^[A-Z]{2}-\\d{4}$', [], 2])
+})
+
 test('a collection in which no record can be created is reported, with the profile entry to write', async (context) => {
   const { origin, all } = await serveOther(context, {
     records: books,
@@ -117,6 +129,81 @@ test('no record is created where none can be deleted', async (context) => {
   assert.deepEqual(
     asked.filter((each) => !/^(?:GET|OPTIONS)/.test(each)),
     [],
+  )
+})
+
+test('addresses with a slash at the end are learnt from links and redirects, and used', async (context) => {
+  const { origin, asked } = await serveOther(context, {
+    pages: { '/': { books: '/books/' } },
+    records: books,
+    hasSlashes: true,
+  })
+  const { profile, notices, remains } = await found(context, { url: origin })
+  const [collection] = profile.collections
+  assert.deepEqual(
+    [collection?.path, collection?.slashes, notices, remains],
+    ['/books', ['collection', 'record'], [], []],
+  )
+  const changes = asked.filter((each) => /^(?:POST|PATCH|DELETE)/.test(each))
+  assert.ok(changes.length > 3 && changes.every((each) => each.endsWith('/')), changes.join('\n'))
+})
+
+test('a redirect to another server is not followed', async (context) => {
+  const other = await serveOther(context, { records: books })
+  const moved = await served(context, (_, response) =>
+    response.writeHead(302, { Location: `${other.origin}/books` }).end(),
+  )
+  await assert.rejects(found(context, { url: moved, only: ['books'] }), CannotCheck)
+  assert.deepEqual(other.asked, [])
+})
+
+test('a page for people leads to the document, also if its script contains it', async (context) => {
+  const { origin } = await serveOther(context, {
+    pages: {
+      '/docs': '<html><script src="/docs/swagger-ui-init.js"></script>',
+      '/docs/swagger-ui-init.js': `<!-- --> SwaggerUIBundle({ "swaggerDoc": ${JSON.stringify({
+        openapi: '3.0.0',
+        paths: { '/books': { get: {}, post: {} }, '/books/{id}': { get: {} } },
+        info: { title: 'Braces } in "texts"' },
+      })}, "customOptions": {} })`,
+    },
+    records: books,
+  })
+  const { discovered } = await found(context, { url: origin })
+  assert.equal(discovered.profile.document, `${origin}/docs/swagger-ui-init.js`)
+})
+
+test('the envelope of responses is sent where bodies without it are refused, and only there', async (context) => {
+  const list = (known: readonly object[]) => ({ data: known })
+  const strict = await serveOther(context, { records: books, envelope: 'data', list })
+  const inEnvelope = await found(context, { url: strict.origin, only: ['books'] })
+  const [one] = inEnvelope.profile.collections
+  assert.deepEqual(
+    [one?.names, one?.example, inEnvelope.notices],
+    [{ body: '/data' }, { title: 'Left', isbn: 'a', pages: 5 }, []],
+  )
+  assert.deepEqual([Object.keys(one?.change ?? {}), strict.all.size], [['title', 'isbn', 'pages'], 2])
+  const plain = await serveOther(context, {
+    records: books,
+    list,
+    faults: ({ isbn, ...body }): Record<string, string> =>
+      'data' in body ? { data: 'is unknown' } : isbn === undefined ? {} : { isbn: 'is unknown' },
+  })
+  const [other] = (await found(context, { url: plain.origin, only: ['books'] })).profile.collections
+  assert.deepEqual([other?.names, plain.all.size], [undefined, 2])
+})
+
+test('a path that a profile names is one collection, under the name of the profile', async (context) => {
+  const { origin } = await serveOther(context, {
+    pages: { '/': { records: '/library/records' } },
+    records: books,
+    path: '/library/records',
+  })
+  const given = { collections: { books: { path: '/library/records' } } }
+  const { profile } = await found(context, { url: origin, given })
+  assert.deepEqual(
+    profile.collections.map(({ name, path, example }) => [name, path, example]),
+    [['books', '/library/records', { title: 'Left', isbn: 'a', pages: 5 }]],
   )
 })
 

@@ -2,8 +2,9 @@
 import { request } from '../client/client.ts'
 import { type Answer, fieldOf, isSuccess } from '../client/exchange.ts'
 import type { CollectionProfile, PageStyle } from '../profile/profile.ts'
-import { invalidValue, otherValue, schemaOf, uniqueValue } from '../values/generate.ts'
+import { invalidValue, otherValue, type Schema, schemaOf, uniqueValue } from '../values/generate.ts'
 import type { JsonObject } from '../values/json.ts'
+import { randomText } from '../values/random.ts'
 import { markerOf } from './describe.ts'
 import { complaintsIn } from './repair-body.ts'
 import type { Trial, TrialRecord } from './trial.ts'
@@ -25,8 +26,11 @@ export async function probe(trial: Trial, collection: CollectionProfile, record:
 }
 
 /** For a collection without a document: the members of a body that the server accepted. */
-function factsFromBody({ unique, references, required }: CollectionProfile, body: JsonObject): Facts {
-  const schemas = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, schemaOf(value)]))
+function factsFromBody({ unique, references, required, schemas: told }: CollectionProfile, body: JsonObject): Facts {
+  // Errors may have told more than a value shows, such as a pattern.
+  const schemas: Record<string, Schema> = Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [name, { ...told?.[name], ...schemaOf(value) }]),
+  )
   const free = Object.keys(body).filter((name) => !unique.includes(name) && !Object.hasOwn(references, name))
   const valuesOf = (make: (name: string) => unknown) =>
     Object.fromEntries(free.map((name) => [name, make(name)]).filter(([, value]) => value !== undefined))
@@ -68,7 +72,8 @@ async function probeChanges(trial: Trial, collection: CollectionProfile, { url }
   let { conditional } = collection
   const patch = async (body: JsonObject): Promise<Answer | undefined> => {
     const fields = conditional ? [['If-Match', await tagAt(trial, url)] as const] : []
-    const { answer } = await request(trial.requester, 'PATCH', url, { body, fields })
+    const sent = trial.inEnvelope(collection.name, body)
+    const { answer } = await request(trial.requester, 'PATCH', url, { body: sent, fields })
     if (answer?.status !== 428 || conditional) return answer
     conditional = true
     return patch(body)
@@ -101,7 +106,7 @@ const mostMembers = 6
 async function probeList(trial: Trial, collection: CollectionProfile, { body }: TrialRecord): Promise<Facts> {
   const list = async (parameters: Readonly<Record<string, string>>) => {
     const suffix = `?${new URLSearchParams(parameters)}`
-    return trial.itemsIn(await trial.request(collection, 'GET', { suffix }))
+    return trial.itemsIn(collection.name, await trial.request(collection, 'GET', { suffix }))
   }
   const pages: PageStyle[] = []
   if (((await list({}))?.length ?? 0) > 1) {
@@ -113,7 +118,7 @@ async function probeList(trial: Trial, collection: CollectionProfile, { body }: 
   for (const [name, value] of Object.entries(body).slice(0, mostMembers)) {
     if (typeof value !== 'object') {
       const hit = await list({ [name]: String(value) })
-      const absent = typeof value === 'string' ? `no-such-${Date.now().toString(36)}` : '-987654321'
+      const absent = typeof value === 'string' ? `no-such-${randomText()}` : '-987654321'
       const miss = await list({ [name]: absent })
       const isExact = hit !== undefined && hit.length > 0 && hit.every((each) => each[name] === value)
       if (isExact && (miss === undefined || miss.length === 0)) filters.push(name)
@@ -143,7 +148,7 @@ async function probeSearch(
     const words = record.body[name]
     if (typeof words !== 'string' || words.trim() === '') continue
     const suffix = `?q=${encodeURIComponent(words)}`
-    const items = trial.itemsIn(await trial.request(collection, 'GET', { suffix }))
+    const items = trial.itemsIn(collection.name, await trial.request(collection, 'GET', { suffix }))
     if (items?.some((each) => String(each[id]) === record.id)) return name
   }
   return search

@@ -14,6 +14,15 @@ const responses: readonly {
   expect: readonly (readonly [unknown, string])[]
 }[] = [
   {
+    make: 'PocketBase',
+    body: {
+      data: { title: { code: 'validation_not_unique', message: 'Value must be unique.' } },
+      message: 'Failed to create record.',
+      status: 400,
+    },
+    expect: [['title', 'taken']],
+  },
+  {
     make: 'problem details with pointers',
     body: { title: 'x', status: 400, errors: [{ code: 'REQUIRED', message: 'name is required.', pointer: '/name' }] },
     expect: [['name', 'missing']],
@@ -127,6 +136,14 @@ test('schemas of valid values are read from sentences', () => {
     type: 'string',
     enum: ['red', 'green', 'blue'],
   })
+  for (const text of [
+    'Invalid string: must match pattern /^[A-Z]{2}$/',
+    'must match "^[A-Z]{2}$"',
+    "String should match pattern '^[A-Z]{2}$'",
+    'sku must match /^[A-Z]{2}$/ regular expression',
+  ]) {
+    assert.deepEqual(schemaFromText(text), { type: 'string', pattern: '^[A-Z]{2}$' })
+  }
   assert.deepEqual(schemaFromText('must be at least 18'), { type: 'number', minimum: 18 })
   assert.deepEqual(schemaFromText('must be at most 5 characters'), { type: 'string', maxLength: 5 })
 })

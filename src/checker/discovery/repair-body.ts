@@ -63,9 +63,9 @@ function* readComplaints(
     if (named !== undefined) return yield { member: named, kind: kindOf(text, reader), text }
     for (const [name, each] of Object.entries(value)) {
       if (depth === 0 && !Array.isArray(each) && problemMembers.test(name)) continue
-      // Members as names: `{"name": ["is required"]}`.
-      const isMember =
-        !holders.test(name) && (Array.isArray(each) || (typeof each === 'string' && reader.members.has(name)))
+      // Members as names: `{"name": ["is required"]}`, `{"name": {"code": "not_unique"}}`.
+      const isKnown = reader.members.has(name) && (typeof each === 'string' || isObject(each))
+      const isMember = !holders.test(name) && (Array.isArray(each) || isKnown)
       yield* readComplaints(each, isMember ? name : undefined, reader, depth + 1)
     }
   }
@@ -125,8 +125,13 @@ const typeWords: readonly (readonly [word: RegExp, schema: Schema])[] = [
 const choices =
   /(?:one of|valid values?|in|enum)\s*:?\s*[[({]?\s*((?:["'`]?[\w-]+["'`]?(?:\s*(?:,|\||\bor\b)\s*)?){2,})/i
 
+/** The pattern in `must match pattern "^[A-Z]{2}$"`. */
+const patternInText = /\bmatch(?:es)?\b[^^]*(\^.+\$)(?=["'`/\s]|$)/i
+
 /** The schema of valid values, as far as a complaint says it in words. */
 export function schemaFromText(text: string): Schema {
+  const pattern = patternInText.exec(text)?.[1]
+  if (pattern !== undefined) return { type: 'string', pattern }
   const typed = typeWords.find(([word]) => word.test(text))
   if (typed !== undefined) return typed[1]
   const bound = /(-?\d+(?:\.\d+)?)/.exec(text)?.[1]
@@ -186,8 +191,9 @@ export function repairBody(refused: RefusedBody) {
       else {
         // A schema that was derived from records may be narrower than the complaint says.
         const isFixed = schema !== undefined && ('enum' in schema || 'pattern' in schema)
-        const better =
-          schema === undefined || turn > 0 ? { ...schema, ...schemaFromText(text), ...(isFixed && schema) } : schema
+        const said = schemaFromText(text)
+        const isTold = schema === undefined || turn > 0 || 'pattern' in said
+        const better = isTold ? { ...schema, ...said, ...(isFixed && schema) } : schema
         const value = generate(better, member, turn + 1)
         if (isUnmade(value)) continue
         next[member] = value

@@ -1,6 +1,6 @@
 /** Finds the names that an interface leaves open (`Names`) in schemas and in responses. */
 
-import { type Requester, request } from '../client/client.ts'
+import { type Requester, requestFollowing } from '../client/client.ts'
 import { type Answer, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
 import { type Names, usualNames } from '../profile/profile.ts'
 import { listOf, typeOf } from '../values/generate.ts'
@@ -168,7 +168,7 @@ function located(
 
 /** Requests a list, and reads what its response shows. */
 export async function readList(requester: Requester, url: string): Promise<ListResponse> {
-  const exchange = await request(requester, 'GET', url)
+  const exchange = await requestFollowing(requester, url)
   const { answer } = exchange
   if (!isSuccess(answer) || itemsPointer(jsonOf(answer)) === undefined) return { exchange }
   const names = namesInList(answer)

@@ -6,7 +6,7 @@
 import type { PartialProfile } from '../profile/profile.ts'
 import { objectOf } from '../values/json.ts'
 import { describeCollection } from './describe.ts'
-import { type Candidate, isCalled } from './openapi.ts'
+import { bareCandidate, type Candidate, isCalled } from './openapi.ts'
 
 /** A collection that the checker excludes, and why. */
 interface Excluded {
@@ -17,8 +17,8 @@ interface Excluded {
 /** Which candidates to check: those that the user names, and without names all that are not excluded. */
 export class Selection {
   readonly excluded: Excluded[] = []
-  /** Paths that the user names. */
-  readonly paths: readonly string[]
+  /** Collections that the user names. */
+  readonly named: readonly Candidate[]
   readonly #only: readonly string[]
   readonly #given: NonNullable<PartialProfile['collections']>
   readonly #hasItemsPath: boolean
@@ -33,9 +33,15 @@ export class Selection {
     this.#given = given ?? {}
     this.#hasItemsPath = hasItemsPath(described.map(({ path }) => path))
     const givenPaths = Object.entries(this.#given).flatMap(([name, each]) =>
-      each === false ? [] : [each.path ?? `/${name}`],
+      each === false ? [] : [bareCandidate(each.path ?? `/${name}`, name)],
     )
-    this.paths = [...only.map((each) => `/${each.replace(/^\//, '')}`), ...givenPaths]
+    this.named = [...givenPaths, ...only.map((each) => bareCandidate(`/${each.replace(/^\//, '')}`))]
+  }
+
+  /** A candidate under the name that a profile file gives to its path. */
+  rename<One extends Pick<Candidate, 'name' | 'path'>>(candidate: One): One {
+    const given = Object.entries(this.#given).find(([, each]) => each !== false && each.path === candidate.path)
+    return given === undefined ? candidate : { ...candidate, name: given[0] }
   }
 
   isWanted(candidate: Pick<Candidate, 'name' | 'path'>): boolean {

@@ -1,13 +1,13 @@
 /** The state of a trial: the records that it created, and what they have shown about their collections so far. */
-import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { itemsOf } from '../case/expect.ts'
 import { type Requester, type RequestParts, request } from '../client/client.ts'
 import { type Exchange, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
-import type { CollectionProfile, Profile } from '../profile/profile.ts'
+import { type CollectionProfile, type Profile, profileFor } from '../profile/profile.ts'
 import { isGone, requestDeletion } from '../run/cleanup.ts'
 import { Ledger } from '../run/ledger.ts'
-import { isObject, type JsonObject, objectOf, valueAt } from '../values/json.ts'
+import { isObject, type JsonObject, objectOf, valueAt, wrapAt } from '../values/json.ts'
+import { randomText } from '../values/random.ts'
 import { identifierIn } from './describe.ts'
 
 /** A record that a trial created. */
@@ -23,6 +23,14 @@ export interface TrialRecord {
 /** How long a deletion may take that the server has accepted, in milliseconds. */
 const longestDeletion = 4_000
 
+/** Parts of a request of a trial. */
+interface TrialParts extends Omit<RequestParts, 'body'> {
+  /** A record, without an envelope. */
+  readonly body?: JsonObject
+  readonly suffix?: string
+  readonly by?: Requester
+}
+
 /** A trial of several collections, one after the other. */
 export class Trial {
   readonly requester: Requester
@@ -34,7 +42,7 @@ export class Trial {
   readonly guessed: ReadonlySet<string>
   readonly ledger: Ledger
   /** Text by which the checker recognizes the records. */
-  readonly mark = `checked-${randomBytes(5).toString('hex')}`
+  readonly mark = `checked-${randomText()}`
   readonly notices: string[] = []
   /** The first existing record of each collection. */
   readonly first = new Map<string, TrialRecord>()
@@ -64,18 +72,29 @@ export class Trial {
     this.profile = { ...this.profile, collections }
   }
 
+  /** The profile with the names of a collection. */
+  profileOf(name: string): Profile {
+    return profileFor(this.profile, this.collection(name))
+  }
+
   /** Sends a request to a collection: `suffix` follows its address. */
   request(
-    { path }: CollectionProfile,
+    { name, path }: CollectionProfile,
     method: string,
-    { suffix = '', by = this.requester, ...parts }: RequestParts & { suffix?: string; by?: Requester } = {},
+    { suffix = '', by = this.requester, body, ...parts }: TrialParts = {},
   ): Promise<Exchange> {
-    return request(by, method, this.profile.base + path + suffix, parts)
+    const sent = body === undefined ? parts : { ...parts, body: this.inEnvelope(name, body) }
+    return request(by, method, this.profile.base + path + suffix, sent)
+  }
+
+  /** A body in the envelope that the server expects. */
+  inEnvelope(name: string, body: JsonObject): unknown {
+    return wrapAt(this.profileOf(name).names.body, body)
   }
 
   /** The records in the response of a list; `undefined` if it is no list. */
-  itemsIn({ answer }: Exchange): readonly JsonObject[] | undefined {
-    return isSuccess(answer) ? itemsOf(answer, this)?.map(objectOf) : undefined
+  itemsIn(name: string, { answer }: Exchange): readonly JsonObject[] | undefined {
+    return isSuccess(answer) ? itemsOf(answer, { profile: this.profileOf(name) })?.map(objectOf) : undefined
   }
 
   /** Notes the record that a request created; `undefined` if the response does not identify a new record. */
@@ -86,11 +105,11 @@ export class Trial {
     creator = this.requester,
   ): TrialRecord | undefined {
     if (answer === undefined) return undefined
-    const { base, names } = this.profile
+    const { base, names } = this.profileOf(name)
     const whole = jsonOf(answer)
     const record = [names.items === '' ? undefined : valueAt(whole, names.items), whole].find(isObject)
     const member = record === undefined ? undefined : Object.hasOwn(record, id) ? id : identifierIn(record, name)
-    const location = fieldOf(answer, 'Location')?.split(/[?#]/)[0]?.split('/').at(-1)
+    const location = fieldOf(answer, 'Location')?.split(/[?#]/)[0]?.replace(/\/+$/, '').split('/').at(-1)
     const value = member === undefined ? location : record?.[member]
     if (value === undefined || value === '') return undefined
     if (member !== undefined && member !== id) this.learn(name, { id: member })
@@ -130,7 +149,7 @@ export class Trial {
     for (let pause = 50; pause < longestDeletion; pause *= 2) {
       if (!isSuccess((await request(by, 'GET', url)).answer)) return false
       // A record that is only marked as deleted may still be readable. No list shows it.
-      const items = this.itemsIn(await this.request(collection, 'GET', { by }))
+      const items = this.itemsIn(name, await this.request(collection, 'GET', { by }))
       if (!items?.some((each) => String(each[collection.id]) === id)) return false
       await sleep(pause)
     }

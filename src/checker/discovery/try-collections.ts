@@ -3,6 +3,7 @@
  * corrects bodies by the errors of the server, and deletes the records again.
  */
 import type { Case } from '../case/case.ts'
+import { recordOf } from '../case/expect-records.ts'
 import type { Requester } from '../client/client.ts'
 import { type Answer, type Exchange, type Fields, isSuccess } from '../client/exchange.ts'
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
@@ -11,10 +12,10 @@ import { newExample } from '../run/context.ts'
 import type { Ledger } from '../run/ledger.ts'
 import { statusText } from '../run/run-case.ts'
 import { type Schema, typeOf } from '../values/generate.ts'
-import type { JsonObject } from '../values/json.ts'
-import { oftenUnique } from './describe.ts'
+import { isSame, type JsonObject, memberPointer } from '../values/json.ts'
+import { oftenUnique, singular } from './describe.ts'
 import { probe } from './probe.ts'
-import { complaintsIn, repairBody } from './repair-body.ts'
+import { type Complaint, complaintsIn, repairBody } from './repair-body.ts'
 import { Trial, type TrialRecord } from './trial.ts'
 
 /** What is to be tried. */
@@ -130,6 +131,7 @@ async function create(trial: Trial, name: string): Promise<TrialRecord | undefin
     }
     if (!isRefusal(last)) break
     const complaints = complaintsIn(last, [...Object.keys(schemas), ...Object.keys(body)])
+    if (turn === 0 && (await learnEnvelope(trial, name, body, complaints))) continue
     const repaired = repairBody({ body, complaints, schemas, required: [...required], turn, references })
     if (repaired === undefined) break
     body = repaired.body
@@ -138,6 +140,49 @@ async function create(trial: Trial, name: string): Promise<TrialRecord | undefin
     Object.assign(schemas, repaired.schemas)
   }
   return cannotCreate(trial, name, last === undefined ? 'no response' : statusText(last))
+}
+
+/**
+ * Learns the envelope that bodies need, if the server refused a body without one: it misses a member in which responses
+ * hold records, or does not accept the members of the body. Returns whether the envelope is right.
+ */
+async function learnEnvelope(
+  trial: Trial,
+  name: string,
+  body: JsonObject,
+  complaints: readonly Complaint[],
+): Promise<boolean> {
+  const { names: known } = trial.collection(name)
+  const ofAnswers = trial.profileOf(name).names.items.replace(/^\//, '')
+  const member = [ofAnswers, singular(name)].find((each) => isEnvelope(each, each === ofAnswers, complaints))
+  if (member === undefined) return false
+  trial.learn(name, { names: { ...known, body: memberPointer(member) } })
+  const collection = trial.collection(name)
+  const exchange = await trial.request(collection, 'POST', { body })
+  const { answer } = exchange
+  if (isSuccess(answer)) {
+    const created = trial.note(collection, exchange, body)
+    const record = recordOf(answer, { profile: trial.profileOf(name), collection })
+    if (created !== undefined) await trial.remove(created)
+    // A server that ignores what it does not know accepts any envelope.
+    if (Object.keys(body).some((each) => isSame(record?.[each], body[each]))) return true
+  } else if (answer !== undefined && isRefusal(answer)) {
+    const others = complaintsIn(answer, [...Object.keys(body), member])
+    const isRight =
+      others.length > 0 && !others.some(({ kind, member: about }) => kind === 'unknown' || about === member)
+    if (isRight) return true
+  }
+  trial.learn(name, { names: known })
+  return false
+}
+
+/** Whether complaints about a body suggest that its members belong into a member with this name. */
+function isEnvelope(name: string, isOfAnswers: boolean, complaints: readonly Complaint[]): boolean {
+  if (!/^[\w-]+$/.test(name)) return false
+  const isNamed = ({ member, text }: Complaint) => member === name || new RegExp(`\\b${name}\\b`).test(text)
+  return complaints.some(
+    (each) => (each.kind === 'missing' && isNamed(each)) || (isOfAnswers && each.kind === 'unknown'),
+  )
 }
 
 /** Whether a response refuses a body because of its content. */

@@ -15,12 +15,16 @@ const operations = [
 ]
 const permissions = ['create', 'read', 'update', 'delete'] as const
 const pageStyles = ['page', 'offset', 'cursor'] as const
+const slashes = ['collection', 'record'] as const
 
 /** What clients can do with a collection and its records. */
 export type Operation = (typeof operations)[number]
 
 /** What an access rule may allow (AUT-3). */
 export type Permission = (typeof permissions)[number]
+
+/** A kind of address that may end with a slash. */
+export type Slash = (typeof slashes)[number]
 
 /** A style of pagination (PAG-2). */
 export type PageStyle = (typeof pageStyles)[number]
@@ -70,6 +74,12 @@ const serverEntries = {
   ],
   versionField: [optional(text), 'Request header field that may name the version instead of the path.', 'API-Version'],
   exports: [optional(texts), 'Formats in which POST /exports writes collections.', '[ json, csv ]'],
+  events: [optional(texts), 'Collections whose events GET /events lists.', '[ orders ]'],
+  webhooks: [
+    optional(flag),
+    'Whether POST /webhooks makes webhooks. The checker makes only such that are turned off, and deletes them.',
+    'true',
+  ],
   origin: [
     optional(kind<string>({ type: 'string', pattern: '^https?://[^/\\s]+$' })),
     'Origin whose pages may read responses (CORS).',
@@ -104,6 +114,7 @@ const nameEntries = {
   ],
   next: [pointer, 'The cursor of the next page.'],
   previous: [pointer, 'The cursor of the previous page.'],
+  body: [pointer, "The record in the body of a request; '' if it is the whole body."],
   code: [pointer, 'The stable code of an error.'],
   message: [pointer, 'The message of an error.'],
   errors: [pointer, 'The list of all errors in a request.'],
@@ -112,6 +123,16 @@ const nameEntries = {
 
 const collectionEntries = {
   path: [kind<string>({ type: 'string', pattern: '^/[^\\s?#]*[^/\\s?#]$' }), 'Path from the base.'],
+  names: [
+    optional(kind<Partial<ValuesOf<typeof nameEntries>>>(objectSchema(nameEntries, {}))),
+    'Names that differ from those of the other collections.',
+    '{ items: /cities }',
+  ],
+  slashes: [
+    optional(anyOf(slashes)),
+    'Addresses that the server writes with a slash at the end: collection (/cities/), record (/cities/1/).',
+    '[collection]',
+  ],
   operations: [
     anyOf(operations),
     'Any of: list, create, read, replace (PUT), update (PATCH), delete, restore, bulk-delete, delete-by-filter.',
@@ -201,6 +222,7 @@ export interface PartialProfile extends Partial<Omit<Profile, 'collections' | 'n
 /** The names that this project's own interfaces use. */
 export const usualNames: Names = {
   items: '/data',
+  body: '',
   total: '/pagination/total_count',
   next: '/pagination/next_cursor',
   previous: '/pagination/previous_cursor',
@@ -228,6 +250,22 @@ export function basePath({ base }: Pick<Profile, 'base'>): string {
 /** An address on the server, from a path that begins at the root or from a whole address. */
 export function urlOf({ base }: Pick<Profile, 'base'>, path: string): string {
   return /^https?:/.test(path) ? path : new URL(base).origin + path
+}
+
+/** A profile with the names of one of its collections. */
+export function profileFor(profile: Profile, { names }: Pick<CollectionProfile, 'names'>): Profile {
+  return names === undefined ? profile : { ...profile, names: { ...profile.names, ...names } }
+}
+
+/** Gives addresses the slash at their end with which the server writes them, and leaves all others unchanged. */
+export function addressForm(profile: Pick<Profile, 'base' | 'collections'>): (url: string) => string {
+  const written = profile.collections.flatMap(({ path, slashes: kinds = [] }) =>
+    kinds.map((kind) => {
+      const start = RegExp.escape(profile.base + path)
+      return new RegExp(kind === 'record' ? `^${start}/[^/?]+(?=$|\\?)` : `^${start}(?=$|\\?)`)
+    }),
+  )
+  return (url) => written.reduce((form, each) => form.replace(each, '$&/'), url)
 }
 
 /** The segments of a path that are versions, such as `v1` and `v2.1`. */

@@ -11,11 +11,10 @@ export function jsonReport(report: Report): string {
 /**
  * What has changed since an earlier report, as text.
  *
- * @param before parsed output of `jsonReport`
- * @throws Error if it is something else
+ * @param before a report that `parseReport` returned
  */
-export function compareReports(before: unknown, after: Pick<Report, 'rules'>): string {
-  const earlier = verdictsIn(before)
+export function compareReports(before: SavedReport, after: Pick<Report, 'rules'>): string {
+  const earlier = new Map(before.rules.flatMap(({ cases }) => cases).map(({ id, verdict }) => [id, verdict]))
   const changes = { Worse: [] as string[], Better: [] as string[], Otherwise: [] as string[] }
   const now = after.rules.flatMap(({ cases }) => cases)
   for (const { id, title, verdict } of now) {
@@ -34,9 +33,19 @@ const directions: Readonly<Record<Verdict, 'Worse' | 'Better' | 'Otherwise'>> = 
   ...{ blocked: 'Otherwise', 'not set up': 'Otherwise', 'not applicable': 'Otherwise', 'not asked': 'Otherwise' },
 }
 
-function verdictsIn(report: unknown): Map<string, string> {
-  const { format: found, rules } = (report ?? {}) as { format?: unknown; rules?: unknown }
-  if (found !== format || !Array.isArray(rules)) throw new Error(`it is no report that --save wrote (${format})`)
-  const cases = rules.flatMap((rule: { cases?: readonly { id: string; verdict: string }[] }) => rule.cases ?? [])
-  return new Map(cases.map(({ id, verdict }) => [id, verdict]))
+/** What a comparison needs of a saved report. */
+export interface SavedReport {
+  readonly base: string
+  readonly rules: readonly { readonly cases: readonly { readonly id: string; readonly verdict: string }[] }[]
+}
+
+/**
+ * Reads the output of `jsonReport`.
+ *
+ * @throws Error if it is something else
+ */
+export function parseReport(text: string): SavedReport {
+  const report = JSON.parse(text) as SavedReport & { readonly format?: unknown }
+  if (report?.format !== format || !Array.isArray(report.rules)) throw new Error(`it is no report of ${format}`)
+  return report
 }

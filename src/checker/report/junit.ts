@@ -1,8 +1,8 @@
 /** The report as JUnit XML for CI servers: a suite for each section, a test for each case. */
 import type { CaseResult, Report, RuleResult } from '../run/check.ts'
-import { isObserved, leftoverLines, leftoversOf, markedLines, problemOf, sectionsOf } from './summary.ts'
+import { isFailure, isObserved, leftoverLines, leftoversOf, markedLines, problemOf, sectionsOf } from './summary.ts'
 
-/** A report as XML. A rule that may be ignored is no failure. */
+/** A report as XML. A test fails if its case fails the run: in the terms of the exit code. */
 export function junitReport(report: Report): string {
   const suites = sectionsOf(report).flatMap(({ prefix, title, rules }) => {
     const all = rules.flatMap(({ rule, cases }) => cases.map((found) => ({ rule, found })))
@@ -11,16 +11,17 @@ export function junitReport(report: Report): string {
     const attributes = attributesOf({
       name: `${prefix} ${title}`,
       tests: all.length,
-      failures: count(({ verdict }) => verdict === 'fails'),
+      failures: count((found) => isFailure(found, report.strict)),
       skipped: count((found) => !isObserved(found)),
       time: all.reduce((sum, { found }) => sum + found.milliseconds, 0) / 1_000,
       timestamp: report.date,
     })
-    return [`  <testsuite${attributes}>`, ...all.map(testCase), '  </testsuite>']
+    return [`  <testsuite${attributes}>`, ...all.map((each) => testCase(each, report.strict)), '  </testsuite>']
   })
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites${attributesOf({ name: report.base })}>`,
+    `  <properties><property${attributesOf({ name: 'seed', value: report.seed })}/></properties>`,
     ...suites,
     ...leftoverSuite(report),
     '</testsuites>\n',
@@ -39,15 +40,20 @@ function leftoverSuite(report: Report): string[] {
   ]
 }
 
-function testCase({ rule, found }: { readonly rule: RuleResult['rule']; readonly found: CaseResult }): string {
+interface Tested {
+  readonly rule: RuleResult['rule']
+  readonly found: CaseResult
+}
+
+function testCase({ rule, found }: Tested, strict: boolean): string {
   const { id, title, level, verdict, why, milliseconds } = found
   const open = `    <testcase${attributesOf({ classname: id, name: title, time: milliseconds / 1_000 })}`
   if (verdict === 'holds') return `${open}/>`
   if (!isObserved(found)) return `${open}><skipped${attributesOf({ message: `${verdict}: ${why}` })}/></testcase>`
-  const { commands, findings } = problemOf(rule, found)
+  const { source, commands, findings } = problemOf(rule, found)
   const evidence = findings.flatMap((each) => [each.message, ...markedLines(each)])
-  const text = xml([...commands, ...evidence, `To correct it: ${found.mend}`].join('\n'))
-  if (verdict === 'advice') return `${open}><system-out>${text}</system-out></testcase>`
+  const text = xml([source, ...commands, ...evidence, `To correct it: ${found.mend}`].join('\n'))
+  if (!isFailure(found, strict)) return `${open}><system-out>${text}</system-out></testcase>`
   const failure = attributesOf({ type: level, message: findings.map(({ message }) => message).join('; ') })
   return `${open}><failure${failure}>${text}</failure></testcase>`
 }

@@ -13,7 +13,7 @@ import {
 
 /** A report as Markdown. */
 export function markdownReport(report: Report): string {
-  const { base, date, requests, seconds } = report
+  const { base, date, requests, seconds, seed } = report
   const rows = sectionsOf(report).flatMap(({ title, rules }) =>
     rules.map((result) => {
       const { rule, verdict, why, cases } = result
@@ -33,7 +33,7 @@ export function markdownReport(report: Report): string {
   return [
     `# ${base}`,
     '',
-    `${summaryLine(report)}. ${requests} requests in ${seconds} s, ${date}.`,
+    `${summaryLine(report)}. ${requests} requests in ${seconds} s, seed ${seed}, ${date}.`,
     '',
     '| rule | section | level | verdict | cases that hold | |',
     '| --- | --- | --- | --- | --- | --- |',
@@ -48,7 +48,7 @@ function problemLines({ rule, found, source, commands, findings }: Problem): str
   return [
     `### ${found.verdict === 'fails' ? 'Fails' : 'Consider'}: ${found.title}`,
     '',
-    `\`${found.id}\`, ${found.level} (${source}). ${rule.sentence}`,
+    `\`${found.id}\` (${source}). ${rule.sentence}`,
     '',
     fenced(commands.join('\n'), 'sh'),
     ...findings.flatMap((each) => [

@@ -1,5 +1,6 @@
 /** A report with something of every kind in it. */
 import { rules } from '../../spec/rules.ts'
+import { placementOf } from '../case/tiers.ts'
 import type { Exchange } from '../client/exchange.ts'
 import { type CaseResult, type Report, ruleResult } from '../run/check.ts'
 
@@ -25,9 +26,23 @@ const exchange: Exchange = {
   },
 }
 
+/** Its place, without the level. */
+function placed(id: CaseResult['id']) {
+  const { tier, section = '' } = placementOf({ id })
+  return { tier, section }
+}
+
 function result(id: CaseResult['id'], more: Partial<CaseResult>): CaseResult {
   return {
-    ...{ id, title: `What ${id} says`, level: 'must', mend: 'Do it otherwise.', verdict: 'holds', why: '' },
+    ...{
+      id,
+      title: `What ${id} says`,
+      level: 'must',
+      ...placed(id),
+      mend: 'Do it otherwise.',
+      verdict: 'holds',
+      why: '',
+    },
     ...{ collection: 'cities', findings: [], exchanges: [], milliseconds: 3 },
     ...more,
   }
@@ -54,7 +69,7 @@ const results: readonly CaseResult[] = [
     level: 'may',
     findings: [{ exchange, part: { field: 'etag' }, message: 'the tag is another' }],
   }),
-  result('DEL-6/restore', { verdict: 'blocked', why: 'DEL-1/gone: fails' }),
+  result('DEL-6/restore', { verdict: 'blocked', why: 'CON-3/stale-delete: fails', blockedBy: 'CON-3/stale-delete' }),
   result('DEL-9/all', { verdict: 'not set up', why: 'POST was answered 500 | <oops>' }),
   result('QRY-5/words', { verdict: 'not applicable', why: 'no collection can be searched' }),
 ]
@@ -76,4 +91,6 @@ export const sample: Report = {
     { collection: 'roads', before: 9, after: 8, created: [], unexplained: [] },
   ],
   stopped: false,
+  strict: false,
+  seed: 42,
 }

@@ -1,35 +1,70 @@
 /**
- * What all formats of a report share: sections, problems with their evidence (requests as commands that can be pasted
- * into a shell, and responses as lines), leftovers, and the summary.
+ * What all formats of a report share: scores, sections, problems with their evidence, leftovers, and the summary.
  */
 import { ruleSections } from '../../spec/rules.ts'
 import type { Part } from '../case/case.ts'
-import { type Asked, type Exchange, jsonOf } from '../client/exchange.ts'
+import { type Tier, tiers } from '../case/tiers.ts'
+import { type Exchange, jsonOf } from '../client/exchange.ts'
 import type { Difference } from '../run/census.ts'
 import type { CaseResult, Report, RuleResult, Verdict } from '../run/check.ts'
 import { memberPointer } from '../values/json.ts'
+import { replayLines } from './replay.ts'
 
-/** What the summary says of the rules with each verdict, in the order of reports. */
-const verdictTexts: Readonly<Record<Verdict, (count: number) => string>> = {
-  holds: (count) => `${count} ${count === 1 ? 'rule holds' : 'rules hold'}`,
-  fails: (count) => `${count} ${count === 1 ? 'fails' : 'fail'}`,
-  advice: (count) => `${count} to consider`,
-  blocked: (count) => `${count} blocked by others`,
-  'not set up': (count) => `${count} could not be set up`,
-  'not applicable': (count) => `${count} not applicable`,
-  'not asked': (count) => `${count} not asked`,
+/** How much of a tier holds. */
+export interface Score {
+  readonly tier: Tier
+  readonly title: string
+  /** `87 of 94 hold; 3 must, 4 should`, or `follows 40 of 52 choices`. */
+  readonly text: string
+  readonly counts: Readonly<Record<Verdict, number>>
+  /** The number of cases that fail and must hold. */
+  readonly failures: number
 }
 
-/** The verdicts of rules, each with the number of rules that have it. */
-export function countsOf({ rules }: Pick<Report, 'rules'>): readonly (readonly [verdict: Verdict, count: number])[] {
-  return (Object.keys(verdictTexts) as Verdict[])
-    .map((verdict) => [verdict, rules.filter((rule) => rule.verdict === verdict).length] as const)
-    .filter(([, count]) => count > 0)
+export const tierTitles: Readonly<Record<Tier, string>> = {
+  http: 'HTTP',
+  safety: 'Safety',
+  choices: 'Choices',
 }
 
-/** Whether a rule that must hold does not. */
-export function hasFailed({ rules }: Pick<Report, 'rules'>): boolean {
-  return rules.some(({ cases }) => cases.some(({ verdict, level }) => verdict === 'fails' && level === 'must'))
+const verdicts: readonly Verdict[] = [
+  ...(['holds', 'fails', 'advice', 'blocked', 'not set up', 'not applicable', 'not asked'] as const),
+]
+
+/** The score of each tier. */
+export function scoresOf(report: Pick<Report, 'rules' | 'strict'>): readonly Score[] {
+  const all = report.rules.flatMap(({ cases }) => cases)
+  return tiers.map((tier) => {
+    const cases = all.filter((each) => each.tier === tier)
+    const count = (test: (each: CaseResult) => boolean) => cases.filter(test).length
+    const counts = Object.fromEntries(
+      verdicts.map((verdict) => [verdict, count((each) => each.verdict === verdict)]),
+    ) as Record<Verdict, number>
+    const { holds, fails, advice, blocked } = counts
+    const open = counts['not set up'] + blocked
+    const must = count(({ verdict, level }) => verdict === 'fails' && level === 'must')
+    const isChoice = tier === 'choices' && !report.strict
+    const parts = [
+      isChoice
+        ? `follows ${holds} of ${holds + advice} choices of this specification`
+        : `${holds} of ${holds + fails + advice} hold`,
+      ...(must === 0 ? [] : [`${must} that must hold ${must === 1 ? 'fails' : 'fail'}`]),
+      ...(fails === must ? [] : [`${fails - must} that should hold ${fails - must === 1 ? 'fails' : 'fail'}`]),
+      ...(isChoice || advice === 0 ? [] : [`${advice} to consider`]),
+      ...(open === 0 ? [] : [`${open} could not be tried`]),
+    ]
+    return { tier, title: tierTitles[tier], text: parts.join(', '), counts, failures: must }
+  })
+}
+
+/** Whether a case fails the run: one that must hold; in a strict run, any. */
+export function isFailure({ verdict, level }: CaseResult, strict: boolean): boolean {
+  return verdict === 'fails' && (strict || level === 'must')
+}
+
+/** Whether a case fails the run. */
+export function hasFailed({ rules, strict }: Pick<Report, 'rules' | 'strict'>): boolean {
+  return rules.some(({ cases }) => cases.some((found) => isFailure(found, strict)))
 }
 
 /** Whether responses showed that a rule or case holds, or that it does not. */
@@ -37,7 +72,8 @@ export function isObserved({ verdict }: { readonly verdict: Verdict }): boolean 
   return verdict === 'holds' || isProblem({ verdict })
 }
 
-function isProblem({ verdict }: { readonly verdict: Verdict }): boolean {
+/** Whether responses showed that a rule or case does not hold. */
+export function isProblem({ verdict }: { readonly verdict: Verdict }): boolean {
   return verdict === 'fails' || verdict === 'advice'
 }
 
@@ -57,9 +93,9 @@ export function holdingCases({ cases }: RuleResult): number {
 export interface Problem {
   readonly rule: RuleResult['rule']
   readonly found: CaseResult
-  /** Where the rule comes from. */
+  /** `must, HTTP: RFC 9110, section 15.5.6`. */
   readonly source: string
-  /** The requests of the case as commands of a shell. */
+  /** The requests of the case as lines for a shell. */
   readonly commands: readonly string[]
   readonly findings: readonly Evidence[]
 }
@@ -83,27 +119,12 @@ export function problemsOf({ rules }: Pick<Report, 'rules'>): Problem[] {
 
 /** The evidence of a case that does not hold. */
 export function problemOf(rule: RuleResult['rule'], found: CaseResult): Problem {
-  const source =
-    rule.mark === 'specification'
-      ? 'the specification'
-      : rule.mark === 'decision'
-        ? 'settled where the specification is silent'
-        : 'beyond the specification'
+  const source = `${found.level}, ${tierTitles[found.tier]}${found.section && `: ${found.section}`}`
   const findings = found.findings.map(({ exchange, part, message }) => ({
     ...{ step: exchange?.step, message },
     lines: exchange === undefined ? [] : responseLines(exchange, part),
   }))
-  return { rule, found, source, commands: commandsOf(found), findings }
-}
-
-/** Each request once, with the number of times it was sent. */
-function commandsOf({ exchanges }: CaseResult): string[] {
-  const times = new Map<string, number>()
-  for (const { asked } of exchanges) {
-    const command = commandOf(asked)
-    times.set(command, (times.get(command) ?? 0) + 1)
-  }
-  return [...times].map(([command, count]) => (count === 1 ? command : `${command}   # ${count} times`))
+  return { rule, found, source, commands: replayLines(found), findings }
 }
 
 /** The lines of a response as text. A mark stands before those that show the problem. */
@@ -111,11 +132,11 @@ export function markedLines({ lines }: Evidence): string[] {
   return lines.map(({ text, marked }) => `${marked ? '> ' : '  '}${text}`)
 }
 
-/** A summary in one line: `41 rules hold, 3 fail, …`. */
-export function summaryLine(report: Pick<Report, 'rules'>): string {
-  return countsOf(report)
-    .map(([verdict, count]) => verdictTexts[verdict](count))
-    .join(', ')
+/** The scores in one line: `HTTP: 87 of 94 hold; Safety: …`. */
+export function summaryLine(report: Pick<Report, 'rules' | 'strict'>): string {
+  return scoresOf(report)
+    .map(({ title, text }) => `${title}: ${text}`)
+    .join('; ')
 }
 
 /** Something that the run left on the server. */
@@ -164,52 +185,6 @@ function countText(before: number | undefined, after: number | undefined): strin
   return `${counted} ${after > before ? 'more' : 'fewer'} than before (${before}, now ${after})`
 }
 
-/** A request as one line of shell: `curl`, or the bytes themselves if no HTTP client would send them. */
-export function commandOf(asked: Asked): string {
-  return asked.bytes === undefined ? curlCommand(asked) : bytesCommand(asked, asked.bytes)
-}
-
-const mostCharacters = 2_000
-
-function shortened(text: string): string {
-  return text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text
-}
-
-function curlCommand({ method, url, fields, body }: Asked): string {
-  const words = ['curl', '-i', '--path-as-is', '-g']
-  if (method === 'HEAD') words.push('-I')
-  else if (method !== (body === undefined ? 'GET' : 'POST')) words.push('-X', method)
-  for (const [name, value] of fields) words.push('-H', quoted(value === '' ? `${name};` : `${name}: ${value}`))
-  if (body !== undefined) words.push('--data-raw', quoted(shortened(body)))
-  return [...words, quoted(url)].join(' ')
-}
-
-function bytesCommand({ url }: Asked, bytes: string): string {
-  // What follows the authority may be invalid on purpose.
-  const [, protocol, host = '', port] = /^(https?):\/\/(\[[^\]]*\]|[^:/?# ]*)(?::(\d+))?/.exec(url) ?? []
-  const connection =
-    protocol === 'https'
-      ? `openssl s_client -quiet -connect ${host}:${port ?? '443'}`
-      : `nc ${host.replaceAll(/[[\]]/g, '')} ${port ?? '80'}`
-  return `printf ${quoted([...shortened(bytes)].map(printfEscaped).join(''))} | ${connection}`
-}
-
-function printfEscaped(character: string): string {
-  if (character === '\r') return '\\r'
-  if (character === '\n') return '\\n'
-  if (character === '\\' || character === '%') return character + character
-  const code = character.charCodeAt(0)
-  return code < 32 || code > 126 ? `\\${code.toString(8).padStart(3, '0')}` : character
-}
-
-/** A word of a shell. The shell replaces the variables of credentials in it, and nothing else. */
-function quoted(text: string): string {
-  if (/\$(?:OTHER_)?KEY\d*/.test(text)) {
-    return `"${text.replaceAll(/[\\"`]|\$(?!(?:OTHER_)?KEY)/g, (character) => `\\${character}`)}"`
-  }
-  return /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
-}
-
 /** A line of a response. */
 interface Line {
   readonly text: string
@@ -221,7 +196,7 @@ const mostLines = 40
 const widest = 200
 
 /** A response as lines, those of the wrong part marked. */
-export function responseLines({ answer, failure }: Exchange, part: Part): Line[] {
+function responseLines({ answer, failure }: Exchange, part: Part): Line[] {
   if (answer === undefined) return [{ text: failure ?? 'no response', marked: true }]
   const name = typeof part === 'object' && 'field' in part ? part.field.toLowerCase() : undefined
   return [

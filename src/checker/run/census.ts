@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { totalOf } from '../case/expect.ts'
 import { type Requester, request } from '../client/client.ts'
 import { type Answer, isSuccess, jsonOf, linksOf } from '../client/exchange.ts'
-import { basePath, type CollectionProfile, type Profile, urlOf } from '../profile/profile.ts'
+import { basePath, type CollectionProfile, type Profile, profileFor, urlOf } from '../profile/profile.ts'
 import { isObject, type JsonObject, memberPointer, valueAt } from '../values/json.ts'
 import { removeRecords } from './cleanup.ts'
 import { type RunContext, requesterFor } from './context.ts'
@@ -41,6 +41,7 @@ export async function countRecords(
   collection: CollectionProfile,
   query: Readonly<Record<string, string>> = {},
 ): Promise<Count | undefined> {
+  const own = profileFor(profile, collection)
   const start = new URL(profile.base + collection.path)
   for (const [name, value] of Object.entries(query)) start.searchParams.set(name, value)
   let isPaged = collection.pages.length > 0
@@ -50,16 +51,16 @@ export async function countRecords(
   let url: string | undefined = start.href
   for (let page = 1; url !== undefined && page <= mostPages; page++) {
     const answer: Answer | undefined = (await request(requester, 'GET', url)).answer
-    const items: unknown = isSuccess(answer) ? valueAt(jsonOf(answer), profile.names.items) : undefined
+    const items: unknown = isSuccess(answer) ? valueAt(jsonOf(answer), own.names.items) : undefined
     if (answer === undefined || !Array.isArray(items)) {
       return page === 1 ? undefined : { total, records: [...records.values()], isComplete: false }
     }
     const found = items.filter(isObject)
-    const named = totalOf(answer, { profile })
+    const named = totalOf(answer, { profile: own })
     if (named !== undefined && Number.isFinite(named)) total = named
     const before = records.size
     for (const item of found) records.set(String(item[collection.id] ?? `${page} ${records.size}`), item)
-    const linked = linkedPage(answer, profile, start, url)
+    const linked = linkedPage(answer, own, start, url)
     isPaged ||= linked !== undefined
     // A server that ignores the parameter returns the same page again.
     const isLast = found.length === 0 || records.size === before || records.size === total

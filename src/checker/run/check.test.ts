@@ -25,14 +25,17 @@ interface Thing {
 }
 
 /** A server of things, whose deletions can be turned off. */
-async function serveThings(context: TestContext, { deletes = true, hold = false } = {}) {
+async function serveThings(
+  context: TestContext,
+  { deletes = true, hold }: { readonly deletes?: boolean; readonly hold?: () => void } = {},
+) {
   const things = new Map<number, Thing>()
   const seen: { method: string; url: string; authorization: string }[] = []
   let last = 0
   const origin = await served(context, ({ method = '', url = '', headers }, response, body) => {
     seen.push({ method, url, authorization: headers.authorization ?? '' })
     const id = Number(url.split('/').at(-1))
-    if (hold && method === 'GET' && id > 0) return
+    if (hold !== undefined && method === 'GET' && id > 0) return hold()
     response.setHeader('X-Echo', headers.authorization ?? '')
     if (method === 'POST') {
       const thing = { ...(JSON.parse(body) as Thing), id: ++last }
@@ -41,6 +44,7 @@ async function serveThings(context: TestContext, { deletes = true, hold = false 
     } else if (method === 'DELETE' && !deletes) response.writeHead(500).end()
     else if (method === 'DELETE') response.writeHead(things.delete(id) ? 204 : 404).end()
     else if (things.has(id)) response.end(JSON.stringify(things.get(id)))
+    else if (url === '/v1/things') response.end(JSON.stringify({ data: [...things.values()] }))
     else response.writeHead(404).end()
   })
   return { origin, things, seen }
@@ -55,7 +59,8 @@ function run(
   const client = new Client({ signal: more.signal })
   context.after(() => client.close())
   const profile: Profile = { base: `${origin}/v1`, collections: [thingsProfile], names: usualNames, open: [] }
-  return check({ profile, client, credential: [['Authorization', 'Bearer s3cret-key']], cases, ...more })
+  const credential = [['Authorization', 'Bearer s3cret-key']] as const
+  return check({ profile, client, credential, cases, strict: true, ...more })
 }
 
 const usual = { kind: 'changing', needs: ['create', 'read'], remedy: 'Correct it.', title: 'So it is' } as const
@@ -87,6 +92,18 @@ test('responses decide whether a case holds, and its records are deleted', async
   assert.equal(report.requests, seen.length)
   // Two cases, two records to see whether identifiers come again, and the list, which is none here.
   assert.equal(seen.length, 6 + 4 + 2)
+})
+
+test('a choice of the specification fails only in a strict run, and what may be otherwise in none', async (context) => {
+  const { origin } = await serveThings(context)
+  const fact: Case = { ...failing, id: 'MET-6/three' }
+  const allowed: Case = { ...failing, id: 'MET-8/four' }
+  const verdicts = async (strict: boolean) => {
+    const report = await run(context, origin, [failing, fact, allowed], { strict })
+    return ['MET-3/two', 'MET-6/three', 'MET-8/four'].map((id) => verdictOf(report, id))
+  }
+  assert.deepEqual(await verdicts(false), ['advice', 'fails', 'advice'])
+  assert.deepEqual(await verdicts(true), ['fails', 'fails', 'advice'])
 })
 
 test('records that cannot be deleted are reported', async (context) => {
@@ -161,9 +178,8 @@ test('no report contains a credential', async (context) => {
 })
 
 test('a stopped run reports the cases that did not run, and deletes its records', async (context) => {
-  const { origin, things } = await serveThings(context, { hold: true })
   const stop = new AbortController()
-  setTimeout(() => stop.abort(), 100)
+  const { origin, things } = await serveThings(context, { hold: () => stop.abort() })
   const report = await run(context, origin, [holding, failing], { signal: stop.signal })
   assert.equal(report.stopped, true)
   assert.equal(verdictOf(report, 'MET-2/one'), 'not asked: the run was stopped meanwhile')
@@ -187,7 +203,7 @@ test('a case does not fail because another record has one of few unique values',
   context.after(() => client.close())
   for (const [schemas, verdict] of [
     [{ name: { pattern: '^[a-z]$' } }, 'holds'],
-    [{}, 'advice'],
+    [{}, 'not set up'],
   ] as const) {
     const profile: Profile = {
       base: `${origin}/v1`,

@@ -2,21 +2,23 @@
  * Checks a server: runs every case after those it depends on, cleans up, and sums up the results by rule, without the
  * credentials of callers.
  */
-import { randomBytes } from 'node:crypto'
 import type { Rule, RuleLevel } from '../../spec/rules/rule.ts'
 import { rules } from '../../spec/rules.ts'
 import { type Case, type Finding, NotSetUp, ruleOf } from '../case/case.ts'
+import { placementOf, type Tier } from '../case/tiers.ts'
 import { cases as allCases } from '../cases/cases.ts'
 import type { Client } from '../client/client.ts'
-import { nameSecrets, wrongCredential } from '../client/credentials.ts'
+import { isOtherScheme, nameSecrets, wrongCredential } from '../client/credentials.ts'
 import type { Exchange, Fields } from '../client/exchange.ts'
-import { type CollectionProfile, canCreate, type Profile } from '../profile/profile.ts'
+import { type CollectionProfile, canCreate, type Profile, profileFor } from '../profile/profile.ts'
+import { newSeed, withSeed } from '../values/random.ts'
 import { type Census, type Difference, reconcile, recordPaths, takeCensus } from './census.ts'
 import { chooseCollections, narrowMembers } from './choose-collections.ts'
 import { removeJobs, removeRecords } from './cleanup.ts'
 import { type CaseRun, type RunContext, requesterFor } from './context.ts'
 import { Ledger } from './ledger.ts'
-import { createRecord, type Outcome, runCase } from './run-case.ts'
+import { lackingFor, type Proved } from './prove.ts'
+import { createRecord, newMark, type Outcome, runCase } from './run-case.ts'
 
 /** What to check, and how. */
 export interface CheckOptions {
@@ -28,11 +30,15 @@ export interface CheckOptions {
   readonly other?: Fields | undefined
   /** Send safe requests only. */
   readonly readOnly?: boolean | undefined
+  /** Demand every "should" and the specification's own choices, too. */
+  readonly strict?: boolean | undefined
   /** Sections and rules, such as `DEL` and `CON-3`; all if undefined. */
   readonly only?: readonly string[] | undefined
   /** Called after each case. */
   readonly onResult?: ((result: CaseResult, done: number, all: number) => void) | undefined
   readonly signal?: AbortSignal | undefined
+  /** All random values derive from it; a new one if undefined. */
+  readonly seed?: number | undefined
   /** Notes of the trial; a new ledger if undefined. */
   readonly ledger?: Ledger | undefined
   /** What collections held before the trial. */
@@ -59,6 +65,10 @@ export interface Report {
   readonly differences: readonly Difference[]
   /** Whether it was stopped before its end. */
   readonly stopped: boolean
+  /** Whether every "should" and the specification's own choices were demanded, too. */
+  readonly strict: boolean
+  /** All random values of the run derive from it. */
+  readonly seed: number
 }
 
 /** Checks a server. */
@@ -68,12 +78,15 @@ export async function check(options: CheckOptions): Promise<Report> {
   const date = new Date().toISOString()
   const ledger = options.ledger ?? new Ledger().watch(client)
   const credentials = { caller: credential, nobody: [], wrong: wrongCredential(credential), other }
-  const run: RunContext = { client, profile, credentials, ledger }
+  const seed = options.seed ?? newSeed()
+  const run: RunContext = { client, profile, credentials, ledger, seed }
   const chosen = withDependencies(options.cases ?? allCases, only)
   const isChanging = options.readOnly !== true && chosen.some(({ kind }) => kind === 'changing')
   const before = isChanging ? (options.before ?? (await takeCensus(requesterFor(run), profile))) : undefined
   for (const path of before === undefined ? [] : recordPaths(profile, before)) ledger.foreign.add(path)
-  if (isChanging && signal?.aborted !== true) run.reusesIdentifiers = await findIdentifierReuse(run)
+  if (isChanging && signal?.aborted !== true) {
+    run.reusesIdentifiers = await withSeed(seed, 'reuse', () => findIdentifierReuse(run))
+  }
   const results = (await runAll(run, chosen, options)).map(redactor({ KEY: credential, OTHER_KEY: other }))
   const differences = before === undefined ? [] : await reconcile(run, before)
   const jobs = await removeJobs(run)
@@ -89,6 +102,8 @@ export async function check(options: CheckOptions): Promise<Report> {
     jobs,
     differences,
     stopped: signal?.aborted === true,
+    strict: options.strict === true,
+    seed,
   }
 }
 
@@ -109,10 +124,6 @@ export function withDependencies(cases: readonly Case[], only: readonly string[]
   return cases.filter((each) => chosen.has(each))
 }
 
-function newMark(): string {
-  return `checked-${randomBytes(5).toString('hex')}`
-}
-
 /**
  * Whether the server gives the identifier of a deleted record to the next one. If so, a record that a case has deleted
  * may become the record of another case: cases then run one at a time, and no record is deleted twice without a look
@@ -123,7 +134,8 @@ async function findIdentifierReuse(run: RunContext): Promise<boolean> {
   if (collection === undefined) return false
   /** The identifier of a record that is created and deleted again. */
   const identifier = async () => {
-    const state: CaseRun = { ...run, collection, mark: newMark(), made: new Map(), exchanges: new Map() }
+    const profile = profileFor(run.profile, collection)
+    const state: CaseRun = { ...run, profile, collection, mark: newMark(), made: new Map(), exchanges: new Map() }
     try {
       await createRecord(state, 'one')
       return state.made.get('one')?.id ?? ''
@@ -147,10 +159,11 @@ const parallelCases = 4
 
 async function runAll(run: RunContext, cases: readonly Case[], options: CheckOptions): Promise<CaseResult[]> {
   const results = new Map<string, Promise<CaseResult>>()
+  const proved: Proved = new Map()
   let done = 0
   const resultOf = async (one: Case): Promise<CaseResult> => {
     const needed = await Promise.all((one.after ?? []).map((id) => results.get(id)))
-    const result = await runOnCollections(run, one, needed, options)
+    const result = await runOnCollections({ ...run, proved }, one, needed, options)
     options.onResult?.(result, ++done, cases.length)
     return result
   }
@@ -171,35 +184,43 @@ async function runAll(run: RunContext, cases: readonly Case[], options: CheckOpt
 
 /** Runs a case on the first collection that it is about. */
 async function runOnCollections(
-  run: RunContext,
+  { proved, ...run }: RunContext & { readonly proved: Proved },
   one: Case,
   needed: readonly (CaseResult | undefined)[],
-  { readOnly, signal, credential, other }: CheckOptions,
+  { readOnly, strict, signal, credential, other }: CheckOptions,
 ): Promise<CaseResult> {
   const { id, title, remedy: mend } = one
-  const level = one.level ?? rules.find((rule) => rule.id === ruleOf(one))?.level ?? 'should'
+  const { tier, section = '', level: standard } = placementOf(one)
+  const level = standard ?? one.level ?? rules.find((rule) => rule.id === ruleOf(one))?.level ?? 'should'
   const began = performance.now()
   const resultOf = (verdict: Verdict, why: string, more: Partial<CaseResult> = {}): CaseResult => ({
-    ...{ id, title, level, mend, verdict, why, collection: '', findings: [], exchanges: [] },
+    ...{ id, title, tier, section, level, mend, verdict, why, collection: '', findings: [], exchanges: [] },
     ...{ milliseconds: Math.round(performance.now() - began), ...more },
   })
   if (signal?.aborted) return resultOf('not asked', 'the run was stopped before')
   if (readOnly === true && one.kind === 'changing') return resultOf('not asked', 'it needs requests that are not safe')
-  const chosen = chooseCollections(one, run.profile, { hasKey: credential.length > 0, hasOther: other !== undefined })
+  const chosen = chooseCollections(one, run.profile, {
+    hasKey: credential.length > 0,
+    hasOtherScheme: isOtherScheme(credential),
+    hasOther: other !== undefined,
+  })
   if ('why' in chosen) return resultOf('not applicable', chosen.why)
   const missing = needed.find((each) => each !== undefined && each.verdict !== 'holds')
   if (missing?.verdict === 'not applicable') return resultOf('not applicable', missing.why)
-  if (missing !== undefined) return resultOf('blocked', `${missing.id}: ${missing.verdict}`)
+  if (missing !== undefined) {
+    return resultOf('blocked', `${missing.id}: ${missing.verdict}`, { blockedBy: missing.id })
+  }
   let first: CaseResult | undefined
   for (const each of chosen.collections) {
     const collection = each.name
-    const outcome = await runRepeatedly(run, one, each, signal)
+    const lacking = await lackingFor(one, { ...run, collection: each }, proved, { signal, readOnly })
+    const outcome = lacking ?? (await runRepeatedly(run, one, each, signal))
     // The responses of a stopped case show nothing.
     if (signal?.aborted) return resultOf('not asked', 'the run was stopped meanwhile', { collection })
     if (outcome.kind === 'judged') {
       const { findings, exchanges } = outcome
       if (findings.length === 0) return resultOf('holds', '', { collection })
-      return resultOf(problemVerdict(level), '', { collection, findings, exchanges })
+      return resultOf(isDemanded(level, tier, strict) ? 'fails' : 'advice', '', { collection, findings, exchanges })
     }
     first ??= resultOf(outcome.kind, outcome.why, { collection })
     if (first.verdict !== 'not applicable') return first
@@ -217,7 +238,8 @@ async function runRepeatedly(
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
   for (let turn = 1; ; turn++) {
-    const outcome = await runCase(one, { ...run, collection }, newMark(), signal)
+    const start = () => runCase(one, { ...run, collection }, newMark(), signal)
+    const outcome = await withSeed(run.seed, `${one.id} ${turn}`, start)
     if (outcome.kind !== 'judged' || outcome.findings.length === 0 || turn === mostRepetitions) return outcome
     const isTaken = outcome.exchanges.some(({ asked, answer }) => asked.method === 'POST' && answer?.status === 409)
     if (!isTaken || narrowMembers(collection).length === 0 || signal?.aborted === true) return outcome
@@ -245,11 +267,16 @@ export type Verdict =
 export interface CaseResult {
   readonly id: Case['id']
   readonly title: string
+  readonly tier: Tier
+  /** The section of the standard that it follows from; empty if none. */
+  readonly section: string
   readonly level: RuleLevel
   readonly mend: string
   readonly verdict: Verdict
   /** Why responses showed nothing; empty otherwise. */
   readonly why: string
+  /** The case that blocks it. */
+  readonly blockedBy?: Case['id'] | undefined
   /** The collection on which it ran. */
   readonly collection: string
   readonly findings: readonly Finding[]
@@ -279,9 +306,30 @@ export function ruleResult(rule: Rule, all: readonly CaseResult[]): RuleResult {
   return { rule: { id, section, level, mark, sentence }, verdict, why, cases }
 }
 
-/** The verdict on a case that does not hold. */
-function problemVerdict(level: RuleLevel): Verdict {
-  return level === 'may' ? 'advice' : 'fails'
+/** Whether a case that does not hold fails: the specification's own choices bind only who claims to follow them. */
+function isDemanded(level: RuleLevel, tier: Tier, strict = false): boolean {
+  return level !== 'may' && (strict || tier !== 'choices')
+}
+
+/**
+ * Replaces credentials with the names of variables, anywhere in an exchange.
+ *
+ * @param credentials by the name of their variable
+ */
+export function exchangeRedactor(credentials: Readonly<Record<string, Fields>>): (exchange: Exchange) => Exchange {
+  const text = nameSecrets(credentials)
+  const fieldsOf = (fields: Fields) => fields.map(([name, value]) => [name, text(value)] as const)
+  return (exchange) => {
+    const { asked, answer } = exchange
+    return {
+      ...exchange,
+      asked: {
+        ...{ method: asked.method, url: text(asked.url), fields: fieldsOf(asked.fields) },
+        ...{ body: asked.body && text(asked.body), bytes: asked.bytes && text(asked.bytes) },
+      },
+      answer: answer && { ...answer, fields: fieldsOf(answer.fields), body: text(answer.body) },
+    }
+  }
 }
 
 /**
@@ -291,18 +339,10 @@ function problemVerdict(level: RuleLevel): Verdict {
  */
 export function redactor(credentials: Readonly<Record<string, Fields>>): (result: CaseResult) => CaseResult {
   const text = nameSecrets(credentials)
-  const fieldsOf = (fields: Fields) => fields.map(([name, value]) => [name, text(value)] as const)
+  const redact = exchangeRedactor(credentials)
   const redacted = new Map<Exchange, Exchange>()
   const exchangeOf = (exchange: Exchange): Exchange => {
-    const { asked, answer } = exchange
-    const known = redacted.get(exchange) ?? {
-      ...exchange,
-      asked: {
-        ...{ method: asked.method, url: text(asked.url), fields: fieldsOf(asked.fields) },
-        ...{ body: asked.body && text(asked.body), bytes: asked.bytes && text(asked.bytes) },
-      },
-      answer: answer && { ...answer, fields: fieldsOf(answer.fields), body: text(answer.body) },
-    }
+    const known = redacted.get(exchange) ?? redact(exchange)
     // Findings and the list of exchanges share their exchanges.
     redacted.set(exchange, known)
     return known

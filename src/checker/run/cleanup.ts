@@ -86,6 +86,17 @@ export async function removeExports(run: RunContext, exchanges: readonly Exchang
   }
 }
 
+/** Deletes the webhooks that exchanges made. A webhook that remains is reported with the records. */
+export async function removeWebhooks(run: RunContext, exchanges: readonly Exchange[]): Promise<void> {
+  for (const { asked, answer } of exchanges) {
+    const isMade = asked.method === 'POST' && asked.url.endsWith('/webhooks') && isSuccess(answer)
+    const id = isMade ? valueAt(jsonOf(answer), '/id') : undefined
+    if (typeof id !== 'string' || !/^[\w-]+$/.test(id)) continue
+    const path = `${new URL(asked.url).pathname}/${id}`
+    if (!(await isRemoved(run, 'caller', path))) run.ledger.remains.add(path)
+  }
+}
+
 /** Deletes the jobs that the run began, and their exports. Returns the paths of those that remain. */
 export async function removeJobs(run: RunContext): Promise<string[]> {
   const requester = requesterFor(run)

@@ -8,14 +8,16 @@ import {
   NotSetUp,
   type Request,
 } from '../case/case.ts'
+import { recordOf, recordSent } from '../case/expect-records.ts'
 import { fill, fillAll } from '../case/fill.ts'
 import { objectMemberOf } from '../case/members.ts'
 import { ifRequired } from '../case/references.ts'
 import type { Client, Requester } from '../client/client.ts'
-import { type Exchange, type Fields, jsonOf } from '../client/exchange.ts'
+import type { Exchange, Fields } from '../client/exchange.ts'
 import { type CollectionProfile, type Profile, urlOf } from '../profile/profile.ts'
 import { uniqueValue } from '../values/generate.ts'
-import { isObject, type JsonObject } from '../values/json.ts'
+import { isObject, type JsonObject, objectOf, wrapAt } from '../values/json.ts'
+import { nextCount } from '../values/random.ts'
 import { narrowMembers } from './choose-collections.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -26,6 +28,8 @@ export interface RunContext {
   /** Header fields of each caller's credential. */
   readonly credentials: Readonly<Record<Caller, Fields>>
   readonly ledger: Ledger
+  /** All random values derive from it. */
+  readonly seed: number
   /** Whether the server gives the identifier of a deleted record to the next one. */
   reusesIdentifiers?: boolean
 }
@@ -70,7 +74,7 @@ function hasRepeatableBody({ body, headers = {} }: Request, { collection }: Case
 
 function sendOnce(run: CaseRun, { as, request }: Ask, atOnce: boolean): Promise<Exchange> {
   const { method, to, headers = {}, caller = 'caller', noRetry } = request
-  const body = request.body === undefined ? undefined : bodyText(request.body, run)
+  const body = request.body === undefined ? undefined : bodyText(request.body, run, to)
   const own = Object.entries(headers)
     .filter(([, value]) => value !== ifRequired.headers['If-Match'] || run.collection.conditional)
     .map(([name, value]) => [fill(name, run), fill(value, run)] as const)
@@ -91,18 +95,29 @@ function isTrusted({ base, deprecated, retired }: Profile, url: string): boolean
   return [base, deprecated, retired].some((each) => each !== undefined && new URL(each).origin === origin)
 }
 
-/** The text of a body. */
-export function bodyText(body: Body, state: CaseState): string {
+/** Where requests send records. */
+const recordAddress = /^«(?:collection|[^«»|]*\|path)»(?:\?|$)/
+
+/**
+ * The text of a body.
+ *
+ * @param to where it is sent: objects that are records get the envelope that the server expects
+ */
+export function bodyText(body: Body, state: CaseState, to: string): string {
   if ('text' in body) return fill(body.text, state)
-  if ('json' in body) return JSON.stringify(fillAll(body.json, state))
+  const envelope = recordAddress.test(to) ? state.profile.names.body : ''
+  if ('json' in body) {
+    const value = fillAll(body.json, state)
+    return JSON.stringify(isObject(value) ? wrapAt(envelope, value) : value)
+  }
   const whole = {
     ...startOf(body.from, state),
     ...uniqueMembersSent(state, body.like),
-    ...(body.plus === undefined ? {} : state.collection[body.plus]),
+    ...(body.plus === undefined ? {} : withNewUniqueValues(state.collection[body.plus], state.collection)),
     ...(fillAll(body.with ?? {}, state) as JsonObject),
   }
   const names = (body.without ?? []).map((name) => fill(name, state))
-  return JSON.stringify(without(whole, names))
+  return JSON.stringify(wrapAt(envelope, without(whole, names)))
 }
 
 function without(whole: JsonObject, names: readonly string[]): JsonObject {
@@ -117,8 +132,9 @@ function startOf(from: Extract<Body, { from: unknown }>['from'], state: CaseStat
     case 'least':
       return without(markedExample(state), Object.keys(collection.optional))
     case 'change':
+      return withNewUniqueValues(collection.change, collection)
     case 'invalid':
-      return collection[from]
+      return collection.invalid
     case 'mark': {
       const member = collection.marker ?? collection.label
       return member === undefined ? {} : { [member]: mark }
@@ -129,16 +145,16 @@ function startOf(from: Extract<Body, { from: unknown }>['from'], state: CaseStat
     }
   }
   const { asked, answer } = exchanges.get('sent' in from ? from.sent : from.answered)?.at(-1) ?? {}
-  const value = 'sent' in from ? JSON.parse(asked?.body ?? '{}') : answer && jsonOf(answer)
+  const value = 'sent' in from ? recordSent(asked?.body, state) : recordOf(answer, state)
   if (!isObject(value)) throw new NotSetUp('a body that was to be sent again is no JSON object')
   return value
 }
 
 /** The unique members in the request of a step. */
-function uniqueMembersSent({ collection, exchanges }: CaseState, step: string | undefined): JsonObject {
+function uniqueMembersSent({ collection, exchanges, profile }: CaseState, step: string | undefined): JsonObject {
   if (step === undefined) return {}
-  const sent = JSON.parse(exchanges.get(step)?.at(-1)?.asked.body ?? '{}') as JsonObject
-  return Object.fromEntries(Object.entries(sent).filter(([name]) => collection.unique.includes(name)))
+  const sent = recordSent(exchanges.get(step)?.at(-1)?.asked.body, { profile })
+  return Object.fromEntries(Object.entries(objectOf(sent)).filter(([name]) => collection.unique.includes(name)))
 }
 
 /** A body that creates a record of a case, with the mark of the case. */
@@ -146,11 +162,24 @@ function markedExample({ collection, mark, made }: CaseState): JsonObject {
   const { example, unique, marker, label } = collection
   if (example === undefined) throw new NotSetUp(`no body is known that creates a record of ${collection.name}`)
   const body = newExample(collection, (other) => made.get(`parent ${other}`)?.id)
-  if (marker !== undefined) return { ...body, [marker]: unique.includes(marker) ? `${mark}-${examples}` : mark }
+  if (marker !== undefined) return { ...body, [marker]: unique.includes(marker) ? `${mark}-${nextCount()}` : mark }
   return label === undefined ? body : { ...body, [label]: `${body[label] ?? ''} ${mark}`.trim() }
 }
 
-let examples = 0
+/** Values with new ones of unique members: no two records can have the same. */
+function withNewUniqueValues(
+  values: JsonObject,
+  { unique, schemas = {} }: Pick<CollectionProfile, 'unique' | 'schemas'>,
+): Record<string, unknown> {
+  const count = nextCount()
+  const isUnique = (name: string) => unique.includes(name)
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      isUnique(name) ? uniqueValue(value, count, schemas[name]) : value,
+    ]),
+  )
+}
 
 /**
  * The example of a collection with new values of its unique members.
@@ -161,11 +190,7 @@ export function newExample(
   { example = {}, unique, references, schemas = {} }: CollectionProfile,
   idOf: (collection: string) => string | undefined,
 ): JsonObject {
-  const body: Record<string, unknown> = { ...example }
-  examples++
-  for (const member of unique) {
-    if (Object.hasOwn(body, member)) body[member] = uniqueValue(body[member], examples, schemas[member])
-  }
+  const body = withNewUniqueValues(example, { unique, schemas })
   for (const [member, other] of Object.entries(references)) {
     const id = idOf(other)
     const isNumber = typeof body[member] === 'number' || schemas[member]?.['type'] === 'integer'

@@ -66,7 +66,7 @@ export class Ledger {
   }
 
   #name(path: string): void {
-    if (this.named.size < most) this.named.add(path)
+    if (this.named.size < most) this.named.add(path.replace(/\/+$/, ''))
   }
 
   #noteJob(from: string, answer: Answer): void {

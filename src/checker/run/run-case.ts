@@ -21,10 +21,12 @@ import { fill, fillAll, nestedPath } from '../case/fill.ts'
 import { base, collection as collectionAddress, credentialFields, Reference } from '../case/references.ts'
 import { keyOf } from '../client/credentials.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
-import { type CollectionProfile, urlOf } from '../profile/profile.ts'
+import { type CollectionProfile, profileFor, urlOf } from '../profile/profile.ts'
 import { type JsonObject, valueAt } from '../values/json.ts'
-import { removeExports, removeRecords } from './cleanup.ts'
+import { randomText } from '../values/random.ts'
+import { removeExports, removeRecords, removeWebhooks } from './cleanup.ts'
 import { bodyText, type CaseRun, type RunContext, send } from './context.ts'
+import { takeStreams } from './take-stream.ts'
 
 /** What a case has shown. */
 export type Outcome =
@@ -34,19 +36,25 @@ export type Outcome =
 /** A step of one kind. */
 type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>
 
+/** A text by which the checker recognizes the records of one case. */
+export function newMark(): string {
+  return `checked-${randomText()}`
+}
+
 /**
  * Runs a case on a collection.
  *
  * @param mark text by which the checker recognizes the records of this case
  */
 export async function runCase(
-  { steps, expect }: Case,
+  { steps, expect }: Pick<Case, 'steps' | 'expect'>,
   run: RunContext & { readonly collection: CollectionProfile },
   mark: string,
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
   const key = keyOf(run.credentials.caller)
-  const state: CaseRun = { ...run, mark, key, made: new Map(), exchanges: new Map() }
+  const profile = profileFor(run.profile, run.collection)
+  const state: CaseRun = { ...run, profile, mark, key, made: new Map(), exchanges: new Map() }
   try {
     for (const step of steps) {
       if (signal?.aborted) return { kind: 'not set up', why: 'the run was stopped' }
@@ -67,6 +75,7 @@ export async function runCase(
     )
     await removeRecords(run, [...state.made.values()].reverse(), hasDeleted)
     await removeExports(run, exchanges)
+    await removeWebhooks(run, exchanges)
   }
 }
 
@@ -107,6 +116,15 @@ async function take(run: CaseRun, step: Step): Promise<void> {
       return sendTogether(run, step)
     case 'walk':
       return walk(run, step)
+    case 'eventually':
+      return repeat(run, step)
+    case 'stream': {
+      const between = async () => {
+        for (const each of step.between) await take(run, each)
+      }
+      for (const exchange of await takeStreams(run, step, seenOf(run), between)) noteExchange(run, exchange)
+      return
+    }
     case 'poll':
       return poll(run, step)
     case 'settle':
@@ -145,6 +163,19 @@ async function takeRequest(run: CaseRun, step: Ask): Promise<Exchange> {
   return exchange
 }
 
+/** How long a repeated request pauses, in milliseconds. */
+const pauseOfRepetition = 100
+
+/** Repeats a request until what it shows is right. Only the last exchange is judged. */
+async function repeat(run: CaseRun, { ask, until, seconds }: StepOf<'eventually'>): Promise<void> {
+  for (const end = performance.now() + seconds * 1_000; ; ) {
+    run.exchanges.delete(ask.as)
+    await takeRequest(run, ask)
+    if (until(seenOf(run)) || performance.now() > end) return
+    await sleep(pauseOfRepetition)
+  }
+}
+
 /** Reads an address for a step that needs its response. */
 function read(run: CaseRun, as: string, to: string): Promise<Exchange> {
   return takeRequest(run, { kind: 'ask', as, request: { method: 'GET', to }, isPreparation: true })
@@ -178,7 +209,7 @@ async function sendTogether(run: CaseRun, step: StepOf<'together'>): Promise<voi
 function repeated(one: Ask, run: CaseRun): Ask[] {
   const { request, times = 1 } = one
   if (times === 1) return [one]
-  const body: Body | undefined = request.body && { text: bodyText(request.body, run) }
+  const body: Body | undefined = request.body && { text: bodyText(request.body, run, request.to) }
   return Array.from({ length: times }, () => ({ ...one, request: body === undefined ? request : { ...request, body } }))
 }
 
@@ -306,10 +337,11 @@ async function createParents(run: CaseRun, depth: number): Promise<void> {
     const key = `parent ${name}`
     const collection = run.profile.collections.find((each) => each.name === name)
     if (run.made.has(key) || collection === undefined || depth === deepest) continue
-    const parents: CaseRun = { ...run, collection, made: new Map() }
+    const profile = profileFor(run.profile, collection)
+    const parents: CaseRun = { ...run, profile, collection, made: new Map() }
     if (collection.operations.includes('create') && collection.example !== undefined) {
       await createParents(parents, depth + 1)
-      await createRecord(parents, key)
+      noteExchange(run, await createRecord(parents, key))
     } else {
       parents.made.set(key, await existingRecord(parents, key))
     }
@@ -355,7 +387,7 @@ function recordIn(run: CaseRun, { answer, asked }: Exchange): CreatedRecord | un
   const { profile, collection, mark } = run
   if (answer === undefined || answer.status >= 300) return undefined
   if (asked.method === 'PUT') {
-    const path = new URL(asked.url).pathname
+    const path = new URL(asked.url).pathname.replace(/\/+$/, '')
     return { path, id: lastSegment(path) }
   }
   const body = jsonOf(answer)
@@ -371,7 +403,7 @@ function recordIn(run: CaseRun, { answer, asked }: Exchange): CreatedRecord | un
 }
 
 function lastSegment(path: string): string {
-  return decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))
+  return decodeURIComponent(path.replace(/\/+$/, '').split('/').at(-1) ?? '')
 }
 
 /** A status, and the beginning of the response body. */

@@ -1,8 +1,8 @@
 /** Generates values for JSON Schemas: valid ones, other valid ones, unique ones, and invalid ones. */
-import { randomInt, randomUUID } from 'node:crypto'
 import type { Ajv } from 'ajv'
 import { isObject, isSame, type JsonObject } from './json.ts'
 import { countMatching, textMatching } from './pattern.ts'
+import { randomInt, randomText, randomUuid } from './random.ts'
 
 /** A schema without references. */
 export type Schema = JsonObject
@@ -172,7 +172,7 @@ const formats: Readonly<Record<string, (turn: number) => string>> = {
   duration: (turn) => `P${turn + 1}D`,
   email: (turn) => `someone${turn || ''}@example.org`,
   'idn-email': (turn) => `someone${turn || ''}@example.org`,
-  uuid: () => randomUUID(),
+  uuid: () => randomUuid(),
   uri: (turn) => `https://example.org/${turn || ''}`,
   url: (turn) => `https://example.org/${turn || ''}`,
   'uri-reference': (turn) => `/example/${turn || ''}`,
@@ -242,7 +242,7 @@ function withAllDigits(text: string, { pattern }: Schema): string {
 /**
  * A value that probably no other record has, as valid as a given one: an e-mail address stays one.
  *
- * @param turn tells values apart that are generated in the same millisecond
+ * @param turn a number that tells values of one case apart
  */
 export function uniqueValue(value: unknown, turn: number, schema: Schema = {}): unknown {
   if (typeof value === 'number') return randomNumber(schema)
@@ -251,8 +251,8 @@ export function uniqueValue(value: unknown, turn: number, schema: Schema = {}): 
   const most = typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY
   if (format === 'decimal') return randomDecimal(schema) ?? text
   if (typeof pattern === 'string') return textMatching(pattern, { most }) ?? text
-  if (format === 'uuid') return randomUUID()
-  const suffix = `${Date.now().toString(36)}${turn}`
+  if (format === 'uuid') return randomUuid()
+  const suffix = `${turn}${randomText()}`
   const at = text.indexOf('@')
   if (at > 0) {
     const kept = Math.min(at, most - (text.length - at) - suffix.length - 1)
@@ -291,7 +291,7 @@ function randomNumber({ minimum, maximum, multipleOf }: Schema): number {
   // Many servers keep integers in 32 bits.
   const most = typeof maximum === 'number' ? Math.floor(maximum) : Math.max(least + 1, 2 ** 31 - 1)
   const step = typeof multipleOf === 'number' && multipleOf >= 1 ? multipleOf : 1
-  const number = least >= most ? least : randomInt(least, Math.min(most, least + 2 ** 47) + 1)
+  const number = least >= most ? least : randomInt(least, Math.min(most, least + 2 ** 47))
   return Math.ceil(number / step) * step
 }
 

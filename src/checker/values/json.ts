@@ -36,6 +36,15 @@ export function valueAt(value: unknown, pointer: string): unknown {
   return found
 }
 
+/** A value inside objects, so that a pointer leads to it. */
+export function wrapAt(pointer: string, value: unknown): unknown {
+  const names = pointer.split('/').slice(1)
+  return names.reduceRight<unknown>(
+    (inner, name) => ({ [name.replaceAll('~1', '/').replaceAll('~0', '~')]: inner }),
+    value,
+  )
+}
+
 /** The pointer of an object inside a value, found by identity; `undefined` if the value does not hold it. */
 export function pointerTo(whole: unknown, part: object): string | undefined {
   if (whole === part) return ''

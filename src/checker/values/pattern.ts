@@ -2,6 +2,7 @@
  * Generates texts that match the regular expressions of JSON Schemas, as far as their syntax is common. Every text is
  * tested.
  */
+import { random } from './random.ts'
 
 /** Generates the text of a part of an expression. Parts that may repeat do so more often if `more` is larger. */
 type Part = (more: number) => string
@@ -95,7 +96,7 @@ function repeated(reader: Reader, part: Part): Part {
   const most =
     sign === '?' ? 1 : sign !== undefined || (comma !== undefined && high === '') ? 1_000 : Number(high ?? low)
   return (more) => {
-    const count = Math.min(most, least + Math.round(Math.random() * more * 0.5 + more * 0.5))
+    const count = Math.min(most, least + Math.round(random() * more * 0.5 + more * 0.5))
     return Array.from({ length: Math.max(least, count) }, () => part(more)).join('')
   }
 }
@@ -191,5 +192,5 @@ function choice(set: string): Part {
 }
 
 function pick<T>(all: readonly T[]): T {
-  return all[Math.floor(Math.random() * all.length)] as T
+  return all[Math.floor(random() * all.length)] as T
 }

@@ -1,7 +1,7 @@
 /** AUT-1, AUT-2: which requests are authenticated, and which credentials are refused. */
 import type { Case } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import { everyStatus, field, finding, itemsOf, noField, sameBody, status, unless } from '../../case/expect.ts'
+import { everyStatus, field, finding, itemsOf, noField, refused, sameBody, status, unless } from '../../case/expect.ts'
 import { after, before, both, changed, list, listings, one, read, refusal, removed } from '../../case/names.ts'
 import {
   alteredKey,
@@ -26,7 +26,14 @@ const authenticateFirst =
 /** A request for a list with an invalid Authorization is refused. */
 function refusedCredential(name: string, title: string, authorization: string, remedy = authenticateFirst): Case {
   return {
-    ...{ id: `AUT-1/${name}`, title, kind: 'reading', needs: ['list', 'key'], remedy },
+    ...{
+      id: `AUT-1/${name}`,
+      title,
+      kind: 'reading',
+      needs: ['list', 'key', 'protected'],
+      after: ['AUT-1/bearer'],
+      remedy,
+    },
     steps: [list.get(collection, { headers: { Authorization: authorization } })],
     expect: [status(list, 401)],
   }
@@ -36,6 +43,7 @@ function refusedCredential(name: string, title: string, authorization: string, r
 export const authentication: readonly Case[] = [
   ...common({ remedy: authenticateFirst }).define({
     'AUT-1/bearer': {
+      needs: ['bearer'],
       title: 'The credential is taken from Authorization, in the form Bearer …',
       steps: [list.get(collection, { headers: { Authorization: `Bearer ${key}` } })],
       expect: [status(list, 200)],
@@ -50,22 +58,25 @@ export const authentication: readonly Case[] = [
       remedy: 'Compare the name of the scheme without regard to case: “bearer” is “Bearer”.',
     },
     'AUT-1/list': {
+      needs: ['key'],
       title: 'A list without a credential returns 401',
       steps: [list.get(collection, asNobody)],
       expect: [status(list, 401)],
     },
     'AUT-1/record': {
+      needs: ['key'],
       title: 'A record without a credential returns 401',
       steps: [create(one), read.get(one, asNobody)],
       expect: [status(read, 401)],
     },
     'AUT-1/creation': {
-      title: 'A creation without a credential returns 401',
+      title: 'A creation without a credential is refused',
+      needs: ['key'],
       steps: [create(one), created.post(collection, body.example, asNobody)],
-      expect: [status(created, 401)],
+      expect: [refused(created)],
     },
     'AUT-1/creation-without-effect': {
-      title: 'A creation that returns 401 creates nothing',
+      title: 'A creation that is refused for lack of a credential creates nothing',
       after: ['AUT-1/creation'],
       steps: [
         create(one),
@@ -74,7 +85,7 @@ export const authentication: readonly Case[] = [
         setUp(list.get(caseRecords)),
       ],
       expect: [
-        status(created, 401),
+        refused(created),
         (seen) => {
           const [expected, count] = [before, list].map((step) => itemsOf(seen.of(step).answer, seen)?.length)
           if (expected === 0) return finding(seen.of(before), 'body', 'the created record is not in the list')
@@ -86,29 +97,32 @@ export const authentication: readonly Case[] = [
       remedy: 'Do nothing before the credential is checked.',
     },
     'AUT-1/change': {
-      title: 'A change without a credential returns 401 and changes nothing',
+      title: 'A change without a credential is refused and changes nothing',
+      needs: ['key'],
       steps: [
         create(one),
         setUp(before.get(one)),
         changed.patch(one, body.change, { caller: 'nobody', ...ifRequired }),
         setUp(after.get(one)),
       ],
-      expect: [status(changed, 401), sameBody(after, before)],
+      expect: [refused(changed), sameBody(after, before)],
     },
     'AUT-1/deletion': {
-      title: 'A deletion without a credential returns 401 and deletes nothing',
+      title: 'A deletion without a credential is refused and deletes nothing',
+      needs: ['key'],
       steps: [create(one), removed.delete(one, { caller: 'nobody', ...ifRequired }), after.get(one)],
-      expect: [status(removed, 401), status(after, 200)],
+      expect: [refused(removed), status(after, 200)],
     },
     'AUT-1/wrong': {
       title: 'An invalid credential is refused',
+      needs: ['protected'],
       steps: [list.get(collection, asWrong)],
       expect: [status(list, 401)],
     },
     'AUT-1/wrong-deletion': {
       title: 'An invalid credential deletes nothing',
       steps: [create(one), removed.delete(one, { caller: 'wrong', ...ifRequired }), after.get(one)],
-      expect: [status(removed, 401), status(after, 200)],
+      expect: [refused(removed), status(after, 200)],
     },
   }),
   refusedCredential(
@@ -132,6 +146,8 @@ export const authentication: readonly Case[] = [
   ...define({
     'AUT-1/malformed': {
       title: 'A malformed credential returns 401 or 400',
+      needs: ['protected'],
+      after: ['AUT-1/bearer'],
       steps: [
         'Bearer',
         `Bearer ${key}, Bearer ${key}`,
@@ -199,7 +215,8 @@ export const authentication: readonly Case[] = [
     },
     'AUT-2/unsigned-token': {
       title: 'A token that is not signed (“alg”: “none”) is refused',
-      needs: ['key'],
+      needs: ['key', 'protected'],
+      after: ['AUT-1/bearer'],
       steps: [list.get(collection, { headers: { Authorization: `Bearer ${unsigned()}` } })],
       expect: [status(list, 401)],
       remedy: 'Accept only algorithms of a fixed list without “none”, whatever the header of a token says.',

@@ -49,13 +49,13 @@ function guardedWrites(kind: Write): readonly Case[] {
   const cases: Readonly<Record<string, Guarded>> = {
     fits: {
       title: `${method} with the current entity tag succeeds`,
-      after: ['CON-2/etag-stays'],
+      after: ['CON-2/etag-stays', 'CON-2/strong-etag'],
       headers: { 'If-Match': seen.etag },
       remedy: compare,
     },
     other: {
       title: `${method} with another entity tag is refused and changes nothing`,
-      after: ['CON-2/etag-stays'],
+      after: ['CON-2/etag-stays', 'CON-2/strong-etag'],
       headers: otherTag,
       refusedWith: [412],
       remedy: compare,

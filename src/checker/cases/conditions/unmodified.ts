@@ -3,7 +3,7 @@ import type { Case } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { answerOf, finding, noBody, short, status } from '../../case/expect.ts'
 import { again, change, deletion, list, one, read, two } from '../../case/names.ts'
-import { answered, applicableWhere, readyWhere } from '../../case/preconditions.ts'
+import { answered, applicableWhere, outcomeOf, readyWhere } from '../../case/preconditions.ts'
 import { caseRecords, collection, Reference } from '../../case/references.ts'
 import { asNobody, body, create, setUp } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
@@ -54,6 +54,7 @@ const byTags: readonly Case[] = common({
   },
   'CON-4/weak': {
     title: 'GET with the current entity tag as a weak one returns 304',
+    after: ['CON-4/not-modified', 'CON-2/strong-etag'],
     steps: [again.get(one, { headers: { 'If-None-Match': `W/${read.etag}` } })],
     remedy: 'Ignore W/ when you compare If-None-Match: compression on the way makes entity tags weak.',
   },
@@ -92,7 +93,11 @@ const byTags: readonly Case[] = common({
   },
   'CON-4/head': {
     title: 'HEAD with the current entity tag returns 304',
-    steps: [again.head(one, { headers: { 'If-None-Match': read.etag } })],
+    steps: [plainly.head(one), again.head(one, { headers: { 'If-None-Match': read.etag } })],
+    expect: [
+      applicableWhere(answered(plainly, 200), (seen) => `HEAD is answered ${outcomeOf(plainly, seen)}`),
+      status(again, 304),
+    ],
     remedy: 'Let HEAD run all that GET runs, and leave the body out at the very end.',
   },
 })

@@ -105,6 +105,10 @@ export const caching = [
 const strong = /^"[\x21\x23-\x7e\x80-\xff]*"$/
 const anyTag = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/
 
+/** A response has a well-formed entity tag. */
+const isTag = (step: Reference) =>
+  field(step, 'ETag', (value) => unless(anyTag.test(value), `${value} is no entity tag: "…", or W/"…"`))
+
 /** The entity tag in the answer of a step. */
 export function tagOf(seen: Observations, step: Reference): string | undefined {
   const { answer } = seen.of(step)
@@ -130,15 +134,21 @@ const tagsOfLists =
 
 export const validators = common({ remedy: tagsOfLists, expect: [isAnother, differs(again, list)] }).define({
   'CON-2/etag': {
-    title: 'A record carries a strong ETag',
+    title: 'A record carries an ETag',
+    steps: [create(one), read.get(one)],
+    expect: [status(read, 200), isTag(read)],
+    remedy: 'Send the revision of the record in ETag, in double quotes: a number that grows with every change will do.',
+  },
+  'CON-2/strong-etag': {
+    title: 'The ETag of a record is strong, so that If-Match can compare it',
+    after: ['CON-2/etag'],
     steps: [create(one), read.get(one)],
     expect: [
-      status(read, 200),
       field(read, 'ETag', (value) =>
         unless(strong.test(value), `${value} is no strong entity tag: "…" without W/ before it`),
       ),
     ],
-    remedy: 'Send the revision of the record in ETag, in double quotes: a number that grows with every change will do.',
+    remedy: 'Send the revision of the record in ETag, in double quotes, without W/ before it.',
   },
   'CON-2/etag-stays': {
     title: 'The ETag of an unchanged record does not change',
@@ -184,10 +194,7 @@ export const validators = common({ remedy: tagsOfLists, expect: [isAnother, diff
   'CON-2/list-etag': {
     title: 'A list carries an ETag',
     steps: [list.get(collection)],
-    expect: [
-      status(list, 200),
-      field(list, 'ETag', (value) => unless(anyTag.test(value), `${value} is no entity tag: "…", or W/"…"`)),
-    ],
+    expect: [status(list, 200), isTag(list)],
   },
   'CON-2/list-etag-creation': {
     title: 'A creation changes the ETag of a list',

@@ -1,6 +1,17 @@
 /** DEL-1 to DEL-3, DEL-8: deleted records, and the responses to deletions. */
 import { common } from '../../case/define.ts'
-import { answerOf, everyStatus, field, finding, itemsOf, member, short, status, unless } from '../../case/expect.ts'
+import {
+  answerOf,
+  everyStatus,
+  field,
+  finding,
+  itemsOf,
+  member,
+  refused,
+  short,
+  status,
+  unless,
+} from '../../case/expect.ts'
 import { asMade, deleted, isListed, listed, recordOf, shows } from '../../case/expect-records.ts'
 import {
   after,
@@ -44,17 +55,17 @@ export const goneCases = common({ needs: ['read'] }).define({
     remedy: 'Answer 404 for a record that is marked as deleted, exactly as for one that never was.',
   },
   'DEL-1/put': {
-    title: 'PUT to a deleted record returns 404 and does not restore it',
+    title: 'PUT to a deleted record is refused and does not restore it',
     after: ['DEL-1/gone'],
     steps: [...createAndDelete(one, gone), put.put(one, body.example), after.get(one)],
-    expect: [status(put, 404), status(after, 404)],
+    expect: [refused(put), status(after, 404, 410)],
     remedy: 'Let PUT look for a live record before it writes; it never makes one.',
   },
   'DEL-1/patch': {
-    title: 'PATCH of a deleted record returns 404',
+    title: 'PATCH of a deleted record is refused',
     after: ['DEL-1/gone'],
     steps: [...createAndDelete(one, gone), patch.patch(one, body.change)],
-    expect: [status(patch, 404)],
+    expect: [refused(patch)],
     remedy: 'Let PATCH change live records alone: "update … where id = ? and deleted_at is null".',
   },
   'DEL-1/list': {

@@ -4,6 +4,7 @@ import { type Expectation, NotSetUp, type Observations } from '../../case/case.t
 import { common, define, defineEach } from '../../case/define.ts'
 import { answerOf, everyAnswerOf, field, finding, noField, short, status } from '../../case/expect.ts'
 import { error, first, list, odd, one, second } from '../../case/names.ts'
+import { applicableWhere, succeeded } from '../../case/preconditions.ts'
 import { collection, ifRequired, mark, Reference } from '../../case/references.ts'
 import { body, create, setUp } from '../../case/steps.ts'
 import { type Answer, fieldOf, jsonOf } from '../../client/exchange.ts'
@@ -275,12 +276,17 @@ const statuses = [
       remedy: 'Answer 404 where nothing is at the address.',
     },
     'ERR-5/media-type': {
-      title: 'A body of an unsupported media type returns 415 (or 400)',
+      title: 'A body of an unsupported media type is refused with 415 (or 400, 422)',
       level: 'should',
+      // The body is sound: only its type may be what is refused.
       steps: [
-        error.post(collection, body.text('<no-such/>'), { headers: { 'Content-Type': 'application/x-no-such' } }),
+        create(one),
+        error.post(collection, body.example, { headers: { 'Content-Type': 'application/x-no-such' } }),
       ],
-      expect: [status(error, 415, 400)],
+      expect: [
+        applicableWhere((seen) => !succeeded(error)(seen), 'the type of a body does not matter'),
+        status(error, 415, 400, 422),
+      ],
       remedy: 'Check Content-Type before the body, and answer 415 to unsupported media types.',
     },
     'ERR-5/accept': {

@@ -114,7 +114,7 @@ const conditions: readonly Case[] = common({ expect: isWhole }).define({
   'HED-3/if-range': {
     title: 'If-Range with the current entity tag returns the range',
     ...offered,
-    after: ['HED-3/part', 'CON-2/etag-stays'],
+    after: ['HED-3/part', 'CON-2/etag-stays', 'CON-2/strong-etag'],
     steps: part('bytes=2-9', { 'If-Range': whole.etag }),
     expect: isPart(() => [2, 9]),
     remedy: 'Compare If-Range strongly with the ETag, and send the part where they are the same.',

@@ -72,7 +72,10 @@ export const removal = define({
 // The specification has no POST to a record, and the record belongs to the checker.
 const steps = [create(one), odd.post(one, body.mark)]
 
-const onlyWhereUnsupported = applicableWhere((seen) => !succeeded(odd)(seen), 'records take POST here')
+const onlyWhereUnsupported = applicableWhere(
+  (seen) => !succeeded(odd)(seen) && !answered(odd, 400, 409, 415, 422)(seen),
+  'records take POST here',
+)
 
 const methodOf: Partial<Record<Operation, string>> = { read: 'GET', replace: 'PUT', update: 'PATCH', delete: 'DELETE' }
 

@@ -10,6 +10,7 @@ import { body, create, setUp, together } from '../../case/steps.ts'
 import { isObject, isSame, type JsonObject } from '../../values/json.ts'
 
 const [there, onceStep, twice] = Reference.named('there', 'once', 'twice')
+const [least, lacking] = Reference.named('least', 'lacking')
 
 export const creation = define({
   'MET-2/created': {
@@ -101,11 +102,32 @@ function isReplaced(step: Reference) {
   })
 }
 
-/** The case is applicable only if the optional member had a value. */
+/** Creates a record without the optional member, which is left out on purpose later. */
+const leastRecord = [
+  create(other),
+  setUp(least.post(collection, { ...body.fullExample, without: [members.optional] })),
+  setUp(lacking.get(least)),
+]
+
+/** The value of the optional member in a record that a step read. */
+function optionalAt(step: Reference, seen: Observations): unknown {
+  return recordOf(seen.of(step).answer, seen)?.[seen.fill(members.optional)] ?? null
+}
+
+/** The case is applicable only if the optional member had another value than a record that was created without it. */
 const onlyIfOptional = applicableWhere(
-  (seen) => (recordOf(seen.of(before).answer, seen)?.[seen.fill(members.optional)] ?? null) !== null,
-  (seen) => `${seen.fill(members.optional)} was sent, and has no value`,
+  (seen) => !isSame(optionalAt(before, seen), optionalAt(lacking, seen)),
+  (seen) => `${seen.fill(members.optional)} was sent, and has the value of a record without it`,
 )
+
+/** The same, and a record without the member shows no value: it may be null. */
+const onlyIfNullable = [
+  onlyIfOptional,
+  applicableWhere(
+    (seen) => optionalAt(lacking, seen) === null,
+    (seen) => `${seen.fill(members.optional)} has a default`,
+  ),
+]
 
 export const replacement = common({ needs: ['read'] }).define({
   'MET-3/status': {
@@ -129,7 +151,7 @@ export const replacement = common({ needs: ['read'] }).define({
   'MET-3/clears': {
     title: 'PUT clears the members that it omits',
     steps: [
-      create(other),
+      ...leastRecord,
       setUp(one.post(collection, body.fullExample)),
       setUp(before.get(one)),
       put.put(one, { ...body.sentBy(one), without: [members.optional] }),
@@ -175,7 +197,7 @@ export const replacement = common({ needs: ['read'] }).define({
 const mergePatch = { 'Content-Type': 'application/merge-patch+json' }
 const jsonPatch = { 'Content-Type': 'application/json-patch+json' }
 
-const full = [create(other), setUp(one.post(collection, body.fullExample)), setUp(before.get(one))]
+const full = [create(first), setUp(one.post(collection, body.fullExample)), setUp(before.get(one))]
 
 /** The optional member has no value any more. */
 const isCleared = theRecord(after, (found, seen) => {
@@ -231,8 +253,8 @@ export const changes = common({ needs: ['read'] }).define({
     title: 'PATCH with null clears a member',
     // RFC 7396 is our decision; the specification says only that what is sent is changed.
     level: 'should',
-    steps: [...full, patch.patch(one, body.json({ [members.optional]: null })), after.get(one)],
-    expect: [onlyIfOptional, done(patch), isCleared],
+    steps: [...leastRecord, ...full, patch.patch(one, body.json({ [members.optional]: null })), after.get(one)],
+    expect: [...onlyIfNullable, done(patch), isCleared],
     remedy: 'Treat null in PATCH as "no value" (RFC 7396), not as "not sent".',
   },
   'MET-4/nested': {
@@ -259,11 +281,12 @@ export const changes = common({ needs: ['read'] }).define({
     // Beyond the specification.
     level: 'may',
     steps: [
+      ...leastRecord,
       ...full,
       patch.patch(one, body.json([{ op: 'remove', path: `/${members.optional}` }]), { headers: jsonPatch }),
       after.get(one),
     ],
-    expect: [onlyIfOptional, done(patch), isCleared],
+    expect: [...onlyIfNullable, done(patch), isCleared],
     remedy: 'Carry out JSON Patch (RFC 6902) too: it can test, and change parts of arrays.',
   },
   'MET-4/json-patch-test': {
@@ -271,6 +294,7 @@ export const changes = common({ needs: ['read'] }).define({
     after: ['MET-4/json-patch'],
     level: 'may',
     steps: [
+      ...leastRecord,
       ...full,
       patch.patch(
         one,

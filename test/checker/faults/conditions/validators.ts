@@ -24,6 +24,11 @@ function listTag(madeOf: (items: readonly Members[], path: string) => unknown): 
 export const validatorsFaults: readonly Fault[] = [
   {
     breaks: 'CON-2/etag',
+    says: 'Its records have no entity tag.',
+    plant: answering(isRecordRead, without('etag')),
+  },
+  {
+    breaks: 'CON-2/strong-etag',
     says: 'Its entity tags are weak.',
     plant: answering(
       always,

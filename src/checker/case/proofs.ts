@@ -1,0 +1,95 @@
+/**
+ * Proofs: what a server must have shown before cases that need it are judged. A request that a case expects to be
+ * refused shows something only if the same request without its fault succeeds.
+ */
+import { jsonOf } from '../client/exchange.ts'
+import type { CollectionProfile } from '../profile/profile.ts'
+import { type Case, type Expectation, NotApplicable, NotSetUp } from './case.ts'
+import { itemsOf, short } from './expect.ts'
+import { list, one, patch, put, read } from './names.ts'
+import type { Need } from './needs.ts'
+import { collection, idMember, ifRequired, members, Reference } from './references.ts'
+import { asNobody, body, create } from './steps.ts'
+
+/** Shows whether a collection has what cases need: `expect` throws if it does not. */
+type Proof = Pick<Case, 'steps' | 'expect'>
+
+const [up, down, part] = Reference.named('up', 'down', 'part')
+
+/** The method is supported, and the request succeeds. A failure of the server says neither: the cases judge it. */
+function works(step: Reference, what: string): Expectation {
+  return (seen) => {
+    const { answer } = seen.of(step)
+    if (answer === undefined || answer.status < 300) return undefined
+    const { status } = answer
+    const where = `for ${seen.collection.name}`
+    if ([404, 405, 501].includes(status)) throw new NotApplicable(`${what} is not supported ${where}: ${status}`)
+    if (status >= 500) return undefined
+    throw new NotSetUp(`${what} without a fault was refused ${where}: ${status} ${short(answer.body)}`.trim())
+  }
+}
+
+/** A list is where the profile says: nothing can be said of lists that are not found. */
+const hasItems: Expectation = (seen) => {
+  const { answer } = seen.of(list)
+  if (answer?.status !== 200 || itemsOf(answer, seen) !== undefined) return undefined
+  throw new NotSetUp(`the list of ${seen.collection.name} has no array at ${seen.profile.names.items || 'its root'}`)
+}
+
+/** Two responses differ: a parameter has an effect. */
+function differ(step: Reference, other: Reference, otherwise: string): Expectation {
+  return (seen) => {
+    const [found, compared] = [step, other].map((each) => {
+      const { answer } = seen.of(each)
+      return answer?.status === 200 ? JSON.stringify(itemsOf(answer, seen) ?? jsonOf(answer)) : undefined
+    })
+    if (found === undefined || compared === undefined || found === compared) throw new NotApplicable(otherwise)
+    return undefined
+  }
+}
+
+/** The request succeeds. */
+export const proofs: Partial<Readonly<Record<Need, Proof>>> = {
+  create: { steps: [create(one)], expect: [] },
+  list: { steps: [list.get(collection)], expect: [works(list, 'GET of a list'), hasItems] },
+  replace: { steps: [create(one), put.put(one, body.sentBy(one), ifRequired)], expect: [works(put, 'PUT')] },
+  update: { steps: [create(one), patch.patch(one, body.change, ifRequired)], expect: [works(patch, 'PATCH')] },
+  sorted: {
+    steps: [
+      create(one),
+      create(read),
+      up.get(`${collection}?sort=${members.sort}`),
+      down.get(`${collection}?sort=-${members.sort}`),
+    ],
+    expect: [differ(up, down, 'the parameter sort has no effect')],
+  },
+  fields: {
+    steps: [create(one), list.get(collection), part.get(`${collection}?fields=${idMember}`)],
+    expect: [differ(part, list, 'the parameter fields has no effect')],
+  },
+  protected: {
+    steps: [list.get(collection, asNobody)],
+    expect: [
+      ({ of }) => {
+        const { answer } = of(list)
+        if ((answer?.status ?? 0) < 400) throw new NotApplicable('lists are read without a credential')
+        return undefined
+      },
+    ],
+  },
+}
+
+/**
+ * What a collection has to prove before a case is judged. A case that creates a record proves itself that it can. Where
+ * nothing else has to be proved, a list has to be answered: a server that refuses everything shows nothing.
+ */
+export function toProve(
+  { kind, needs, steps }: Pick<Case, 'kind' | 'needs' | 'steps'>,
+  { operations }: CollectionProfile,
+): readonly Need[] {
+  const isCreating = steps.some((step) => step.kind === 'create' || step.kind === 'outgrow')
+  const wanted = needs.filter(
+    (need) => proofs[need] !== undefined && !(need === 'create' && (isCreating || kind === 'reading')),
+  )
+  return wanted.length > 0 || isCreating || !operations.includes('list') ? wanted : ['list']
+}
