@@ -2,9 +2,10 @@
  * Runs tests in groups, and prints a line for each group, and failures in full. Lanes take test files from one queue,
  * so that every processor is busy until the end.
  *
- * `quick` runs what every change must pass, on both engines; `rest` everything else; `postgres 18` and `postgres 15`
- * all tests that follow the engine. Test files and options of `node --test` after the word run instead of its
- * selection, on that engine.
+ * `quick` runs what every change must pass, on both engines; `rest` most others once, and again what another
+ * engine or several workers change most; `release` those that are left, and the others of these again;
+ * `postgres 18` and `postgres 15` all tests that follow the engine. Test files and options of `node --test` after the
+ * word run instead of its selection, on that engine.
  */
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -15,10 +16,14 @@ import { type Version, whyNoPostgres } from '../test/postgres/programs.ts'
 import { testFiles } from '../test/postgres/test-files.ts'
 import {
   concernsWorkers,
+  isAboveStorage,
+  isBeforeRelease,
   isEssential,
   isLong,
   isPostgresOnly,
   isQuick,
+  isRaceOfWorkers,
+  isRepeatedFirst,
   isRest,
   isWorthRepeating,
   mayShareProcess,
@@ -33,6 +38,8 @@ interface Group {
   readonly version?: Version
   /** How many workers the servers have that the tests start; one where it is left out. */
   readonly workers?: string
+  /** How many requests Schemathesis generates for each operation. */
+  readonly examples?: string
   /** Whether files share a process, which loads the program once. Otherwise each file has its own. */
   readonly shared?: boolean
 }
@@ -67,7 +74,7 @@ const onPostgres = selection === 'postgres'
 if (noBrowser !== false) {
   console.error(`No test runs in a browser: ${noBrowser}.`)
   // `npm test` needs Node only; all tests need a browser.
-  if (selection === 'rest') process.exitCode = 1
+  if (selection === 'rest' || selection === 'release') process.exitCode = 1
 }
 const clusters = new Map<Version, Promise<Cluster>>()
 const durations: { readonly name: string; readonly seconds: number }[] = []
@@ -90,19 +97,25 @@ async function groupsOf(): Promise<readonly Group[]> {
   const repeated = following.filter((file) => !isPostgresOnly(file))
   if (onPostgres) return grouped(`PostgreSQL ${asked}`, asked === '15' ? following : repeated, asked)
   if (selection === 'quick') {
-    const quick = repeated.filter((file) => isQuick(file) && !opensPages(file))
+    const quick = repeated.filter((file) => isQuick(file) && !opensPages(file) && !isAboveStorage(file))
     return [...grouped('PostgreSQL 18', quick, '18'), ...grouped('SQLite', files.filter(isQuick))]
   }
-  const rest = repeated.filter((file) => isRest(file) || opensPages(file))
-  const generated = ['test/schemathesis/schemathesis.test.ts']
-  // The first one installs Schemathesis, and the second one, as the last of the long runs, finds it installed.
+  const isMuch = selection === 'release'
+  const rest = repeated.filter((file) => (isRest(file) || opensPages(file)) && isWorthRepeating(file))
+  const above = isMuch ? repeated.filter((file) => isQuick(file) && isAboveStorage(file)) : []
+  const chosen = (list: readonly string[], isChosen: (file: string) => boolean) =>
+    list.filter((file) => isChosen(file) !== isMuch)
+  const generated = { files: ['test/schemathesis/schemathesis.test.ts'], examples: isMuch ? '5' : '2' }
   return [
-    { title: 'Schemathesis, SQLite', files: generated },
-    ...grouped('SQLite', files.filter(isRest)),
-    ...grouped('4 workers', files.filter(concernsWorkers)).map((group) => ({ ...group, workers: '4' })),
-    ...grouped('PostgreSQL 18', rest.filter(isWorthRepeating), '18'),
-    ...grouped('PostgreSQL 15', repeated.filter(isEssential), '15'),
-    ...grouped('Schemathesis, PostgreSQL 18', generated, '18'),
+    { title: 'Schemathesis, SQLite', ...generated },
+    ...(isMuch ? [{ title: 'Schemathesis, PostgreSQL 18', ...generated, version: '18' as const }] : []),
+    ...grouped('SQLite', files.filter(isMuch ? isBeforeRelease : isRest)),
+    ...grouped('4 workers', chosen(files.filter(concernsWorkers), isRaceOfWorkers)).map((group) => ({
+      ...group,
+      workers: '4',
+    })),
+    ...grouped('PostgreSQL 18', [...above, ...chosen(rest, isRepeatedFirst)], '18'),
+    ...grouped('PostgreSQL 15', isMuch ? following : repeated.filter(isEssential), '15'),
   ]
 }
 
@@ -162,7 +175,7 @@ function isLongRun({ group, files }: Run): boolean {
 
 /** @returns whether its tests have passed */
 async function run({ group, files }: Run, tally: Tally): Promise<boolean> {
-  const { title, version, workers, shared = false } = group
+  const { title, version, workers, examples, shared = false } = group
   // Tests of SQLite use 18 too: some compare both engines.
   const database = await databaseOf(version ?? '18')
   const started = performance.now()
@@ -170,6 +183,7 @@ async function run({ group, files }: Run, tally: Tally): Promise<boolean> {
   const child = spawn(process.execPath, [...options, '--test-reporter=spec', ...files], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
+      ...(examples && { SCHEMATHESIS_EXAMPLES: examples }),
       ...{ ...process.env, ...database, ...(workers && { TEST_WORKERS: workers }) },
       TEST_ENGINE: version === undefined ? 'sqlite' : 'postgres',
     },

@@ -1,4 +1,7 @@
-/** Which test files run when: `npm test` runs the quick ones on both engines, and `npm run test:all` the others. */
+/**
+ * Which test files run when: `npm test` runs the quick ones on both engines, `npm run test:all` most others, and
+ * `npm run test:release` the rest, and again what the first two did not repeat on another engine.
+ */
 
 // These take many seconds or much memory, or measure time, which a busy machine disturbs.
 const slow = [
@@ -6,14 +9,14 @@ const slow = [
   /^src\/jobs\/import\.test/,
   /^src\/server\/node\/(?:overload|slow-clients|unread|file)\.test/,
   /^src\/storage\/postgres\/(?:query-plan|migrat)/,
-  /^src\/storage\/sqlite\/migrate-(?:random|interrupted)/,
+  /^src\/storage\/sqlite\/(?:migrate-(?:random|interrupted)|slow-reads)/,
   /^src\/cli\/(?:dev|huge-files|import)\.test/,
 ]
 
 const long = [
   /^src\/(?:cli\/dev|server\/node\/slow-clients)\.test/,
   /^test\/(?:container|documentation|package|power-cut|schemathesis)\//,
-  /^test\/(?:backup|canaries|command-errors|deletion-crash|durability|move|permissions|remembered|workers)\.test/,
+  /^test\/(?:backup|canaries|command-errors|deletion-crash|durability|events-crash|function-crash|move|permissions|remembered|webhooks-crash|workers)\.test/,
   /^test\/(?:checker\/conditions|races\/pairs|wire\/large-files)\.test/,
   /^test\/browser\/(?:api-page|console-(?:accessibility|browse|openid|session))\.test/,
 ]
@@ -24,6 +27,15 @@ const quickTests =
 // Others run these: Schemathesis has groups of its own, and one command needs a Redis server.
 const elsewhere = /^test\/(?:schemathesis|redis)\//
 
+// Long, and about parts that change seldom, or that shorter tests also enter.
+const beforeRelease = [
+  /^src\/(?:changes\/hostile|storage\/postgres\/(?:migrate-random|query-plan)|storage\/sqlite\/migrate-random)/,
+  /^test\/(?:container|differential|generators|power-cut)\//,
+  /^test\/(?:canaries|deletion-pace|export-pace|hanging-worker|purge-pace|remembered)\.test/,
+  /^test\/browser\/(?:api-page|console-(?:openid|places))\.test/,
+  /^test\/(?:checker\/(?:danger|discover|harms-deletion)|races\/large-\w+|wire\/large-files)\.test/,
+]
+
 /** Whether every change must pass it. */
 export function isQuick(file: string): boolean {
   return file.startsWith('test/') ? quickTests.test(file) : !slow.some((pattern) => pattern.test(file))
@@ -31,7 +43,12 @@ export function isQuick(file: string): boolean {
 
 /** Whether it runs after the quick tests. */
 export function isRest(file: string): boolean {
-  return !isQuick(file) && !elsewhere.test(file)
+  return !isQuick(file) && !elsewhere.test(file) && !isBeforeRelease(file)
+}
+
+/** Whether a release must pass it, and not every change. */
+export function isBeforeRelease(file: string): boolean {
+  return beforeRelease.some((pattern) => pattern.test(file))
 }
 
 /** Whether it takes half a minute or more: it begins before the others, so that none of it is left at the end. */
@@ -60,6 +77,13 @@ export function mayShareProcess(file: string): boolean {
   )
 }
 
+/** Whether its result is decided above the storage: on PostgreSQL it runs before a release only. */
+export function isAboveStorage(file: string): boolean {
+  return /^(?:test\/scenarios\/(?:aut-(?:credentials|jwt|own)|doc|err-(?:bodies|functions)|lim-(?:fetch|rates|shared)|met-prefer|ops-|opt|prefer|qry-refusals|sec|ver-(?:carriers|lifecycle|successor|transcript))|src\/(?:providers|server\/(?:pages|node))\/|src\/cli\/(?:types|versions|serve-jwt)\.|test\/wire\/head)/.test(
+    file,
+  )
+}
+
 /** Whether PostgreSQL can change its result: thousands of cases of it are decided above the storage otherwise. */
 export function isWorthRepeating(file: string): boolean {
   // Of the pages, the walk through the console and its deletions depend on the database; the others on the browser.
@@ -68,9 +92,16 @@ export function isWorthRepeating(file: string): boolean {
   )
 }
 
+/** Whether PostgreSQL can change its result most, so that the tests after `npm test` repeat it there every time. */
+export function isRepeatedFirst(file: string): boolean {
+  return /^(?:test\/(?:durability|events|events-crash|function-crash|idempotency-crash|purge-race|upgrade|upgrade-rolling|webhooks-crash)\b|src\/jobs\/import)/.test(
+    file,
+  )
+}
+
 /** Whether it tests what depends most on how a database stores and finds things. */
 export function isEssential(file: string): boolean {
-  return /^test\/scenarios\/(?:con|con-writers|del.*|job.*|met-idempotency|pag.*|qry|res.*|search)\.test\.ts$/.test(
+  return /^test\/scenarios\/(?:con|con-writers|del|del-dependents|del-purge|job|met-idempotency|pag|qry|res|search)\.test\.ts$/.test(
     file,
   )
 }
@@ -80,4 +111,9 @@ export function concernsWorkers(file: string): boolean {
   return /^test\/(?:races\/|(?:stopping|durability|idempotency-crash|deletion-crash|export-servers|maintenance)\.test)/.test(
     file,
   )
+}
+
+/** Whether it is about changes that workers make at the same time, and short. */
+export function isRaceOfWorkers(file: string): boolean {
+  return /^test\/(?:races\/(?:idempotency|permissions|rates|sequences|unique)|idempotency-crash)\.test/.test(file)
 }
