@@ -135,7 +135,8 @@ class History {
 }
 
 /** Whether the model lets a caller read an event. */
-function isVisible(history: History, form: Form, caller: Caller, { thing, kind, fields: shown }: Happened): boolean {
+function isVisible(history: History, form: Form, caller: Caller, event: Happened): boolean {
+  const { thing, kind, fields: shown } = event
   const guarded = collections.find(({ name }) => name === thing.collection)?.guarded
   const allows = (action: 'read' | 'readDeleted', { parent, ...fields }: Fields, states: readonly State[]) => {
     const known = history.parents.get(parent ?? '')
@@ -146,7 +147,10 @@ function isVisible(history: History, form: Form, caller: Caller, { thing, kind, 
   const once = (fields: Fields) => allows('read', fields, withRow) && allows('readDeleted', fields, withRow)
   if (!allows('read', shown, withRow)) return false
   if (thing.state === 'live') return allows('read', thing.fields, ['live'])
-  if (thing.state === 'gone') return kind === 'deleted' || (kind === 'purged' && once(shown))
+  if (thing.state === 'gone') {
+    const last = history.happened.findLast((each) => each.thing === thing && each.kind === 'deleted')
+    return event === last || (kind === 'purged' && once(shown))
+  }
   return allows('read', thing.fields, withRow) && (kind === 'deleted' || once(thing.fields))
 }
 
