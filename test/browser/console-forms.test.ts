@@ -228,6 +228,7 @@ test('fields that cannot be read, or only be set once, or by administrators', { 
     owner_id: 'cleo',
   })
 
+  await save(page).waitFor()
   await page.getByText('It is fixed once the record exists.').waitFor()
   assert.ok(await page.getByLabel('Origin', { exact: true }).isDisabled())
   const pin = page.getByLabel('Pin', { exact: true })

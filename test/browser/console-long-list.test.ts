@@ -98,7 +98,7 @@ async function press(page: Page, key: string, place: number): Promise<void> {
 
 /**
  * Presses a key some times. Each time the list must move by as much as a page of any list, and by no more; the browser
- * rounds each move to whole pixels.
+ * rounds each move to whole pixels. A turn begins where the list came to rest.
  */
 async function turnPages(
   page: Page,
@@ -114,8 +114,9 @@ async function turnPages(
     await press(page, key, place)
     const [begun, expected] = [place, Math.min(end, place + (key === 'PageDown' ? step : -step))]
     const what = `${key} number ${turn} from ${begun} to ${expected}`
-    place = await reach(page, (reached) => Math.abs(reached - expected) <= 2, what)
+    await reach(page, (reached) => Math.abs(reached - expected) <= 2, what)
     while ((await restsOf()) === rests) await page.waitForTimeout(20)
+    place = await reach(page, (reached) => Math.abs(reached - expected) <= 2, what)
   }
 }
 
