@@ -8,10 +8,10 @@ export class Cells {
   count = 0
   readonly #failures: string[] = []
 
-  /** A cell: its name, and both answers as short texts. */
+  /** A cell: its name, and both answers as texts: a status, or identifiers. */
   check(name: string, expected: string, came: string): void {
     this.count++
-    if (expected !== came) this.#failures.push(`${name}: expected ${expected}, came ${came}`)
+    if (expected !== came) this.#failures.push(`${name}: ${differenceBetween(expected, came)}`)
   }
 
   /** @throws Error that names the cells that fail, a line each */
@@ -21,4 +21,13 @@ export class Cells {
     const lines = failures.slice(0, mostShown).join('\n')
     throw new Error(`${failures.length} of ${this.count} cells fail.\n${lines}`)
   }
+}
+
+/** Both answers, or what only one of them contains if they are long. */
+function differenceBetween(expected: string, came: string): string {
+  if (Math.max(expected.length, came.length) < 200) return `expected ${expected}, came ${came}`
+  const [wanted, found] = [new Set(expected.split(/[,: ]+/)), new Set(came.split(/[,: ]+/))]
+  const [missing, more] = [wanted.difference(found), found.difference(wanted)]
+  if (missing.size + more.size === 0) return `another order than ${expected}`
+  return `missing: ${[...missing].join()}; not expected: ${[...more].join()}`
 }
