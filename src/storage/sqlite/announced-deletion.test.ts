@@ -4,21 +4,23 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import statement from 'sql-template-tag'
 import { completeCatalog } from '../../model/catalog.ts'
 import { always } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { BulkDelete, Delete, Idempotency } from '../../plan/plan.ts'
 import { sqlContext } from '../sql/context.ts'
+import type { Transaction } from '../transaction.ts'
 import { type Announced, announcedFor } from '../transactions/delete/announcement.ts'
 import { beginAnnounced } from '../transactions/delete/begin-deletion.ts'
 import { deleteRecord } from '../transactions/delete/delete.ts'
 import { stepDeletion, undoDeletion } from '../transactions/delete/deletion-job.ts'
 import type { DeletionState } from '../transactions/delete/deletion-state.ts'
 import { inspectAnnounced } from '../transactions/delete/inspect-announced.ts'
-import { onceForKey } from '../transactions/idempotency.ts'
+import { continueForKey } from '../transactions/idempotency.ts'
 import { keepState, keepTotal, stateOf } from '../transactions/rows/job-rows.ts'
 import { isPendingDeletion } from '../transactions/rows/pending-deletions.ts'
-import { writeTransaction } from '../transactions/run.ts'
+import { type Written, writeTransaction } from '../transactions/run.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './engine.ts'
 import { openSqlite } from './storage.ts'
@@ -137,7 +139,7 @@ test('MET-9: a key is in use until the deletion that its caller waits for is don
   const begin = () => {
     assert.equal(connection.run(writeTransaction(sql, bulk)).kind, 'announced')
     const waiting = { issues: [], asked: 1, total: 1_501, isJob: false }
-    const begun = connection.run(onceForKey(sql, bulk, beginAnnounced(sql, bulk, outcome, waiting)))
+    const begun = connection.run(continueForKey(bulk, beginAnnounced(sql, bulk, outcome, waiting)))
     assert.equal(begun.kind, 'bulk-deleted')
   }
   begin()
@@ -150,6 +152,24 @@ test('MET-9: a key is in use until the deletion that its caller waits for is don
     assert.equal(ask(), 'key-in-use')
   }
   assert.equal(ask(), 'replayed')
+})
+
+test('MET-9: a request that gets the lock of a key just after another one has announced its change does nothing', async (context) => {
+  const { connection, sql } = await announced(context)
+  connection.run(undoDeletion(sql, 'job', {}, now))
+  const { conditions: _, id, ...removal } = plan
+  const idempotency = { scope: 'key', fingerprint: 'body', preferred: {} as Idempotency['preferred'] }
+  const bulk: BulkDelete = { ...removal, kind: 'bulk-delete', ids: [id], issues: [], idempotency, above: 1_000_000 }
+  const locking = { ...sql, engine: { ...sql.engine, tryAdvisoryLock: () => statement`1` } }
+  const late = writeTransaction(locking, { ...bulk, deletion: 'again' })
+  late.next()
+  assert.equal(connection.run(writeTransaction(sql, bulk)).kind, 'announced')
+  const rest = function* (): Transaction<Written> {
+    let step = late.next([{ locked: 1 }])
+    while (step.done !== true) step = late.next(yield step.value)
+    return step.value
+  }
+  assert.equal(connection.run(rest()).kind, 'key-in-use')
 })
 
 test('AUT-9: a total that is counted late shows no records that the caller may not read', async (context) => {

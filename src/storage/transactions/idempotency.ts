@@ -44,11 +44,15 @@ const made: ReadonlySet<string> = new Set<Outcome['kind']>(['created', 'updated'
  * Makes a change once for its idempotency key. The first answer is kept in the transaction that makes the change, and
  * returned when the request is repeated. If the key came with another body before, the outcome says so, and everything
  * that was done must be undone.
+ *
+ * @param isWaitedFor for changes that may be announced: whether an announced change holds the key. It is asked before
+ *   the answer is looked up, because the last transaction of such a change keeps the answer and releases the key.
  */
 export function* onceForKey<Other extends { readonly kind: string } = never>(
   { engine }: Pick<SqlContext, 'engine'>,
   plan: Repeatable,
   change: Transaction<Outcome | Other>,
+  isWaitedFor?: (scope: string) => Transaction<boolean>,
 ): Transaction<Outcome | Other> {
   const { idempotency } = plan
   if (idempotency === undefined) return yield* change
@@ -57,11 +61,23 @@ export function* onceForKey<Other extends { readonly kind: string } = never>(
     const row = yield* firstRow(sql`select ${tryAdvisoryLock(idempotency.scope)} as locked`)
     if (row?.['locked'] !== 1) return { kind: 'key-in-use' }
   }
+  if (isWaitedFor !== undefined && (yield* isWaitedFor(idempotency.scope))) return { kind: 'key-in-use' }
   const earlier = yield* findAnswer(plan, idempotency)
   if (earlier?.kind === 'replayed') return earlier
   const outcome = yield* change
   if (earlier !== undefined) return first.has(outcome.kind) ? outcome : earlier
   if (made.has(outcome.kind)) yield* keepAnswer(plan, idempotency, outcome as Outcome)
+  return outcome
+}
+
+/**
+ * Continues a change that was announced with its key, and keeps the first answer. The announcement holds the key, so
+ * nothing is locked or looked up: a repeated request that asks for the key meanwhile must not stop the first one.
+ */
+export function* continueForKey(plan: Repeatable, change: Transaction<Outcome>): Transaction<Outcome> {
+  const { idempotency } = plan
+  const outcome = yield* change
+  if (idempotency !== undefined && made.has(outcome.kind)) yield* keepAnswer(plan, idempotency, outcome)
   return outcome
 }
 

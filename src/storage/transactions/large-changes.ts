@@ -18,7 +18,7 @@ import { withdraw } from './delete/deletion-job.ts'
 import { type DeletionState, isFew } from './delete/deletion-state.ts'
 import type { Inspection } from './delete/inspect-announced.ts'
 import { objections, shownBlockers } from './delete/restoration-blockers.ts'
-import { onceForKey } from './idempotency.ts'
+import { continueForKey } from './idempotency.ts'
 import { type Background, plainPlan } from './long-work.ts'
 import { beginRestoration, finishRestoration, restoreRecord } from './restore.ts'
 import { stateOf } from './rows/job-rows.ts'
@@ -100,7 +100,7 @@ async function deleteAnnounced(waiting: Waiting, plan: Removed, announced: Annou
   const deciders = decidersBelow(context.catalog, plan.resource, 'delete')
   const inspection = await background.run('inspect', { ...plainPlan(plan), announced, deciders })
   const issues = [...announced.refused, ...inspection.issues, ...(await decided(waiting, plan, inspection))]
-  const begin = () => onceForKey(context, keyOf(plan), beginAnnounced(context, plan, announced, inspection))
+  const begin = () => continueForKey(keyOf(plan), beginAnnounced(context, plan, announced, inspection))
   const outcome = issues.length > 0 ? refusal(plan, issues) : await runner.write(begin, isChange)
   if (!isChange(outcome)) await runner.write(() => withdraw(job))
   const isDone = inspection.few !== undefined || outcome.kind === 'accepted'

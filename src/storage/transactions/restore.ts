@@ -29,7 +29,7 @@ import { type DeletionState, lockedState, type Restoration } from './delete/dele
 import { purgeBegan } from './delete/purge.ts'
 import { findRestorationBlockers, type Returning, returnsMarked } from './delete/restoration-blockers.ts'
 import { readingOnly } from './delete/snapshot-context.ts'
-import { onceForKey } from './idempotency.ts'
+import { continueForKey, onceForKey } from './idempotency.ts'
 import { type Moves, noteMove, tickAll } from './rows/clock.ts'
 import { keepState } from './rows/job-rows.ts'
 import { holdsFor, lockAllRulesBelow } from './rows/other-records.ts'
@@ -44,17 +44,7 @@ import { foundOf, holdsSql, lockRecord, represent } from './rows/record-row.ts'
 
 /** Runs a Restore. A repeated answer does not show the record if the caller may no longer read it (AUT-9). */
 export function* restoreRecord(context: SqlContext, plan: Restore): Transaction<Outcome | Announced> {
-  const scope = plan.idempotency?.scope
-  if (scope !== undefined && (yield* isWaitedFor(scope))) return { kind: 'key-in-use' }
-  return yield* restoreOnce(context, plan, restore(context, plan))
-}
-
-function* restoreOnce<Other extends { readonly kind: string } = never>(
-  context: SqlContext,
-  plan: Restore,
-  work: Transaction<Outcome | Other>,
-): Transaction<Outcome | Other> {
-  const outcome = yield* onceForKey(context, plan, work)
+  const outcome = yield* onceForKey(context, plan, restore(context, plan), isWaitedFor)
   if (outcome.kind !== 'replayed') return outcome
   const { answer, preferred } = outcome as Extract<Outcome, { readonly kind: 'replayed' }>
   if (answer.kind !== 'updated' || answer.json === undefined) return outcome
@@ -239,7 +229,7 @@ export function* beginRestoration(
   if (isFew) {
     yield* withdraw(job)
     const returning = new Map(ids.map(([name, some]) => [name, new Set(some)]))
-    return yield* restoreOnce(context, plan, restoreFew(context, plan, returning))
+    return yield* continueForKey(plan, restoreFew(context, plan, returning))
   }
   const { deletion } = restoration
   const mark = isWhole ? deletion : job
@@ -257,7 +247,7 @@ export function* finishRestoration(context: SqlContext, plan: Restore): Transact
   if (state?.phase !== 'last' || state.restoration === undefined) throw lostAnnouncement('restoration')
   const returns = returnsMarked(state.restoration.mark)
   const root = new Map([[resource.name, new Set([id])]])
-  const outcome = yield* restoreOnce(context, plan, restoreFew(context, plan, root, returns))
+  const outcome = yield* continueForKey(plan, restoreFew(context, plan, root, returns))
   yield* keepState(job, { ...state, phase: 'release', at: 0, table: 0, scope: undefined })
   yield* releaseAnnouncement(job)
   return outcome

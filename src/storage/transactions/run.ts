@@ -1,7 +1,7 @@
 /** The transaction of each kind of change. */
 
 import type { Outcome } from '../../plan/outcome.ts'
-import type { BulkDelete, Write } from '../../plan/plan.ts'
+import type { Write } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
 import { createRecord } from './create.ts'
@@ -30,7 +30,7 @@ export function writeTransaction(context: SqlContext, plan: Write): Transaction<
     case 'delete':
       return deleteRecord(context, plan)
     case 'bulk-delete':
-      return bulkDeleteOnce(context, plan)
+      return onceForKey(context, plan, bulkDelete(context, plan), isWaitedFor)
     case 'delete-matching':
       return deleteMatching(context, plan)
     case 'restore':
@@ -52,12 +52,6 @@ export function writeTransaction(context: SqlContext, plan: Write): Transaction<
     case 'export':
       return onceForKey(context, plan, beginExport(context, plan))
   }
-}
-
-function* bulkDeleteOnce(context: SqlContext, plan: BulkDelete): Transaction<Written> {
-  const { idempotency } = plan
-  if (idempotency !== undefined && (yield* isWaitedFor(idempotency.scope))) return { kind: 'key-in-use' }
-  return yield* onceForKey(context, plan, bulkDelete(context, plan))
 }
 
 const refusals: ReadonlySet<string> = new Set<Outcome['kind']>([
