@@ -3,7 +3,7 @@
  * missing when the server gets a newer console.
  */
 import { type ComponentType, createElement, type ReactNode, useEffect, useRef } from 'react'
-import { Route, Switch, useLocation } from 'wouter'
+import { Redirect, Route, Switch, useLocation } from 'wouter'
 import BinView from '../bin/bin-view.tsx'
 import { CollectionView } from '../collections/collection-view.tsx'
 import EventView from '../events/event-view.tsx'
@@ -63,9 +63,9 @@ export function Views(): ReactNode {
         <Route path="/-/bin/:collection">{({ collection }) => <Known name={collection} view={BinView} />}</Route>
         <Route path="/-/new/:collection">{({ collection }) => <Known name={collection} view={NewRecordView} />}</Route>
         <Route path="/-/import/:collection">{({ collection }) => <Known name={collection} view={ImportView} />}</Route>
-        <Route path="/:collection">{({ collection }) => <Known name={collection} view={CollectionView} />}</Route>
+        <Route path="/:collection">{({ collection }) => <Declared name={collection} view={CollectionView} />}</Route>
         <Route path="/:collection/:id">
-          {({ collection, id }) => <Known name={collection} id={decoded(id)} view={RecordView} />}
+          {({ collection, id }) => <Declared name={collection} id={decoded(id)} view={RecordView} />}
         </Route>
         <Route>
           <NotHere />
@@ -86,6 +86,17 @@ interface KnownProps {
   readonly name: string
   readonly id?: string
   readonly view: ComponentType<{ readonly collection: Collection; readonly id: string }>
+}
+
+/** The collections that are not declared and have views of their own. */
+const withOwnViews: ReadonlySet<string> = new Set(['events', 'webhooks', 'deliveries', 'jobs'])
+
+/** Shows a view of a declared collection. The address of another one leads to that collection's own view. */
+function Declared(shown: KnownProps): ReactNode {
+  const { name, id } = shown
+  const made = useConnection().catalog.collections.get(name)?.made ?? 'by-clients'
+  if (made === 'by-clients' || !withOwnViews.has(name)) return <Known {...shown} />
+  return <Redirect to={id === undefined ? `/-/${name}` : `/-/${name}/${encodeURIComponent(id)}`} replace />
 }
 
 /** Shows a view of a collection, if the interface has it in this version. */

@@ -61,7 +61,8 @@ test('EVT-8: a webhook is edited, turned off and on, given another secret, and d
   const { site, key, ask } = await start(context)
   const receiver = await startReceiver(context)
   const { id } = await ask('POST', '/webhooks', { url: receiver.url })
-  const page = await openConsole(context, site, `/-/webhooks/${id}`, { key })
+  // The address that other collections have leads to the view of the webhook.
+  const page = await openConsole(context, site, `/webhooks/${id}`, { key })
   const { press, type } = mouse(page)
   const webhook = () => ask('GET', `/webhooks/${id}`)
 
