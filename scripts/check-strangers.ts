@@ -1,19 +1,29 @@
 /**
- * Checks servers of other stacks, each from its address and a key alone, and prints a table of the verdicts:
- * `node scripts/check-strangers.ts [--only NAME]… [--keep] [--limit SECONDS]`. Each folder in `scripts/strangers` is an
- * application that a user of that stack would write. Its packages are installed in `.resourced/strangers`, where the
- * reports and the servers' logs are written too. A `confirmed.json` in such a folder maps identifiers of cases to the
- * verdicts that were confirmed by hand; exit code 1 means that a run says otherwise. `--keep` leaves the servers running
- * until Ctrl-C.
+ * Checks servers of other stacks, each from its address and a key alone, and prints a table of the scores:
+ * `node scripts/check-strangers.ts [--only NAME]… [--keep] [--limit SECONDS] [--write]`. Each folder in
+ * `scripts/strangers` is an application that a user of that stack would write. Its packages are installed in
+ * `.resourced/strangers`, where the reports and the servers' logs are written too. A `confirmed.json` in such a folder
+ * maps identifiers of cases to the verdicts that were confirmed by hand; exit code 1 means that a run says otherwise.
+ * `--keep` leaves the servers running until Ctrl-C. `--write` writes the table into `docs/reference/checker-results.md`.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createWriteStream, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { scoresOf } from '../src/checker/report/summary.ts'
 import type { Report, Verdict } from '../src/checker/run/check.ts'
 import { installStranger, versionOf } from './strangers/install.ts'
 
@@ -47,13 +57,12 @@ interface Row {
 const root = join(import.meta.dirname, '..')
 const sources = join(import.meta.dirname, 'strangers')
 const reports = join(root, '.resourced/strangers/reports')
-const verdicts: readonly Verdict[] = ['holds', 'fails', 'advice', 'not applicable', 'not set up', 'blocked']
-
 const { values: options } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
     keep: { type: 'boolean', default: false },
     limit: { type: 'string', default: '300' },
+    write: { type: 'boolean', default: false },
   },
 })
 const strangers = readdirSync(sources)
@@ -79,31 +88,50 @@ for (const stranger of strangers) {
     rows.push({ stranger, version, result: (error as Error).message })
   }
 }
-const heads = ['server', 'version', 'seconds', 'requests', 'collections', ...verdicts]
-process.stdout.write(`${new Date().toISOString().slice(0, 10)}
-
-| ${heads.join(' | ')} |
-|${' --- |'.repeat(heads.length)}
-${rows.map(tableRow).join('\n')}
-`)
+const table = tableOf(rows)
+process.stdout.write(`${table}\n`)
+if (options.write) {
+  const page = join(root, 'docs/reference/checker-results.md')
+  const [before, after] = readFileSync(page, 'utf8').split(/(?<=<!-- table -->\n)[\s\S]*(?=\n<!-- end -->)/)
+  writeFileSync(page, `${before}\n${table}${after}`)
+}
 const contradictions = rows.flatMap(contradictionsOf)
 for (const line of contradictions) process.stdout.write(`${line}\n`)
 if (contradictions.length > 0) process.exitCode = 1
 
+/** The date, and a table with a row for each server. */
+function tableOf(all: readonly Row[]): string {
+  const heads = ['server', 'version', 'seconds', 'collections', 'HTTP', 'Safety', 'Choices', 'confirmed']
+  return `On ${new Date().toISOString().slice(0, 10)}:
+
+| ${heads.join(' | ')} |
+|${' --- |'.repeat(heads.length)}
+${all.map(tableRow).join('\n')}
+`
+}
+
 function tableRow({ stranger, version, result, seconds, collections }: Row): string {
   const start = [stranger.title, version]
   if (typeof result === 'string') return `| ${[...start, result].join(' | ')} |`
-  const all = casesOf(result).map(({ verdict }) => verdict)
-  const counts = verdicts.map((verdict) => all.filter((each) => each === verdict).length)
-  return `| ${[...start, seconds, result.requests, collections, ...counts].join(' | ')} |`
+  const scores = scoresOf(result).map(({ tier, counts, failures }) => {
+    const seen = counts.holds + counts.fails + counts.advice
+    return `${counts.holds} of ${seen}${tier === 'choices' || failures === 0 ? '' : `, ${failures} ✖`}`
+  })
+  const confirmed = Object.keys(confirmedOf(stranger) ?? {}).length
+  return `| ${[...start, seconds, collections, ...scores, confirmed].join(' | ')} |`
+}
+
+/** The verdicts that were confirmed by hand, by case. */
+function confirmedOf({ name }: Stranger): Readonly<Record<string, Verdict>> | undefined {
+  const file = join(sources, name, 'confirmed.json')
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
 }
 
 /** One line for each case whose verdict differs from the one that was confirmed by hand. */
 function contradictionsOf({ stranger, result }: Row): readonly string[] {
-  const file = join(sources, stranger.name, 'confirmed.json')
-  if (!existsSync(file)) return []
+  const confirmed = confirmedOf(stranger)
+  if (confirmed === undefined) return []
   if (typeof result === 'string') return result.startsWith('skipped') ? [] : [`${stranger.title}: ${result}`]
-  const confirmed = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, Verdict>>
   const seen = new Map<string, Verdict>(casesOf(result).map(({ id, verdict }) => [id, verdict]))
   return Object.entries(confirmed)
     .filter(([id, verdict]) => seen.get(id) !== verdict)

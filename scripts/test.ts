@@ -40,6 +40,8 @@ interface Group {
   readonly workers?: string
   /** How many requests Schemathesis generates for each operation. */
   readonly examples?: string
+  /** Which servers of other stacks are checked. */
+  readonly strangers?: string
   /** Whether files share a process, which loads the program once. Otherwise each file has its own. */
   readonly shared?: boolean
 }
@@ -109,6 +111,7 @@ async function groupsOf(): Promise<readonly Group[]> {
   return [
     { title: 'Schemathesis, SQLite', ...generated },
     ...(isMuch ? [{ title: 'Schemathesis, PostgreSQL 18', ...generated, version: '18' as const }] : []),
+    ...(isMuch ? [{ title: 'Other stacks', files: ['test/checker/strangers.test.ts'], strangers: 'all' }] : []),
     ...grouped('SQLite', files.filter(isMuch ? isBeforeRelease : isRest)),
     ...grouped('4 workers', chosen(files.filter(concernsWorkers), isRaceOfWorkers)).map((group) => ({
       ...group,
@@ -175,7 +178,7 @@ function isLongRun({ group, files }: Run): boolean {
 
 /** @returns whether its tests have passed */
 async function run({ group, files }: Run, tally: Tally): Promise<boolean> {
-  const { title, version, workers, examples, shared = false } = group
+  const { title, version, workers, examples, strangers, shared = false } = group
   // Tests of SQLite use 18 too: some compare both engines.
   const database = await databaseOf(version ?? '18')
   const started = performance.now()
@@ -184,6 +187,7 @@ async function run({ group, files }: Run, tally: Tally): Promise<boolean> {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...(examples && { SCHEMATHESIS_EXAMPLES: examples }),
+      ...(strangers && { STRANGERS: strangers }),
       ...{ ...process.env, ...database, ...(workers && { TEST_WORKERS: workers }) },
       TEST_ENGINE: version === undefined ? 'sqlite' : 'postgres',
     },

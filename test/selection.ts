@@ -17,7 +17,7 @@ const long = [
   /^src\/(?:cli\/dev|server\/node\/slow-clients)\.test/,
   /^test\/(?:container|documentation|package|power-cut|schemathesis)\//,
   /^test\/(?:backup|canaries|command-errors|deletion-crash|durability|events-crash|function-crash|move|permissions|remembered|webhooks-crash|workers)\.test/,
-  /^test\/(?:checker\/conditions|races\/pairs|wire\/large-files)\.test/,
+  /^test\/(?:checker\/(?:conditions|strangers)|races\/pairs|wire\/large-files)\.test/,
   /^test\/browser\/(?:api-page|console-(?:accessibility|browse|openid|session))\.test/,
 ]
 
