@@ -34,7 +34,7 @@ export async function storeFor(context: TestContext, make: StoreMake): Promise<S
 
 /** Starts the command with the address of a store. */
 export function start(
-  store: Store,
+  store: Pick<Store, 'origin'>,
   ...more: readonly string[]
 ): { readonly child: ChildProcess; readonly end: Promise<Ended> } {
   const given = [program, 'check', store.origin, '--yes', '--format', 'json', ...more]
@@ -50,7 +50,7 @@ export function start(
 }
 
 /** Runs the command with the address of a store to its end. */
-export const check = (store: Store, ...more: readonly string[]) => start(store, ...more).end
+export const check = (store: Pick<Store, 'origin'>, ...more: readonly string[]) => start(store, ...more).end
 
 /** The verdict on a case, with its reason. */
 export function verdictOf({ report }: Ended, id: string): string {

@@ -1,5 +1,5 @@
 /** LIM: limits. */
-import { type Expectation, NotSetUp, type Step } from '../case/case.ts'
+import { type Expectation, NotApplicable, type Step } from '../case/case.ts'
 import { define } from '../case/define.ts'
 import { answerOf, field, finding, status, unless } from '../case/expect.ts'
 import { again, last, list, listings, many, one } from '../case/names.ts'
@@ -82,7 +82,7 @@ export const limits = define({
       (seen) => {
         const all = seen.all(listings)
         const left = all.map(({ answer }) => answer && leftOf(answer))
-        if (left.includes(undefined)) throw new NotSetUp('answers do not say how many requests are left')
+        if (left.includes(undefined)) throw new NotApplicable('responses do not say how many requests are left')
         if (new Set(left).size > 1) return undefined
         return finding(all.at(-1), { field: 'RateLimit' }, `after each of five requests ${left[0]} are left`)
       },

@@ -106,10 +106,27 @@ export class Client {
       const { answer } = exchange
       for (const listener of this.#listeners) listener(exchange)
       if (noRetry || answer?.status !== 429 || pauses === mostPauses) return exchange
-      const seconds = Math.min(longestPause, Math.max(1, Number(fieldOf(answer, 'Retry-After') ?? 2 ** pauses) || 1))
-      this.#resumesAt = Math.max(this.#resumesAt, performance.now() + seconds * 1_000)
-      this.#options.onPause?.(seconds)
+      this.#noteRefusal(answer, pauses)
     }
+  }
+
+  /**
+   * Waits as long as a 429 asks for.
+   *
+   * @param pauses how many times the server has already refused this request
+   * @returns whether to send the request again
+   */
+  async pauseAfter(answer: Answer | undefined, pauses: number): Promise<boolean> {
+    if (answer?.status !== 429 || pauses === mostPauses) return false
+    this.#noteRefusal(answer, pauses)
+    await this.#pause()
+    return this.#options.signal?.aborted !== true
+  }
+
+  #noteRefusal(answer: Answer, pauses: number): void {
+    const seconds = Math.min(longestPause, Math.max(1, Number(fieldOf(answer, 'Retry-After') ?? 2 ** pauses) || 1))
+    this.#resumesAt = Math.max(this.#resumesAt, performance.now() + seconds * 1_000)
+    this.#options.onPause?.(seconds)
   }
 
   /** Sends bytes on a connection of their own. Returns an exchange for each response, at least one. */

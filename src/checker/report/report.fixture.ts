@@ -87,8 +87,15 @@ export const sample: Report = {
   remains: ['/v1/cities/7'],
   jobs: ['/v1/jobs/3'],
   differences: [
-    { collection: 'cities', before: 4, after: 6, created: ['/v1/cities/7'], unexplained: ['/v1/cities/<b>9'] },
-    { collection: 'roads', before: 9, after: 8, created: [], unexplained: [] },
+    {
+      collection: 'cities',
+      before: 4,
+      after: 6,
+      created: ['/v1/cities/7'],
+      unexplained: ['/v1/cities/<b>9'],
+      isMade: true,
+    },
+    { collection: 'roads', before: 9, after: 8, created: [], unexplained: [], isMade: true },
   ],
   stopped: false,
   strict: false,

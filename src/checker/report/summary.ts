@@ -166,14 +166,14 @@ export function leftoverLines({ message, paths }: Leftover): string[] {
   return [`${message}${paths.length === 0 ? '' : ':'}`, ...paths.map((path) => `  ${path}`)]
 }
 
-function differenceText({ collection, before, after, created, unexplained }: Difference): string {
+function differenceText({ collection, before, after, created, unexplained, isMade }: Difference): string {
   const isMore = after !== undefined && before !== undefined && after > before
   const parts = [
     ...(created.length === 0 ? [] : [`${created.length} listed above`]),
     ...(unexplained.length === 0 ? [] : [`probably the check's: ${unexplained.length}`]),
   ]
-  const cause =
-    parts.length > 0 ? parts.join('; ') : `${isMore ? 'created' : 'changed'} by others, as far as can be seen`
+  const others = isMade ? 'by others, as far as can be seen' : 'by the server: no client can create records there'
+  const cause = parts.length > 0 ? parts.join('; ') : `${isMore ? 'created' : 'changed'} ${others}`
   return `${collection}: ${countText(before, after)}; ${cause}`
 }
 

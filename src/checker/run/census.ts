@@ -115,6 +115,8 @@ export interface Difference {
   readonly created: readonly string[]
   /** Paths of new records whose creator is unknown. */
   readonly unexplained: readonly string[]
+  /** Whether clients create records there. Otherwise the server writes them, such as events. */
+  readonly isMade: boolean
 }
 
 /** How long a request without a response may still take effect, in milliseconds. */
@@ -157,7 +159,9 @@ async function findOwnRecords(run: RunContext, before: Census, after: Census): P
       if (path === undefined || ledger.foreign.has(path) || ledger.jobs.has(path)) continue
       // A path in a response proves nothing if another record may have got the identifier of a deleted one.
       const isNamed = was.isComplete && reusesIdentifiers !== true && ledger.named.has(path)
-      if (isNamed || ledger.isMarked(record)) found.push(path)
+      // Records of a collection without POST, such as events, quote the marks of others: the server writes them itself.
+      const isMarked = collection.operations.includes('create') && ledger.isMarked(record)
+      if (isNamed || isMarked) found.push(path)
     }
   }
   return found
@@ -192,10 +196,11 @@ function differenceOf(run: RunContext, collection: CollectionProfile, was: Count
   )
   const paths = is.records.flatMap((record) => recordPath(profile, collection, record) ?? [])
   const known = [ledger.foreign, ledger.remains, ledger.jobs]
-  const unexplained = was.isComplete ? paths.filter((path) => !known.some((some) => some.has(path))) : []
+  const isMade = collection.operations.includes('create')
+  const unexplained = was.isComplete && isMade ? paths.filter((path) => !known.some((some) => some.has(path))) : []
   // Jobs that the checker began are reported separately.
   const jobs = paths.filter((path) => ledger.jobs.has(path))
   const after = is.total === undefined ? undefined : is.total - jobs.length
   const isSame = was.total === after && created.length === 0 && unexplained.length === 0
-  return isSame ? undefined : { collection: collection.name, before: was.total, after, created, unexplained }
+  return isSame ? undefined : { collection: collection.name, before: was.total, after, created, unexplained, isMade }
 }

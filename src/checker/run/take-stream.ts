@@ -12,7 +12,7 @@ type StreamStep = Extract<Step, { readonly kind: 'stream' }>
 const longestOpening = 10_000
 
 /**
- * Opens streams.
+ * Opens streams. A single stream that is refused with 429 is opened again after a pause.
  *
  * @param meanwhile is called once they are open
  * @returns an exchange for each stream, with what was received
@@ -34,23 +34,27 @@ export async function takeStreams(
     latest = text
     if (isTested && until?.(text, seen)) enough.abort()
   }
-  const opening = Array.from({ length: times }, () => {
-    let open = () => {}
-    const opened = new Promise<void>((resolve) => {
+  const openOne = () => {
+    let open = (_: undefined) => {}
+    const opened = new Promise<undefined>((resolve) => {
       open = resolve
     })
     const ended = run.client.stream(as, url, bytes, {
       signal: stop.signal,
-      received({ body }) {
-        open()
+      received({ status, body }) {
+        if (status !== 429) open(undefined)
         test(body)
       },
     })
-    return { opened, ended }
-  })
+    return { ended, begun: Promise.race([opened, ended, sleep(longestOpening, undefined, { ref: false })]) }
+  }
+  let opening = Array.from({ length: times }, openOne)
   try {
-    const all = Promise.all(opening.map(({ opened, ended }) => Promise.race([opened, ended])))
-    await Promise.race([all, sleep(longestOpening)])
+    for (let pauses = 0; ; pauses++) {
+      const [first] = await Promise.all(opening.map(({ begun }) => begun))
+      if (times > 1 || !(await run.client.pauseAfter(first?.answer, pauses))) break
+      opening = [openOne()]
+    }
     await meanwhile()
     isTested = true
     test(latest)

@@ -120,7 +120,10 @@ const onlyIfOptional = applicableWhere(
   (seen) => `${seen.fill(members.optional)} was sent, and has the value of a record without it`,
 )
 
-/** The same, and a record without the member shows no value: it may be null. */
+/**
+ * The same, and a record without the member shows no value: it may be null. A server that gives the member a value by
+ * itself, such as the id of the caller, may keep the value.
+ */
 const onlyIfNullable = [
   onlyIfOptional,
   applicableWhere(
@@ -157,7 +160,7 @@ export const replacement = common({ needs: ['read'] }).define({
       put.put(one, { ...body.sentBy(one), without: [members.optional] }),
       read.get(one),
     ],
-    expect: [onlyIfOptional, done(put), isReplaced(read)],
+    expect: [...onlyIfNullable, done(put), isReplaced(read)],
     remedy: 'Let PUT write every member: one that is not in the body gets its default or null.',
   },
   'MET-3/required': {
