@@ -58,7 +58,10 @@ const ofRecord = {
 
 /** Values from the last response of a step. */
 const ofAnswer = {
-  etag: (answer) => fieldOf(answer, 'ETag'),
+  etag(answer, { detail }) {
+    const tag = fieldOf(answer, 'ETag')
+    return tag !== undefined && detail === 'other' ? withAnother(tag, -1) : tag
+  },
   location: (answer) => fieldOf(answer, 'Location'),
   field: (answer, { detail }) => fieldOf(answer, detail),
   json: (answer, { detail }) => valueAt(jsonOf(answer), detail),

@@ -47,6 +47,11 @@ export class Reference {
     return this.#token('etag')
   }
 
+  /** An entity tag of the same form with one character changed. */
+  get otherEtag(): string {
+    return this.#token('etag', 'other')
+  }
+
   get location(): string {
     return this.#token('location')
   }

@@ -18,7 +18,7 @@ import { schemaOf } from '../values/generate.ts'
 import { objectOf } from '../values/json.ts'
 import { serverPaths } from '../values/openapi.ts'
 import { randomText } from '../values/random.ts'
-import { describeCollection, identifierIn } from './describe.ts'
+import { describeCollection, identifierIn, setByServer } from './describe.ts'
 import { type DiscoveryOptions, openServer } from './open-server.ts'
 import { bareCandidate, type Candidate, type Document, expandSchema, isCalled, pathsOf } from './openapi.ts'
 import { namesOf, readList } from './response-names.ts'
@@ -256,14 +256,20 @@ function* addressesIn(value: unknown, depth: number): Generator<string> {
   for (const each of Object.values(value)) yield* addressesIn(each, depth + 1)
 }
 
-const setByServer = /(?:_at|At|_on)$|^(?:created|updated|modified|deleted)|^_/
+/** Without a document, names tell more. */
+const oftenSetByServer = /(?:_at|At|_on)$|^(?:created|updated|modified|deleted)/
 
 /** A candidate from the response of its list: clients can create what the first record shows. */
 async function guessCandidate(requester: Requester, base: string, candidate: Candidate): Promise<Candidate> {
   const first = candidate.listed?.first
   const idName = first && identifierIn(first, candidate.name)
   const example =
-    first && Object.fromEntries(Object.entries(first).filter(([name]) => name !== idName && !setByServer.test(name)))
+    first &&
+    Object.fromEntries(
+      Object.entries(first).filter(
+        ([name]) => name !== idName && !setByServer.test(name) && !oftenSetByServer.test(name),
+      ),
+    )
   const id = first && idName ? String(first[idName]) : undefined
   const record =
     id === undefined ? undefined : (await requestFollowing(requester, addressOf(base, candidate, id))).asked

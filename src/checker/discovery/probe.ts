@@ -3,7 +3,7 @@ import { request } from '../client/client.ts'
 import { type Answer, fieldOf, isSuccess } from '../client/exchange.ts'
 import type { CollectionProfile, PageStyle } from '../profile/profile.ts'
 import { invalidValue, otherValue, type Schema, schemaOf, uniqueValue } from '../values/generate.ts'
-import type { JsonObject } from '../values/json.ts'
+import { type JsonObject, without } from '../values/json.ts'
 import { randomText } from '../values/random.ts'
 import { markerOf } from './describe.ts'
 import { complaintsIn } from './repair-body.ts'
@@ -81,6 +81,16 @@ async function probeChanges(trial: Trial, collection: CollectionProfile, { url }
   const answer = await patch(change)
   if (answer !== undefined && [404, 405, 501].includes(answer.status)) {
     return trial.guessed.has(collection.name) ? { operations: operations.filter((each) => each !== 'update') } : {}
+  }
+  if (isSuccess(answer)) {
+    const ignored = trial.ignoredMembers(collection.name, (await request(trial.requester, 'GET', url)).answer, change)
+    // If nothing was changed, the server does not carry out changes.
+    if (ignored.length === 0 || ignored.length === Object.keys(change).length) return { conditional }
+    const { example = {}, optional, invalid } = collection
+    return {
+      ...{ conditional, change: without(change, ignored), example: without(example, ignored) },
+      ...{ optional: without(optional, ignored), invalid: without(invalid, ignored) },
+    }
   }
   if (answer === undefined || ![400, 409, 422].includes(answer.status)) return { conditional }
   const refused = new Set(complaintsIn(answer, Object.keys(change)).map(({ member }) => member))

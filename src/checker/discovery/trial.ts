@@ -1,12 +1,13 @@
 /** The state of a trial: the records that it created, and what they have shown about their collections so far. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { itemsOf } from '../case/expect.ts'
+import { recordOf } from '../case/expect-records.ts'
 import { type Requester, type RequestParts, request } from '../client/client.ts'
-import { type Exchange, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
+import { type Answer, type Exchange, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
 import { type CollectionProfile, type Profile, profileFor } from '../profile/profile.ts'
 import { isGone, requestDeletion } from '../run/cleanup.ts'
 import { Ledger } from '../run/ledger.ts'
-import { isObject, type JsonObject, objectOf, valueAt, wrapAt } from '../values/json.ts'
+import { isObject, isSame, type JsonObject, objectOf, valueAt, wrapAt } from '../values/json.ts'
 import { randomText } from '../values/random.ts'
 import { identifierIn } from './describe.ts'
 
@@ -120,6 +121,20 @@ export class Trial {
     this.#records.push(created)
     if (!this.first.has(name)) this.first.set(name, created)
     return created
+  }
+
+  /**
+   * The members that the server set to other values than those of a body, in a collection without a document: such
+   * members look as if clients could set them.
+   */
+  ignoredMembers(name: string, answer: Answer | undefined, body: JsonObject): readonly string[] {
+    if (!this.guessed.has(name)) return []
+    const record = recordOf(answer, { profile: this.profileOf(name), collection: this.collection(name) }) ?? {}
+    const isIgnored = (member: string) => {
+      const shown = record[member] ?? undefined
+      return shown !== undefined && !isSame(shown, body[member]) && String(shown) !== String(body[member])
+    }
+    return Object.keys(body).filter(isIgnored)
   }
 
   /** Deletes all records, the last one first. Returns the paths of those that could not be deleted. */

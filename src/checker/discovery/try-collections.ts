@@ -12,7 +12,7 @@ import { newExample } from '../run/context.ts'
 import type { Ledger } from '../run/ledger.ts'
 import { statusText } from '../run/run-case.ts'
 import { type Schema, typeOf } from '../values/generate.ts'
-import { isSame, type JsonObject, memberPointer } from '../values/json.ts'
+import { isSame, type JsonObject, memberPointer, without } from '../values/json.ts'
 import { oftenUnique, singular } from './describe.ts'
 import { probe } from './probe.ts'
 import { type Complaint, complaintsIn, repairBody } from './repair-body.ts'
@@ -100,7 +100,12 @@ async function createMarked(trial: Trial, name: string): Promise<TrialRecord | u
   if (!isSuccess(exchange.answer)) return create(trial, name)
   const created = noteCreation(trial, collection, exchange, body)
   if (created === undefined) return undefined
-  learnBody(trial, collection, plain, new Set(collection.unique))
+  const sent = without(plain, trial.ignoredMembers(name, exchange.answer, body))
+  if (!Object.hasOwn(sent, label) && Object.hasOwn(plain, label)) {
+    trial.learn(name, { example: without(collection.example ?? {}, [label]) })
+    return createMarked(trial, name)
+  }
+  learnBody(trial, collection, sent, new Set(collection.unique))
   if (collection.marker === undefined) trial.learn(name, { label })
   return created
 }
@@ -125,7 +130,7 @@ async function create(trial: Trial, name: string): Promise<TrialRecord | undefin
     if (isSuccess(last)) {
       const created = noteCreation(trial, collection, exchange, body)
       if (created === undefined) return undefined
-      learnBody(trial, collection, body, unique)
+      learnBody(trial, collection, without(body, trial.ignoredMembers(name, last, body)), unique)
       trial.learn(name, { required: [...required], schemas })
       return created
     }

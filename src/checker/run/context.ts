@@ -16,7 +16,7 @@ import type { Client, Requester } from '../client/client.ts'
 import type { Exchange, Fields } from '../client/exchange.ts'
 import { type CollectionProfile, type Profile, urlOf } from '../profile/profile.ts'
 import { uniqueValue } from '../values/generate.ts'
-import { isObject, type JsonObject, objectOf, wrapAt } from '../values/json.ts'
+import { isObject, type JsonObject, objectOf, without, wrapAt } from '../values/json.ts'
 import { nextCount } from '../values/random.ts'
 import { narrowMembers } from './choose-collections.ts'
 import type { Ledger } from './ledger.ts'
@@ -96,7 +96,7 @@ function isTrusted({ base, deprecated, retired }: Profile, url: string): boolean
 }
 
 /** Where requests send records. */
-const recordAddress = /^«(?:collection|[^«»|]*\|path)»(?:\?|$)/
+const recordAddress = /^«(?:collection|[^«»|]*\|path)»(?:\/«absent»)?(?:\?|$)/
 
 /**
  * The text of a body.
@@ -118,10 +118,6 @@ export function bodyText(body: Body, state: CaseState, to: string): string {
   }
   const names = (body.without ?? []).map((name) => fill(name, state))
   return JSON.stringify(wrapAt(envelope, without(whole, names)))
-}
-
-function without(whole: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(whole).filter(([name]) => !names.includes(name)))
 }
 
 function startOf(from: Extract<Body, { from: unknown }>['from'], state: CaseState): JsonObject {

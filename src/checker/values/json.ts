@@ -60,3 +60,8 @@ export function pointerTo(whole: unknown, part: object): string | undefined {
 export function memberPointer(name: string): string {
   return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
+
+/** An object without some of its members. */
+export function without(whole: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(whole).filter(([name]) => !names.includes(name)))
+}

@@ -56,7 +56,8 @@ function guardedWrites(kind: Write): readonly Case[] {
     other: {
       title: `${method} with another entity tag is refused and changes nothing`,
       after: ['CON-2/etag-stays', 'CON-2/strong-etag'],
-      headers: otherTag,
+      // Some servers accept only tags of their own form.
+      headers: { 'If-Match': seen.otherEtag },
       refusedWith: [412],
       remedy: compare,
     },
@@ -70,7 +71,8 @@ function guardedWrites(kind: Write): readonly Case[] {
       title: `${method} with a list of other entity tags is refused`,
       after: [id('other')],
       headers: { 'If-Match': '"of-another", "of-a-third"' },
-      refusedWith: [412],
+      // A server that cannot read a list loses no update if it refuses the list.
+      refusedWith: [412, 400],
       remedy: whole,
     },
     star: {
@@ -83,7 +85,7 @@ function guardedWrites(kind: Write): readonly Case[] {
       title: `${method} with the current entity tag as a weak one is refused`,
       after: [id('other')],
       headers: { 'If-Match': `W/${seen.etag}` },
-      refusedWith: [412],
+      refusedWith: [412, 400],
       remedy: 'Compare strongly: a tag with W/ before it never fits If-Match.',
     },
     unreadable: {

@@ -8,7 +8,7 @@ import type { Need } from '../../case/needs.ts'
 import { answered, applicableWhere } from '../../case/preconditions.ts'
 import { base, caseRecords, collection, idMember, members, Reference } from '../../case/references.ts'
 import { asNobody, body, create, setUp } from '../../case/steps.ts'
-import { fieldOf } from '../../client/exchange.ts'
+import { type Answer, fieldOf } from '../../client/exchange.ts'
 
 const [asked, partStep, head, xml, html, zipped] = Reference.named('asked', 'part', 'head', 'xml', 'html', 'zipped')
 
@@ -287,6 +287,10 @@ export const tags = common({ remedy }).define({
       zipped.get(one, { headers: { 'Accept-Encoding': 'gzip' } }),
     ],
     expect: [
+      applicableWhere(
+        (seen) => !/\bno-store\b/i.test(fieldOf(seen.of(read).answer as Answer, 'Cache-Control') ?? ''),
+        'no cache may store the response',
+      ),
       applicableWhere(
         (seen) => deciding(seen).length > 0,
         'the answer is the same whatever Accept and Accept-Encoding say',

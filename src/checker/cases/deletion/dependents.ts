@@ -2,12 +2,13 @@
 import type { Observations } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, member, sameBody, short, status } from '../../case/expect.ts'
-import { deleted, isExactly, recordOf, shows } from '../../case/expect-records.ts'
+import { deleted, isExactly, recordOf, recordSent, shows } from '../../case/expect-records.ts'
 import { after, before, first, gone, made, one, three, two } from '../../case/names.ts'
 import { answered, applicableIf, readyIf, succeeded } from '../../case/preconditions.ts'
 import { caseRecords, collection, members, parent, Reference } from '../../case/references.ts'
 import { body, create, createMany, deleteRecord, settled, setUp, together } from '../../case/steps.ts'
 import { jsonOf } from '../../client/exchange.ts'
+import { objectOf } from '../../values/json.ts'
 
 const [childBefore, childAfter, child, childJob] = Reference.named('child before', 'child after', 'child', 'child job')
 const [then, thenJob, children, kept, bystander] = Reference.named('then', 'then job', 'children', 'kept', 'bystander')
@@ -25,6 +26,9 @@ const deleteParent = [
   applicableIf(succeeded(gone), 'the server does not delete records that others refer to'),
   settled(gone),
 ]
+
+/** A body whose reference leads nowhere. A server that accepts it knows of no references. */
+const referringToNothing = { ...body.example, with: { [members.reference]: parent.otherId } }
 
 /** The reference of a record to the parent of the case's records. */
 function referenceIn(item: unknown, { collection }: Pick<Observations, 'collection'>): unknown {
@@ -123,6 +127,8 @@ export const dependentCases = common({
     after: ['DEL-1/gone'],
     steps: [
       create(one),
+      made.post(collection, referringToNothing),
+      applicableIf((seen) => !succeeded(made)(seen), 'the server does not check what records refer to'),
       ...deleteParent,
       parent.get(parent),
       // The job may fail later.
@@ -180,7 +186,7 @@ export const dependentCases = common({
       (seen) => {
         const exchange = seen.of(child)
         const [first = ''] = Object.keys(seen.collection.references)
-        const sent = JSON.parse(seen.of(one).asked.body ?? '{}') as Readonly<Record<string, unknown>>
+        const sent = objectOf(recordSent(seen.of(one).asked.body, seen))
         const now = recordOf(exchange.answer, seen)
         for (const [name, was] of Object.entries({ ...sent, [first]: null })) {
           if (short(now?.[name]) === short(was)) continue

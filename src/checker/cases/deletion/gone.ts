@@ -30,7 +30,7 @@ import {
   second,
   two,
 } from '../../case/names.ts'
-import { answered, applicableIf, readyIf } from '../../case/preconditions.ts'
+import { answered, applicableIf, applicableWhere, readyIf } from '../../case/preconditions.ts'
 import { caseRecords, collection, nestedList, Reference } from '../../case/references.ts'
 import {
   body,
@@ -58,7 +58,12 @@ export const goneCases = common({ needs: ['read'] }).define({
     title: 'PUT to a deleted record is refused and does not restore it',
     after: ['DEL-1/gone'],
     steps: [...createAndDelete(one, gone), put.put(one, body.example), after.get(one)],
-    expect: [refused(put), status(after, 404, 410)],
+    expect: [
+      // RFC 9110, section 9.3.4: PUT may create what is not there, from nothing but the body.
+      applicableWhere((seen) => !answered(put, 201)(seen), 'PUT creates records that do not exist'),
+      refused(put),
+      status(after, 404, 410),
+    ],
     remedy: 'Let PUT look for a live record before it writes; it never makes one.',
   },
   'DEL-1/patch': {

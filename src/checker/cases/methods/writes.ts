@@ -2,7 +2,7 @@
 import type { Expectation, Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { answerOf, done, field, finding, refused, sameBody, short, status } from '../../case/expect.ts'
-import { madeBy, recordOf, theRecord, type Wrong } from '../../case/expect-records.ts'
+import { madeBy, recordOf, recordSent, theRecord, type Wrong } from '../../case/expect-records.ts'
 import { after, again, before, below, first, one, other, patch, put, read, second } from '../../case/names.ts'
 import { applicableWhere, succeeded } from '../../case/preconditions.ts'
 import { collection, idMember, members, nestedList, Reference } from '../../case/references.ts'
@@ -317,7 +317,7 @@ export const changes = common({ needs: ['read'] }).define({
 /** The JSON object that a step sent; empty if it sent none. */
 function sentAt(seen: Observations, step: Reference): JsonObject {
   try {
-    const value = JSON.parse(seen.of(step).asked.body ?? '')
+    const value = recordSent(seen.of(step).asked.body, seen)
     return isObject(value) ? value : {}
   } catch {
     return {}
