@@ -19,7 +19,7 @@ import {
   refusal,
   two,
 } from '../../case/names.ts'
-import { caseRecords, collection, mark, members, Reference, sizeParameter } from '../../case/references.ts'
+import { caseRecords, collection, mark, members, pageSize, Reference, sizeParameter } from '../../case/references.ts'
 import { body, create, createMany, setUp, simultaneous, walk } from '../../case/steps.ts'
 import { type Answer, jsonOf } from '../../client/exchange.ts'
 import { valueAt } from '../../values/json.ts'
@@ -139,7 +139,7 @@ export const styleCases: readonly Case[] = [
   ...define({
     'PAG-2/page': {
       title: 'Pages by page and per_page cover the list without overlap',
-      steps: [createMany(many, 5), ...[1, 2, 3].map((page) => pages.get(`${caseRecords}&page=${page}&per_page=2`))],
+      steps: [createMany(many, 5), ...[1, 2, 3].map((page) => pages.get(`${caseRecords}&page=${page}&${pageSize}=2`))],
       expect: [holds(pages, 1), eachOnce(pages, many)],
       remedy: 'Skip (page − 1) · per_page records of an order that is total, and show the next per_page.',
     },
@@ -168,7 +168,7 @@ export const styleCases: readonly Case[] = [
   ...define({
     'PAG-3/page': {
       title: 'A page has its number, its size and the number of pages',
-      steps: [createMany(many, 5), setUp(pageStep.get(`${caseRecords}&page=1&per_page=2`))],
+      steps: [createMany(many, 5), setUp(pageStep.get(`${caseRecords}&page=1&${pageSize}=2`))],
       expect: [tells(pageStep, 1, 2, 3)],
       remedy: 'Put page, per_page and total_pages beside total_count.',
     },
@@ -244,7 +244,7 @@ export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
     title: 'Each page of each style has the same total',
     steps: [
       createMany(many, 3),
-      setUp(list.get(`${caseRecords}&page=2&per_page=2`)),
+      setUp(list.get(`${caseRecords}&page=2&${pageSize}=2`)),
       setUp(list.get(`${caseRecords}&offset=1&limit=1`)),
       walk(list, `${caseRecords}&limit=2`),
     ],
