@@ -22,6 +22,7 @@ interface Manner {
 interface Reply {
   readonly status: number
   readonly body?: unknown
+  readonly location?: string
 }
 
 const things: CollectionProfile = {
@@ -57,8 +58,8 @@ async function verdictsOn(
   }
   const origin = await served(context, ({ method = '', url = '', headers }, response, text) => {
     const path = url.split('?')[0] ?? ''
-    const { status, body } = answer?.(method, url, text, headers.accept ?? '') ?? plain(method, path, text)
-    response.writeHead(status, { 'Content-Type': 'application/json' })
+    const { status, body, location } = answer?.(method, url, text, headers.accept ?? '') ?? plain(method, path, text)
+    response.writeHead(status, { 'Content-Type': 'application/json', ...(location && { Location: location }) })
     response.end(body === undefined ? undefined : JSON.stringify(body))
   })
   const client = new Client()
@@ -163,4 +164,28 @@ test('pages by number are tried with the parameter that the server has for their
   assert.ok(asked.includes('/things?page_size=0'), asked.join(' '))
   assert.ok(asked.includes('/things?page=1000000000&page_size=2'))
   assert.deepEqual(verdicts, { 'PAG-7/far': 'holds', 'PAG-1/zero': 'advice' })
+})
+
+test('a deletion that loses to a concurrent one may be answered 409', async (context) => {
+  const deletions = new Map<string, number>()
+  const verdicts = await verdictsOn(context, ['DEL-3/at-once'], {
+    answer(method, url) {
+      if (method !== 'DELETE') return undefined
+      const count = (deletions.get(url) ?? 0) + 1
+      deletions.set(url, count)
+      return count > 3 ? { status: 409 } : undefined
+    },
+  })
+  assert.deepEqual(verdicts, { 'DEL-3/at-once': 'holds' })
+})
+
+test('the response to POST is compared with GET wherever the identifier is', async (context) => {
+  const verdicts = await verdictsOn(context, ['RES-8/created'], {
+    collection: { id: 'key' },
+    answer(method, url, text) {
+      if (method === 'POST') return { status: 201, body: JSON.parse(text), location: '/things/7' }
+      return method === 'GET' && url === '/things/7' ? { status: 200, body: { name: 'a', key: 7 } } : undefined
+    },
+  })
+  assert.deepEqual(verdicts, { 'RES-8/created': 'advice' })
 })

@@ -75,7 +75,7 @@ export const sizeCases: readonly Case[] = [
   refused('negative', 'A negative page size is refused', ['-1'], 'Refuse sizes of pages below 1.'),
   refused(
     'fraction',
-    'A page size that is not a whole number is refused',
+    'A page size that is not written as a whole number is refused',
     ['1.5', '1e1', '0x10', 'many', '%201'],
     'Read sizes of pages with a pattern such as ^\\d+$: parsers of numbers forgive too much.',
   ),

@@ -277,7 +277,6 @@ export const names = define({
 export const structure = define({
   'RES-8/created': {
     title: 'The response to POST has the same members as GET',
-    after: ['RES-4/id'],
     steps: [create(one), setUp(read.get(one))],
     expect: [onlyWhereRecord(one), sameMembers(one, read)],
     remedy: 'Write records in one place of the code, whichever address answers them.',
