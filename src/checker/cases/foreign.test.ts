@@ -189,3 +189,9 @@ test('the response to POST is compared with GET wherever the identifier is', asy
   })
   assert.deepEqual(verdicts, { 'RES-8/created': 'advice' })
 })
+
+test('a PATCH that never returns a body shows nothing about Prefer', async (context) => {
+  const answer = (method: string) => (method === 'PATCH' ? { status: 204 } : undefined)
+  const verdicts = await verdictsOn(context, ['MET-8/minimal', 'MET-8/applied'], { answer })
+  assert.deepEqual(verdicts, { 'MET-8/minimal': 'not applicable', 'MET-8/applied': 'not applicable' })
+})
