@@ -41,7 +41,7 @@ async function verdictsOn(
   let last = 0
   const plain = (method: string, path: string, text: string): Reply => {
     const id = Number(path.split('/').at(-1))
-    if (path === '/things' && method === 'GET') return { status: 200, body: [...all.values()] }
+    if (path === '/things' && ['GET', 'HEAD'].includes(method)) return { status: 200, body: [...all.values()] }
     if (path === '/things' && method === 'POST') {
       const thing = { ...defaults, ...(JSON.parse(text) as JsonObject), id: ++last }
       all.set(last, thing)
@@ -194,4 +194,28 @@ test('a PATCH that never returns a body shows nothing about Prefer', async (cont
   const answer = (method: string) => (method === 'PATCH' ? { status: 204 } : undefined)
   const verdicts = await verdictsOn(context, ['MET-8/minimal', 'MET-8/applied'], { answer })
   assert.deepEqual(verdicts, { 'MET-8/minimal': 'not applicable', 'MET-8/applied': 'not applicable' })
+})
+
+test('lists that change between two requests do not show that a parameter has an effect', async (context) => {
+  let count = 0
+  const answer = (method: string, url: string) =>
+    method === 'GET' && /^\/things(?:\?|$)/.test(url)
+      ? { status: 200, body: Array.from({ length: 5 + ++count }, (_, index) => ({ id: index, name: 'a' })) }
+      : undefined
+  const verdicts = await verdictsOn(context, ['QRY-8/fields', 'QRY-8/sort'], {
+    answer,
+    collection: { sorts: ['name'] },
+  })
+  assert.deepEqual(verdicts, { 'QRY-8/fields': 'not applicable', 'QRY-8/sort': 'not applicable' })
+})
+
+test('HEAD of a record is no control: a careless server deletes the record', async (context) => {
+  const deleted = new Set<string>()
+  const verdicts = await verdictsOn(context, ['HED-1/deleted'], {
+    answer(method, url) {
+      if (method === 'HEAD' && url !== '/things') deleted.add(url)
+      return deleted.has(url) ? { status: 404 } : undefined
+    },
+  })
+  assert.deepEqual(verdicts, { 'HED-1/deleted': 'holds' })
 })
