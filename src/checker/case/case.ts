@@ -21,6 +21,7 @@ export type Body =
         | 'example'
         | 'least'
         | 'change'
+        | 'some-change'
         | 'invalid'
         | 'part'
         | 'mark'

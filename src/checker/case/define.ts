@@ -101,7 +101,7 @@ const byText: readonly (readonly [pattern: RegExp, need: Need])[] = [
   [/«base»\/webhooks/, 'webhooks'],
   [/"caller":"wrong"/, 'key'],
   [/"caller":"other"/, 'other'],
-  [/"from":"change"|"plus":"change"/, 'change'],
+  [/"from":"(?:some-)?change"|"plus":"change"/, 'change'],
   [/"from":"part"/, 'object'],
   [/"like":/, 'unique'],
   [/include_deleted=/, 'soft'],

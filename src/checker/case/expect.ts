@@ -1,6 +1,6 @@
 /** What cases expect, as sentences with pure judgements. */
 import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
-import { isSame, valueAt } from '../values/json.ts'
+import { isSame, objectOf, valueAt } from '../values/json.ts'
 import type { Expectation, Finding, Observations, Part } from './case.ts'
 import type { Reference } from './references.ts'
 
@@ -172,6 +172,26 @@ export function sameBody(step: Reference, other: Reference): Expectation {
       return undefined
     return `the body differs from that of ${other.name}: ${short(expected.body)}`
   })
+}
+
+/**
+ * The errors that a response lists, and where: at the place of the profile, or in the only array of the error. Servers
+ * list errors of validation elsewhere than the message of other errors.
+ */
+export function errorsIn(
+  answer: Answer,
+  { profile }: Pick<Observations, 'profile'>,
+): { readonly pointer: string; readonly errors: readonly unknown[] } | undefined {
+  const body = jsonOf(answer)
+  const { errors: usual } = profile.names
+  const told = valueAt(body, usual)
+  if (Array.isArray(told)) return { pointer: usual, errors: told }
+  const found = Object.entries(objectOf(body)).flatMap(([name, value]) => [
+    [`/${name}`, value] as const,
+    ...Object.entries(objectOf(value)).map(([inner, each]) => [`/${name}/${inner}`, each] as const),
+  ])
+  const lists = found.flatMap(([pointer, value]) => (Array.isArray(value) ? [{ pointer, errors: value }] : []))
+  return lists.length === 1 ? lists[0] : undefined
 }
 
 /** A JSON value, or a text, for a sentence. */

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { altered } from '../client/credentials.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf, linksOf } from '../client/exchange.ts'
 import { messagesIn } from '../client/stream-messages.ts'
-import { basePath, type CollectionProfile, versionsIn } from '../profile/profile.ts'
+import { basePath, type CollectionProfile, pageSizeOf, versionsIn } from '../profile/profile.ts'
 import { memberPointer, valueAt } from '../values/json.ts'
 import { type CaseState, type CreatedRecord, NotApplicable, NotSetUp } from './case.ts'
 import { type MemberKind, memberOf, nestingOf, parentOf, twoValuesOf } from './members.ts'
@@ -30,10 +30,12 @@ const ofCase = {
   word: ({ mark }, detail) => textVariant(wordOf(mark), detail),
   mine: ({ collection: { marker }, mark }) => marker && `${encodeURIComponent(marker)}=${encodeURIComponent(mark)}`,
   any: () => '*',
-  size: ({ collection }) => (collection.pages.some((style) => style !== 'page') ? 'limit' : 'per_page'),
+  size: ({ collection }) => (collection.pages.some((style) => style !== 'page') ? 'limit' : pageSizeOf(collection)),
+  'page-size': ({ collection }) => pageSizeOf(collection),
   member: ({ collection }, kind) => memberOf(collection, kind as MemberKind),
   less: ({ collection }, kind) => valuesOf(collection, kind as MemberKind)?.less,
   more: ({ collection }, kind) => valuesOf(collection, kind as MemberKind)?.more,
+  changed: ({ collection }) => Object.values(collection.change)[0],
   key: ({ key }) => key,
   altered: ({ key }) => key && altered(key),
   deprecated: ({ profile: { deprecated } }) => deprecated && basePath({ base: deprecated }),

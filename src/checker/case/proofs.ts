@@ -2,9 +2,9 @@
  * Proofs: what a server must have shown before cases that need it are judged. A request that a case expects to be
  * refused shows something only if the same request without its fault succeeds.
  */
-import { jsonOf } from '../client/exchange.ts'
 import type { CollectionProfile } from '../profile/profile.ts'
-import { type Case, type Expectation, NotApplicable, NotSetUp } from './case.ts'
+import { isSame, type JsonObject } from '../values/json.ts'
+import { type Case, type Expectation, NotApplicable, NotSetUp, type Observations } from './case.ts'
 import { itemsOf, short } from './expect.ts'
 import { list, one, patch, put, read } from './names.ts'
 import type { Need } from './needs.ts'
@@ -36,17 +36,34 @@ const hasItems: Expectation = (seen) => {
   throw new NotSetUp(`the list of ${seen.collection.name} has no array at ${seen.profile.names.items || 'its root'}`)
 }
 
-/** Two responses differ: a parameter has an effect. */
-function differ(step: Reference, other: Reference, otherwise: string): Expectation {
+/** What two lists show differs: a parameter has an effect. Other cases create and delete records meanwhile. */
+function differ(step: Reference, other: Reference, shows: Shown, otherwise: string): Expectation {
   return (seen) => {
     const [found, compared] = [step, other].map((each) => {
       const { answer } = seen.of(each)
-      return answer?.status === 200 ? JSON.stringify(itemsOf(answer, seen) ?? jsonOf(answer)) : undefined
+      return answer?.status === 200 ? itemsOf(answer, seen) : undefined
     })
-    if (found === undefined || compared === undefined || found === compared) throw new NotApplicable(otherwise)
+    const shown = found && compared && [shows(found, compared, seen), shows(compared, found, seen)]
+    if (shown === undefined || isSame(shown[0], shown[1])) throw new NotApplicable(otherwise)
     return undefined
   }
 }
+
+type Items = readonly JsonObject[]
+
+/** What a list shows, compared with another one. */
+type Shown = (items: Items, others: Items, seen: Observations) => readonly string[]
+
+/** The order of the records that both lists have; of all, if most of the others are on other pages. */
+const order: Shown = (items, others, { collection: { id } }) => {
+  const idsOf = (all: Items) => all.map((each) => String(each[id] ?? JSON.stringify(each)))
+  const known = new Set(idsOf(others))
+  const common = idsOf(items).filter((each) => known.has(each))
+  return 2 * common.length < items.length ? idsOf(items) : common
+}
+
+/** The names of the members of all records. */
+const memberNames: Shown = (items) => [...new Set(items.flatMap((each) => Object.keys(each)))].toSorted()
 
 /** The request succeeds. */
 export const proofs: Partial<Readonly<Record<Need, Proof>>> = {
@@ -61,11 +78,11 @@ export const proofs: Partial<Readonly<Record<Need, Proof>>> = {
       up.get(`${collection}?sort=${members.sort}`),
       down.get(`${collection}?sort=-${members.sort}`),
     ],
-    expect: [differ(up, down, 'the parameter sort has no effect')],
+    expect: [differ(up, down, order, 'the parameter sort has no effect')],
   },
   fields: {
     steps: [create(one), list.get(collection), part.get(`${collection}?fields=${idMember}`)],
-    expect: [differ(part, list, 'the parameter fields has no effect')],
+    expect: [differ(part, list, memberNames, 'the parameter fields has no effect')],
   },
   protected: {
     steps: [list.get(collection, asNobody)],

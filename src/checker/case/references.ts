@@ -186,12 +186,16 @@ export const nestedList = value('nested')
 /** The names of members by the features that they support: `members.ranked`. */
 export const members = byKind((kind) => value('member', kind))
 
+/** The valid value that the first changeable member has after a change. */
+export const changedValue = value('changed')
+
 /** Two valid values of such a member: the first sorts before the second. */
 export const lesser = byKind((kind) => value('less', kind))
 export const greater = byKind((kind) => value('more', kind))
 
-/** The parameter for the size of a page. */
+/** The parameter for the size of a page, and the one of pages by number. */
 export const sizeParameter = value('size')
+export const pageSize = value('page-size')
 
 /**
  * The caller's credential without its scheme, the same with one character changed, and all credential fields as bytes.

@@ -82,6 +82,8 @@ export const body = {
   fullExample: { from: 'example', plus: 'optional' },
   /** A valid change, and the example with this change. */
   change: { from: 'change' },
+  /** A change of fewer members, if several may change. */
+  someChange: { from: 'some-change' },
   changedExample: { from: 'example', plus: 'change' },
   /** Members with invalid values. */
   invalid: { from: 'invalid' },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { describeCollection } from './describe.ts'
-import { candidatesIn } from './openapi.ts'
+import { type Candidate, candidatesIn } from './openapi.ts'
 
 const parameter = (name: string) => ({ in: 'query', name, schema: { type: 'string' } })
 
@@ -27,4 +27,23 @@ function operationsBy(name: string): readonly string[] {
 test("deletion by filter is used only with the filter that finds the checker's own records", () => {
   assert.ok(operationsBy('title').includes('delete-by-filter'))
   for (const name of ['confirm', 'force', 'year']) assert.ok(!operationsBy(name).includes('delete-by-filter'), name)
+})
+
+test('the size of pages by number has the name that the document gives it', () => {
+  const sizes = (...names: readonly string[]) => {
+    const get = { parameters: names.map(parameter), responses: { 200: {} } }
+    const candidates = candidatesIn({ openapi: '3.1.0', paths: { '/books': { get }, '/books/{id}': { get } } })
+    return candidates.map((each) => describeCollection(each, candidates).collection.pageSize)
+  }
+  assert.deepEqual(sizes('page', 'limit'), ['limit'])
+  assert.deepEqual(sizes('page', 'per_page', 'limit'), [undefined])
+  assert.deepEqual(sizes('offset', 'limit'), [undefined])
+})
+
+test('a boolean that may be left out is sent as true: most are false if they are left out', () => {
+  const sent = { type: 'object', properties: { title: { type: 'string' }, sold: { type: 'boolean' } } }
+  const content = { 'application/json': { schema: sent } }
+  const post = { requestBody: { content }, responses: { 201: { content } } }
+  const candidates = candidatesIn({ openapi: '3.1.0', paths: { '/books': { post }, '/books/{id}': {} } })
+  assert.equal(describeCollection(candidates[0] as Candidate, candidates).collection.optional['sold'], true)
 })

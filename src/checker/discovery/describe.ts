@@ -49,7 +49,8 @@ export function describeCollection(
     ),
     optional: valuesOf(
       members.filter((each) => isFree(each) && !required.includes(each) && !hasDefault(schemas[each])),
-      (each) => example?.[each] ?? generate(schemas[each] ?? {}, each, 1),
+      // Most booleans that are left out become false: true shows whether the value is kept.
+      (each) => (example?.[each] === false ? true : (example?.[each] ?? generate(schemas[each] ?? {}, each, 1))),
     ),
     invalid: valuesOf(
       members
@@ -70,6 +71,7 @@ export function describeCollection(
     pages: (['page', 'offset', 'cursor'] as const satisfies PageStyle[]).filter((style) =>
       query.some((each) => each.name === style),
     ),
+    pageSize: pageSizeIn(query.map((each) => each.name)),
     conditional: candidate.isConditional,
     ...(deletionAnswers.length > 0 && { deletionAnswers }),
     owner: ownerMember(candidate, id),
@@ -80,6 +82,15 @@ export function describeCollection(
       `collections.${name}.example.${member}`,
   )
   return { collection, notices: operations.includes('create') ? notices : [] }
+}
+
+/** Names of parameters for the size of a page, the most usual first. */
+export const pageSizes = ['per_page', 'page_size', 'perPage', 'pageSize', 'limit', 'size'] as const
+
+/** The parameter for the size of a page beside `page`; `undefined` if it is the usual one or none. */
+function pageSizeIn(parameters: readonly string[]): string | undefined {
+  const found = parameters.includes('page') ? pageSizes.find((each) => parameters.includes(each)) : undefined
+  return found === 'per_page' ? undefined : found
 }
 
 function recordProperties({ record }: Candidate): JsonObject {

@@ -61,11 +61,16 @@ export async function discover(requester: Requester, options: DiscoveryOptions):
   )
   const candidates = [...listed, ...guessed]
 
-  const unknownPath = `${base}/no-such-collection-${randomText()}`
-  const { answer: error } = await request(requester, 'GET', unknownPath)
+  // Frameworks answer for unknown paths themselves, often with less than the application says in its errors.
+  const readable = candidates.find(({ operations }) => operations.includes('read'))
+  const nowhere = [
+    `${base}/no-such-collection-${randomText()}`,
+    ...(readable === undefined ? [] : [addressOf(base, readable, `no-such-${randomText()}`)]),
+  ]
+  const failures = await Promise.all(nowhere.map(async (each) => (await request(requester, 'GET', each)).answer))
 
   // 4. The profile: descriptions of the collections, names in responses, and the entries of the user.
-  const names = namesOf(candidates, document, error)
+  const names = namesOf(candidates, document, failures)
   const used = selection
     .withReferences(candidates)
     .filter((each) => selection.includes(each))

@@ -193,6 +193,17 @@ test('the envelope of responses is sent where bodies without it are refused, and
   assert.deepEqual([other?.names, plain.all.size], [undefined, 2])
 })
 
+test('members without which a server fails are not taken for optional ones', async (context) => {
+  const { origin, all } = await serveOther(context, {
+    records: books,
+    faults: ({ title }): Record<string, string> => (title === undefined ? { title: 'null' } : {}),
+    refusal: () => ({ status: 500, body: {} }),
+  })
+  const { profile, remains } = await found(context, { url: origin, only: ['books'] })
+  assert.deepEqual(Object.keys(profile.collections[0]?.optional ?? {}), ['pages'])
+  assert.deepEqual([[...all.keys()], remains], [['1', '2'], []])
+})
+
 test('a path that a profile names is one collection, under the name of the profile', async (context) => {
   const { origin } = await serveOther(context, {
     pages: { '/': { records: '/library/records' } },

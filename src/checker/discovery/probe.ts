@@ -2,10 +2,11 @@
 import { request } from '../client/client.ts'
 import { type Answer, fieldOf, isSuccess } from '../client/exchange.ts'
 import type { CollectionProfile, PageStyle } from '../profile/profile.ts'
+import { newExample } from '../run/context.ts'
 import { invalidValue, otherValue, type Schema, schemaOf, uniqueValue } from '../values/generate.ts'
 import { type JsonObject, without } from '../values/json.ts'
 import { randomText } from '../values/random.ts'
-import { markerOf } from './describe.ts'
+import { markerOf, pageSizes } from './describe.ts'
 import { complaintsIn } from './repair-body.ts'
 import type { Trial, TrialRecord } from './trial.ts'
 
@@ -19,10 +20,11 @@ export async function probe(trial: Trial, collection: CollectionProfile, record:
   const owner = await probeOwner(trial, described, record)
   const changes = await probeChanges(trial, described, record)
   const lists = isGuessed ? await probeList(trial, described, record) : {}
+  const optional = isGuessed ? await probeOptional(trial, described, record) : {}
   const search = await probeSearch(trial, described, record)
   const { schemas = {}, filters, unique, references } = { ...described, ...lists }
   const marker = collection.marker ?? markerOf(schemas, filters, unique, references)
-  return { ...described, ...owner, ...changes, ...lists, ...(search !== undefined && { search }), marker }
+  return { ...described, ...owner, ...changes, ...lists, ...optional, ...(search !== undefined && { search }), marker }
 }
 
 /** For a collection without a document: the members of a body that the server accepted. */
@@ -112,6 +114,20 @@ async function tagAt({ requester }: Trial, url: string): Promise<string> {
 
 const mostMembers = 6
 
+/** For a collection without a document: the members that a body may really leave out. */
+async function probeOptional(trial: Trial, collection: CollectionProfile, { body }: TrialRecord): Promise<Facts> {
+  const optional: [string, unknown][] = []
+  for (const [name, value] of Object.entries(collection.optional).slice(0, mostMembers)) {
+    const whole = newExample({ ...collection, example: body }, (other) => trial.first.get(other)?.id)
+    const rest = Object.fromEntries(Object.entries(whole).filter(([each]) => each !== name))
+    const exchange = await trial.request(collection, 'POST', { body: rest })
+    if (!isSuccess(exchange.answer)) continue
+    trial.note(collection, exchange, rest)
+    optional.push([name, value])
+  }
+  return { optional: Object.fromEntries(optional) }
+}
+
 /** For a collection without a document: pages, filters and orders of its list. */
 async function probeList(trial: Trial, collection: CollectionProfile, { body }: TrialRecord): Promise<Facts> {
   const list = async (parameters: Readonly<Record<string, string>>) => {
@@ -119,8 +135,14 @@ async function probeList(trial: Trial, collection: CollectionProfile, { body }: 
     return trial.itemsIn(collection.name, await trial.request(collection, 'GET', { suffix }))
   }
   const pages: PageStyle[] = []
+  let pageSize: string | undefined
   if (((await list({}))?.length ?? 0) > 1) {
-    if ((await list({ page: '1', per_page: '1' }))?.length === 1) pages.push('page')
+    for (const size of pageSizes) {
+      if ((await list({ page: '1', [size]: '1' }))?.length !== 1) continue
+      pages.push('page')
+      if (size !== 'per_page') pageSize = size
+      break
+    }
     if ((await list({ offset: '0', limit: '1' }))?.length === 1) pages.push('offset')
   }
   const filters: string[] = []
@@ -136,7 +158,7 @@ async function probeList(trial: Trial, collection: CollectionProfile, { body }: 
     const [up, down] = [await list({ sort: name }), await list({ sort: `-${name}` })]
     if (up !== undefined && up.length > 1 && down !== undefined && up[0]?.[name] !== down[0]?.[name]) sorts.push(name)
   }
-  return { pages, filters, sorts }
+  return { pages, pageSize, filters, sorts }
 }
 
 /** A member whose words the search finds: the described one, or another one of the record that exists. */

@@ -48,12 +48,12 @@ const inErrors: Searched = {
 /**
  * The names of an interface. Responses count more than the document, and the document more than usual names.
  *
- * @param error a response to a request for an unknown path
+ * @param failures responses to requests for an unknown path and for an unknown record: the first one counts most
  */
 export function namesOf(
   candidates: readonly Candidate[],
   document: Document | undefined,
-  error: Answer | undefined,
+  failures: readonly (Answer | undefined)[],
 ): Names {
   const described = candidates.map(({ list }) => (list === undefined ? {} : namesInListSchema(list)))
   const seen = candidates.map(({ listed }) => listed?.names ?? {})
@@ -64,9 +64,13 @@ export function namesOf(
     ...described.toReversed(),
     ...errors.map((each) => found(inSchema(each), inErrors)).reverse(),
     ...seen.toReversed(),
-    error !== undefined && error.status >= 400 ? found(inValue(jsonOf(error)), inErrors) : {},
+    ...failures.toReversed().map((each) => ((each?.status ?? 0) >= 400 ? namesInError(each) : {})),
     finished === undefined ? {} : { finished },
   )
+}
+
+function namesInError(answer: Answer | undefined): Partial<Names> {
+  return answer === undefined ? {} : found(inValue(jsonOf(answer)), inErrors)
 }
 
 /** Names in the schema of a list. */

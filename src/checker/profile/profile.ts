@@ -175,6 +175,7 @@ const collectionEntries = {
     '[204]',
   ],
   pages: [anyOf(pageStyles), 'Any of: page (with per_page), offset and cursor (with limit).'],
+  pageSize: [optional(text), 'Parameter for the size of pages by number, if it is not per_page.', 'page_size'],
   conditional: [flag, 'Whether the server refuses changes without If-Match (428).'],
   owner: [
     optional(text),
@@ -201,6 +202,11 @@ export interface CollectionProfile extends ValuesOf<typeof collectionEntries> {
   readonly sequential?: boolean | undefined
   /** If there is no marker: text member that takes any text, into which the checker writes its mark. */
   readonly label?: string | undefined
+}
+
+/** The parameter for the size of pages by number. */
+export function pageSizeOf({ pageSize = 'per_page' }: Pick<CollectionProfile, 'pageSize'>): string {
+  return pageSize
 }
 
 /** Names that the interface leaves open, as JSON Pointers into responses. */

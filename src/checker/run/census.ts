@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { totalOf } from '../case/expect.ts'
 import { type Requester, request } from '../client/client.ts'
 import { type Answer, isSuccess, jsonOf, linksOf } from '../client/exchange.ts'
-import { basePath, type CollectionProfile, type Profile, profileFor, urlOf } from '../profile/profile.ts'
+import { basePath, type CollectionProfile, type Profile, pageSizeOf, profileFor, urlOf } from '../profile/profile.ts'
 import { isObject, type JsonObject, memberPointer, valueAt } from '../values/json.ts'
 import { removeRecords } from './cleanup.ts'
 import { type RunContext, requesterFor } from './context.ts'
@@ -45,7 +45,7 @@ export async function countRecords(
   const start = new URL(profile.base + collection.path)
   for (const [name, value] of Object.entries(query)) start.searchParams.set(name, value)
   let isPaged = collection.pages.length > 0
-  if (isPaged) start.searchParams.set(collection.pages.includes('page') ? 'per_page' : 'limit', '100')
+  if (isPaged) start.searchParams.set(collection.pages.includes('page') ? pageSizeOf(collection) : 'limit', '100')
   const records = new Map<string, JsonObject>()
   let total: number | undefined
   let url: string | undefined = start.href

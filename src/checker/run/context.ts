@@ -129,6 +129,11 @@ function startOf(from: Extract<Body, { from: unknown }>['from'], state: CaseStat
       return without(markedExample(state), Object.keys(collection.optional))
     case 'change':
       return withNewUniqueValues(collection.change, collection)
+    case 'some-change': {
+      const entries = Object.entries(collection.change)
+      const some = Object.fromEntries(entries.length > 1 ? entries.slice(0, -1) : entries)
+      return withNewUniqueValues(some, collection)
+    }
     case 'invalid':
       return collection.invalid
     case 'mark': {

@@ -176,6 +176,6 @@ export const errorsFaults: readonly Fault[] = [
   {
     breaks: 'ERR-5/accept',
     says: 'It sends a page to who accepts no JSON.',
-    plant: answering(has('accept', 'application/x-no-such'), bare),
+    plant: answering(has('accept', 'application/x-no-such'), (answer) => bare({ ...answer, status: 200 })),
   },
 ]

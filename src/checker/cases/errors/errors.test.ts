@@ -21,6 +21,9 @@ const telling = [
   'PrismaClientKnownRequestError',
   'cannot open /home/shop/data/items.db',
   'Error in node_modules/express/lib/router',
+  '{"message":"Failed to convert from type [java.lang.String] to type [java.lang.Long] for value [odd]"}',
+  '{"message":"Cannot deserialize value of type `com.example.Employee` from Array value"}',
+  '{"message":"Unexpected end-of-input\\n at [Source: REDACTED; line: 1, column: 7]"}',
 ]
 
 for (const text of telling) {
@@ -36,6 +39,7 @@ const honest = [
   'no more\nat most 5 (or 10:20)',
   '{"instance":"/v1/items/odd\' OR \'1\'=\'1"}',
   'Unexpected token o in JSON at position 1',
+  '{"instance":"https://shop.example.com/Things","contact":"shop@com.example.Shop.org","detail":"See net.example."}',
   '<html><head><title>400 Bad Request</title></head><body><center>nginx</center></body></html>',
 ]
 

@@ -2,14 +2,14 @@
 
 import { type Expectation, NotSetUp, type Observations } from '../../case/case.ts'
 import { common, define, defineEach } from '../../case/define.ts'
-import { answerOf, everyAnswerOf, field, finding, noField, short, status } from '../../case/expect.ts'
+import { answerOf, errorsIn, everyAnswerOf, field, finding, noField, short, status } from '../../case/expect.ts'
 import { error, first, list, odd, one, second } from '../../case/names.ts'
 import { applicableWhere, succeeded } from '../../case/preconditions.ts'
-import { collection, ifRequired, mark, Reference } from '../../case/references.ts'
+import { collection, ifRequired, mark, pageSize, Reference } from '../../case/references.ts'
 import { body, create, setUp } from '../../case/steps.ts'
 import { type Answer, fieldOf, jsonOf } from '../../client/exchange.ts'
 import { mistakesOf } from '../../profile/profile.ts'
-import { valueAt } from '../../values/json.ts'
+import { objectOf, valueAt } from '../../values/json.ts'
 import {
   commonMistakes,
   forbidden,
@@ -177,11 +177,11 @@ const validation = common({ remedy: collectAll }).define({
   'ERR-3/parameters': {
     title: 'One response lists all errors of the parameters',
     needsOnly: ['page'],
-    steps: [error.get(`${collection}?page=no-such&per_page=no-such`)],
+    steps: [error.get(`${collection}?page=no-such&${pageSize}=no-such`)],
     expect: [
       answerOf(error, (answer, seen) => {
         if (answer.status < 400) throw new NotSetUp(`page=no-such was answered ${answer.status}`)
-        const unnamed = unnamedIn(answer, ['page', 'per_page'], seen)
+        const unnamed = unnamedIn(answer, ['page', seen.fill(pageSize)], seen)
         return unnamed.length === 0 ? undefined : `it says nothing of ${unnamed.join(', ')}`
       }),
     ],
@@ -194,16 +194,16 @@ const validation = common({ remedy: collectAll }).define({
     steps: [error.post(collection, body.invalid)],
     expect: [
       answerOf(error, (answer, seen, exchange) => {
-        const at = seen.profile.names.errors
-        const errors = valueAt(jsonOf(answer), at)
-        if (!Array.isArray(errors)) return `there is no array of errors at ${at}`
+        const found = errorsIn(answer, seen)
+        if (found === undefined) return `there is no array of errors at ${seen.profile.names.errors}`
         const isText = (value: unknown) => typeof value === 'string' && value !== ''
-        const index = errors.findIndex(
-          (each) => !isText(each?.code) || !isText(each?.message) || !/^\/./.test(String(each?.pointer)),
-        )
+        const index = found.errors.map(objectOf).findIndex(({ code, message, pointer, path }) => {
+          const isPlaced = [pointer, path].some((each) => /^#?\/./.test(String(each)))
+          return !isText(code) || !isText(message) || !isPlaced
+        })
         if (index < 0) return undefined
-        const message = `${short(errors[index])} lacks code, message or pointer`
-        return finding(exchange, { pointer: `${at}/${index}` }, message)
+        const message = `${short(found.errors[index])} lacks code, message or pointer`
+        return finding(exchange, { pointer: `${found.pointer}/${index}` }, message)
       }),
     ],
     remedy: 'Write each error as {"code": …, "message": …, "pointer": "/member"}.',
@@ -262,7 +262,7 @@ const statuses = [
       remedy: 'Answer a body that cannot be read with 400.',
     },
     'ERR-5/record': {
-      title: 'The address of a nonexistent record returns 404',
+      title: 'The address of a nonexistent record returns 404, whatever the identifier looks like',
       ...making(noRecord),
       after: ['ERR-1/record'],
       expect: [status(error, 404)],
@@ -296,7 +296,8 @@ const statuses = [
       expect: [
         status(list, 406, 200),
         answerOf(list, (answer) => {
-          if (jsonOf(answer) !== undefined) return undefined
+          // RFC 9110, section 15.5.7, leaves the body of a 406 to the server.
+          if (answer.status === 406 || jsonOf(answer) !== undefined) return undefined
           return `a body of ${fieldOf(answer, 'Content-Type') ?? 'no type'} that is not JSON`
         }),
       ],
@@ -309,7 +310,10 @@ export const errors = [...outcomes, ...bodies, ...validation, ...hidden, ...stat
 
 const details: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['a stack trace', /^\s+at (?:[\w$.<>[\] ]+\(.*\)|.+:\d+:\d+$)/m],
-  ['a stack trace', /\\n(?:\s|\\t)+at \S+/],
+  // Jackson writes the place of an error in a body as "at [Source: …; line: 1, column: 7]".
+  ['a stack trace', /\\n(?:\s|\\t)+at (?!\[Source: )\S+/],
+  ['the message of a parser', /\bat \[Source: /],
+  ['the name of a class', /(?<![\w./@-])(?:java|javax|jakarta|kotlin|scala|com|org|net|io)(?:\.[a-z]\w*)+\.[A-Z]\w*/],
   ['a stack trace', /Traceback \(most recent call last\)/],
   ['a stack trace', /File "[^"]+", line \d+/],
   ['a stack trace', /\bgoroutine \d+ \[/],

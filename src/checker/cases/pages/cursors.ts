@@ -11,6 +11,7 @@ import {
   lesser,
   mark,
   members,
+  pageSize,
   Reference,
   sizeParameter,
 } from '../../case/references.ts'
@@ -218,9 +219,9 @@ export const linkCases = define({
     after: ['PAG-2/page'],
     steps: [
       createMany(many, 5),
-      setUp(one.get(`${caseRecords}&page=1&per_page=2`)),
-      setUp(two.get(`${caseRecords}&page=2&per_page=2`)),
-      setUp(three.get(`${caseRecords}&page=3&per_page=2`)),
+      setUp(one.get(`${caseRecords}&page=1&${pageSize}=2`)),
+      setUp(two.get(`${caseRecords}&page=2&${pageSize}=2`)),
+      setUp(three.get(`${caseRecords}&page=3&${pageSize}=2`)),
     ],
     expect: [
       links(one, ['first', 'next', 'last'], ['prev']),
@@ -234,9 +235,9 @@ export const linkCases = define({
     after: ['PAG-7/link-page'],
     steps: [
       createMany(many, 5),
-      setUp(one.get(`${caseRecords}&page=1&per_page=2`)),
-      setUp(two.get(`${caseRecords}&page=2&per_page=2`)),
-      setUp(three.get(`${caseRecords}&page=3&per_page=2`)),
+      setUp(one.get(`${caseRecords}&page=1&${pageSize}=2`)),
+      setUp(two.get(`${caseRecords}&page=2&${pageSize}=2`)),
+      setUp(three.get(`${caseRecords}&page=3&${pageSize}=2`)),
       next.get(one.link('next')),
       prev.get(two.link('prev')),
       last.get(two.link('last')),
@@ -272,7 +273,7 @@ export const linkCases = define({
   },
   'PAG-7/past-end': {
     title: 'A page past the end is empty',
-    steps: [createMany(many, 2), past.get(`${caseRecords}&page=9&per_page=2`)],
+    steps: [createMany(many, 2), past.get(`${caseRecords}&page=9&${pageSize}=2`)],
     expect: [lists(past)],
     remedy: 'Answer 200 with an empty list: records may be deleted while a client pages.',
   },
@@ -286,7 +287,7 @@ export const linkCases = define({
     title: 'An enormous page number causes no failure',
     level: 'should',
     steps: ['1000000000', '9007199254740993', '9223372036854775807', '9'.repeat(60)].map((page) =>
-      far.get(`${collection}?page=${page}&per_page=2`),
+      far.get(`${collection}?page=${page}&${pageSize}=2`),
     ),
     expect: [everyStatus(far, 200, 400)],
     remedy: 'Check that page times per_page is a number that the database has; otherwise answer 400.',

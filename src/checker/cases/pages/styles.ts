@@ -19,7 +19,7 @@ import {
   refusal,
   two,
 } from '../../case/names.ts'
-import { caseRecords, collection, mark, members, Reference, sizeParameter } from '../../case/references.ts'
+import { caseRecords, collection, mark, members, pageSize, Reference, sizeParameter } from '../../case/references.ts'
 import { body, create, createMany, setUp, simultaneous, walk } from '../../case/steps.ts'
 import { type Answer, jsonOf } from '../../client/exchange.ts'
 import { valueAt } from '../../values/json.ts'
@@ -75,7 +75,7 @@ export const sizeCases: readonly Case[] = [
   refused('negative', 'A negative page size is refused', ['-1'], 'Refuse sizes of pages below 1.'),
   refused(
     'fraction',
-    'A page size that is not a whole number is refused',
+    'A page size that is not written as a whole number is refused',
     ['1.5', '1e1', '0x10', 'many', '%201'],
     'Read sizes of pages with a pattern such as ^\\d+$: parsers of numbers forgive too much.',
   ),
@@ -139,7 +139,7 @@ export const styleCases: readonly Case[] = [
   ...define({
     'PAG-2/page': {
       title: 'Pages by page and per_page cover the list without overlap',
-      steps: [createMany(many, 5), ...[1, 2, 3].map((page) => pages.get(`${caseRecords}&page=${page}&per_page=2`))],
+      steps: [createMany(many, 5), ...[1, 2, 3].map((page) => pages.get(`${caseRecords}&page=${page}&${pageSize}=2`))],
       expect: [holds(pages, 1), eachOnce(pages, many)],
       remedy: 'Skip (page − 1) · per_page records of an order that is total, and show the next per_page.',
     },
@@ -168,7 +168,7 @@ export const styleCases: readonly Case[] = [
   ...define({
     'PAG-3/page': {
       title: 'A page has its number, its size and the number of pages',
-      steps: [createMany(many, 5), setUp(pageStep.get(`${caseRecords}&page=1&per_page=2`))],
+      steps: [createMany(many, 5), setUp(pageStep.get(`${caseRecords}&page=1&${pageSize}=2`))],
       expect: [tells(pageStep, 1, 2, 3)],
       remedy: 'Put page, per_page and total_pages beside total_count.',
     },
@@ -244,7 +244,7 @@ export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
     title: 'Each page of each style has the same total',
     steps: [
       createMany(many, 3),
-      setUp(list.get(`${caseRecords}&page=2&per_page=2`)),
+      setUp(list.get(`${caseRecords}&page=2&${pageSize}=2`)),
       setUp(list.get(`${caseRecords}&offset=1&limit=1`)),
       walk(list, `${caseRecords}&limit=2`),
     ],

@@ -3,12 +3,12 @@ import type { Case, Expectation, Observations, Step } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { elementsOf, field, finding, status } from '../../case/expect.ts'
 import { one } from '../../case/names.ts'
-import { answered, applicableWhere } from '../../case/preconditions.ts'
+import { answered, applicableWhere, outcomeOf, succeeded } from '../../case/preconditions.ts'
 import { base, collection, credentialFields, host, Reference } from '../../case/references.ts'
 import { asNobody, asOther, body, create, setUp } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
 
-const [optionsStep, get] = Reference.named('options', 'get')
+const [optionsStep, get, known] = Reference.named('options', 'get', 'known')
 
 /** The methods in the Allow of a step's answer. */
 function allowed(seen: Observations, step: Reference): string[] {
@@ -129,8 +129,11 @@ const ofAddresses: readonly Case[] = common({ remedy: telling }).define({
   },
   'OPT-1/missing': {
     title: 'OPTIONS of an unknown path returns 404',
-    steps: [optionsStep.options(`${base}/no-such-thing`)],
-    expect: [status(optionsStep, 404)],
+    steps: [known.options(collection), optionsStep.options(`${base}/no-such-thing`)],
+    expect: [
+      applicableWhere(succeeded(known), (seen) => `OPTIONS of a collection is answered ${outcomeOf(known, seen)}`),
+      status(optionsStep, 404),
+    ],
     remedy: 'Find the path before you answer OPTIONS: a handler for all paths claims that every path exists.',
   },
   'OPT-1/nobody': {

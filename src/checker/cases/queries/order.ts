@@ -12,6 +12,7 @@ import {
   lesser,
   mark,
   members,
+  pageSize,
   Reference,
   uppercase,
   word,
@@ -132,7 +133,7 @@ export const orderCases = define({
     level: 'should',
     steps: [
       createMany(many, 5, ranked('less')),
-      ...[1, 2, 3].map((page) => pages.get(`${caseRecords}&sort=${members.ranked}&page=${page}&per_page=2`)),
+      ...[1, 2, 3].map((page) => pages.get(`${caseRecords}&sort=${members.ranked}&page=${page}&${pageSize}=2`)),
     ],
     expect: [eachOnce(pages, many)],
     remedy: 'Append the identifier to the sort fields ("order by price, id"): databases may order ties differently.',

@@ -161,7 +161,8 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
   'RES-3/extensions': {
     title: 'Addresses have no file name extensions',
     steps: [create(one), collectionFile.get(`${collection}.json`), record.get(`${one}.json`)],
-    expect: [refused(collectionFile), refused(record)],
+    // A failure is the matter of another rule: nothing is at the address.
+    expect: [leadsNowhere(collectionFile), leadsNowhere(record)],
     remedy: 'Let Accept choose the format, and answer 404 to a file name extension in a path.',
   },
   'RES-3/document': {
@@ -171,6 +172,13 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
     remedy: 'Turn what is done into a thing or a state: PATCH with a status, or POST to a collection of what happened.',
   },
 })
+
+/** Every response is an error. */
+function leadsNowhere(step: Reference): Expectation {
+  return answerOf(step, ({ status }, _, exchange) =>
+    status >= 400 ? undefined : finding(exchange, 'status', `${status} in place of an error`),
+  )
+}
 
 function notNoun(name: string): string | undefined {
   const verb = verbIn(name)

@@ -228,6 +228,10 @@ export const names = define({
     title: 'The other members of lists are named in snake_case',
     steps: [setUp(list.get(collection))],
     expect: [
+      applicableWhere((seen) => {
+        const { answer } = seen.of(list)
+        return answer !== undefined && isObject(jsonOf(answer))
+      }, 'a list is an array, without other members'),
       (seen) => {
         const exchange = seen.of(list)
         const body = exchange.answer && jsonOf(exchange.answer)
@@ -254,9 +258,13 @@ export const names = define({
       ),
       (seen) => {
         const refused = seen.of(refusal)
-        const body = refused.answer && jsonOf(refused.answer)
+        const whole = refused.answer && jsonOf(refused.answer)
+        const inner = isObject(whole) ? Object.values(whole) : []
+        // An error may have an envelope: {"error": {"code": …}}.
+        const body = inner.length === 1 && isObject(inner[0]) ? inner[0] : whole
         const errors = isObject(body) ? Object.values(body).filter(Array.isArray).flat() : []
         return (
+          badName(refused, whole, 'the error') ??
           badName(refused, body, 'the error') ??
           errors.map((one) => badName(refused, one, 'one of the errors')).find((wrong) => wrong !== undefined)
         )
@@ -269,7 +277,6 @@ export const names = define({
 export const structure = define({
   'RES-8/created': {
     title: 'The response to POST has the same members as GET',
-    after: ['RES-4/id'],
     steps: [create(one), setUp(read.get(one))],
     expect: [onlyWhereRecord(one), sameMembers(one, read)],
     remedy: 'Write records in one place of the code, whichever address answers them.',
@@ -325,6 +332,10 @@ export const structure = define({
       after.get(empty),
     ],
     expect: [
+      applicableWhere((seen) => {
+        const found = recordOf(seen.of(after).answer, seen) ?? {}
+        return Object.keys(seen.collection.optional).some((name) => (found[name] ?? null) === null)
+      }, 'every member that is left out gets a value'),
       theRecord(after, (found, seen) => {
         const full = recordOf(seen.of(before).answer, seen) ?? {}
         const lacking = namesOf(full).filter((name) => !Object.hasOwn(found, name))
@@ -335,8 +346,8 @@ export const structure = define({
   },
 })
 
-/** Lower case, words joined by underscores (RES-7). */
-const snakeCase = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
+/** Lower case, words joined by underscores (RES-7). Formats such as HAL begin their own members with an underscore. */
+const snakeCase = /^_?[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
 
 /**
  * The records of two steps have the same members, whatever their values. `deleted_at` is a matter of its own (RES-6).

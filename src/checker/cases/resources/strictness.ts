@@ -1,12 +1,11 @@
 /** RES-9, RES-10: unknown members in bodies, and malformed paths. */
 import type { Expectation } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answerOf, done, finding, short, status } from '../../case/expect.ts'
+import { answerOf, done, errorsIn, finding, short, status } from '../../case/expect.ts'
 import { after, before, odd, one, read } from '../../case/names.ts'
 import { base, collection, collectionPath, Reference } from '../../case/references.ts'
 import { body, create, setUp } from '../../case/steps.ts'
-import { type Exchange, jsonOf } from '../../client/exchange.ts'
-import { valueAt } from '../../values/json.ts'
+import type { Exchange } from '../../client/exchange.ts'
 
 const [replaced, between] = Reference.named('replaced', 'between')
 
@@ -15,7 +14,7 @@ const refuse =
   'Compare the members of a body with those that there are, and answer 400 with an error for each that is none.'
 const route = 'Match addresses exactly as they stand, before anything is looked up: what is not there is answered 404.'
 
-export const unknownMembers = common({ remedy: refuse, expect: [status(odd, 400)] }).define({
+export const unknownMembers = common({ remedy: refuse, expect: [status(odd, 400, 422)] }).define({
   'RES-9/unknown-in-post': {
     title: 'POST with an unknown member is refused',
     steps: [create(one), odd.post(collection, { ...body.example, with: unknown })],
@@ -33,12 +32,11 @@ export const unknownMembers = common({ remedy: refuse, expect: [status(odd, 400)
     after: ['RES-9/unknown-in-post'],
     steps: [create(one), odd.post(collection, { ...body.example, with: { ...unknown, unheard_too: 1 } })],
     expect: [
-      answerOf(odd, (answer, { profile }) => {
-        const errors = valueAt(jsonOf(answer), profile.names.errors)
-        const count = Array.isArray(errors) ? errors.length : 0
-        const isNamed = ['unheard_of', 'unheard_too'].every((name) => JSON.stringify(errors ?? '').includes(name))
-        if (count >= 2 && isNamed) return undefined
-        return `${count} errors at ${profile.names.errors} for two members: ${short(errors)}`
+      answerOf(odd, (answer, seen) => {
+        const { pointer = seen.profile.names.errors, errors = [] } = errorsIn(answer, seen) ?? {}
+        const isNamed = ['unheard_of', 'unheard_too'].every((name) => JSON.stringify(errors).includes(name))
+        if (errors.length >= 2 && isNamed) return undefined
+        return `${errors.length} errors at ${pointer} for two members: ${short(errors)}`
       }),
     ],
   },

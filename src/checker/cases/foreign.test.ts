@@ -1,0 +1,221 @@
+/** Verdicts on servers that make other choices than ours: what they keep is not held against them, nor guessed. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Client } from '../client/client.ts'
+import { served } from '../client/served.fixture.ts'
+import { bareCollection, type CollectionProfile, type Profile, usualNames } from '../profile/profile.ts'
+import { check } from '../run/check.ts'
+import type { JsonObject } from '../values/json.ts'
+import { cases } from './cases.ts'
+
+/** How a server of things differs from a plain one. */
+interface Manner {
+  /** Answers a request in a manner of its own; `undefined` leaves it to the plain server. */
+  readonly answer?: (method: string, url: string, body: string, accept: string) => Reply | undefined
+  /** A record after PATCH. */
+  readonly patched?: (old: JsonObject, sent: JsonObject) => JsonObject
+  /** Values of members that a creation omits. */
+  readonly defaults?: JsonObject
+  readonly collection?: Partial<CollectionProfile>
+}
+
+interface Reply {
+  readonly status: number
+  readonly body?: unknown
+  readonly location?: string
+}
+
+const things: CollectionProfile = {
+  ...bareCollection('things'),
+  operations: ['list', 'create', 'read', 'update', 'delete'],
+  ...{ example: { name: 'a', size: 1 }, required: ['name'], change: { name: 'b', size: 2 } },
+}
+
+/** The verdicts of some cases on a server that keeps things in memory and lists them in an array. */
+async function verdictsOn(
+  context: TestContext,
+  ids: readonly string[],
+  { answer, patched, defaults, collection }: Manner,
+) {
+  const all = new Map<number, JsonObject>()
+  let last = 0
+  const plain = (method: string, path: string, text: string): Reply => {
+    const id = Number(path.split('/').at(-1))
+    if (path === '/things' && ['GET', 'HEAD'].includes(method)) return { status: 200, body: [...all.values()] }
+    if (path === '/things' && method === 'POST') {
+      const thing = { ...defaults, ...(JSON.parse(text) as JsonObject), id: ++last }
+      all.set(last, thing)
+      return { status: 201, body: thing }
+    }
+    const old = all.get(id)
+    if (old === undefined) return { status: 404, body: {} }
+    if (method === 'DELETE') return { status: all.delete(id) ? 204 : 404 }
+    if (method === 'PATCH') {
+      const sent = JSON.parse(text) as JsonObject
+      all.set(id, { ...(patched?.(old, sent) ?? { ...old, ...sent }), id })
+    }
+    return { status: 200, body: all.get(id) }
+  }
+  const origin = await served(context, ({ method = '', url = '', headers }, response, text) => {
+    const path = url.split('?')[0] ?? ''
+    const { status, body, location } = answer?.(method, url, text, headers.accept ?? '') ?? plain(method, path, text)
+    response.writeHead(status, { 'Content-Type': 'application/json', ...(location && { Location: location }) })
+    response.end(body === undefined ? undefined : JSON.stringify(body))
+  })
+  const client = new Client()
+  context.after(() => client.close())
+  const names = { ...usualNames, items: '' }
+  const profile: Profile = { base: origin, collections: [{ ...things, ...collection }], names, open: [] }
+  const wanted = new Set(ids)
+  for (const { id, after = [] } of cases.toReversed()) if (wanted.has(id)) for (const each of after) wanted.add(each)
+  const chosen = cases.filter(({ id }) => wanted.has(id))
+  const { rules } = await check({ profile, client, credential: [], cases: chosen })
+  const found = rules.flatMap((each) => each.cases).map(({ id, verdict }) => [id, verdict] as const)
+  return Object.fromEntries(found.filter(([id]) => ids.includes(id)))
+}
+
+const refusal = (...members: readonly string[]): Reply => ({
+  status: 422,
+  body: {
+    error: { statusCode: 422, code: 'INVALID', message: 'No.', details: members.map((each) => `no ${each}`) },
+  },
+})
+
+test('a 406 needs no body of JSON', async (context) => {
+  const verdicts = await verdictsOn(context, ['ERR-5/accept'], {
+    answer: (_, __, ___, accept) => (accept === 'application/x-no-such' ? { status: 406 } : undefined),
+  })
+  assert.deepEqual(verdicts, { 'ERR-5/accept': 'holds' })
+})
+
+test('unknown members may be refused with 422, and listed anywhere in the error', async (context) => {
+  const ids = ['RES-9/unknown-in-post', 'RES-9/each-unknown', 'RES-7/errors', 'RES-7/lists']
+  const verdicts = await verdictsOn(context, ids, {
+    answer(method, _, text) {
+      if (method !== 'POST') return undefined
+      const unknown = Object.keys(JSON.parse(text)).filter((each) => !['name', 'size'].includes(each))
+      return unknown.length > 0 || text === '{}' ? refusal(...unknown) : undefined
+    },
+  })
+  assert.deepEqual(verdicts, {
+    'RES-9/unknown-in-post': 'holds',
+    'RES-9/each-unknown': 'holds',
+    // The members of an error in an envelope count, and an array has no other members.
+    'RES-7/errors': 'advice',
+    'RES-7/lists': 'not applicable',
+  })
+})
+
+test('errors of validation with code, message and path have their places', async (context) => {
+  const errors = ['name', 'size'].map((each) => ({ path: `/${each}`, code: 'type', message: 'wrong' }))
+  const verdicts = await verdictsOn(context, ['ERR-3/places'], {
+    collection: { invalid: { name: 1, size: 'much' } },
+    answer: (method, _, text) =>
+      method === 'POST' && text.includes('much') ? { status: 422, body: { error: { details: errors } } } : undefined,
+  })
+  assert.deepEqual(verdicts, { 'ERR-3/places': 'holds' })
+})
+
+test('a server that answers every HEAD and OPTIONS with 404 shows nothing about unknown paths', async (context) => {
+  const ids = ['HED-1/missing', 'HED-1/deleted', 'OPT-1/missing']
+  const answer = (method: string) => (['HEAD', 'OPTIONS'].includes(method) ? { status: 404 } : undefined)
+  const expected = Object.fromEntries(ids.map((id) => [id, 'not applicable']))
+  assert.deepEqual(await verdictsOn(context, ids, { answer }), expected)
+})
+
+test('nothing is at an address with an extension at which the server fails', async (context) => {
+  const verdicts = await verdictsOn(context, ['RES-3/extensions'], {
+    answer: (_, path) => (path.endsWith('.json') ? { status: 500 } : undefined),
+  })
+  assert.deepEqual(verdicts, { 'RES-3/extensions': 'holds' })
+})
+
+test('a change omits a member, so that a PATCH that replaces the record is found', async (context) => {
+  const verdicts = await verdictsOn(context, ['MET-4/others'], { patched: (_, sent) => ({ size: 0, ...sent }) })
+  assert.deepEqual(verdicts, { 'MET-4/others': 'fails' })
+})
+
+test('JSON Patch is tried without a member that may be left out', async (context) => {
+  const verdicts = await verdictsOn(context, ['MET-4/json-patch', 'MET-4/json-patch-test'], {
+    collection: { change: { name: 'b' } },
+    answer: (_, __, text) => (text.includes('"test"') ? { status: 409 } : undefined),
+    patched: (old, sent) => (Array.isArray(sent) ? { ...old, name: sent[0].value } : { ...old, ...sent }),
+  })
+  assert.deepEqual(verdicts, { 'MET-4/json-patch': 'holds', 'MET-4/json-patch-test': 'holds' })
+})
+
+test('a member with a default shows nothing about members without a value', async (context) => {
+  const verdicts = await verdictsOn(context, ['RES-8/empty'], {
+    collection: { optional: { size: 1 } },
+    defaults: { size: 0 },
+  })
+  assert.deepEqual(verdicts, { 'RES-8/empty': 'not applicable' })
+})
+
+test('pages by number are tried with the parameter that the server has for their size', async (context) => {
+  const asked: string[] = []
+  const verdicts = await verdictsOn(context, ['PAG-7/far', 'PAG-1/zero'], {
+    collection: { pages: ['page'], pageSize: 'page_size' },
+    answer: (_, url) => {
+      asked.push(url)
+      return undefined
+    },
+  })
+  assert.ok(asked.includes('/things?page_size=0'), asked.join(' '))
+  assert.ok(asked.includes('/things?page=1000000000&page_size=2'))
+  assert.deepEqual(verdicts, { 'PAG-7/far': 'holds', 'PAG-1/zero': 'advice' })
+})
+
+test('a deletion that loses to a concurrent one may be answered 409', async (context) => {
+  const deletions = new Map<string, number>()
+  const verdicts = await verdictsOn(context, ['DEL-3/at-once'], {
+    answer(method, url) {
+      if (method !== 'DELETE') return undefined
+      const count = (deletions.get(url) ?? 0) + 1
+      deletions.set(url, count)
+      return count > 3 ? { status: 409 } : undefined
+    },
+  })
+  assert.deepEqual(verdicts, { 'DEL-3/at-once': 'holds' })
+})
+
+test('the response to POST is compared with GET wherever the identifier is', async (context) => {
+  const verdicts = await verdictsOn(context, ['RES-8/created'], {
+    collection: { id: 'key' },
+    answer(method, url, text) {
+      if (method === 'POST') return { status: 201, body: JSON.parse(text), location: '/things/7' }
+      return method === 'GET' && url === '/things/7' ? { status: 200, body: { name: 'a', key: 7 } } : undefined
+    },
+  })
+  assert.deepEqual(verdicts, { 'RES-8/created': 'advice' })
+})
+
+test('a PATCH that never returns a body shows nothing about Prefer', async (context) => {
+  const answer = (method: string) => (method === 'PATCH' ? { status: 204 } : undefined)
+  const verdicts = await verdictsOn(context, ['MET-8/minimal', 'MET-8/applied'], { answer })
+  assert.deepEqual(verdicts, { 'MET-8/minimal': 'not applicable', 'MET-8/applied': 'not applicable' })
+})
+
+test('lists that change between two requests do not show that a parameter has an effect', async (context) => {
+  let count = 0
+  const answer = (method: string, url: string) =>
+    method === 'GET' && /^\/things(?:\?|$)/.test(url)
+      ? { status: 200, body: Array.from({ length: 5 + ++count }, (_, index) => ({ id: index, name: 'a' })) }
+      : undefined
+  const verdicts = await verdictsOn(context, ['QRY-8/fields', 'QRY-8/sort'], {
+    answer,
+    collection: { sorts: ['name'] },
+  })
+  assert.deepEqual(verdicts, { 'QRY-8/fields': 'not applicable', 'QRY-8/sort': 'not applicable' })
+})
+
+test('HEAD of a record is no control: a careless server deletes the record', async (context) => {
+  const deleted = new Set<string>()
+  const verdicts = await verdictsOn(context, ['HED-1/deleted'], {
+    answer(method, url) {
+      if (method === 'HEAD' && url !== '/things') deleted.add(url)
+      return deleted.has(url) ? { status: 404 } : undefined
+    },
+  })
+  assert.deepEqual(verdicts, { 'HED-1/deleted': 'holds' })
+})
