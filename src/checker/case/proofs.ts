@@ -2,8 +2,8 @@
  * Proofs: what a server must have shown before cases that need it are judged. A request that a case expects to be
  * refused shows something only if the same request without its fault succeeds.
  */
-import { jsonOf } from '../client/exchange.ts'
 import type { CollectionProfile } from '../profile/profile.ts'
+import { type JsonObject, objectOf } from '../values/json.ts'
 import { type Case, type Expectation, NotApplicable, NotSetUp } from './case.ts'
 import { itemsOf, short } from './expect.ts'
 import { list, one, patch, put, read } from './names.ts'
@@ -36,16 +36,33 @@ const hasItems: Expectation = (seen) => {
   throw new NotSetUp(`the list of ${seen.collection.name} has no array at ${seen.profile.names.items || 'its root'}`)
 }
 
-/** Two responses differ: a parameter has an effect. */
-function differ(step: Reference, other: Reference, otherwise: string): Expectation {
+/** Two lists differ in what a parameter is about. Other records may come and go between the two requests. */
+function differ(step: Reference, other: Reference, isOther: typeof hasOtherOrder, otherwise: string): Expectation {
   return (seen) => {
     const [found, compared] = [step, other].map((each) => {
       const { answer } = seen.of(each)
-      return answer?.status === 200 ? JSON.stringify(itemsOf(answer, seen) ?? jsonOf(answer)) : undefined
+      return answer?.status === 200 ? itemsOf(answer, seen)?.map(objectOf) : undefined
     })
-    if (found === undefined || compared === undefined || found === compared) throw new NotApplicable(otherwise)
+    const { id } = seen.collection
+    if (found === undefined || compared === undefined || !isOther(found, compared, id)) {
+      throw new NotApplicable(otherwise)
+    }
     return undefined
   }
+}
+
+/** The records that both lists show are in another order, or the lists are pages without a common record. */
+function hasOtherOrder(found: readonly JsonObject[], compared: readonly JsonObject[], id: string): boolean {
+  const [one, next] = [found, compared].map((items) => items.map((item) => String(item[id]))) as [string[], string[]]
+  const common = one.filter((each) => next.includes(each))
+  if (common.length === 0) return one.length > 0 && next.length > 0
+  return common.join() !== next.filter((each) => one.includes(each)).join()
+}
+
+/** The records have fewer members. A server that takes an unknown parameter for a filter shows no records. */
+function hasFewerMembers(found: readonly JsonObject[], compared: readonly JsonObject[]): boolean {
+  const [few, all] = [found, compared].map((items) => new Set(items.flatMap(Object.keys)).size) as [number, number]
+  return found.length > 0 && few < all
 }
 
 /** The request succeeds. */
@@ -61,11 +78,11 @@ export const proofs: Partial<Readonly<Record<Need, Proof>>> = {
       up.get(`${collection}?sort=${members.sort}`),
       down.get(`${collection}?sort=-${members.sort}`),
     ],
-    expect: [differ(up, down, 'the parameter sort has no effect')],
+    expect: [differ(up, down, hasOtherOrder, 'the parameter sort has no effect')],
   },
   fields: {
     steps: [create(one), list.get(collection), part.get(`${collection}?fields=${idMember}`)],
-    expect: [differ(part, list, 'the parameter fields has no effect')],
+    expect: [differ(part, list, hasFewerMembers, 'the parameter fields has no effect')],
   },
   protected: {
     steps: [list.get(collection, asNobody)],

@@ -228,6 +228,10 @@ export const names = define({
     title: 'The other members of lists are named in snake_case',
     steps: [setUp(list.get(collection))],
     expect: [
+      applicableWhere((seen) => {
+        const { answer } = seen.of(list)
+        return answer === undefined || !Array.isArray(jsonOf(answer))
+      }, 'a list is an array of records without other members'),
       (seen) => {
         const exchange = seen.of(list)
         const body = exchange.answer && jsonOf(exchange.answer)
