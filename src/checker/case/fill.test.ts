@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type CollectionProfile, type Profile, usualNames } from '../profile/profile.ts'
 import { type CaseState, type CreatedRecord, NotApplicable, NotSetUp } from './case.ts'
-import { choosableIdentifier, fill, forgedCursor, isSequential, wordOf } from './fill.ts'
+import { areSequential, choosableIdentifier, fill, forgedCursor, isSequential, wordOf } from './fill.ts'
 import { nestedList, parent, parentCollection, Reference } from './references.ts'
 
 const [one, list] = Reference.named('one', 'list')
@@ -74,12 +74,23 @@ test('Integers and texts that end with a number are sequential; UUIDs and other 
   assert.deepEqual(sequential.filter(isSequential), sequential)
 })
 
+test('Short random texts that end with a digit by chance are not sequential', () => {
+  assert.equal(areSequential(['4e12', '83b3', 'b18f']), false)
+  assert.equal(areSequential(['6118', '03e3', '97b8']), false)
+  assert.equal(areSequential(['c12', 'c13', 'c14']), true)
+  assert.equal(areSequential(['7', '8', '10']), true)
+  assert.equal(areSequential(['ORD-0001', 'INV-0001', 'ORD-0002']), true)
+  assert.equal(areSequential(['4e12']), true)
+  assert.equal(areSequential(['oslo', 'rome', 'bern']), false)
+})
+
 test('A sequential identifier is chosen only where the profile allows it, and then close to those in use', () => {
   const chosen = (id: string, allowChosenIds: boolean) => {
     const profile: Profile = { base: 'https://a.example', names: usualNames, open: [], collections: [], allowChosenIds }
     return choosableIdentifier({
       profile,
       mark: 'checked-0a',
+      collection: { sequential: undefined },
       made: new Map([['one', { id, path: `/x/${id}` }]]),
     } as unknown as CaseState)
   }

@@ -174,6 +174,16 @@ export function isSequential(id: string): boolean {
   return /^\d+$/.test(id) || (/\d$/.test(id) && (id.length < 16 || /[^\da-z]\d{2,}$/i.test(id)))
 }
 
+/**
+ * Whether a server numbers its records, by identifiers that it gave one after the other. Short random texts may end
+ * with a digit (`4e12`), but the text before the digit differs from one to the next.
+ */
+export function areSequential(ids: readonly string[]): boolean {
+  const isRandom = ids.length > 2 && ids.every((id) => /^[\da-z]+$/i.test(id) && id.length === ids[0]?.length)
+  const starts = new Set(ids.map((id) => id.replace(/\d+$/, '')))
+  return ids.some(isSequential) && !(isRandom && starts.size > 1)
+}
+
 const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i
 
 /** Why a case that chooses an identifier is not tried. */
@@ -190,10 +200,11 @@ const notChosen =
  *
  * @throws NotApplicable if identifiers are sequential and the profile does not allow to choose one
  */
-export function choosableIdentifier({ made, mark, profile }: CaseState): string | undefined {
+export function choosableIdentifier({ made, mark, profile, collection }: CaseState): string | undefined {
   const known = [...made].find(([name]) => !name.startsWith('parent '))?.[1].id
   if (known === undefined) return undefined
-  if (isSequential(known) && profile.allowChosenIds !== true) throw new NotApplicable(notChosen)
+  const isCounted = collection.sequential ?? isSequential(known)
+  if (isCounted && profile.allowChosenIds !== true) throw new NotApplicable(notChosen)
   const digest = createHash('sha256').update(mark).digest('hex')
   if (/^\d+$/.test(known)) return String(BigInt(known) + 1_000n + (BigInt(`0x${digest.slice(0, 8)}`) % 9_000n))
   return known.slice(0, -12) + digest.slice(0, Math.min(12, known.length))

@@ -25,6 +25,8 @@ export interface Make {
   readonly hasSlashes?: boolean
   /** The member of bodies and of responses that holds a record; others are refused. */
   readonly envelope?: string
+  /** The identifiers of new records, before the numbers. */
+  readonly identifiers?: readonly string[]
 }
 
 /** A server of one collection. Gives its origin, what it keeps, and what was asked of it. */
@@ -32,6 +34,7 @@ export async function serveOther(context: TestContext, make: Make) {
   const path = make.path ?? '/books'
   const all = new Map<string, Thing>((make.records ?? []).map((each) => [String(each['id']), each]))
   const asked: string[] = []
+  const identifiers = [...(make.identifiers ?? [])]
   let last = 100
   const origin = await served(context, (request, response, text) => {
     const { method = '', url = '' } = request
@@ -62,7 +65,7 @@ export async function serveOther(context: TestContext, make: Make) {
       all.delete(id as string)
       return send(response, 204)
     }
-    return write(request, response, { make, all, id, text, next: () => ++last, path })
+    return write(request, response, { make, all, id, text, next: () => identifiers.shift() ?? ++last, path })
   })
   return { origin, all, asked }
 }
@@ -72,7 +75,7 @@ interface Writing {
   readonly all: Map<string, Thing>
   readonly id: string | undefined
   readonly text: string
-  readonly next: () => number
+  readonly next: () => number | string
   readonly path: string
 }
 
@@ -99,7 +102,7 @@ function write(
     return
   }
   const key = id ?? String(next())
-  const thing = { ...body, id: Number(key) }
+  const thing = { ...body, id: /^\d+$/.test(key) ? Number(key) : key }
   all.set(key, thing)
   const shown = envelope === undefined ? thing : { [envelope]: thing }
   send(response, id === undefined ? 201 : 200, shown, id === undefined ? { Location: `${path}/${key}` } : {})

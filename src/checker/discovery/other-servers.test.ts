@@ -238,3 +238,29 @@ test('a server without collections is reported with the options to give', async 
     return true
   })
 })
+
+test('what a body may leave out, and which values are refused, is tried where no document says it', async (context) => {
+  const { origin, all } = await serveOther(context, {
+    records: books,
+    faults: ({ title, pages }): Record<string, string> => ({
+      ...(title === undefined && { title: 'Field required' }),
+      ...(pages !== undefined && typeof pages !== 'number' && { pages: 'Input should be a valid integer' }),
+    }),
+  })
+  const { profile, remains } = await found(context, { url: origin, only: ['books'] })
+  const [collection] = profile.collections
+  assert.deepEqual(collection?.required, ['title'])
+  assert.deepEqual(Object.keys(collection?.optional ?? {}), ['isbn', 'pages'])
+  assert.deepEqual(Object.keys(collection?.invalid ?? {}), ['pages'])
+  assert.deepEqual([[...all.keys()], remains], [['1', '2'], []])
+})
+
+test('short random identifiers that end with a digit by chance are no sequence', async (context) => {
+  const random = Array.from({ length: 40 }, (_, index) => `${'abcdef'[index % 6]}${index + 10}4`)
+  const { origin } = await serveOther(context, { records: books, identifiers: random })
+  const { profile } = await found(context, { url: origin, only: ['books'] })
+  assert.equal(profile.collections[0]?.sequential, false)
+  const { origin: counting } = await serveOther(context, { records: books })
+  const counted = await found(context, { url: counting, only: ['books'] })
+  assert.equal(counted.profile.collections[0]?.sequential, true)
+})

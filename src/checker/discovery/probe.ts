@@ -2,7 +2,6 @@
 import { request } from '../client/client.ts'
 import { type Answer, fieldOf, isSuccess } from '../client/exchange.ts'
 import type { CollectionProfile, PageStyle } from '../profile/profile.ts'
-import { newExample } from '../run/context.ts'
 import { invalidValue, otherValue, type Schema, schemaOf, uniqueValue } from '../values/generate.ts'
 import { type JsonObject, without } from '../values/json.ts'
 import { randomText } from '../values/random.ts'
@@ -13,22 +12,32 @@ import type { Trial, TrialRecord } from './trial.ts'
 type Facts = Partial<CollectionProfile>
 
 /** What requests show about a collection. */
-export async function probe(trial: Trial, collection: CollectionProfile, record: TrialRecord): Promise<Facts> {
+export async function probe(trial: Trial, collection: CollectionProfile, given: TrialRecord): Promise<Facts> {
   const isGuessed = trial.guessed.has(collection.name)
+  const record = isGuessed ? { ...given, body: membersOf(given.body, collection) } : given
   const described = isGuessed ? { ...collection, ...factsFromBody(collection, record.body) } : collection
   // Before changes: a change may let other callers see the record.
   const owner = await probeOwner(trial, described, record)
   const changes = await probeChanges(trial, described, record)
+  const own = { ...record, body: membersOf(record.body, { ...described, ...changes }) }
+  const members = isGuessed ? await probeMembers(trial, described, own) : {}
   const lists = isGuessed ? await probeList(trial, described, record) : {}
-  const optional = isGuessed ? await probeOptional(trial, described, record) : {}
   const search = await probeSearch(trial, described, record)
   const { schemas = {}, filters, unique, references } = { ...described, ...lists }
   const marker = collection.marker ?? markerOf(schemas, filters, unique, references)
-  return { ...described, ...owner, ...changes, ...lists, ...optional, ...(search !== undefined && { search }), marker }
+  return { ...described, ...owner, ...changes, ...members, ...lists, ...(search !== undefined && { search }), marker }
+}
+
+/** The members of a body that the example still has: the server ignores the others. */
+function membersOf(body: JsonObject, { example = body }: Pick<CollectionProfile, 'example'>): JsonObject {
+  return without(
+    body,
+    Object.keys(body).filter((name) => !Object.hasOwn(example, name)),
+  )
 }
 
 /** For a collection without a document: the members of a body that the server accepted. */
-function factsFromBody({ unique, references, required, schemas: told }: CollectionProfile, body: JsonObject): Facts {
+function factsFromBody({ unique, references, schemas: told }: CollectionProfile, body: JsonObject): Facts {
   // Errors may have told more than a value shows, such as a pattern.
   const schemas: Record<string, Schema> = Object.fromEntries(
     Object.entries(body).map(([name, value]) => [name, { ...told?.[name], ...schemaOf(value) }]),
@@ -38,9 +47,41 @@ function factsFromBody({ unique, references, required, schemas: told }: Collecti
     Object.fromEntries(free.map((name) => [name, make(name)]).filter(([, value]) => value !== undefined))
   return {
     schemas,
-    invalid: required.length === 0 ? {} : valuesOf((name) => invalidValue(schemas[name] ?? {})),
     change: valuesOf((name) => otherValue(body[name], schemas[name] ?? {}, name)),
   }
+}
+
+/**
+ * For a collection without a document: which members a body may leave out, which it must have, and which invalid values
+ * the server refuses. Records that are created are deleted at once.
+ */
+async function probeMembers(trial: Trial, collection: CollectionProfile, { body }: TrialRecord): Promise<Facts> {
+  const { unique, references, schemas = {} } = collection
+  const create = async (change: (whole: JsonObject) => JsonObject): Promise<Answer | undefined> => {
+    const values = unique.map((name) => [name, uniqueValue(body[name], 0, schemas[name])])
+    const sent = change({ ...body, ...Object.fromEntries(values) })
+    const exchange = await trial.request(collection, 'POST', { body: sent })
+    const created = isSuccess(exchange.answer) ? trial.note(collection, exchange, sent) : undefined
+    // A record with an invalid value would disturb what lists show.
+    if (created !== undefined) await trial.remove(created)
+    return exchange.answer
+  }
+  const required: string[] = []
+  const optional: Record<string, unknown> = {}
+  const invalid: Record<string, unknown> = {}
+  const free = Object.keys(body).filter((name) => !unique.includes(name) && !Object.hasOwn(references, name))
+  for (const name of free.slice(0, mostMembers)) {
+    const lacking = await create(({ [name]: _, ...rest }) => rest)
+    if (isSuccess(lacking)) optional[name] = body[name]
+    if (isRefusal(lacking)) required.push(name)
+    const value = invalidValue(schemas[name] ?? {})
+    if (value !== undefined && isRefusal(await create((whole) => ({ ...whole, [name]: value })))) invalid[name] = value
+  }
+  return { required: [...new Set([...collection.required, ...required])], optional, invalid }
+}
+
+function isRefusal(answer: Answer | undefined): boolean {
+  return answer !== undefined && [400, 422].includes(answer.status)
 }
 
 /** Whether the second caller may create records and cannot see this one. Only then a record has an owner. */
@@ -113,20 +154,6 @@ async function tagAt({ requester }: Trial, url: string): Promise<string> {
 }
 
 const mostMembers = 6
-
-/** For a collection without a document: the members that a body may really leave out. */
-async function probeOptional(trial: Trial, collection: CollectionProfile, { body }: TrialRecord): Promise<Facts> {
-  const optional: [string, unknown][] = []
-  for (const [name, value] of Object.entries(collection.optional).slice(0, mostMembers)) {
-    const whole = newExample({ ...collection, example: body }, (other) => trial.first.get(other)?.id)
-    const rest = Object.fromEntries(Object.entries(whole).filter(([each]) => each !== name))
-    const exchange = await trial.request(collection, 'POST', { body: rest })
-    if (!isSuccess(exchange.answer)) continue
-    trial.note(collection, exchange, rest)
-    optional.push([name, value])
-  }
-  return { optional: Object.fromEntries(optional) }
-}
 
 /** For a collection without a document: pages, filters and orders of its list. */
 async function probeList(trial: Trial, collection: CollectionProfile, { body }: TrialRecord): Promise<Facts> {

@@ -47,6 +47,8 @@ export class Trial {
   readonly notices: string[] = []
   /** The first existing record of each collection. */
   readonly first = new Map<string, TrialRecord>()
+  /** The identifiers of all records that were created in a collection, in their order. */
+  readonly identifiers = new Map<string, string[]>()
   /** All records that exist, in the order of their creation. */
   readonly #records: TrialRecord[] = []
 
@@ -119,6 +121,7 @@ export class Trial {
     // A response may name a record that existed before. It must not be deleted.
     if (!this.ledger.add(created.path)) return undefined
     this.#records.push(created)
+    this.identifiers.set(name, [...(this.identifiers.get(name) ?? []), created.id])
     if (!this.first.has(name)) this.first.set(name, created)
     return created
   }

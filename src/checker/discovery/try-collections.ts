@@ -4,6 +4,7 @@
  */
 import type { Case } from '../case/case.ts'
 import { recordOf } from '../case/expect-records.ts'
+import { areSequential } from '../case/fill.ts'
 import type { Requester } from '../client/client.ts'
 import { type Answer, type Exchange, type Fields, isSuccess } from '../client/exchange.ts'
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
@@ -77,6 +78,7 @@ async function tryCollection(trial: Trial, name: string): Promise<void> {
   if (first === undefined) return
   await findUniqueMembers(trial, name, first)
   trial.learn(name, await probe(trial, trial.collection(name), first))
+  trial.learn(name, { sequential: areSequential(trial.identifiers.get(name) ?? []) })
   // Cases about callers who may do nothing need a collection in which the second caller may not create records.
   if (trial.collection(name).owner !== undefined && trial.other !== undefined) {
     const isOwned = (each: CollectionProfile) => Number(each.name === name)

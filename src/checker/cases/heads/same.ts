@@ -78,11 +78,15 @@ const compares: readonly Case[] = common({ remedy }).define({
         const { answer } = seen.of(get)
         return answer !== undefined && fieldOf(answer, 'Content-Length') !== undefined
       }, 'GET has no Content-Length'),
+      applicableWhere((seen) => {
+        const { answer } = seen.of(head)
+        return answer === undefined || fieldOf(answer, 'Content-Length') !== undefined
+      }, 'HEAD has no Content-Length, which RFC 9110 allows (section 9.3.2)'),
       answerOf(head, (answer, seen, exchange) => {
         const whole = seen.of(get).answer
         const [value, wanted] = [fieldOf(answer, 'Content-Length'), whole && fieldOf(whole, 'Content-Length')]
         if (value === wanted) return undefined
-        const found = `Content-Length is ${value ?? 'absent'}, and ${wanted} with GET`
+        const found = `Content-Length is ${value}, and ${wanted} with GET`
         return finding(exchange, { field: 'Content-Length' }, found)
       }),
     ],

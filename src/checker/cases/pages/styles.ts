@@ -94,7 +94,7 @@ export const sizeCases: readonly Case[] = [
           asked.get(`${collection}?${sizeParameter}=${size}`),
         ),
       ],
-      expect: [everyStatus(asked, 200, 400)],
+      expect: [everyStatus(asked, 200, 400, 422)],
       remedy: 'Validate the size before it reaches the database: answer 400, not 500, if it is too large.',
     },
   }),

@@ -196,7 +196,8 @@ const removal = setUp(gone.delete(removed))
 function byCreation(step: Reference, isInOrder: (one: number, next: number) => boolean): Expectation {
   return inOrder(step, (items) => {
     const times = items.map((item) => String(item['created_at']))
-    const [one, next] = times.map((time) => Date.parse(time)) as [number, number]
+    const [one, next] = times.map((time) => Date.parse(time))
+    if (one === undefined || next === undefined) return 'they are not listed'
     if (Number.isNaN(one) || Number.isNaN(next)) return 'they have no created_at'
     if (one === next) throw new NotSetUp('both records were created at the same moment, as far as created_at tells')
     return isInOrder(one, next) ? undefined : `they are of ${times.join(', then ')}`
