@@ -51,11 +51,11 @@ function differ(step: Reference, other: Reference, isOther: typeof hasOtherOrder
   }
 }
 
-/** The records that both lists show are in another order, or the lists are pages without a common record. */
+/** The records that both lists show are in another order, or most records of the lists are on different pages. */
 function hasOtherOrder(found: readonly JsonObject[], compared: readonly JsonObject[], id: string): boolean {
   const [one, next] = [found, compared].map((items) => items.map((item) => String(item[id]))) as [string[], string[]]
   const common = one.filter((each) => next.includes(each))
-  if (common.length === 0) return one.length > 0 && next.length > 0
+  if (2 * common.length < one.length) return next.length > 0
   return common.join() !== next.filter((each) => one.includes(each)).join()
 }
 
