@@ -115,6 +115,7 @@ const byCase: Readonly<Record<Case['id'], Placement>> = {
   'CON-2/last-modified': http('8.8.2.1', 'should'),
   'CON-2/list-etag': http('8.8.4', 'should'),
   ...of(choice, 'CON-3/malformed-delete CON-3/malformed-put CON-3/malformed-patch'),
+  ...of(choice, 'CON-3/status-delete CON-3/status-put CON-3/status-patch'),
   'CON-4/fields': http('15.4.5'),
   'CON-4/deleted': http('13.2.1'),
   'CON-4/nobody': safety,

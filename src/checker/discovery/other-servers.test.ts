@@ -264,3 +264,28 @@ test('short random identifiers that end with a digit by chance are no sequence',
   const counted = await found(context, { url: counting, only: ['books'] })
   assert.equal(counted.profile.collections[0]?.sequential, true)
 })
+
+test('a member that takes only some texts marks no records, and a status of an error is no unique member', async (context) => {
+  const { origin } = await serveOther(context, {
+    records: books.map((each, index) => ({
+      id: each.id,
+      state: 'open',
+      title: `Book ${index}`,
+      status: 'new',
+      shelf: 1,
+    })),
+    faults: ({ state, title, shelf }, others): Record<string, string> => ({
+      ...(state !== 'open' && state !== 'shut' && { state: 'must be one of these' }),
+      ...(others.some((each) => each['title'] === title && each['shelf'] === shelf) && { title: 'is taken' }),
+    }),
+    refusal: (faults) =>
+      'state' in faults
+        ? { status: 400, body: { status: 400, message: 'state is wrong' } }
+        : { status: 409, body: { status: 409, message: 'title is taken' } },
+  })
+  const { profile, notices } = await found(context, { url: origin, only: ['books'] })
+  const [collection] = profile.collections
+  assert.deepEqual(collection?.unique, ['title'])
+  assert.equal(collection?.marker, 'status')
+  assert.deepEqual(notices, [])
+})

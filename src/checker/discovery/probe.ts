@@ -23,7 +23,7 @@ export async function probe(trial: Trial, collection: CollectionProfile, given: 
   const members = isGuessed ? await probeMembers(trial, described, own) : {}
   const lists = isGuessed ? await probeList(trial, described, record) : {}
   const search = await probeSearch(trial, described, record)
-  const { schemas = {}, filters, unique, references } = { ...described, ...lists }
+  const { schemas = {}, filters, unique, references } = { ...described, ...members, ...lists }
   const marker = collection.marker ?? markerOf(schemas, filters, unique, references)
   return { ...described, ...owner, ...changes, ...members, ...lists, ...(search !== undefined && { search }), marker }
 }
@@ -77,7 +77,19 @@ async function probeMembers(trial: Trial, collection: CollectionProfile, { body 
     const value = invalidValue(schemas[name] ?? {})
     if (value !== undefined && isRefusal(await create((whole) => ({ ...whole, [name]: value })))) invalid[name] = value
   }
-  return { required: [...new Set([...collection.required, ...required])], optional, invalid }
+  const lists: Record<string, Schema> = {}
+  for (const [name, schema] of Object.entries(schemas)
+    .filter(([each]) => free.includes(each))
+    .slice(0, mostMembers)) {
+    if (typeof body[name] !== 'string' || body[name].includes(trial.mark)) continue
+    // A text that takes no other text is one of a list of values. No mark can be written into it.
+    const other = await create((whole) => ({ ...whole, [name]: `${body[name]} ${randomText()}` }))
+    if (isRefusal(other)) lists[name] = { ...schema, enum: [body[name]] }
+  }
+  return {
+    required: [...new Set([...collection.required, ...required])],
+    ...{ optional, invalid, schemas: { ...schemas, ...lists } },
+  }
 }
 
 function isRefusal(answer: Answer | undefined): boolean {

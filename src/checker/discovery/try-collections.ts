@@ -6,7 +6,7 @@ import type { Case } from '../case/case.ts'
 import { recordOf } from '../case/expect-records.ts'
 import { areSequential } from '../case/fill.ts'
 import type { Requester } from '../client/client.ts'
-import { type Answer, type Exchange, type Fields, isSuccess } from '../client/exchange.ts'
+import { type Answer, type Exchange, type Fields, isSuccess, jsonOf } from '../client/exchange.ts'
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
 import { creatableCollections } from '../run/choose-collections.ts'
 import { newExample } from '../run/context.ts'
@@ -293,13 +293,25 @@ function refusedMembers(collection: CollectionProfile, answer: Answer, body: Jso
   const texts = freeTexts(body, collection)
   // A reference cannot be changed. If only references are named, other members must be unique together with them.
   const own = named.filter((each) => !Object.hasOwn(collection.references, each))
-  const words = new Set(answer.body.match(/[\w-]+/g) ?? [])
+  const words = new Set(valuesIn(answer).flatMap((each) => each.match(/[\w-]+/g) ?? []))
   const reported = own.length > 0 || named.length === 0 ? own : texts.filter((each) => words.has(each))
   const all = [...new Set([...collection.unique, ...reported])]
   const guess =
     all.length > 0 ? all : Object.keys(body).filter((each) => typeof body[each] === 'string' && oftenUnique.test(each))
   if (guess.length > 0) return guess
   return collection.marker === undefined ? texts.slice(0, 1) : []
+}
+
+/** The texts of a response, without the names of its members: a problem has a `status`, as many records have. */
+function valuesIn(answer: Answer): string[] {
+  const valuesOf = (value: unknown): string[] =>
+    typeof value === 'string' ? [value] : Object.values(objectOrArray(value)).flatMap(valuesOf)
+  const json = jsonOf(answer)
+  return json === undefined ? [answer.body] : valuesOf(json)
+}
+
+function objectOrArray(value: unknown): object {
+  return typeof value === 'object' && value !== null ? value : {}
 }
 
 /** Text members without a format, a list of values or a reference. */

@@ -135,7 +135,7 @@ const pairs: readonly Pair[] = [
     after: ['CON-3/other-patch'],
     prepare: [create(here), ...gone],
     earlier: [['PATCH', one.path, { body: body.change }], 404],
-    later: [['PATCH', here.path, { body: body.change, ...other }], 412],
+    later: [['PATCH', here.path, { body: body.change, ...other }], 412, 409],
     both: [['PATCH', one.path, { body: body.change, ...other }], 404],
     remedy: 'Evaluate conditions only on existing records, and answer 404 if there is none.',
   },

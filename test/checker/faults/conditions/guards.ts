@@ -1,4 +1,5 @@
 /** Faults of CON-3. */
+import { answering, on, withProblem } from '../../plant/answers.ts'
 import { withField, without } from '../../plant/messages.ts'
 import { asking } from '../../plant/requests.ts'
 import { all, has, isRecord, isRestore, of, pathOf, type Which } from '../../plant/which.ts'
@@ -89,6 +90,11 @@ function ofWrites(name: string, what: string, which: Which): Fault[] {
       breaks: `CON-3/malformed-${name}`,
       says: `${what} takes an If-Match that cannot be read for a tag that does not fit.`,
       plant: asking(by(/^(?!\*$)[^"]*$/), guardedBy('"of-nobody"')),
+    },
+    {
+      breaks: `CON-3/status-${name}`,
+      says: `${what} calls a failed condition a conflict.`,
+      plant: answering(by('"of-another"'), on(412, withProblem(409))),
     },
     {
       breaks: `CON-3/later-date-${name}`,
