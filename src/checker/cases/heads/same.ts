@@ -4,7 +4,7 @@ import { common } from '../../case/define.ts'
 import { answerOf, field, finding, short, status } from '../../case/expect.ts'
 import { deletion, one } from '../../case/names.ts'
 import type { Need } from '../../case/needs.ts'
-import { answered, applicableWhere, outcomeOf, readyWhere, succeeded } from '../../case/preconditions.ts'
+import { answered, applicableWhere, outcomeOf, readyWhere } from '../../case/preconditions.ts'
 import {
   base,
   collection,
@@ -55,7 +55,7 @@ const about = (status: number, why: string): Expectation =>
   applicableWhere(answered(get, status), (seen) => `${why} GET is answered ${outcomeOf(get, seen)}`)
 
 /** A server that answers every HEAD with 404 shows nothing about HEAD of what is not there. */
-const isSupported = applicableWhere(succeeded(known), (seen) => `HEAD is answered ${outcomeOf(known, seen)}`)
+const isSupported = applicableWhere((seen) => !answered(known, 404)(seen), 'HEAD of a collection is answered 404')
 
 /** GET, then HEAD. */
 const both = (to: string, more: Omit<Request, 'method' | 'to'> = {}): Step[] => [get.get(to, more), head.head(to, more)]
