@@ -28,3 +28,15 @@ test("deletion by filter is used only with the filter that finds the checker's o
   assert.ok(operationsBy('title').includes('delete-by-filter'))
   for (const name of ['confirm', 'force', 'year']) assert.ok(!operationsBy(name).includes('delete-by-filter'), name)
 })
+
+test('an optional member has a value that differs from that of a record without it', () => {
+  const properties = { name: { type: 'string' }, tags: { type: 'array', items: {} }, born: { type: 'string' } }
+  const content = { 'application/json': { schema: { type: 'object', properties, required: ['name'] } } }
+  const root = {
+    openapi: '3.1.0',
+    paths: { '/authors': { post: { requestBody: { content }, responses: { 201: { content } } } }, '/authors/{id}': {} },
+  }
+  const candidates = candidatesIn(root)
+  const optional = candidates.flatMap((each) => Object.keys(describeCollection(each, candidates).collection.optional))
+  assert.deepEqual(optional, ['born'])
+})
