@@ -84,6 +84,14 @@ export function refused(step: Reference): Expectation {
   )
 }
 
+/** No request of a step makes the server fail: 5xx. */
+export function noFailure(step: Reference): Expectation {
+  return everyAnswerOf(
+    step,
+    statusJudgement((each) => each < 500, 'a success or 4xx'),
+  )
+}
+
 /** The error has this code. */
 export function code(step: Reference, wanted: string): Expectation {
   return answerOf(step, (answer, { profile }, exchange) => {

@@ -8,7 +8,7 @@ import { type Case, type Expectation, NotApplicable, NotSetUp } from './case.ts'
 import { itemsOf, short } from './expect.ts'
 import { list, one, patch, put, read } from './names.ts'
 import type { Need } from './needs.ts'
-import { collection, idMember, ifRequired, members, Reference } from './references.ts'
+import { collection, idMember, ifRequired, members, Reference, sizeParameter } from './references.ts'
 import { asNobody, body, create } from './steps.ts'
 
 /** Shows whether a collection has what cases need: `expect` throws if it does not. */
@@ -65,6 +65,16 @@ function hasFewerMembers(found: readonly JsonObject[], compared: readonly JsonOb
   return found.length > 0 && few < all
 }
 
+/** A smaller page has fewer records. Lists with one record show nothing. */
+const isSizeFollowed: Expectation = (seen) => {
+  const [whole, smaller] = [list, part].map((step) => {
+    const { answer } = seen.of(step)
+    return answer?.status === 200 ? itemsOf(answer, seen)?.length : undefined
+  })
+  if (whole === undefined || smaller === undefined || whole < 2 || smaller < whole) return undefined
+  throw new NotApplicable(`the parameter ${seen.fill(sizeParameter)} has no effect`)
+}
+
 /** The request succeeds. */
 export const proofs: Partial<Readonly<Record<Need, Proof>>> = {
   create: { steps: [create(one)], expect: [] },
@@ -83,6 +93,10 @@ export const proofs: Partial<Readonly<Record<Need, Proof>>> = {
   fields: {
     steps: [create(one), list.get(collection), part.get(`${collection}?fields=${idMember}`)],
     expect: [differ(part, list, hasFewerMembers, 'the parameter fields has no effect')],
+  },
+  paged: {
+    steps: [list.get(collection), part.get(`${collection}?${sizeParameter}=1`)],
+    expect: [works(list, 'GET of a list'), hasItems, isSizeFollowed],
   },
   protected: {
     steps: [list.get(collection, asNobody)],

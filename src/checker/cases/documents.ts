@@ -73,7 +73,7 @@ export const documents: readonly Case[] = [
           const base = basePath(seen.profile)
           const missing = seen.profile.collections
             .map(({ path }) => base + path)
-            .filter((path) => documentedPath(described, path, base) === undefined)
+            .filter((path) => [path, `${path}/`].every((each) => documentedPath(described, each, base) === undefined))
           if (missing.length === 0) return undefined
           return finding(seen.of(documentStep), { pointer: '/paths' }, `no path for ${missing.join(', ')}`)
         },

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { Client, type ClientOptions } from './client.ts'
 import type { Asked } from './exchange.ts'
@@ -158,4 +160,32 @@ test('a creating request is sent once, and never on a connection after an error'
   await post()
   await post()
   assert.equal(connections.size, 2)
+})
+
+test('a body after HEAD does not spoil the next request', async (context) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'))
+  }).listen(0, '127.0.0.1')
+  context.after(() => server.close())
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const client = clientFor(context)
+  for (const method of ['GET', 'HEAD', 'HEAD', 'GET']) {
+    const { answer, failure } = await client.send('one', get(url, { method }))
+    assert.deepEqual([answer?.status, failure], [200, undefined], method)
+  }
+})
+
+test('every request line in bytes has an address in the form that the server expects', async (context) => {
+  const seen: (string | undefined)[] = []
+  const origin = await served(context, ({ url }, response) => {
+    seen.push(url)
+    response.end()
+  })
+  const client = clientFor(context)
+  client.form = (url) => `${url}/`
+  const requests = ['\r\n', 'Connection: close\r\n'].map((more) => `GET /a HTTP/1.1\r\nHost: x\r\n${more}\r\n`)
+  await client.bytes('both', `${origin}/a`, requests.join(''), 5)
+  assert.deepEqual(seen, ['/a/', '/a/'])
 })

@@ -169,10 +169,10 @@ export class Client {
     return whole
   }
 
-  /** Bytes whose request line has the address in the form that the server expects. */
+  /** Bytes whose request lines have addresses in the form that the server expects. */
   #formed(url: string, bytes: string): string {
     const { origin } = new URL(url)
-    return bytes.replace(/(?<=^[A-Z]+ )\/\S*/, (path) => this.form(origin + path).slice(origin.length))
+    return bytes.replace(/(?<=^[A-Z]+ )\/\S*(?= HTTP\/)/gm, (path) => this.form(origin + path).slice(origin.length))
   }
 
   close(): void {
@@ -229,6 +229,12 @@ export class Client {
         request = this.#open(asked, (message) => {
           isAnswered = true
           const { socket } = message
+          // Servers that send a body after HEAD spoil the connection for the next request.
+          if (asked.method === 'HEAD') {
+            resolve({ step, asked, answer: answerOf(message, Buffer.alloc(0)), milliseconds: ended() })
+            message.on('error', () => {}).resume()
+            return socket.destroy()
+          }
           const chunks: Buffer[] = []
           message.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', fail)
           message.on('end', () => {

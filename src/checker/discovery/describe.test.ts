@@ -47,3 +47,15 @@ test('a boolean that may be left out is sent as true: most are false if they are
   const candidates = candidatesIn({ openapi: '3.1.0', paths: { '/books': { post }, '/books/{id}': {} } })
   assert.equal(describeCollection(candidates[0] as Candidate, candidates).collection.optional['sold'], true)
 })
+
+test('an optional member has a value that differs from that of a record without it', () => {
+  const properties = { name: { type: 'string' }, tags: { type: 'array', items: {} }, born: { type: 'string' } }
+  const content = { 'application/json': { schema: { type: 'object', properties, required: ['name'] } } }
+  const root = {
+    openapi: '3.1.0',
+    paths: { '/authors': { post: { requestBody: { content }, responses: { 201: { content } } } }, '/authors/{id}': {} },
+  }
+  const candidates = candidatesIn(root)
+  const optional = candidates.flatMap((each) => Object.keys(describeCollection(each, candidates).collection.optional))
+  assert.deepEqual(optional, ['born'])
+})

@@ -50,7 +50,8 @@ export function describeCollection(
     optional: valuesOf(
       members.filter((each) => isFree(each) && !required.includes(each) && !hasDefault(schemas[each])),
       // Most booleans that are left out become false: true shows whether the value is kept.
-      (each) => (example?.[each] === false ? true : (example?.[each] ?? generate(schemas[each] ?? {}, each, 1))),
+      (each) =>
+        example?.[each] === false ? true : withoutEmpty(example?.[each] ?? generate(schemas[each] ?? {}, each, 1)),
     ),
     invalid: valuesOf(
       members
@@ -276,6 +277,11 @@ function keepsDeleted(candidate: Candidate): boolean {
 function valuesOf(members: readonly string[], make: (member: string) => unknown): JsonObject {
   const made = members.map((each) => [each, make(each)] as const)
   return Object.fromEntries(made.filter(([, value]) => value !== undefined && value !== null && !isUnmade(value)))
+}
+
+/** An empty array is what a record has without the member, too: a case could not tell them apart. */
+function withoutEmpty(value: unknown): unknown {
+  return Array.isArray(value) && value.length === 0 ? undefined : value
 }
 
 /** Ranks schemas by how certainly servers refuse an invalid value: 0 for the most certain ones. */

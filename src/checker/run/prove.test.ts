@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { Client } from '../client/client.ts'
 import { served } from '../client/served.fixture.ts'
-import { bareCollection, type CollectionProfile, type Profile, usualNames } from '../profile/profile.ts'
+import { addressForm, bareCollection, type CollectionProfile, type Profile, usualNames } from '../profile/profile.ts'
+import { isObject } from '../values/json.ts'
 import { check, type Verdict } from './check.ts'
 
 const things: CollectionProfile = {
@@ -14,10 +15,11 @@ const things: CollectionProfile = {
 }
 
 /** The cases of a run that have a verdict. */
-async function judged(origin: string, verdicts: readonly Verdict[]): Promise<string[]> {
+async function judged(origin: string, verdicts: readonly Verdict[], collection = things): Promise<string[]> {
   const client = new Client()
   try {
-    const profile: Profile = { base: `${origin}/v1`, collections: [things], names: usualNames, open: [] }
+    const profile: Profile = { base: `${origin}/v1`, collections: [collection], names: usualNames, open: [] }
+    client.form = addressForm(profile)
     const { rules } = await check({ profile, client, credential: [['Authorization', 'Bearer s3cret-key']] })
     return rules.flatMap(({ cases }) =>
       cases.filter(({ verdict }) => verdicts.includes(verdict)).map(({ id, verdict }) => `${id} ${verdict}`),
@@ -100,5 +102,56 @@ test('a HEAD without Content-Length and a list that is a bare array break no rul
   assert.deepEqual(
     ids.map((id) => verdicts.get(id)),
     ['holds', 'not applicable', 'holds', 'not applicable'],
+  )
+})
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Records whose identifiers are integers, with addresses that end with a slash, and pages of a fixed size. */
+function serveIntegers(context: TestContext): Promise<string> {
+  const records = new Map([1, 2, 3].map((id) => [id, { id, name: `a${id}` } as Record<string, unknown>]))
+  let last = 3
+  return served(context, ({ method, url = '' }, response, body) => {
+    const { pathname, searchParams } = new URL(url, 'http://localhost')
+    const answer = (status: number, value?: unknown) => {
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end(value && JSON.stringify(value))
+    }
+    const [, id] = /^\/v1\/things\/(?:([^/]*)\/)?$/.exec(pathname) ?? [null]
+    if (id === null) return answer(404, {})
+    if (id === undefined && method === 'POST') {
+      const sent = parsed(body)
+      if (!isObject(sent)) return answer(422, {})
+      const made = { ...sent, id: ++last }
+      records.set(last, made)
+      return answer(201, made)
+    }
+    if (id === undefined)
+      return Number(searchParams.get('page') ?? 1) > 9 ? answer(404) : answer(200, [...records.values()])
+    if (!/^\d+$/.test(id)) return answer(422, {})
+    const record = records.get(Number(id))
+    if (record === undefined) return answer(404, {})
+    if (method === 'GET') return answer(200, record)
+    if (method !== 'DELETE') return answer(405, {})
+    records.delete(Number(id))
+    return answer(204)
+  })
+}
+
+test('a refusal with another status is no failure, and a parameter without effect is not judged', async (context) => {
+  const origin = await serveIntegers(context)
+  const found = await judged(origin, ['holds', 'fails', 'advice', 'blocked'], {
+    ...{ ...things, operations: ['list', 'create', 'read', 'delete'], slashes: ['collection', 'record'] },
+    names: { items: '' },
+  })
+  for (const id of ['PAG-7/far', 'DEL-3/odd', 'RES-1/lower-case']) assert.ok(found.includes(`${id} holds`), id)
+  assert.deepEqual(
+    found.filter((each) => /^(?:PAG-1\/(?!default)|ERR-3\/parameters)/.test(each)),
+    [],
   )
 })

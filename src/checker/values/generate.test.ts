@@ -110,3 +110,10 @@ test('decimals have all of their fraction digits', () => {
   const codes = Array.from({ length: 30 }, (_, turn) => uniqueValue('1.00', turn, { ...schema, minimum: 1 }))
   assert.equal(new Set(codes).size, 30)
 })
+
+test('decimals have digits, although their pattern needs none', () => {
+  // The pattern of drf-spectacular.
+  const schema = { type: 'string', format: 'decimal', pattern: '^-?\\d{0,5}(?:\\.\\d{0,2})?$' }
+  assert.deepEqual([generate(schema, 'price'), generate(schema, 'price', 1)], ['1.00', '2.00'])
+  for (let turn = 0; turn < 20; turn++) assert.match(String(uniqueValue('1.00', turn, schema)), /^-?\d+\.\d\d$/)
+})

@@ -225,14 +225,18 @@ const numberBounds = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximu
 function decimalFor(schema: Schema, name: string, turn: number): string | undefined {
   const isBounded = numberBounds.some((bound) => bound in schema)
   const pattern = String(schema['pattern'] ?? '')
-  const text = isBounded ? String(numberFor(schema, name, turn)) : textMatching(pattern)
-  const whole = text === undefined ? undefined : withAllDigits(text, schema)
-  return whole !== undefined && new RegExp(pattern, 'u').test(whole) ? whole : undefined
+  const texts = [String(numberFor(schema, name, turn)), ...(isBounded ? [] : [textMatching(pattern) ?? ''])]
+  return texts.map((text) => withAllDigits(text, schema)).find((text) => isDecimal(text, pattern))
+}
+
+/** Patterns of decimals may admit texts without digits: `^-?\\d{0,5}(?:\\.\\d{0,2})?$`. */
+function isDecimal(text: string, pattern: string): boolean {
+  return /^-?\d+(?:\.\d+)?$/.test(text) && new RegExp(pattern, 'u').test(text)
 }
 
 /** A decimal as servers return it: with all fraction digits of its pattern, and without a sign before zero. */
 function withAllDigits(text: string, { pattern }: Schema): string {
-  const [, scale = '0'] = /\\\.\\d\{1,(\d+)\}\)\?\$$/.exec(String(pattern ?? '')) ?? []
+  const [, scale = '0'] = /\\\.\\d\{[01],(\d+)\}\)\?\$$/.exec(String(pattern ?? '')) ?? []
   const [before = '0', after = ''] = text.split('.')
   const digits = after.padEnd(Number(scale), '0')
   const whole = digits === '' ? before : `${before}.${digits}`
@@ -281,7 +285,7 @@ function randomDecimal(schema: Schema): string | undefined {
     const digits = turn % 2 === 0 ? String(randomNumber(schema)) : textMatching(pattern)
     const text = withAllDigits(digits ?? '', schema)
     const isWithin = Number(text) > Number(minimum) && Number(text) < Number(maximum)
-    if (isWithin && new RegExp(pattern, 'u').test(text)) return text
+    if (isWithin && isDecimal(text, pattern)) return text
   }
   return undefined
 }

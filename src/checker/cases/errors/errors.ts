@@ -176,7 +176,7 @@ const validation = common({ remedy: collectAll }).define({
   },
   'ERR-3/parameters': {
     title: 'One response lists all errors of the parameters',
-    needsOnly: ['page'],
+    needsOnly: ['page', 'paged'],
     steps: [error.get(`${collection}?page=no-such&${pageSize}=no-such`)],
     expect: [
       answerOf(error, (answer, seen) => {

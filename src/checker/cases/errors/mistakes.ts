@@ -88,7 +88,9 @@ const paths = [
 ]
 
 const queries = [
+  'page=99999999999999999999999999999',
   'page=99999999999999999999999999999&per_page=1',
+  'offset=99999999999999999999999999999',
   'offset=1e309&limit=1',
   'cursor=odd%00',
   'cursor=eyJvZGQiOnt9fQ',

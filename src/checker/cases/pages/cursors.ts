@@ -1,7 +1,7 @@
 /** PAG-5 to PAG-7: cursors, stable walks, and links between pages. */
 import type { Case, Expectation, Step } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import { answerOf, code, everyStatus, fieldIs, finding, status } from '../../case/expect.ts'
+import { answerOf, code, everyStatus, fieldIs, finding, noFailure, status } from '../../case/expect.ts'
 import { cursorAt, eachOnce, idsOf, itemsPart, lists, noList, showsNone } from '../../case/expect-list.ts'
 import { back, first, gone, good, last, list, many, one, pages, refusal, second, three, two } from '../../case/names.ts'
 import {
@@ -289,7 +289,7 @@ export const linkCases = define({
     steps: ['1000000000', '9007199254740993', '9223372036854775807', '9'.repeat(60)].map((page) =>
       far.get(`${collection}?page=${page}&${pageSize}=2`),
     ),
-    expect: [everyStatus(far, 200, 400)],
+    expect: [noFailure(far)],
     remedy: 'Check that page times per_page is a number that the database has; otherwise answer 400.',
   },
 })

@@ -53,15 +53,15 @@ function errorsAtLeast(step: Reference, count: number): Expectation {
 const silence = 'what is not understood and not refused gives a client the wrong records without a word.'
 
 export const refusedCases: readonly Case[] = [
-  refused('parameter', 'An unknown parameter is refused', 'no_such_parameter=1', {
+  refused('parameter', 'An unknown parameter is refused with 400', 'no_such_parameter=1', {
     remedy: `Refuse parameters that are neither fields nor known: ${silence}`,
   }),
-  refused('sort', 'A sort by an unknown field is refused', 'sort=no_such_field', {
+  refused('sort', 'A sort by an unknown field is refused with 400', 'sort=no_such_field', {
     needs: ['list', 'sorted'],
     accepted: `?sort=${members.sort}`,
     remedy: `Refuse sort where it names what is no field: ${silence}`,
   }),
-  refused('fields', 'fields with an unknown name is refused', 'fields=no_such_field', {
+  refused('fields', 'fields with an unknown name is refused with 400', 'fields=no_such_field', {
     needs: ['list', 'fields'],
     accepted: `?fields=${idMember}`,
     remedy: `Refuse fields where it names what is no field: ${silence}`,
@@ -92,18 +92,18 @@ export const refusedCases: readonly Case[] = [
     accepted: '?include_deleted=false',
     remedy: 'Refuse values of include_deleted other than true and false.',
   }),
-  refused('page', 'A page number that is not a number is refused', 'page=first', {
+  refused('page', 'A page number that is not a number is refused with 400', 'page=first', {
     needs: ['list', 'page'],
     accepted: '?page=1',
     remedy: 'Refuse values of page that are no whole number, in place of showing the first page.',
   }),
-  refused('operator', 'An unknown operator is refused', `${members.filter}%5Bno_such_operator%5D=1`, {
+  refused('operator', 'An unknown operator is refused with 400', `${members.filter}%5Bno_such_operator%5D=1`, {
     needs: ['list', 'filter'],
     remedy: `Refuse operators that are not known: ${silence}`,
   }),
   refused(
     'operator-fits',
-    'An operator that does not fit its field is refused',
+    'An operator that does not fit its field is refused with 400',
     `${members.measured}%5Bcontains%5D=1`,
     {
       needs: ['list', 'measured'],

@@ -22,12 +22,18 @@ function everyName(step: Reference, test: (name: string) => string | undefined):
   const names: Expectation = (seen) => {
     for (const exchange of seen.all(step)) {
       if (exchange.answer?.status !== 200) continue
-      const wrong = test(new URL(exchange.asked.url).pathname.split('/').at(-1) ?? '')
+      const wrong = test(lastSegment(exchange.asked.url))
       if (wrong !== undefined) return finding(exchange, 'status', `this address answers, and ${wrong}`)
     }
     return undefined
   }
   return [answering, names]
+}
+
+/** The last segment of an address that may end with a slash. */
+function lastSegment(url: string): string {
+  const segments = new URL(url).pathname.split('/')
+  return segments.findLast((segment) => segment !== '') ?? ''
 }
 
 function badForm(name: string): string | undefined {
@@ -52,7 +58,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
     steps: [create(one), setUp(below.get(nestedList))],
     expect: [
       answerOf(below, (_, __, exchange) => {
-        const wrong = badForm(new URL(exchange.asked.url).pathname.split('/').at(-1) ?? '')
+        const wrong = badForm(lastSegment(exchange.asked.url))
         return wrong === undefined ? undefined : finding(exchange, 'status', wrong)
       }),
     ],

@@ -99,7 +99,7 @@ export const oddAddresses = common({ remedy: route }).define({
     expect: [leadsNowhere(before), leadsNowhere(between)],
   },
   'RES-10/escape': {
-    title: 'An invalid percent-encoding in a path is refused',
+    title: 'An invalid percent-encoding in a path is refused with 400',
     needsOnly: ['list'],
     steps: [
       odd.get(`${collection}/%zz`),
@@ -113,7 +113,7 @@ export const oddAddresses = common({ remedy: route }).define({
         const isFine = ({ asked: { url }, answer }: Exchange) =>
           answer?.status === 400 || (answer?.status === 404 && /%(?:ff|c0)/.test(url))
         const wrong = seen.all(odd).find((each) => !isFine(each))
-        const path = wrong?.asked.url.split('/').at(-1)
+        const path = wrong?.asked.url.split('/').findLast((segment) => segment !== '')
         return wrong && finding(wrong, 'status', `${wrong.answer?.status ?? wrong.failure} in place of 400 for ${path}`)
       },
     ],
