@@ -47,6 +47,7 @@ const usualPaths = [
   ...['openapi/v1.json', 'swagger/v1/swagger.json', 'schema', 'api/schema', 'openapi', 'docs/swagger.json'],
   ...['docs-json', 'swagger-json', 'api/docs-json', 'swagger/json', 'swagger/doc.json', 'v2/api-docs', 'q/openapi'],
   ...['server/specs/oas', 'docs.jsonopenapi', 'explorer/openapi.json', 'apispec_1.json', 'spec.json'],
+  ...['doc', 'schema/openapi.json'],
   '.well-known/openapi.json',
   // Pages for people, which name the document.
   ...[

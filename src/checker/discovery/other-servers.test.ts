@@ -173,6 +173,19 @@ test('a page for people leads to the document, also if its script contains it', 
   assert.equal(discovered.profile.document, `${origin}/docs/swagger-ui-init.js`)
 })
 
+for (const path of ['/doc', '/schema/openapi.json']) {
+  test(`the document is found at ${path}`, async (context) => {
+    const document = {
+      openapi: '3.1.0',
+      info: {},
+      paths: { '/books': { get: {}, post: {} }, '/books/{id}': { get: {} } },
+    }
+    const { origin } = await serveOther(context, { pages: { [path]: JSON.stringify(document) }, records: books })
+    const { discovered } = await found(context, { url: origin })
+    assert.equal(discovered.profile.document, origin + path)
+  })
+}
+
 test('the envelope of responses is sent where bodies without it are refused, and only there', async (context) => {
   const list = (known: readonly object[]) => ({ data: known })
   const strict = await serveOther(context, { records: books, envelope: 'data', list })
