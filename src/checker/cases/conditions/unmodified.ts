@@ -49,7 +49,7 @@ const byTags: readonly Case[] = common({
   },
   'CON-4/list': {
     title: 'GET with a list of entity tags that includes the current one returns 304',
-    steps: [again.get(one, { headers: { 'If-None-Match': `"of-another", ${read.etag}` } })],
+    steps: [again.get(one, { headers: { 'If-None-Match': `${read.otherEtag}, ${read.etag}` } })],
     remedy: 'If-None-Match may hold several tags, with commas between them: look for the record’s among them.',
   },
   'CON-4/weak': {
@@ -66,7 +66,8 @@ const byTags: readonly Case[] = common({
   },
   'CON-4/other': {
     title: 'GET with another entity tag returns the record',
-    steps: [again.get(one, { headers: { 'If-None-Match': '"of-another"' } })],
+    // Some servers accept only tags of their own form.
+    steps: [again.get(one, { headers: { 'If-None-Match': read.otherEtag } })],
     expect: [status(again, 200)],
   },
   'CON-4/changed': {
@@ -109,6 +110,8 @@ const byDates: readonly Case[] = common({
 }).define({
   'CON-4/date': {
     title: 'GET with the current date in If-Modified-Since returns 304 without a body',
+    // RFC 9110 section 13.1.3: the server should answer 304.
+    level: 'should',
     after: ['CON-2/last-modified'],
     steps: [setUp(read.get(one)), again.get(one, { headers: { 'If-Modified-Since': read.field('Last-Modified') } })],
     expect: [status(again, 304), noBody(again)],
@@ -116,6 +119,7 @@ const byDates: readonly Case[] = common({
   },
   'CON-4/head-date': {
     title: 'HEAD with the current date in If-Modified-Since returns 304',
+    level: 'should',
     steps: [setUp(read.get(one)), again.head(one, { headers: { 'If-Modified-Since': read.field('Last-Modified') } })],
     expect: [status(again, 304)],
     remedy: 'Let HEAD run all that GET runs, and leave the body out at the very end.',
@@ -137,7 +141,7 @@ const byDates: readonly Case[] = common({
     steps: [
       setUp(read.get(one)),
       again.get(one, {
-        headers: { 'If-None-Match': '"of-another"', 'If-Modified-Since': read.field('Last-Modified') },
+        headers: { 'If-None-Match': read.otherEtag, 'If-Modified-Since': read.field('Last-Modified') },
       }),
     ],
     remedy: 'Ignore If-Modified-Since if there is an If-None-Match: dates miss two changes in one second.',
