@@ -119,7 +119,7 @@ function hasDefault(schema: Schema = {}): boolean {
 
 /** Names of members that servers set themselves. */
 export const setByServer =
-  /^(?:last_?)?(?:created|updated|modified|deleted)_?(?:at|on|by|time|date)?$|^(?:date_?(?:created|modified))$|^_|^etag$/i
+  /^(?:last_?)?(?:created|updated|modified|deleted)_?(?:at|on|by|time|date)?$|^date_?(?:created|modified)$|^_|^etag$/i
 
 /** The schemas of the members that a client may send. */
 function settableSchemas({ creation }: Candidate, id: string): Schemas {

@@ -213,7 +213,7 @@ test('members without which a server fails are not taken for optional ones', asy
     refusal: () => ({ status: 500, body: {} }),
   })
   const { profile, remains } = await found(context, { url: origin, only: ['books'] })
-  assert.deepEqual(Object.keys(profile.collections[0]?.optional ?? {}), ['pages'])
+  assert.deepEqual(Object.keys(profile.collections[0]?.optional ?? {}), ['isbn', 'pages'])
   assert.deepEqual([[...all.keys()], remains], [['1', '2'], []])
 })
 

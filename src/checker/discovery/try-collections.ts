@@ -103,12 +103,9 @@ async function createMarked(trial: Trial, name: string): Promise<TrialRecord | u
   const created = noteCreation(trial, collection, exchange, body)
   if (created === undefined) return undefined
   const sent = without(plain, trial.ignoredMembers(name, exchange.answer, body))
-  if (!Object.hasOwn(sent, label) && Object.hasOwn(plain, label)) {
-    trial.learn(name, { example: without(collection.example ?? {}, [label]) })
-    return createMarked(trial, name)
-  }
   learnBody(trial, collection, sent, new Set(collection.unique))
-  if (collection.marker === undefined) trial.learn(name, { label })
+  // The next record has its mark in another member if the server ignores this one.
+  if (collection.marker === undefined && Object.hasOwn(sent, label)) trial.learn(name, { label })
   return created
 }
 

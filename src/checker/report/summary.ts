@@ -172,7 +172,7 @@ function differenceText({ collection, before, after, created, unexplained, isMad
     ...(created.length === 0 ? [] : [`${created.length} listed above`]),
     ...(unexplained.length === 0 ? [] : [`probably the check's: ${unexplained.length}`]),
   ]
-  const others = isMade ? 'by others, as far as can be seen' : 'by the server: no client can create records there'
+  const others = isMade ? 'by others, as far as can be seen' : 'by the server: clients only read these records'
   const cause = parts.length > 0 ? parts.join('; ') : `${isMore ? 'created' : 'changed'} ${others}`
   return `${collection}: ${countText(before, after)}; ${cause}`
 }

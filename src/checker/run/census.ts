@@ -115,7 +115,7 @@ export interface Difference {
   readonly created: readonly string[]
   /** Paths of new records whose creator is unknown. */
   readonly unexplained: readonly string[]
-  /** Whether clients create records there. Otherwise the server writes them, such as events. */
+  /** Whether clients create or delete records there. Otherwise only the server writes them, such as events. */
   readonly isMade: boolean
 }
 
@@ -159,12 +159,17 @@ async function findOwnRecords(run: RunContext, before: Census, after: Census): P
       if (path === undefined || ledger.foreign.has(path) || ledger.jobs.has(path)) continue
       // A path in a response proves nothing if another record may have got the identifier of a deleted one.
       const isNamed = was.isComplete && reusesIdentifiers !== true && ledger.named.has(path)
-      // Records of a collection without POST, such as events, quote the marks of others: the server writes them itself.
-      const isMarked = collection.operations.includes('create') && ledger.isMarked(record)
+      // Records that only the server writes, such as events, quote the marks of others.
+      const isMarked = isWritable(collection) && ledger.isMarked(record)
       if (isNamed || isMarked) found.push(path)
     }
   }
   return found
+}
+
+/** Whether clients create or delete records. The checker may have given up the creation. */
+function isWritable({ operations }: CollectionProfile): boolean {
+  return operations.includes('create') || operations.includes('delete')
 }
 
 /** The most searches for marks in a list that is too long to be read. */
@@ -196,7 +201,7 @@ function differenceOf(run: RunContext, collection: CollectionProfile, was: Count
   )
   const paths = is.records.flatMap((record) => recordPath(profile, collection, record) ?? [])
   const known = [ledger.foreign, ledger.remains, ledger.jobs]
-  const isMade = collection.operations.includes('create')
+  const isMade = isWritable(collection)
   const unexplained = was.isComplete && isMade ? paths.filter((path) => !known.some((some) => some.has(path))) : []
   // Jobs that the checker began are reported separately.
   const jobs = paths.filter((path) => ledger.jobs.has(path))
