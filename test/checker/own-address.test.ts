@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createKey, startServer } from '../durability/command.ts'
+import { newDatabase } from '../engine.ts'
 import { check, type Ended } from './check-store.ts'
 
 const declaration = {
@@ -29,10 +30,15 @@ test('nothing fails on our own server with events, and its events are not called
   context.after(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'desk.json')
   writeFileSync(file, JSON.stringify(declaration))
-  const server = await startServer(folder, ['--http'], {}, undefined, file)
-  context.after(() => server.child.kill('SIGKILL'))
+  const database = await newDatabase()
+  const server = await startServer(folder, ['--http', '--database-unsafe'], {}, database.address, file)
+  context.after(async () => {
+    server.child.kill('SIGKILL')
+    await server.ended
+    await database.remove()
+  })
   const origin = `${server.origin}/v1`
-  const { code, err, report }: Ended = await check({ origin }, '--key', createKey(folder))
+  const { code, err, report }: Ended = await check({ origin }, '--key', createKey(folder, database.address))
   const all = report.rules.flatMap(({ cases }) => cases)
   const wrong = all.filter(({ verdict }) => !['holds', 'not applicable', 'advice'].includes(verdict))
   assert.deepEqual(wrong, [], err)
