@@ -11,8 +11,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 
 const root = join(import.meta.dirname, '../..')
-/** They are installed in seconds. */
-const usual = ['express', 'feathers', 'json-server']
+/** It is installed in seconds. The identifiers of json-server are short and random: in some runs two are the same. */
+const usual = ['express']
 
 test('a run on servers of other stacks has the verdicts that were confirmed by hand', async () => {
   const chosen = process.env['STRANGERS'] === 'all' ? [] : usual.flatMap((name) => ['--only', name])
