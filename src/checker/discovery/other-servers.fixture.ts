@@ -27,6 +27,8 @@ export interface Make {
   readonly envelope?: string
   /** The identifiers of new records, before the numbers. */
   readonly identifiers?: readonly string[]
+  /** Members that every record has, whatever a body says. */
+  readonly fixed?: Thing
 }
 
 /** A server of one collection. Gives its origin, what it keeps, and what was asked of it. */
@@ -102,7 +104,7 @@ function write(
     return
   }
   const key = id ?? String(next())
-  const thing = { ...body, id: /^\d+$/.test(key) ? Number(key) : key }
+  const thing = { ...body, ...make.fixed, id: /^\d+$/.test(key) ? Number(key) : key }
   all.set(key, thing)
   const shown = envelope === undefined ? thing : { [envelope]: thing }
   send(response, id === undefined ? 201 : 200, shown, id === undefined ? { Location: `${path}/${key}` } : {})

@@ -206,6 +206,22 @@ test('the envelope of responses is sent where bodies without it are refused, and
   assert.deepEqual([other?.names, plain.all.size], [undefined, 2])
 })
 
+test('members that a server sets whatever a body says are not sent, and bear no mark', async (context) => {
+  const fixed = { book_kind: 'paper', shelf: 7 }
+  const { origin, all } = await serveOther(context, {
+    records: books.map(({ id, title, pages }) => ({ id, ...fixed, title, pages })),
+    fixed,
+  })
+  const { profile, remains } = await found(context, { url: origin, only: ['books'] })
+  const [collection] = profile.collections
+  assert.deepEqual(
+    Object.keys(collection?.example ?? {}).filter((name) => name in fixed),
+    [],
+  )
+  assert.deepEqual(Object.keys(collection?.change ?? {}), ['title', 'pages'])
+  assert.deepEqual([[...all.keys()], remains], [['1', '2'], []])
+})
+
 test('members without which a server fails are not taken for optional ones', async (context) => {
   const { origin, all } = await serveOther(context, {
     records: books,
