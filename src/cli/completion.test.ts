@@ -25,7 +25,11 @@ function scriptFile(context: TestContext, shell: 'bash' | 'zsh' | 'fish'): strin
 function offered(file: string, words: readonly string[]): string[] {
   const line = ['resourced', ...words].map((word) => `'${word}'`).join(' ')
   const script = `source '${file}'; COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _resourced; printf '%s\\n' "\${COMPREPLY[@]}"`
-  const { status, stdout, stderr } = spawnSync('bash', ['-uc', script], { encoding: 'utf8' })
+  // A bash whose input is a socket, as Node's pipes are, takes itself for a remote shell and reads the machine's bashrc.
+  const { status, stdout, stderr } = spawnSync('bash', ['-uc', script], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   assert.equal(status, 0, stderr)
   assert.equal(stderr, '')
   return stdout.split('\n').filter((each) => each !== '')
