@@ -134,7 +134,7 @@ function announcePauses(progress: Progress): (seconds: number) => void {
  * Prints the plan, asks for confirmation, tries the collections, and runs the cases; `undefined` without confirmation.
  */
 async function runCases(
-  { profile, notices, guessed }: Discovered,
+  { profile, notices, guessed, parameters }: Discovered,
   only: readonly string[] | undefined,
   { target, options, client, ledger, progress, signal, hide, seed }: Session,
 ): Promise<Report | undefined> {
@@ -152,7 +152,7 @@ async function runCases(
   const tried = readOnly
     ? { profile, notices: [] }
     : await withSeed(seed, 'trial', () =>
-        tryCollections({ client, credential, signal }, { ...planned, guessed, other, ledger }),
+        tryCollections({ client, credential, signal }, { ...planned, guessed, parameters, other, ledger }),
       )
   for (const notice of signal.aborted ? [] : tried.notices) progress.say(hide(`! ${notice}`))
   const report = await check({

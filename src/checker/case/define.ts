@@ -85,12 +85,13 @@ const byText: readonly (readonly [pattern: RegExp, need: Need])[] = [
   ...memberKinds
     .filter((kind) => kind !== 'distinct' && kind !== 'child')
     .map((kind) => [new RegExp(`«(?:member|less|more):${kind}»`), kind] as const),
-  [/«mine»/, 'marker'],
+  [/«mine»/, 'finder'],
   [/«nested»/, 'nested'],
   [/«parents»|«parent\|/, 'parent'],
   [/«key»|«altered»/, 'key'],
   [/«origin»/, 'origin'],
   [/«size»/, 'paged'],
+  [/«page-size»/, 'numbered'],
   [/«document»/, 'document'],
   [/«open»/, 'open'],
   [/«retired»/, 'retired'],
@@ -139,7 +140,7 @@ function needsOfRequest({ method, to, headers = {}, caller }: Ask['request']): r
   const [path = ''] = to.split('?')
   if (/^(?:«collection»(?:\.json|\/)?|«(?:deprecated|retired)»«path»|«nested»)$/.test(path)) {
     if (method === 'POST') return path === '«collection»' ? ['create'] : []
-    if (method === 'DELETE') return ['delete-by-filter']
+    if (method === 'DELETE') return ['delete-by-filter', 'marker']
     return method === 'PUT' || method === 'PATCH' ? [] : ['list']
   }
   if (path === '«collection»/bulk-delete') return ['bulk-delete']

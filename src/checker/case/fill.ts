@@ -7,10 +7,11 @@ import { createHash } from 'node:crypto'
 import { altered } from '../client/credentials.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf, linksOf } from '../client/exchange.ts'
 import { messagesIn } from '../client/stream-messages.ts'
-import { basePath, type CollectionProfile, pageSizeOf, versionsIn } from '../profile/profile.ts'
+import { basePath, type CollectionProfile, versionsIn } from '../profile/profile.ts'
+import { finderQuery, parameterOf } from '../profile/query-style.ts'
 import { memberPointer, valueAt } from '../values/json.ts'
 import { type CaseState, type CreatedRecord, NotApplicable, NotSetUp } from './case.ts'
-import { type MemberKind, memberOf, nestingOf, parentOf, twoValuesOf } from './members.ts'
+import { finderOf, type MemberKind, memberOf, nestingOf, parentOf, twoValuesOf } from './members.ts'
 
 /** Values that belong to a case as a whole. */
 const ofCase = {
@@ -28,10 +29,15 @@ const ofCase = {
   absent: (known) => choosableIdentifier(known),
   mark: ({ mark }, detail) => textVariant(mark, detail),
   word: ({ mark }, detail) => textVariant(wordOf(mark), detail),
-  mine: ({ collection: { marker }, mark }) => marker && `${encodeURIComponent(marker)}=${encodeURIComponent(mark)}`,
+  mine: (known) => {
+    const finder = finderOf(known.collection)
+    return finder && finderQuery(finder, (name) => (name === 'mark' ? known.mark : madeBy(known, `parent ${name}`)?.id))
+  },
   any: () => '*',
-  size: ({ collection }) => (collection.pages.some((style) => style !== 'page') ? 'limit' : pageSizeOf(collection)),
-  'page-size': ({ collection }) => pageSizeOf(collection),
+  size: ({ collection }) =>
+    parameterOf(collection, collection.pages.some((style) => style !== 'page') ? 'limit' : 'per_page'),
+  'page-size': ({ collection }) => parameterOf(collection, 'per_page'),
+  page: ({ collection }) => parameterOf(collection, 'page'),
   member: ({ collection }, kind) => memberOf(collection, kind as MemberKind),
   less: ({ collection }, kind) => valuesOf(collection, kind as MemberKind)?.less,
   more: ({ collection }, kind) => valuesOf(collection, kind as MemberKind)?.more,

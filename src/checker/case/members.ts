@@ -3,6 +3,7 @@
  * collections to which it refers.
  */
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
+import { inForm } from '../profile/query-style.ts'
 
 /** A case selects a member by what it supports: `members.ranked`. */
 export type MemberKind = keyof typeof finders
@@ -41,6 +42,20 @@ const finders = {
         ),
 } satisfies Record<string, (collection: CollectionProfile) => string | undefined>
 
+/**
+ * The query that finds the records of a case, with `{mark}` or a collection's name in braces: by the marker, or as the
+ * collection's query style says. `undefined` if there is none.
+ */
+export function finderOf({ marker, unique, query = {} }: CollectionProfile): string | undefined {
+  if (marker === undefined || unique.includes(marker)) return query.finder
+  return `${encodeURIComponent(inForm(query.filter ?? '{}', marker))}={mark}`
+}
+
+/** The member into which the checker writes its mark. If lists are filtered by it, it must not change. */
+export function markedMember({ marker, label }: CollectionProfile): string | undefined {
+  return marker ?? label
+}
+
 export const memberKinds = Object.keys(finders) as readonly MemberKind[]
 
 /** The first member of a kind; `undefined` if there is none. */
@@ -53,8 +68,9 @@ export function memberOf(collection: CollectionProfile, kind: MemberKind): strin
  * record must have another.
  */
 export function twoValuesOf(collection: CollectionProfile, member: string) {
-  const { example = {}, change, optional, unique, references, marker } = collection
-  if (unique.includes(member) || Object.hasOwn(references, member) || member === marker) return undefined
+  const { example = {}, change, optional, unique, references } = collection
+  if (unique.includes(member) || Object.hasOwn(references, member)) return undefined
+  if (finderOf(collection)?.includes('{mark}') && member === markedMember(collection)) return undefined
   const given = [example[member], change[member], optional[member]].filter((value) => value !== undefined)
   const one = given[0]
   const other = given.find((value) => value !== one) ?? (typeof one === 'number' ? one + 1 : undefined)

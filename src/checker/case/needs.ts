@@ -1,13 +1,14 @@
 /** What a case may need: of the callers of a run, of a server, and of one of its collections. */
 import {
   type CollectionProfile,
+  canCreate,
   mistakesOf,
   type Operation,
   type Permission,
   type Profile,
   versionsIn,
 } from '../profile/profile.ts'
-import { type MemberKind, memberOf, nestingOf, objectMemberOf, parentOf } from './members.ts'
+import { finderOf, type MemberKind, memberOf, nestingOf, objectMemberOf, parentOf } from './members.ts'
 
 /** Which callers a run has. */
 export interface Callers {
@@ -79,6 +80,15 @@ export const collectionNeeds = {
     ({ marker, unique }) => marker !== undefined && !unique.includes(marker),
     'has a text that filters lists and may be the same in several records',
   ],
+  finder: [
+    (it, { collections }) => {
+      const finder = finderOf(it)
+      const named = /\{(?!mark\})([\w-]+)\}/.exec(finder ?? '')?.[1]
+      const other = collections.find(({ name }) => name === named)
+      return finder !== undefined && (named === undefined || (other !== undefined && canCreate(other)))
+    },
+    'has a filter by which the checker finds its own records',
+  ],
   search: [({ search }) => search !== undefined, 'can be searched'],
   sort: [({ sorts }) => sorts.length > 0, 'can be sorted'],
   filter: [({ filters }) => filters.length > 0, 'can be filtered'],
@@ -94,6 +104,7 @@ export const collectionNeeds = {
     'can be sorted by the text that identifies the records of the checker',
   ],
   paged: [({ pages }) => pages.length > 0, 'has pages'],
+  numbered: [({ pages }) => pages.includes('page'), 'has pages by number'],
   unique: [({ unique }) => unique.length > 0, 'has a unique member'],
   required: [({ required }) => required.length > 0, 'has a required member'],
   invalid: [({ invalid }) => isSome(invalid), 'has members with known invalid values'],

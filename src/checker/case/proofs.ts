@@ -8,7 +8,7 @@ import { type Case, type Expectation, NotApplicable, NotSetUp } from './case.ts'
 import { itemsOf, short } from './expect.ts'
 import { list, one, patch, put, read } from './names.ts'
 import type { Need } from './needs.ts'
-import { collection, idMember, ifRequired, members, Reference, sizeParameter } from './references.ts'
+import { collection, idMember, ifRequired, members, pageSize, Reference, sizeParameter } from './references.ts'
 import { asNobody, body, create } from './steps.ts'
 
 /** Shows whether a collection has what cases need: `expect` throws if it does not. */
@@ -65,15 +65,17 @@ function hasFewerMembers(found: readonly JsonObject[], compared: readonly JsonOb
   return found.length > 0 && few < all
 }
 
-/** A smaller page has fewer records. Lists with one record show nothing. */
-const isSizeFollowed: Expectation = (seen) => {
-  const [whole, smaller] = [list, part].map((step) => {
-    const { answer } = seen.of(step)
-    return answer?.status === 200 ? itemsOf(answer, seen)?.length : undefined
-  })
-  if (whole === undefined || smaller === undefined || whole < 2 || smaller < whole) return undefined
-  throw new NotApplicable(`the parameter ${seen.fill(sizeParameter)} has no effect`)
-}
+/** A page of size 1 has one record. Lists with one record show nothing; and records of others come and go. */
+const isSizeFollowed =
+  (parameter: string): Expectation =>
+  (seen) => {
+    const [whole, smaller] = [list, part].map((step) => {
+      const { answer } = seen.of(step)
+      return answer?.status === 200 ? itemsOf(answer, seen)?.length : undefined
+    })
+    if (whole === undefined || smaller === undefined || whole < 2 || smaller === 1) return undefined
+    throw new NotApplicable(`the parameter ${seen.fill(parameter)} has no effect`)
+  }
 
 /** The request succeeds. */
 export const proofs: Partial<Readonly<Record<Need, Proof>>> = {
@@ -96,7 +98,11 @@ export const proofs: Partial<Readonly<Record<Need, Proof>>> = {
   },
   paged: {
     steps: [list.get(collection), part.get(`${collection}?${sizeParameter}=1`)],
-    expect: [works(list, 'GET of a list'), hasItems, isSizeFollowed],
+    expect: [works(list, 'GET of a list'), hasItems, isSizeFollowed(sizeParameter)],
+  },
+  numbered: {
+    steps: [list.get(collection), part.get(`${collection}?page=1&${pageSize}=1`)],
+    expect: [works(list, 'GET of a list'), hasItems, isSizeFollowed(pageSize)],
   },
   protected: {
     steps: [list.get(collection, asNobody)],

@@ -197,6 +197,9 @@ export const greater = byKind((kind) => value('more', kind))
 export const sizeParameter = value('size')
 export const pageSize = value('page-size')
 
+/** The parameter for the number of a page. */
+export const pageParameter = value('page')
+
 /**
  * The caller's credential without its scheme, the same with one character changed, and all credential fields as bytes.
  */

@@ -155,7 +155,7 @@ test('a member with a default shows nothing about members without a value', asyn
 test('pages by number are tried with the parameter that the server has for their size', async (context) => {
   const asked: string[] = []
   const verdicts = await verdictsOn(context, ['PAG-7/far', 'PAG-1/zero'], {
-    collection: { pages: ['page'], pageSize: 'page_size' },
+    collection: { pages: ['page'], query: { per_page: 'page_size' } },
     answer: (_, url) => {
       asked.push(url)
       return undefined

@@ -33,7 +33,7 @@ test('the size of pages by number has the name that the document gives it', () =
   const sizes = (...names: readonly string[]) => {
     const get = { parameters: names.map(parameter), responses: { 200: {} } }
     const candidates = candidatesIn({ openapi: '3.1.0', paths: { '/books': { get }, '/books/{id}': { get } } })
-    return candidates.map((each) => describeCollection(each, candidates).collection.pageSize)
+    return candidates.map((each) => describeCollection(each, candidates).collection.query?.per_page)
   }
   assert.deepEqual(sizes('page', 'limit'), ['limit'])
   assert.deepEqual(sizes('page', 'per_page', 'limit'), [undefined])

@@ -4,10 +4,11 @@
  */
 
 import { isSequential } from '../case/fill.ts'
-import type { CollectionProfile, PageStyle } from '../profile/profile.ts'
+import type { CollectionProfile } from '../profile/profile.ts'
 import { generate, invalidValue, isUnmade, listOf, otherValue, type Schema, typeOf } from '../values/generate.ts'
 import { isObject, type JsonObject, objectOf } from '../values/json.ts'
-import { type Candidate, listParameter } from './openapi.ts'
+import type { Candidate } from './openapi.ts'
+import { documentedPages, isListParameter } from './query-names.ts'
 
 type Schemas = Readonly<Record<string, Schema>>
 
@@ -27,9 +28,8 @@ export function describeCollection(
   const references = referencesOf(candidate, schemas, required, all)
   const { example, unmade } = exampleOf(candidate, schemas, required)
   const unique = uniqueMembers(schemas, example)
-  const filterable = query
-    .map((each) => each.name)
-    .filter((each) => [...shown, ...members].includes(each) && !listParameter.test(each))
+  const { pages, query: style } = documentedPages(query.map((each) => each.name))
+  const { filterable, form } = filtersIn(query, [...shown, ...members], Object.values(style).map(String))
   const marker = markerOf(schemas, filterable, unique, references)
   // Filters other than the marker might select records that are not the checker's.
   const isSafe = marker !== undefined && deletionFilters.includes(marker)
@@ -69,10 +69,8 @@ export function describeCollection(
       candidate.children.filter((each) => all.some((other) => other.name === each)).map((each) => [each, each]),
     ),
     deletion: keepsDeleted(candidate) ? 'soft' : 'hard',
-    pages: (['page', 'offset', 'cursor'] as const satisfies PageStyle[]).filter((style) =>
-      query.some((each) => each.name === style),
-    ),
-    pageSize: pageSizeIn(query.map((each) => each.name)),
+    pages,
+    ...(Object.keys({ ...style, ...form }).length > 0 && { query: { ...style, ...form } }),
     conditional: candidate.isConditional,
     ...(deletionAnswers.length > 0 && { deletionAnswers }),
     owner: ownerMember(candidate, id),
@@ -85,13 +83,17 @@ export function describeCollection(
   return { collection, notices: operations.includes('create') ? notices : [] }
 }
 
-/** Names of parameters for the size of a page, the most usual first. */
-export const pageSizes = ['per_page', 'page_size', 'perPage', 'pageSize', 'limit', 'size'] as const
-
-/** The parameter for the size of a page beside `page`; `undefined` if it is the usual one or none. */
-function pageSizeIn(parameters: readonly string[]): string | undefined {
-  const found = parameters.includes('page') ? pageSizes.find((each) => parameters.includes(each)) : undefined
-  return found === 'per_page' ? undefined : found
+/** The members by which lists can be filtered: `name=x`, or `filter[name]=x` if no other filter is documented. */
+function filtersIn(query: Candidate['query'], members: readonly string[], taken: readonly string[]) {
+  const names = query.map(({ name }) => name).filter((name) => !isListParameter(name) && !taken.includes(name))
+  const plain = names.filter((name) => members.includes(name))
+  if (plain.length > 0) return { filterable: plain, form: {} }
+  const bracketed = names.flatMap((name) => {
+    const [, start, member = ''] = /^(filters?|where)\[([\w-]+)\]$/.exec(name) ?? []
+    return start !== undefined && members.includes(member) ? [{ member, form: `${start}[{}]` }] : []
+  })
+  const [first] = bracketed
+  return { filterable: bracketed.map(({ member }) => member), form: first === undefined ? {} : { filter: first.form } }
 }
 
 function recordProperties({ record }: Candidate): JsonObject {

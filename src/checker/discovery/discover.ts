@@ -20,7 +20,15 @@ import { serverPaths } from '../values/openapi.ts'
 import { randomText } from '../values/random.ts'
 import { describeCollection, identifierIn, setByServer } from './describe.ts'
 import { type DiscoveryOptions, openServer } from './open-server.ts'
-import { bareCandidate, type Candidate, type Document, expandSchema, isCalled, pathsOf } from './openapi.ts'
+import {
+  bareCandidate,
+  type Candidate,
+  type Document,
+  expandSchema,
+  isCalled,
+  type Parameter,
+  pathsOf,
+} from './openapi.ts'
 import { namesOf, readList } from './response-names.ts'
 import { exclusionNotices, Selection } from './selection.ts'
 
@@ -31,6 +39,8 @@ export interface Discovered {
   readonly notices: readonly string[]
   /** Names of the collections that no document describes. The trial finds out what clients can do with them. */
   readonly guessed: ReadonlySet<string>
+  /** The documented query parameters of lists, by collection. */
+  readonly parameters: ReadonlyMap<string, readonly Parameter[]>
 }
 
 /**
@@ -92,7 +102,10 @@ export async function discover(requester: Requester, options: DiscoveryOptions):
     ...exclusionNotices(selection.excluded.filter(({ name }) => selection.isWanted({ name, path: `/${name}` }))),
     ...collections.flatMap((each) => each.notices),
   ]
-  return { profile, notices, guessed: new Set(guessed.map(({ name }) => name)) }
+  return {
+    ...{ profile, notices, guessed: new Set(guessed.map(({ name }) => name)) },
+    parameters: new Map(used.map(({ name, query }) => [name, query])),
+  }
 }
 
 const mostLists = 60

@@ -7,6 +7,7 @@ import type { Exchange } from '../client/exchange.ts'
 import type { Names, Operation, Slash } from '../profile/profile.ts'
 import { isObject, type JsonObject, objectOf, valueAt } from '../values/json.ts'
 import { parseText } from '../values/openapi.ts'
+import { isListParameter } from './query-names.ts'
 import { convertSwagger } from './swagger.ts'
 
 /** A document, with its address if it has one. */
@@ -15,7 +16,7 @@ export interface Document {
   readonly url?: string | undefined
 }
 
-interface Parameter {
+export interface Parameter {
   readonly name: string
   /** `query`, `header` or `path`. */
   readonly in: string
@@ -280,7 +281,7 @@ function candidateAt(
   const change = patch ?? item?.endpoints.get('PUT')
   const recordSchema = (read && successSchema(read)) ?? items?.schema ?? (post && successSchema(post))
   const deletionFilters = (endpoints.get('DELETE')?.parameters ?? []).flatMap(({ in: place, name }) =>
-    place === 'query' && !listParameter.test(name) ? [name] : [],
+    place === 'query' && !isListParameter(name) ? [name] : [],
   )
   const offers = (at: string, method: string) => paths.find((each) => each.path === at)?.endpoints.has(method) === true
   const offered: readonly (readonly [Operation, boolean])[] = [
@@ -322,9 +323,6 @@ function withoutEnvelope(schema: JsonObject): JsonObject {
 function needsCondition({ parameters, responses }: Endpoint): boolean {
   return '428' in responses || parameters.some(({ name, required }) => required && name.toLowerCase() === 'if-match')
 }
-
-/** Query parameters of lists that are no filters. */
-export const listParameter = /^(?:page|per_page|limit|offset|cursor|sort|fields|q|include_deleted)$/
 
 function childrenOf(path: string, paths: readonly Path[]): string[] {
   return paths.flatMap((each) => {

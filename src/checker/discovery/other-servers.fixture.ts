@@ -12,6 +12,8 @@ export interface Make {
   readonly faults?: (body: Thing, all: readonly Thing[]) => Readonly<Record<string, string>>
   /** The answer to a body that is wrong. */
   readonly refusal?: (faults: Readonly<Record<string, string>>) => { readonly status: number; readonly body: unknown }
+  /** The records that a query finds, if lists are not filtered by the members of records. */
+  readonly find?: (all: readonly Thing[], query: URLSearchParams) => readonly Thing[]
   /** The answer of a list. */
   readonly list?: (all: readonly Thing[]) => unknown
   readonly headers?: (all: readonly Thing[]) => Readonly<Record<string, string>>
@@ -54,9 +56,9 @@ export async function serveOther(context: TestContext, make: Make) {
     if (!isThere) return send(response, 404, { error: 'Not Found', message: 'There is nothing here.' })
     if (!(make.methods ?? ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).includes(method)) return send(response, 405, {})
     if (method === 'GET' && id === undefined) {
-      const found = known.filter((each) =>
-        [...searchParams].every(([name, value]) => !(name in each) || String(each[name]) === value),
-      )
+      const isFound = (each: Thing) =>
+        [...searchParams].every(([name, value]) => !(name in each) || String(each[name]) === value)
+      const found = make.find?.(known, searchParams) ?? known.filter(isFound)
       return send(response, 200, make.list?.(found) ?? found, make.headers?.(found))
     }
     if (method === 'GET') {

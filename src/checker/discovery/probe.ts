@@ -1,11 +1,13 @@
 /** Finds out what a document leaves open about a collection, while a record exists that may be changed. */
 import { request } from '../client/client.ts'
 import { type Answer, fieldOf, isSuccess } from '../client/exchange.ts'
-import type { CollectionProfile, PageStyle } from '../profile/profile.ts'
+import type { CollectionProfile } from '../profile/profile.ts'
+import { parameterOf } from '../profile/query-style.ts'
 import { invalidValue, otherValue, type Schema, schemaOf, uniqueValue } from '../values/generate.ts'
 import { type JsonObject, without } from '../values/json.ts'
 import { randomText } from '../values/random.ts'
-import { markerOf, pageSizes } from './describe.ts'
+import { markerOf } from './describe.ts'
+import { probeFinder, probeLists } from './probe-lists.ts'
 import { complaintsIn } from './repair-body.ts'
 import type { Trial, TrialRecord } from './trial.ts'
 
@@ -21,11 +23,20 @@ export async function probe(trial: Trial, collection: CollectionProfile, given: 
   const changes = await probeChanges(trial, described, record)
   const own = { ...record, body: membersOf(record.body, { ...described, ...changes }) }
   const members = isGuessed ? await probeMembers(trial, described, own) : {}
-  const lists = isGuessed ? await probeList(trial, described, record) : {}
+  const lists = await probeLists(trial, described, record)
   const search = await probeSearch(trial, described, record)
   const { schemas = {}, filters, unique, references } = { ...described, ...members, ...lists }
   const marker = collection.marker ?? markerOf(schemas, filters, unique, references)
-  return { ...described, ...owner, ...changes, ...members, ...lists, ...(search !== undefined && { search }), marker }
+  const facts = {
+    ...described,
+    ...owner,
+    ...changes,
+    ...members,
+    ...lists,
+    ...(search !== undefined && { search }),
+    marker,
+  }
+  return { ...facts, ...(await probeFinder(trial, { ...collection, ...facts }, record)) }
 }
 
 /** The members of a body that the example still has: the server ignores the others. */
@@ -50,6 +61,8 @@ function factsFromBody({ unique, references, schemas: told }: CollectionProfile,
     change: valuesOf((name) => otherValue(body[name], schemas[name] ?? {}, name)),
   }
 }
+
+const mostMembers = 6
 
 /**
  * For a collection without a document: which members a body may leave out, which it must have, and which invalid values
@@ -165,41 +178,6 @@ async function tagAt({ requester }: Trial, url: string): Promise<string> {
   return (answer && fieldOf(answer, 'ETag')) ?? '*'
 }
 
-const mostMembers = 6
-
-/** For a collection without a document: pages, filters and orders of its list. */
-async function probeList(trial: Trial, collection: CollectionProfile, { body }: TrialRecord): Promise<Facts> {
-  const list = async (parameters: Readonly<Record<string, string>>) => {
-    const suffix = `?${new URLSearchParams(parameters)}`
-    return trial.itemsIn(collection.name, await trial.request(collection, 'GET', { suffix }))
-  }
-  const pages: PageStyle[] = []
-  let pageSize: string | undefined
-  if (((await list({}))?.length ?? 0) > 1) {
-    for (const size of pageSizes) {
-      if ((await list({ page: '1', [size]: '1' }))?.length !== 1) continue
-      pages.push('page')
-      if (size !== 'per_page') pageSize = size
-      break
-    }
-    if ((await list({ offset: '0', limit: '1' }))?.length === 1) pages.push('offset')
-  }
-  const filters: string[] = []
-  const sorts: string[] = []
-  for (const [name, value] of Object.entries(body).slice(0, mostMembers)) {
-    if (typeof value !== 'object') {
-      const hit = await list({ [name]: String(value) })
-      const absent = typeof value === 'string' ? `no-such-${randomText()}` : '-987654321'
-      const miss = await list({ [name]: absent })
-      const isExact = hit !== undefined && hit.length > 0 && hit.every((each) => each[name] === value)
-      if (isExact && (miss === undefined || miss.length === 0)) filters.push(name)
-    }
-    const [up, down] = [await list({ sort: name }), await list({ sort: `-${name}` })]
-    if (up !== undefined && up.length > 1 && down !== undefined && up[0]?.[name] !== down[0]?.[name]) sorts.push(name)
-  }
-  return { pages, pageSize, filters, sorts }
-}
-
 /** A member whose words the search finds: the described one, or another one of the record that exists. */
 async function probeSearch(
   trial: Trial,
@@ -218,7 +196,7 @@ async function probeSearch(
   for (const name of [search, ...texts].slice(0, mostMembers)) {
     const words = record.body[name]
     if (typeof words !== 'string' || words.trim() === '') continue
-    const suffix = `?q=${encodeURIComponent(words)}`
+    const suffix = `?${parameterOf(collection, 'q')}=${encodeURIComponent(words)}`
     const items = trial.itemsIn(collection.name, await trial.request(collection, 'GET', { suffix }))
     if (items?.some((each) => String(each[id]) === record.id)) return name
   }

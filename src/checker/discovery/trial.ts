@@ -10,6 +10,7 @@ import { Ledger } from '../run/ledger.ts'
 import { isObject, isSame, type JsonObject, objectOf, valueAt, wrapAt } from '../values/json.ts'
 import { randomText } from '../values/random.ts'
 import { identifierIn } from './describe.ts'
+import type { Parameter } from './openapi.ts'
 
 /** A record that a trial created. */
 export interface TrialRecord {
@@ -32,6 +33,12 @@ interface TrialParts extends Omit<RequestParts, 'body'> {
   readonly by?: Requester
 }
 
+/** What a trial begins with. */
+interface TrialFacts extends Pick<Trial, 'profile' | 'guessed'> {
+  readonly parameters?: ReadonlyMap<string, readonly Parameter[]> | undefined
+  readonly ledger?: Ledger | undefined
+}
+
 /** A trial of several collections, one after the other. */
 export class Trial {
   readonly requester: Requester
@@ -41,6 +48,7 @@ export class Trial {
   profile: Profile
   /** Collections that no document describes. */
   readonly guessed: ReadonlySet<string>
+  readonly #parameters: TrialFacts['parameters']
   readonly ledger: Ledger
   /** Text by which the checker recognizes the records. */
   readonly mark = `checked-${randomText()}`
@@ -55,18 +63,24 @@ export class Trial {
   constructor(
     requester: Requester,
     other: Requester | undefined,
-    { profile, guessed, ledger }: Pick<Trial, 'profile' | 'guessed'> & { readonly ledger?: Ledger | undefined },
+    { profile, guessed, parameters, ledger }: TrialFacts,
   ) {
     this.requester = requester
     this.other = other
     this.profile = profile
     this.guessed = guessed
+    this.#parameters = parameters
     this.ledger = ledger ?? new Ledger()
   }
 
   /** What is known of a collection so far. */
   collection(name: string): CollectionProfile {
     return this.profile.collections.find((each) => each.name === name) as CollectionProfile
+  }
+
+  /** The query parameters of its list, as the document says; none if it says nothing. */
+  parametersOf(name: string): readonly Parameter[] {
+    return this.#parameters?.get(name) ?? []
   }
 
   /** Adds facts about a collection. */

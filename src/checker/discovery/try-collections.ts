@@ -15,6 +15,7 @@ import { statusText } from '../run/run-case.ts'
 import { type Schema, typeOf } from '../values/generate.ts'
 import { isSame, type JsonObject, memberPointer, without } from '../values/json.ts'
 import { oftenUnique, singular } from './describe.ts'
+import type { Parameter } from './openapi.ts'
 import { probe } from './probe.ts'
 import { type Complaint, complaintsIn, repairBody } from './repair-body.ts'
 import { Trial, type TrialRecord } from './trial.ts'
@@ -26,6 +27,8 @@ export interface TrialOptions {
   readonly cases: readonly Case[]
   /** Collections that no document describes. */
   readonly guessed: ReadonlySet<string>
+  /** The documented query parameters of lists, by collection. */
+  readonly parameters?: ReadonlyMap<string, readonly Parameter[]> | undefined
   /** Credential of the second caller. */
   readonly other?: Fields | undefined
   /** Notes everything that is created; a new one if undefined. */

@@ -6,6 +6,7 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { parseDocument, stringify } from 'yaml'
 import type { JsonObject } from '../values/json.ts'
+import { type QueryStyle, queryStyleSchema } from './query-style.ts'
 
 /** A server that cannot be checked, or a file that cannot be used. The message says what to do about it. */
 export class CannotCheck extends Error {}
@@ -175,7 +176,11 @@ const collectionEntries = {
     '[204]',
   ],
   pages: [anyOf(pageStyles), 'Any of: page (with per_page), offset and cursor (with limit).'],
-  pageSize: [optional(text), 'Parameter for the size of pages by number, if it is not per_page.', 'page_size'],
+  query: [
+    optional(kind<QueryStyle>(queryStyleSchema)),
+    'How lists are queried, where it differs: names of page, per_page, offset, limit, cursor, fields, q; and forms.',
+    '{ per_page: size, firstPage: 0, ascending: "order={}", descending: "order=-{}", finder: "search={mark}" }',
+  ],
   conditional: [flag, 'Whether the server refuses changes without If-Match (428).'],
   owner: [
     optional(text),
@@ -202,11 +207,6 @@ export interface CollectionProfile extends ValuesOf<typeof collectionEntries> {
   readonly sequential?: boolean | undefined
   /** If there is no marker: text member that takes any text, into which the checker writes its mark. */
   readonly label?: string | undefined
-}
-
-/** The parameter for the size of pages by number. */
-export function pageSizeOf({ pageSize = 'per_page' }: Pick<CollectionProfile, 'pageSize'>): string {
-  return pageSize
 }
 
 /** Names that the interface leaves open, as JSON Pointers into responses. */

@@ -3,9 +3,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { totalOf } from '../case/expect.ts'
+import { finderOf } from '../case/members.ts'
 import { type Requester, request } from '../client/client.ts'
 import { type Answer, isSuccess, jsonOf, linksOf } from '../client/exchange.ts'
-import { basePath, type CollectionProfile, type Profile, pageSizeOf, profileFor, urlOf } from '../profile/profile.ts'
+import { basePath, type CollectionProfile, type Profile, profileFor, urlOf } from '../profile/profile.ts'
+import { finderQuery, pageNumberOf, parameterOf, sizeOf } from '../profile/query-style.ts'
 import { isObject, type JsonObject, memberPointer, valueAt } from '../values/json.ts'
 import { removeRecords } from './cleanup.ts'
 import { type RunContext, requesterFor } from './context.ts'
@@ -39,13 +41,13 @@ export async function countRecords(
   requester: Requester,
   profile: Profile,
   collection: CollectionProfile,
-  query: Readonly<Record<string, string>> = {},
+  query = '',
 ): Promise<Count | undefined> {
   const own = profileFor(profile, collection)
   const start = new URL(profile.base + collection.path)
-  for (const [name, value] of Object.entries(query)) start.searchParams.set(name, value)
+  start.search = query
   let isPaged = collection.pages.length > 0
-  if (isPaged) start.searchParams.set(collection.pages.includes('page') ? pageSizeOf(collection) : 'limit', '100')
+  if (isPaged) start.searchParams.set(sizeOf(collection), '100')
   const records = new Map<string, JsonObject>()
   let total: number | undefined
   let url: string | undefined = start.href
@@ -60,7 +62,7 @@ export async function countRecords(
     if (named !== undefined && Number.isFinite(named)) total = named
     const before = records.size
     for (const item of found) records.set(String(item[collection.id] ?? `${page} ${records.size}`), item)
-    const linked = linkedPage(answer, own, start, url)
+    const linked = linkedPage(answer, own, collection, start, url)
     isPaged ||= linked !== undefined
     // A server that ignores the parameter returns the same page again.
     const isLast = found.length === 0 || records.size === before || records.size === total
@@ -71,12 +73,18 @@ export async function countRecords(
 }
 
 /** The address of the next page, by the cursor or the link of a response. On another server there is none. */
-function linkedPage(answer: Answer, { names }: Profile, start: URL, url: string): string | undefined {
+function linkedPage(
+  answer: Answer,
+  { names }: Profile,
+  collection: CollectionProfile,
+  start: URL,
+  url: string,
+): string | undefined {
   const cursor = valueAt(jsonOf(answer), names.next)
   const isCursor = typeof cursor === 'string' && cursor !== ''
   if (isCursor && !URL.canParse(cursor)) {
     const next = new URL(start)
-    next.searchParams.set('cursor', cursor)
+    next.searchParams.set(parameterOf(collection, 'cursor'), cursor)
     return next.href
   }
   const link = isCursor ? cursor : linksOf(answer, url).get('next')
@@ -84,10 +92,13 @@ function linkedPage(answer: Answer, { names }: Profile, start: URL, url: string)
   return next?.origin === start.origin ? next.href : undefined
 }
 
-function numberedPage({ pages }: CollectionProfile, start: URL, page: number, read: number): string | undefined {
+function numberedPage(collection: CollectionProfile, start: URL, page: number, read: number): string | undefined {
+  const { pages } = collection
   const next = new URL(start)
-  if (pages.includes('page')) next.searchParams.set('page', String(page + 1))
-  else if (pages.includes('offset')) next.searchParams.set('offset', String(read))
+  const set = (name: 'page' | 'offset', value: number) =>
+    next.searchParams.set(parameterOf(collection, name), String(value))
+  if (pages.includes('page')) set('page', pageNumberOf(collection, page + 1))
+  else if (pages.includes('offset')) set('offset', read)
   else return undefined
   return next.href
 }
@@ -175,20 +186,21 @@ function isWritable({ operations }: CollectionProfile): boolean {
 /** The most searches for marks in a list that is too long to be read. */
 const mostSearches = 60
 
-/** Records with a mark in a list that is too long to be read, found by the filter of the marker. */
+/** Records with a mark in a list that is too long to be read, found by the finder of the collection. */
 async function findMarked(
   run: RunContext,
   collection: CollectionProfile,
   was: Count,
   is: Count,
 ): Promise<JsonObject[]> {
-  const { marker } = collection
-  if (marker === undefined || (is.total !== undefined && is.total <= (was.total ?? 0))) return []
+  const finder = finderOf(collection)
+  if (finder === undefined || (is.total !== undefined && is.total <= (was.total ?? 0))) return []
   const marks = [...run.ledger.marks].filter(([, isDoubtful]) => isDoubtful).map(([mark]) => mark)
   const found: JsonObject[] = []
   for (const mark of marks.slice(0, mostSearches)) {
-    const count = await countRecords(requesterFor(run), run.profile, collection, { [marker]: mark })
-    found.push(...(count?.records ?? []))
+    const query = finderQuery(finder, (name) => (name === 'mark' ? mark : undefined))
+    const count = query && (await countRecords(requesterFor(run), run.profile, collection, query))
+    if (count) found.push(...count.records)
   }
   return found
 }

@@ -15,6 +15,7 @@ import { ifRequired } from '../case/references.ts'
 import type { Client, Requester } from '../client/client.ts'
 import type { Exchange, Fields } from '../client/exchange.ts'
 import { type CollectionProfile, type Profile, urlOf } from '../profile/profile.ts'
+import { inQueryStyle } from '../profile/query-style.ts'
 import { uniqueValue } from '../values/generate.ts'
 import { isObject, type JsonObject, objectOf, without, wrapAt } from '../values/json.ts'
 import { nextCount } from '../values/random.ts'
@@ -79,7 +80,7 @@ function sendOnce(run: CaseRun, { as, request }: Ask, atOnce: boolean): Promise<
     .filter(([, value]) => value !== ifRequired.headers['If-Match'] || run.collection.conditional)
     .map(([name, value]) => [fill(name, run), fill(value, run)] as const)
   const has = (name: string) => own.some(([each]) => each.toLowerCase() === name)
-  const url = urlOf(run.profile, fill(to, run))
+  const url = urlOf(run.profile, fill(inQueryStyle(to, run.collection), run))
   const fields: Fields = [
     ...(has('authorization') || !isTrusted(run.profile, url) ? [] : run.credentials[caller]),
     ...own,

@@ -22,6 +22,7 @@ import { base, collection as collectionAddress, credentialFields, Reference } fr
 import { keyOf } from '../client/credentials.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
 import { type CollectionProfile, profileFor, urlOf } from '../profile/profile.ts'
+import { inQueryStyle, parameterOf } from '../profile/query-style.ts'
 import { type JsonObject, valueAt } from '../values/json.ts'
 import { randomText } from '../values/random.ts'
 import { removeExports, removeRecords, removeWebhooks } from './cleanup.ts'
@@ -230,7 +231,7 @@ async function outgrow(run: CaseRun, { as, most }: StepOf<'outgrow'>): Promise<v
 
 /** Reads a list page by page. Takes other steps after the first page. */
 async function walk(run: CaseRun, { as, from, most, between = [] }: StepOf<'walk'>): Promise<void> {
-  let to = fill(from, run)
+  let to = fill(inQueryStyle(from, run.collection), run)
   for (let page = 0; page < most; page++) {
     // The case judges what a cursor leads to, also if it is an error.
     const { answer } = await takeRequest(run, {
@@ -242,7 +243,7 @@ async function walk(run: CaseRun, { as, from, most, between = [] }: StepOf<'walk
     const cursor = answer && valueAt(jsonOf(answer), run.profile.names.next)
     if (typeof cursor !== 'string' || cursor === '') return
     const next = new URL(urlOf(run.profile, to))
-    next.searchParams.set('cursor', cursor)
+    next.searchParams.set(parameterOf(run.collection, 'cursor'), cursor)
     to = next.pathname + next.search
     if (page === 0) for (const each of between) await take(run, each)
   }

@@ -5,7 +5,7 @@ import { common, define, defineEach } from '../../case/define.ts'
 import { answerOf, errorsIn, everyAnswerOf, field, finding, noField, short, status } from '../../case/expect.ts'
 import { error, first, list, odd, one, second } from '../../case/names.ts'
 import { applicableWhere, succeeded } from '../../case/preconditions.ts'
-import { collection, ifRequired, mark, pageSize, Reference } from '../../case/references.ts'
+import { collection, ifRequired, mark, pageParameter, pageSize, Reference } from '../../case/references.ts'
 import { body, create, setUp } from '../../case/steps.ts'
 import { type Answer, fieldOf, jsonOf } from '../../client/exchange.ts'
 import { mistakesOf } from '../../profile/profile.ts'
@@ -181,7 +181,7 @@ const validation = common({ remedy: collectAll }).define({
     expect: [
       answerOf(error, (answer, seen) => {
         if (answer.status < 400) throw new NotSetUp(`page=no-such was answered ${answer.status}`)
-        const unnamed = unnamedIn(answer, ['page', seen.fill(pageSize)], seen)
+        const unnamed = unnamedIn(answer, [pageParameter, pageSize].map(seen.fill), seen)
         return unnamed.length === 0 ? undefined : `it says nothing of ${unnamed.join(', ')}`
       }),
     ],

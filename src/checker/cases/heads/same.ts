@@ -200,7 +200,7 @@ const pending = (method: 'HEAD' | 'GET'): Case => ({
   id: `HED-2/${method.toLowerCase()}`,
   title: `${method} of an unfinished export returns 202 with Retry-After`,
   kind: 'changing',
-  needs: ['exports', 'create', 'list', 'marker'],
+  needs: ['exports', 'create', 'list', 'finder'],
   alone: true,
   steps: [create(one), asks, asked.send(method, `${base}/exports/${exporting.json('/job_id')}/content`)],
   expect: [

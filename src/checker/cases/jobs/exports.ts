@@ -84,7 +84,7 @@ function sameAs(format: string, says: string): Case {
     id: `JOB-6/${format}`,
     title: `An export as ${says} holds the records of the list`,
     kind: 'changing',
-    needs: ['create', 'read', 'list', 'marker', 'exports'],
+    needs: ['create', 'read', 'list', 'finder', 'exports'],
     after: ['JOB-6/accepted', 'JOB-6/address'],
     steps: [createMany(three, 3), ...showing, ...exported(format), file.get(content, { headers: { Accept: '*/*' } })],
     expect: [status(file, 200), sameRecords(format)],
@@ -228,7 +228,7 @@ export const exportCases: readonly Case[] = [
     },
     'JOB-6/wrong': {
       title: 'An export of an unknown collection or format is refused',
-      needs: ['create', 'list', 'marker'],
+      needs: ['create', 'list', 'finder'],
       after: ['JOB-6/accepted'],
       steps: [
         { collection: 'never-was', format: 'json' },

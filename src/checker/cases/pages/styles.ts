@@ -31,6 +31,8 @@ import {
 import { caseRecords, collection, mark, members, pageSize, Reference, sizeParameter } from '../../case/references.ts'
 import { body, create, createMany, setUp, simultaneous, walk } from '../../case/steps.ts'
 import { type Answer, jsonOf } from '../../client/exchange.ts'
+import type { CollectionProfile } from '../../profile/profile.ts'
+import { pageNumberOf } from '../../profile/query-style.ts'
 import { valueAt } from '../../values/json.ts'
 
 const [asked, pageStep, page, none] = Reference.named('answered', 'page', 'page', 'none')
@@ -109,13 +111,13 @@ export const sizeCases: readonly Case[] = [
   }),
 ]
 
-const needs = ['create', 'list', 'marker'] as const
+const needs = ['create', 'list', 'finder'] as const
 
 /** The response has these numbers beside its records, under any names. */
-function tells(step: Reference, ...numbers: readonly number[]): Expectation {
+function tells(step: Reference, numbersIn: (collection: CollectionProfile) => readonly number[]): Expectation {
   return answerOf(step, (answer, seen) => {
     const told = numbersBeside(answer, seen)
-    const missing = numbers.filter((number) => !told.some(({ value }) => value === number))
+    const missing = numbersIn(seen.collection).filter((number) => !told.some(({ value }) => value === number))
     if (missing.length === 0) return undefined
     const all = told.map(({ name, value }) => `${name} ${value}`).join(', ') || 'no number at all'
     return `${missing.join(', ')} is not there, only ${all}`
@@ -178,19 +180,19 @@ export const styleCases: readonly Case[] = [
     'PAG-3/page': {
       title: 'A page has its number, its size and the number of pages',
       steps: [createMany(many, 5), setUp(pageStep.get(`${caseRecords}&page=1&${pageSize}=2`))],
-      expect: [tells(pageStep, 1, 2, 3)],
+      expect: [tells(pageStep, (it) => [pageNumberOf(it, 1), 2, 3])],
       remedy: 'Put page, per_page and total_pages beside total_count.',
     },
     'PAG-3/offset': {
       title: 'A page by offset has its offset and its size',
       steps: [createMany(many, 5), setUp(pageStep.get(`${caseRecords}&offset=1&limit=3`))],
-      expect: [tells(pageStep, 1, 3)],
+      expect: [tells(pageStep, () => [1, 3])],
       remedy: 'Put offset and limit beside total_count.',
     },
     'PAG-3/cursor': {
       title: 'A page by cursor has its size',
       steps: [createMany(many, 2), setUp(pageStep.get(`${caseRecords}&limit=4`))],
-      expect: [tells(pageStep, 4)],
+      expect: [tells(pageStep, () => [4])],
       remedy: 'Put limit beside total_count.',
     },
     'PAG-3/ends': {

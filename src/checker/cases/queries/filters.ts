@@ -24,7 +24,7 @@ const [percent, underscore, star, quote, comment] = Reference.named('percent', '
 const [inside, begins, ends, full, without] = Reference.named('inside', 'begins', 'ends', 'full', 'without')
 const [including, some] = Reference.named('with', 'some')
 
-const needs = ['create', 'list', 'marker'] as const
+const needs = ['create', 'list', 'finder'] as const
 const odd = `&=#+%'"\\ü日😀`
 
 /** Another text in the member by which a case finds its records. */

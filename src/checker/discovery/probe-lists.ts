@@ -1,0 +1,209 @@
+/** Finds out how a list can be queried, while a record exists in it: pages, filters, orders, and its own records. */
+import { finderOf, markedMember } from '../case/members.ts'
+import { type CollectionProfile, canCreate } from '../profile/profile.ts'
+import { finderQuery, inForm, type QueryStyle } from '../profile/query-style.ts'
+import { typeOf, uniqueValue } from '../values/generate.ts'
+import { type JsonObject, without } from '../values/json.ts'
+import { randomText } from '../values/random.ts'
+import { findersToTry, ordersToTry, usual } from './query-names.ts'
+import type { Trial, TrialRecord } from './trial.ts'
+
+type Facts = Partial<CollectionProfile>
+
+/** Requests the list with a query. Returns its records, or `undefined` if the query is refused. */
+type ListBy = (query: string) => Promise<readonly JsonObject[] | undefined>
+
+/** How many members of a record are tried. */
+const mostMembers = 6
+
+/**
+ * Pages, filters and orders of a list, as far as its document leaves them open. A parameter counts only if it has an
+ * effect. If a document names parameters, no others are tried.
+ */
+export async function probeLists(trial: Trial, collection: CollectionProfile, { body }: TrialRecord): Promise<Facts> {
+  const documented = trial.parametersOf(collection.name).map(({ name }) => name)
+  const list = listBy(trial, collection)
+  const whole = (await list('')) ?? []
+  const isBare = documented.length === 0
+  const paged = isBare ? await probePages(list, whole) : await probeFirstPage(list, whole, collection)
+  const filtered = isBare ? await probeFilters(list, body) : {}
+  const query: QueryStyle = { ...collection.query, ...paged.query, ...filtered.query }
+  const sorted = collection.sorts.length > 0 ? {} : await probeOrders(list, whole, ordersToTry(documented), collection)
+  return { ...paged, ...filtered, ...sorted, ...styled({ ...query, ...sorted.query }) }
+}
+
+function styled(query: QueryStyle): Facts {
+  return Object.keys(query).length === 0 ? {} : { query }
+}
+
+function listBy(trial: Trial, collection: CollectionProfile): ListBy {
+  return async (query) =>
+    trial.itemsIn(collection.name, await trial.request(collection, 'GET', { suffix: query && `?${query}` }))
+}
+
+/** The parameters for pages, if nothing is known of them. */
+async function probePages(list: ListBy, whole: readonly JsonObject[]): Promise<Facts> {
+  if (whole.length < 2) return { pages: [] }
+  // Not by their identifiers: the records of some servers have none, only links.
+  const textsBy = async (query: string) => (await list(query))?.map((each) => JSON.stringify(each))
+  const size = await firstOf(usual.size, async (name) => (await textsBy(`${name}=1`))?.length === 1)
+  if (size === undefined) return { pages: [] }
+  const second = JSON.stringify(whole[1])
+  // Pages are counted from 0 or from 1.
+  let firstPage = 1
+  const page = await firstOf(usual.page, async (name) => {
+    const [one, two] = [await textsBy(`${name}=1&${size}=1`), await textsBy(`${name}=2&${size}=1`)]
+    if (one?.length !== 1 || one[0] === two?.[0]) return false
+    firstPage = one[0] === second ? 0 : 1
+    return true
+  })
+  const offset = await firstOf(usual.offset, async (name) => (await textsBy(`${name}=1&${size}=1`))?.[0] === second)
+  const query = {
+    ...(page !== undefined && { page, per_page: size, ...(firstPage === 0 && { firstPage: 0 as const }) }),
+    ...(offset !== undefined && { offset, limit: size }),
+  }
+  const differing = Object.entries(query).filter(([own, name]) => own !== name)
+  return {
+    pages: [...(page === undefined ? [] : ['page' as const]), ...(offset === undefined ? [] : ['offset' as const])],
+    query: Object.fromEntries(differing),
+  }
+}
+
+/** Whether documented pages are counted from 0. */
+async function probeFirstPage(
+  list: ListBy,
+  whole: readonly JsonObject[],
+  { pages, query = {} }: CollectionProfile,
+): Promise<Facts> {
+  if (!pages.includes('page') || whole.length < 2) return {}
+  const { page = 'page', per_page: size = 'per_page' } = query
+  const shows = async (number: number, place: number) =>
+    JSON.stringify((await list(`${page}=${number}&${size}=1`))?.[0]) === JSON.stringify(whole[place])
+  return (await shows(0, 0)) && (await shows(1, 1)) ? { query: { firstPage: 0 } } : {}
+}
+
+/** The members by which a list without a document can be filtered. */
+async function probeFilters(list: ListBy, body: JsonObject): Promise<Facts> {
+  const members = Object.entries(body)
+    .filter(([, value]) => typeof value !== 'object')
+    .slice(0, mostMembers)
+  const filtering = async (form: string) => {
+    const found: string[] = []
+    for (const [name, value] of members) {
+      const by = (text: unknown) =>
+        list(`${inForm(form, encodeURIComponent(name))}=${encodeURIComponent(String(text))}`)
+      const hit = await by(value)
+      if (hit === undefined || hit.length === 0 || !hit.every((each) => each[name] === value)) continue
+      const miss = await by(typeof value === 'string' ? `no-such-${randomText()}` : -987654321)
+      if (miss === undefined || miss.length === 0) found.push(name)
+    }
+    return found
+  }
+  const plain = await filtering('{}')
+  if (plain.length > 0) return { filters: plain }
+  const bracketed = await filtering('filter[{}]')
+  return bracketed.length > 0 ? { filters: bracketed, query: { filter: 'filter[{}]' } } : { filters: [] }
+}
+
+/** The form in which a list is sorted, and the members by which it can be. */
+async function probeOrders(
+  list: ListBy,
+  whole: readonly JsonObject[],
+  forms: ReturnType<typeof ordersToTry>,
+  { id, example = {} }: CollectionProfile,
+): Promise<Facts> {
+  const [first = {}] = whole
+  const isDistinct = (name: string) => new Set(whole.map((each) => each[name])).size > 1
+  const members = [id, ...Object.keys(example), ...Object.keys(first)].filter(
+    (name, index, all) => ['string', 'number'].includes(typeof first[name]) && all.indexOf(name) === index,
+  )
+  const distinct = members.filter(isDistinct).toSorted((left, right) => rank(first[left]) - rank(first[right]))
+  const isSorted = async (form: (typeof forms)[number], name: string) => {
+    const [up, down] = [await list(inForm(form.ascending, name)), await list(inForm(form.descending, name))]
+    const [least, most] = [up?.[0]?.[name], down?.[0]?.[name]]
+    return least !== undefined && most !== undefined && isOrdered(least, most)
+  }
+  const [sample] = distinct
+  const form = sample === undefined ? undefined : await firstOf(forms, (each) => isSorted(each, sample))
+  if (form === undefined) return {}
+  const sorts: string[] = []
+  for (const name of distinct.slice(0, mostMembers)) if (await isSorted(form, name)) sorts.push(name)
+  return { sorts, ...(form.ascending !== 'sort={}' && { query: form }) }
+}
+
+/** Numbers first: their order is beyond doubt. */
+function rank(value: unknown): number {
+  return typeof value === 'number' ? 0 : 1
+}
+
+function isOrdered(least: unknown, most: unknown): boolean {
+  return typeof least === 'number' && typeof most === 'number' ? least < most : String(least) !== String(most)
+}
+
+/**
+ * A query that finds the checker's own records among others, if no filter by a marker does: a search for the mark in
+ * their text, or a filter by the record to which they refer.
+ */
+export async function probeFinder(trial: Trial, collection: CollectionProfile, { body }: TrialRecord): Promise<Facts> {
+  if (finderOf(collection) !== undefined) return {}
+  // The record that exists may have been changed.
+  const values = collection.unique.map((name) => [name, uniqueValue(body[name], 0, collection.schemas?.[name])])
+  const sent = { ...body, ...Object.fromEntries(values) }
+  const record = trial.note(collection, await trial.request(collection, 'POST', { body: sent }), sent)
+  if (record === undefined) return {}
+  try {
+    return await finderFor(trial, collection, record)
+  } finally {
+    await trial.remove(record)
+  }
+}
+
+async function finderFor(trial: Trial, collection: CollectionProfile, record: TrialRecord): Promise<Facts> {
+  const list = listBy(trial, collection)
+  const { id, query, references, change } = collection
+  const documented = trial.parametersOf(collection.name)
+  const finds = async (finder: string, hit: string, miss: string, isOwn: (each: JsonObject) => boolean) => {
+    const by = async (value: string) => list(finderQuery(finder, () => value) ?? '')
+    const found = await by(hit)
+    if (!found?.some((each) => String(each[id]) === record.id) || !found.every(isOwn)) return false
+    const missed = await by(miss)
+    return missed === undefined || missed.length === 0
+  }
+  const member = markedMember(collection)
+  if (member !== undefined && String(record.body[member]).includes(trial.mark)) {
+    const texts = documented.filter(
+      ({ name, schema }) =>
+        /^(?:filters?|where)$/i.test(name) || ([undefined, 'string'].includes(typeOf(schema)) && !('enum' in schema)),
+    )
+    const forms = findersToTry(member, documented.length === 0 ? [] : texts.map(({ name }) => name))
+    const isOwn = (each: JsonObject) => JSON.stringify(each).includes(trial.mark)
+    const found =
+      documented.length > 0 && texts.length === 0
+        ? undefined
+        : await firstOf(forms, (form) => finds(form, trial.mark, `checked-${randomText()}`, isOwn))
+    const others = without(change, [member])
+    // A change of the member would hide the record.
+    if (found !== undefined && Object.keys(others).length > 0)
+      return { change: others, query: { ...query, finder: found } }
+  }
+  for (const [reference, other] of Object.entries(references)) {
+    const parent = trial.profile.collections.find(({ name }) => name === other)
+    const isKnown = documented.length === 0 || documented.some(({ name }) => name === reference)
+    const value = record.body[reference]
+    if (parent === undefined || !canCreate(parent) || !isKnown || value === undefined) continue
+    const finder = `${encodeURIComponent(reference)}={${other}}`
+    const isOwn = (each: JsonObject) => String(each[reference]) === String(value)
+    const absent = typeof value === 'number' ? '987654321' : `no-such-${randomText()}`
+    if (await finds(finder, String(value), absent, isOwn)) return { query: { ...query, finder } }
+  }
+  return {}
+}
+
+/** The first element that passes, tried one after the other. */
+async function firstOf<Element>(
+  all: readonly Element[],
+  passes: (element: Element) => Promise<boolean>,
+): Promise<Element | undefined> {
+  for (const each of all) if (await passes(each)) return each
+  return undefined
+}

@@ -1,0 +1,108 @@
+/**
+ * How a server's lists are queried. Cases write the query parameters of this project's interface (`?page=2&per_page=5`,
+ * `?sort=-name`, `?name=x`). Other servers have other names and forms for the same, and this file translates to them.
+ */
+
+const names = ['page', 'per_page', 'offset', 'limit', 'cursor', 'fields', 'q'] as const
+
+/** A query parameter of lists that may have another name. */
+export type ParameterName = (typeof names)[number]
+
+/** What differs from the interface that cases know. In forms, `{}` stands for the name of a member. */
+export interface QueryStyle extends Readonly<Partial<Record<ParameterName, string>>> {
+  /** The number of the first page, if it is not 1. */
+  readonly firstPage?: 0 | 1
+  /** Form of the name of a filter: `filter[{}]`. */
+  readonly filter?: string
+  /** Forms of queries that sort: `ordering={}` and `ordering=-{}`. */
+  readonly ascending?: string
+  readonly descending?: string
+  /**
+   * Query that finds the records of a case: `q={mark}`, with the text by which the checker recognizes them; or
+   * `team_id={teams}`, with the identifier of the record of another collection to which they refer.
+   */
+  readonly finder?: string
+}
+
+const text = { type: 'string', minLength: 1 }
+const form = { type: 'string', pattern: '\\{\\}' }
+
+/** The JSON Schema of a query style in a profile file. */
+export const queryStyleSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    ...Object.fromEntries(names.map((name) => [name, text])),
+    ...{ firstPage: { enum: [0, 1] }, filter: form, ascending: form, descending: form },
+    finder: { type: 'string', pattern: '=.*\\{[\\w-]+\\}' },
+  },
+}
+
+interface Styled {
+  readonly query?: QueryStyle | undefined
+}
+
+/** The name of a parameter. */
+export function parameterOf({ query = {} }: Styled, name: ParameterName): string {
+  return query[name] ?? name
+}
+
+/** The parameter for the size of a page: that of pages by number, if there are such. */
+export function sizeOf(collection: Styled & { readonly pages: readonly string[] }): string {
+  return parameterOf(collection, collection.pages.includes('page') ? 'per_page' : 'limit')
+}
+
+/** The number that a server gives to a page that is counted from 1. */
+export function pageNumberOf({ query: { firstPage = 1 } = {} }: Styled, page: number): number {
+  return page - 1 + firstPage
+}
+
+const anyParameter = new RegExp(`(?<=[?&])(${names.join('|')}|sort)=([^&]*)`, 'g')
+const memberFilter = /(?<=[?&])(«member:[a-z-]+»)(?=[=%])/g
+
+/**
+ * Translates an address that a case wrote, before its references are replaced: what a server wrote itself, such as the
+ * link to the next page, stays as it is.
+ */
+export function inQueryStyle(to: string, collection: Styled): string {
+  const { query } = collection
+  if (query === undefined || !to.includes('«')) return to
+  const { filter = '{}' } = query
+  return to
+    .replace(memberFilter, (name) => inForm(filter, name))
+    .replace(anyParameter, (_, name: ParameterName | 'sort', value: string) => {
+      if (name === 'sort') return sortedBy(value, query)
+      const isPage = name === 'page' && /^-?\d{1,9}$/.test(value)
+      return `${parameterOf(collection, name)}=${isPage ? pageNumberOf(collection, Number(value)) : value}`
+    })
+}
+
+/** `-price,name` in the forms of a server. */
+function sortedBy(value: string, { ascending = 'sort={}', descending = 'sort=-{}' }: QueryStyle): string {
+  const isJoined = ascending.endsWith('={}') && descending.endsWith('={}'.replace('=', '=-'))
+  if (isJoined) return inForm(ascending, value)
+  return value
+    .split(',')
+    .map((each) => (each.startsWith('-') ? inForm(descending, each.slice(1)) : inForm(ascending, each)))
+    .join('&')
+}
+
+/** A form with a name in it. */
+export function inForm(form: string, name: string): string {
+  return form.replaceAll('{}', () => name)
+}
+
+/**
+ * The query that finds the records of a case.
+ *
+ * @param valueFor the value for a name in braces
+ */
+export function finderQuery(finder: string, valueFor: (name: string) => string | undefined): string | undefined {
+  let isKnown = true
+  const query = finder.replace(/\{([\w-]+)\}/g, (_, name: string) => {
+    const value = valueFor(name)
+    isKnown &&= value !== undefined
+    return encodeURIComponent(value ?? '')
+  })
+  return isKnown ? query : undefined
+}
