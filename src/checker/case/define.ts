@@ -86,6 +86,7 @@ const byText: readonly (readonly [pattern: RegExp, need: Need])[] = [
     .filter((kind) => kind !== 'distinct' && kind !== 'child')
     .map((kind) => [new RegExp(`«(?:member|less|more):${kind}»`), kind] as const),
   [/«mine»/, 'finder'],
+  [/«shown»/, 'shown'],
   [/«nested»/, 'nested'],
   [/«parents»|«parent\|/, 'parent'],
   [/«key»|«altered»/, 'key'],

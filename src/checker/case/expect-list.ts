@@ -3,11 +3,17 @@ import { type Answer, type Exchange, jsonOf, linksOf } from '../client/exchange.
 import { valueAt } from '../values/json.ts'
 import type { Expectation, Observations } from './case.ts'
 import { answerOf, everyAnswerOf, finding, itemsOf, short, totalOf } from './expect.ts'
-import type { Reference } from './references.ts'
+import { mark, type Reference } from './references.ts'
 
 /** The identifiers in a list; `undefined` if the value is no list. */
 export function idsOf(answer: Answer | undefined, seen: Observations): string[] | undefined {
   return itemsOf(answer, seen)?.map((item) => String(item?.[seen.collection.id]))
+}
+
+/** The records of a list that have the mark of the case. */
+export function ownItems(answer: Answer | undefined, seen: Observations): readonly Item[] | undefined {
+  const text = seen.fill(mark)
+  return itemsOf(answer, seen)?.filter((each) => JSON.stringify(each).includes(text))
 }
 
 /** A list holds exactly these records, in whichever order; the name of a step that made several is that of all. */

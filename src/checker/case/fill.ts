@@ -8,7 +8,7 @@ import { altered } from '../client/credentials.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf, linksOf } from '../client/exchange.ts'
 import { messagesIn } from '../client/stream-messages.ts'
 import { basePath, type CollectionProfile, versionsIn } from '../profile/profile.ts'
-import { finderQuery, parameterOf } from '../profile/query-style.ts'
+import { finderQuery, parameterOf, smallestPage, wholeQuery } from '../profile/query-style.ts'
 import { memberPointer, valueAt } from '../values/json.ts'
 import { type CaseState, type CreatedRecord, NotApplicable, NotSetUp } from './case.ts'
 import { finderOf, type MemberKind, memberOf, nestingOf, parentOf, twoValuesOf } from './members.ts'
@@ -29,13 +29,12 @@ const ofCase = {
   absent: (known) => choosableIdentifier(known),
   mark: ({ mark }, detail) => textVariant(mark, detail),
   word: ({ mark }, detail) => textVariant(wordOf(mark), detail),
-  mine: (known) => {
-    const finder = finderOf(known.collection)
-    return finder && finderQuery(finder, (name) => (name === 'mark' ? known.mark : madeBy(known, `parent ${name}`)?.id))
-  },
+  mine: (known) => queryOfCase(known),
+  shown: (known) => (finderOf(known.collection) === undefined ? wholeQuery(known.collection) : queryOfCase(known)),
   any: () => '*',
   size: ({ collection }) =>
     parameterOf(collection, collection.pages.some((style) => style !== 'page') ? 'limit' : 'per_page'),
+  smallest: ({ collection }) => smallestPage(collection),
   'page-size': ({ collection }) => parameterOf(collection, 'per_page'),
   page: ({ collection }) => parameterOf(collection, 'page'),
   member: ({ collection }, kind) => memberOf(collection, kind as MemberKind),
@@ -53,6 +52,12 @@ const ofCase = {
   origin: ({ profile }) => profile.origin,
   format: ({ profile }) => profile.exports?.[0],
 } satisfies Record<string, (known: CaseState, detail: string) => unknown>
+
+/** The query that finds the records of a case. */
+function queryOfCase(known: CaseState): string | undefined {
+  const finder = finderOf(known.collection)
+  return finder && finderQuery(finder, (name) => (name === 'mark' ? known.mark : madeBy(known, `parent ${name}`)?.id))
+}
 
 /** The name of a value that belongs to a case as a whole. */
 export type ValueOfCase = keyof typeof ofCase

@@ -8,7 +8,7 @@ import {
   type Profile,
   versionsIn,
 } from '../profile/profile.ts'
-import { finderOf, type MemberKind, memberOf, nestingOf, objectMemberOf, parentOf } from './members.ts'
+import { finderOf, type MemberKind, markedMember, memberOf, nestingOf, objectMemberOf, parentOf } from './members.ts'
 
 /** Which callers a run has. */
 export interface Callers {
@@ -89,6 +89,7 @@ export const collectionNeeds = {
     },
     'has a filter by which the checker finds its own records',
   ],
+  shown: [(it) => can('list')(it) && markedMember(it) !== undefined, 'has a text for the mark of the checker'],
   search: [({ search }) => search !== undefined, 'can be searched'],
   sort: [({ sorts }) => sorts.length > 0, 'can be sorted'],
   filter: [({ filters }) => filters.length > 0, 'can be filtered'],

@@ -3,12 +3,24 @@
  * refused shows something only if the same request without its fault succeeds.
  */
 import type { CollectionProfile } from '../profile/profile.ts'
+import { smallestPage } from '../profile/query-style.ts'
 import { type JsonObject, objectOf } from '../values/json.ts'
 import { type Case, type Expectation, NotApplicable, NotSetUp } from './case.ts'
 import { itemsOf, short } from './expect.ts'
+import { listed } from './expect-records.ts'
 import { list, one, patch, put, read } from './names.ts'
 import type { Need } from './needs.ts'
-import { collection, idMember, ifRequired, members, pageSize, Reference, sizeParameter } from './references.ts'
+import {
+  collection,
+  idMember,
+  ifRequired,
+  listWithCase,
+  members,
+  pageSize,
+  Reference,
+  sizeParameter,
+  smallestSize,
+} from './references.ts'
 import { asNobody, body, create } from './steps.ts'
 
 /** Shows whether a collection has what cases need: `expect` throws if it does not. */
@@ -65,17 +77,27 @@ function hasFewerMembers(found: readonly JsonObject[], compared: readonly JsonOb
   return found.length > 0 && few < all
 }
 
-/** A page of size 1 has one record. Lists with one record show nothing; and records of others come and go. */
-const isSizeFollowed =
-  (parameter: string): Expectation =>
-  (seen) => {
+/** A new record is in the list. The lists of some servers have it on their last page. */
+const showsOwn: Expectation = (seen) => {
+  if (seen.ids(one).every((id) => listed(seen.of(list).answer, seen, id) !== undefined)) return undefined
+  throw new NotApplicable(`a new record of ${seen.collection.name} is not on the first page of their list`)
+}
+
+/**
+ * The smallest page has as many records as it should. Lists that are as short show nothing, and that a page is shorter
+ * shows nothing either: records come and go.
+ */
+function isSizeFollowed(parameter: string, sizeIn: (it: CollectionProfile) => number): Expectation {
+  return (seen) => {
+    const size = sizeIn(seen.collection)
     const [whole, smaller] = [list, part].map((step) => {
       const { answer } = seen.of(step)
       return answer?.status === 200 ? itemsOf(answer, seen)?.length : undefined
     })
-    if (whole === undefined || smaller === undefined || whole < 2 || smaller === 1) return undefined
+    if (whole === undefined || smaller === undefined || whole <= size || smaller === size) return undefined
     throw new NotApplicable(`the parameter ${seen.fill(parameter)} has no effect`)
   }
+}
 
 /** The request succeeds. */
 export const proofs: Partial<Readonly<Record<Need, Proof>>> = {
@@ -96,13 +118,14 @@ export const proofs: Partial<Readonly<Record<Need, Proof>>> = {
     steps: [create(one), list.get(collection), part.get(`${collection}?fields=${idMember}`)],
     expect: [differ(part, list, hasFewerMembers, 'the parameter fields has no effect')],
   },
+  shown: { steps: [create(one), list.get(listWithCase)], expect: [works(list, 'GET of a list'), hasItems, showsOwn] },
   paged: {
-    steps: [list.get(collection), part.get(`${collection}?${sizeParameter}=1`)],
-    expect: [works(list, 'GET of a list'), hasItems, isSizeFollowed(sizeParameter)],
+    steps: [list.get(collection), part.get(`${collection}?${sizeParameter}=${smallestSize}`)],
+    expect: [works(list, 'GET of a list'), hasItems, isSizeFollowed(sizeParameter, smallestPage)],
   },
   numbered: {
     steps: [list.get(collection), part.get(`${collection}?page=1&${pageSize}=1`)],
-    expect: [works(list, 'GET of a list'), hasItems, isSizeFollowed(pageSize)],
+    expect: [works(list, 'GET of a list'), hasItems, isSizeFollowed(pageSize, () => 1)],
   },
   protected: {
     steps: [list.get(collection, asNobody)],

@@ -169,6 +169,12 @@ export const caseFilter = value('mine')
 /** The list of exactly the records that the case created. */
 export const caseRecords = `${collection}?${caseFilter}`
 
+/**
+ * A list that shows at least the records that the case created: without a query that finds exactly these, as much of
+ * the whole list as fits on a page, the newest records first if it can be sorted.
+ */
+export const listWithCase = `${collection}?${value('shown')}`
+
 /** A word that occurs only in this case's records. */
 export const word = value('word')
 
@@ -192,6 +198,9 @@ export const changedValue = value('changed')
 /** Two valid values of such a member: the first sorts before the second. */
 export const lesser = byKind((kind) => value('less', kind))
 export const greater = byKind((kind) => value('more', kind))
+
+/** The size of the smallest page. */
+export const smallestSize = value('smallest')
 
 /** The parameter for the size of a page, and the one of pages by number. */
 export const sizeParameter = value('size')

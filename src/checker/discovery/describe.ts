@@ -5,6 +5,7 @@
 
 import { isSequential } from '../case/fill.ts'
 import type { CollectionProfile } from '../profile/profile.ts'
+import { type QueryStyle, sizeOf } from '../profile/query-style.ts'
 import { generate, invalidValue, isUnmade, listOf, otherValue, type Schema, typeOf } from '../values/generate.ts'
 import { isObject, type JsonObject, objectOf } from '../values/json.ts'
 import type { Candidate } from './openapi.ts'
@@ -30,6 +31,7 @@ export function describeCollection(
   const unique = uniqueMembers(schemas, example)
   const { pages, query: style } = documentedPages(query.map((each) => each.name))
   const { filterable, form } = filtersIn(query, [...shown, ...members], Object.values(style).map(String))
+  const queryStyle = { ...style, ...sizesIn(query, { pages, query: style }), ...form }
   const marker = markerOf(schemas, filterable, unique, references)
   // Filters other than the marker might select records that are not the checker's.
   const isSafe = marker !== undefined && deletionFilters.includes(marker)
@@ -70,7 +72,7 @@ export function describeCollection(
     ),
     deletion: keepsDeleted(candidate) ? 'soft' : 'hard',
     pages,
-    ...(Object.keys({ ...style, ...form }).length > 0 && { query: { ...style, ...form } }),
+    ...(Object.keys(queryStyle).length > 0 && { query: queryStyle }),
     conditional: candidate.isConditional,
     ...(deletionAnswers.length > 0 && { deletionAnswers }),
     owner: ownerMember(candidate, id),
@@ -81,6 +83,17 @@ export function describeCollection(
       `collections.${name}.example.${member}`,
   )
   return { collection, notices: operations.includes('create') ? notices : [] }
+}
+
+/** The sizes that pages may have, as far as they are narrower than 1 to 100. */
+function sizesIn(query: Candidate['query'], styled: Pick<CollectionProfile, 'pages' | 'query'>): QueryStyle {
+  const { schema = {} } = query.find(({ name }) => name === sizeOf(styled)) ?? {}
+  const sizes = listOf(schema['enum'])
+    .map(Number)
+    .filter((each) => each > 0)
+  const least = sizes.length > 0 ? Math.min(...sizes) : Number(schema['minimum'] ?? 1)
+  const most = sizes.length > 0 ? Math.max(...sizes) : Number(schema['maximum'] ?? 100)
+  return { ...(least > 1 && { least }), ...(most > 0 && most < 100 && { most }) }
 }
 
 /** The members by which lists can be filtered: `name=x`, or `filter[name]=x` if no other filter is documented. */

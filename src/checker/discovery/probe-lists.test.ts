@@ -56,7 +56,7 @@ test('the form in which a list is sorted is found by the order of its records', 
   const collection = await tried(context, (all, query) => {
     const [, member, sign] = /^(\w+),(asc|desc)$/.exec(query.get('sort') ?? '') ?? []
     if (member === undefined) return all
-    const sorted = all.toSorted((left, right) => (String(left[member]) < String(right[member]) ? -1 : 1))
+    const sorted = all.toSorted((left, right) => ((left[member] as number) < (right[member] as number) ? -1 : 1))
     return sign === 'asc' ? sorted : sorted.toReversed()
   })
   assert.deepEqual(collection.query, { ascending: 'sort={},asc', descending: 'sort={},desc' })

@@ -1,7 +1,7 @@
 /** Finds out how a list can be queried, while a record exists in it: pages, filters, orders, and its own records. */
 import { finderOf, markedMember } from '../case/members.ts'
 import { type CollectionProfile, canCreate } from '../profile/profile.ts'
-import { finderQuery, inForm, type QueryStyle } from '../profile/query-style.ts'
+import { finderQuery, inForm, type QueryStyle, sizeOf } from '../profile/query-style.ts'
 import { typeOf, uniqueValue } from '../values/generate.ts'
 import { type JsonObject, without } from '../values/json.ts'
 import { randomText } from '../values/random.ts'
@@ -27,7 +27,8 @@ export async function probeLists(trial: Trial, collection: CollectionProfile, { 
   const isBare = documented.length === 0
   const paged = isBare ? await probePages(list, whole) : await probeFirstPage(list, whole, collection)
   const filtered = isBare ? await probeFilters(list, body) : {}
-  const query: QueryStyle = { ...collection.query, ...paged.query, ...filtered.query }
+  const most = await probeLargestPage(list, { ...collection, ...paged, query: { ...collection.query, ...paged.query } })
+  const query: QueryStyle = { ...collection.query, ...paged.query, ...most, ...filtered.query }
   const sorted = collection.sorts.length > 0 ? {} : await probeOrders(list, whole, ordersToTry(documented), collection)
   return { ...paged, ...filtered, ...sorted, ...styled({ ...query, ...sorted.query }) }
 }
@@ -67,6 +68,15 @@ async function probePages(list: ListBy, whole: readonly JsonObject[]): Promise<F
     pages: [...(page === undefined ? [] : ['page' as const]), ...(offset === undefined ? [] : ['offset' as const])],
     query: Object.fromEntries(differing),
   }
+}
+
+/** The size of the largest page, if a page of 100 is refused. */
+async function probeLargestPage(list: ListBy, collection: CollectionProfile): Promise<QueryStyle> {
+  if (collection.pages.length === 0 || collection.query?.most !== undefined) return {}
+  const most = await firstOf([100, 50, 25, 20, 10], async (size) => {
+    return (await list(`${sizeOf(collection)}=${size}`)) !== undefined
+  })
+  return most === undefined || most === 100 ? {} : { most }
 }
 
 /** Whether documented pages are counted from 0. */
@@ -120,8 +130,11 @@ async function probeOrders(
   const distinct = members.filter(isDistinct).toSorted((left, right) => rank(first[left]) - rank(first[right]))
   const isSorted = async (form: (typeof forms)[number], name: string) => {
     const [up, down] = [await list(inForm(form.ascending, name)), await list(inForm(form.descending, name))]
-    const [least, most] = [up?.[0]?.[name], down?.[0]?.[name]]
-    return least !== undefined && most !== undefined && isOrdered(least, most)
+    const [rising, falling] = [up ?? [], down ?? []].map((each) => each.map((item) => item[name])) as [
+      unknown[],
+      unknown[],
+    ]
+    return isRising(rising) && isRising(falling.toReversed())
   }
   const [sample] = distinct
   const form = sample === undefined ? undefined : await firstOf(forms, (each) => isSorted(each, sample))
@@ -136,8 +149,21 @@ function rank(value: unknown): number {
   return typeof value === 'number' ? 0 : 1
 }
 
-function isOrdered(least: unknown, most: unknown): boolean {
-  return typeof least === 'number' && typeof most === 'number' ? least < most : String(least) !== String(most)
+/** Whether values rise, some of them at least, by one of the usual orders of texts. Empty values may be at either end. */
+function isRising(all: readonly unknown[]): boolean {
+  const values = all.filter((each) => each !== null && each !== undefined) as (string | number)[]
+  const orders = [
+    (left: string | number, right: string | number) => (left < right ? -1 : left > right ? 1 : 0),
+    (left: string | number, right: string | number) => String(left).localeCompare(String(right)),
+  ]
+  return (
+    new Set(values).size > 1 &&
+    orders
+      .slice(0, typeof values[0] === 'number' ? 1 : 2)
+      .some((order) =>
+        values.every((each, index) => index === 0 || order(values[index - 1] as string | number, each) <= 0),
+      )
+  )
 }
 
 /**

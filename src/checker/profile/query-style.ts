@@ -10,6 +10,9 @@ export type ParameterName = (typeof names)[number]
 
 /** What differs from the interface that cases know. In forms, `{}` stands for the name of a member. */
 export interface QueryStyle extends Readonly<Partial<Record<ParameterName, string>>> {
+  /** The sizes of the smallest and the largest page, if they are not 1 and at least 100. */
+  readonly least?: number
+  readonly most?: number
   /** The number of the first page, if it is not 1. */
   readonly firstPage?: 0 | 1
   /** Form of the name of a filter: `filter[{}]`. */
@@ -25,6 +28,7 @@ export interface QueryStyle extends Readonly<Partial<Record<ParameterName, strin
 }
 
 const text = { type: 'string', minLength: 1 }
+const size = { type: 'integer', minimum: 1 }
 const form = { type: 'string', pattern: '\\{\\}' }
 
 /** The JSON Schema of a query style in a profile file. */
@@ -33,7 +37,14 @@ export const queryStyleSchema = {
   additionalProperties: false,
   properties: {
     ...Object.fromEntries(names.map((name) => [name, text])),
-    ...{ firstPage: { enum: [0, 1] }, filter: form, ascending: form, descending: form },
+    ...{
+      least: size,
+      most: size,
+      firstPage: { enum: [0, 1] },
+      filter: form,
+      ascending: form,
+      descending: form,
+    },
     finder: { type: 'string', pattern: '=.*\\{[\\w-]+\\}' },
   },
 }
@@ -50,6 +61,27 @@ export function parameterOf({ query = {} }: Styled, name: ParameterName): string
 /** The parameter for the size of a page: that of pages by number, if there are such. */
 export function sizeOf(collection: Styled & { readonly pages: readonly string[] }): string {
   return parameterOf(collection, collection.pages.includes('page') ? 'per_page' : 'limit')
+}
+
+/** The size of the smallest page. */
+export function smallestPage({ query: { least = 1 } = {} }: Styled): number {
+  return least
+}
+
+/** The size of a page that shows as much as possible. */
+export function largestPage({ query: { most = 100 } = {} }: Styled): number {
+  return Math.min(100, most)
+}
+
+/** The query that shows as much of a list as fits on a page, the newest records first if it can be sorted. */
+export function wholeQuery(
+  collection: Styled & { readonly pages: readonly string[]; readonly sorts: readonly string[]; readonly id: string },
+): string {
+  const { pages, sorts, id, query = {} } = collection
+  return [
+    ...(pages.length > 0 ? [`${sizeOf(collection)}=${largestPage(collection)}`] : []),
+    ...(sorts.includes(id) ? [sortedBy(`-${id}`, query)] : []),
+  ].join('&')
 }
 
 /** The number that a server gives to a page that is counted from 1. */

@@ -170,7 +170,7 @@ function hints(causes: readonly Cause[], { paint }: Show): string[] {
     '',
     ...(first === undefined
       ? []
-      : [paint('dim', `--details ${first.lead.id} shows its requests; --details all shows everything.`)]),
+      : [paint('dim', `--details ${first.lead.id} shows its requests; --details all everything.`)]),
     paint('dim', '--format html --output report.html writes a page with all cases.'),
   ]
 }

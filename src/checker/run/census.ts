@@ -7,7 +7,7 @@ import { finderOf } from '../case/members.ts'
 import { type Requester, request } from '../client/client.ts'
 import { type Answer, isSuccess, jsonOf, linksOf } from '../client/exchange.ts'
 import { basePath, type CollectionProfile, type Profile, profileFor, urlOf } from '../profile/profile.ts'
-import { finderQuery, pageNumberOf, parameterOf, sizeOf } from '../profile/query-style.ts'
+import { finderQuery, largestPage, pageNumberOf, parameterOf, sizeOf } from '../profile/query-style.ts'
 import { isObject, type JsonObject, memberPointer, valueAt } from '../values/json.ts'
 import { removeRecords } from './cleanup.ts'
 import { type RunContext, requesterFor } from './context.ts'
@@ -47,7 +47,7 @@ export async function countRecords(
   const start = new URL(profile.base + collection.path)
   start.search = query
   let isPaged = collection.pages.length > 0
-  if (isPaged) start.searchParams.set(sizeOf(collection), '100')
+  if (isPaged) start.searchParams.set(sizeOf(collection), String(largestPage(collection)))
   const records = new Map<string, JsonObject>()
   let total: number | undefined
   let url: string | undefined = start.href

@@ -80,7 +80,9 @@ function sendOnce(run: CaseRun, { as, request }: Ask, atOnce: boolean): Promise<
     .filter(([, value]) => value !== ifRequired.headers['If-Match'] || run.collection.conditional)
     .map(([name, value]) => [fill(name, run), fill(value, run)] as const)
   const has = (name: string) => own.some(([each]) => each.toLowerCase() === name)
-  const url = urlOf(run.profile, fill(inQueryStyle(to, run.collection), run))
+  // A list without a query of its own leaves an empty one.
+  const address = fill(inQueryStyle(to, run.collection), run).replace(/\?(?:&|$)/, (end) => (end === '?&' ? '?' : ''))
+  const url = urlOf(run.profile, address)
   const fields: Fields = [
     ...(has('authorization') || !isTrusted(run.profile, url) ? [] : run.credentials[caller]),
     ...own,

@@ -73,17 +73,32 @@ export const sizeFaults: readonly Fault[] = [
   },
   {
     breaks: 'PAG-2/page',
-    says: 'A page leaves out its last record where there is a next.',
+    says: 'A page of a filtered list leaves out its last record where there is a next.',
     plant: showing((list, parameters) => {
       const { page, total_pages } = list.pagination
-      if (page !== undefined && Number(page) < Number(total_pages) && !parameters.has('sort')) list.data.pop()
+      const isFiltered = parameters.has('name') && !parameters.has('sort')
+      if (isFiltered && page !== undefined && Number(page) < Number(total_pages)) list.data.pop()
+    }),
+  },
+  {
+    breaks: 'PAG-2/page-joined',
+    says: 'A page begins one record too late.',
+    plant: showing((list, parameters) => {
+      if (Number(parameters.get('page')) === 2 && !parameters.has('name')) list.data.shift()
+    }),
+  },
+  {
+    breaks: 'PAG-2/offset-joined',
+    says: 'A page by offset begins one record too late.',
+    plant: showing((list, parameters) => {
+      if (Number(parameters.get('offset')) === 2 && !parameters.has('name')) list.data.shift()
     }),
   },
   {
     breaks: 'PAG-2/offset',
-    says: 'An offset counts from one.',
-    plant: showing((list) => {
-      if (Number(list.pagination['offset']) > 0) list.data.shift()
+    says: 'An offset in a filtered list counts from one.',
+    plant: showing((list, parameters) => {
+      if (Number(list.pagination['offset']) > 0 && parameters.has('name')) list.data.shift()
     }),
   },
   {

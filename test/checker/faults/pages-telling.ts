@@ -65,10 +65,17 @@ export const tellingFaults: readonly Fault[] = [
     }),
   },
   {
+    breaks: 'PAG-4/sizes',
+    says: 'The total of the smallest page is its own size.',
+    plant: showing((list, parameters) => {
+      if (parameters.get('limit') === '1' && !parameters.has('name')) list.pagination['total_count'] = 1
+    }),
+  },
+  {
     breaks: 'PAG-4/none',
-    says: 'It tells no total where there is nothing to count.',
-    plant: showing(({ pagination }) => {
-      if (pagination['total_count'] === 0) pagination['total_count'] = null
+    says: 'It tells no total where a filter finds nothing.',
+    plant: showing(({ pagination }, parameters) => {
+      if (pagination['total_count'] === 0 && parameters.has('name')) pagination['total_count'] = null
     }),
   },
   {

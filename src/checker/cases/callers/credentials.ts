@@ -1,16 +1,18 @@
 /** AUT-1, AUT-2: which requests are authenticated, and which credentials are refused. */
+
 import type { Case } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import { everyStatus, field, finding, itemsOf, noField, refused, sameBody, status, unless } from '../../case/expect.ts'
+import { everyStatus, field, finding, noField, refused, sameBody, status, unless } from '../../case/expect.ts'
+import { ownItems } from '../../case/expect-list.ts'
 import { after, before, both, changed, list, listings, one, read, refusal, removed } from '../../case/names.ts'
 import {
   alteredKey,
-  caseRecords,
   collection,
   credentialFields,
   host,
   ifRequired,
   key,
+  listWithCase,
   Reference,
 } from '../../case/references.ts'
 import { asNobody, body, create, setUp } from '../../case/steps.ts'
@@ -80,14 +82,14 @@ export const authentication: readonly Case[] = [
       after: ['AUT-1/creation'],
       steps: [
         create(one),
-        setUp(before.get(caseRecords)),
+        setUp(before.get(listWithCase)),
         created.post(collection, body.example, asNobody),
-        setUp(list.get(caseRecords)),
+        setUp(list.get(listWithCase)),
       ],
       expect: [
         refused(created),
         (seen) => {
-          const [expected, count] = [before, list].map((step) => itemsOf(seen.of(step).answer, seen)?.length)
+          const [expected, count] = [before, list].map((step) => ownItems(seen.of(step).answer, seen)?.length)
           if (expected === 0) return finding(seen.of(before), 'body', 'the created record is not in the list')
           if (expected === count) return undefined
           const message = `${count} records in place of ${expected}`

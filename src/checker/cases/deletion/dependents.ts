@@ -5,7 +5,7 @@ import { answerOf, finding, itemsOf, member, sameBody, short, status } from '../
 import { deleted, isExactly, recordOf, recordSent, shows } from '../../case/expect-records.ts'
 import { after, before, first, gone, made, one, three, two } from '../../case/names.ts'
 import { answered, applicableIf, readyIf, succeeded } from '../../case/preconditions.ts'
-import { caseRecords, collection, members, parent, Reference } from '../../case/references.ts'
+import { caseRecords, collection, listWithCase, members, parent, Reference } from '../../case/references.ts'
 import { body, create, createMany, deleteRecord, settled, setUp, together } from '../../case/steps.ts'
 import { jsonOf } from '../../client/exchange.ts'
 import { objectOf } from '../../values/json.ts'
@@ -102,7 +102,7 @@ export const dependentCases = common({
       ),
       settled(gone),
       parent.get(parent),
-      children.get(caseRecords),
+      children.get(listWithCase),
     ],
     expect: [
       status(children, 200),
@@ -153,11 +153,11 @@ export const dependentCases = common({
     after: ['DEL-5/no-dangling', 'DEL-1/list'],
     steps: [
       createMany(three, 3),
-      setUp(before.get(caseRecords)),
+      setUp(before.get(listWithCase)),
       ...deleteParent,
       child.get(three.at(0)),
       dependentIsDeleted,
-      after.get(caseRecords),
+      after.get(listWithCase),
     ],
     expect: [
       shows(before, [three.at(0), three.at(1), three.at(2)]),

@@ -1,4 +1,5 @@
 /** DEL-1 to DEL-3, DEL-8: deleted records, and the responses to deletions. */
+
 import { common } from '../../case/define.ts'
 import {
   answerOf,
@@ -12,6 +13,7 @@ import {
   status,
   unless,
 } from '../../case/expect.ts'
+import { ownItems } from '../../case/expect-list.ts'
 import { asMade, deleted, isListed, listed, recordOf, shows } from '../../case/expect-records.ts'
 import {
   after,
@@ -31,7 +33,7 @@ import {
   two,
 } from '../../case/names.ts'
 import { answered, applicableIf, applicableWhere, readyIf } from '../../case/preconditions.ts'
-import { caseRecords, collection, nestedList, Reference } from '../../case/references.ts'
+import { caseRecords, collection, listWithCase, nestedList, Reference } from '../../case/references.ts'
 import {
   body,
   create,
@@ -77,13 +79,13 @@ export const goneCases = common({ needs: ['read'] }).define({
     title: 'Lists exclude a deleted record and keep the others',
     steps: [
       createMany(two, 2),
-      setUp(before.get(caseRecords)),
+      setUp(before.get(listWithCase)),
       readyIf(
-        (seen) => itemsOf(seen.of(before).answer, seen)?.length === 2,
+        (seen) => ownItems(seen.of(before).answer, seen)?.length === 2,
         'the list did not show what had been made',
       ),
       ...deleteRecord(gone, two.at(0)),
-      after.get(caseRecords),
+      after.get(listWithCase),
     ],
     expect: [shows(before, [two.at(0), two.at(1)]), shows(after, [two.at(1)], [two.at(0)])],
     remedy: 'Leave deleted records out of every list that does not ask for them: "where deleted_at is null".',
@@ -132,9 +134,9 @@ export const goneCases = common({ needs: ['read'] }).define({
     needs: ['hard'],
     steps: [
       create(one),
-      setUp(before.get(caseRecords)),
+      setUp(before.get(listWithCase)),
       ...deleteRecord(gone, one),
-      after.get(`${caseRecords}&include_deleted=true`),
+      after.get(`${listWithCase}&include_deleted=true`),
       // Some servers do not support include_deleted.
       applicableIf((seen) => seen.of(after).answer?.status !== 400, 'there is no asking for deleted records'),
     ],

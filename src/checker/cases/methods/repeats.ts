@@ -1,11 +1,13 @@
 /** MET-8 to MET-10: Prefer, Idempotency-Key and QUERY. */
+
 import type { Ask, Expectation } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { answerOf, done, field, finding, itemsOf, noBody, sameBody, status, unless } from '../../case/expect.ts'
+import { ownItems } from '../../case/expect-list.ts'
 import { listed, madeBy, theRecord } from '../../case/expect-records.ts'
 import { again, all, before, first, list, made, one, other, patch } from '../../case/names.ts'
 import { applicableWhere } from '../../case/preconditions.ts'
-import { caseRecords, collection, ifRequired, mark, members, Reference } from '../../case/references.ts'
+import { collection, ifRequired, listWithCase, mark, members, Reference } from '../../case/references.ts'
 import { body, create, setUp, together } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
 
@@ -148,9 +150,9 @@ export const repeats = common({ after: ['MET-9/replay'], prepare: [create(other)
   'MET-9/at-once': {
     title: 'Five concurrent POSTs with one Idempotency-Key create one record',
     steps: [
-      setUp(before.get(caseRecords)),
+      setUp(before.get(listWithCase)),
       together(repeated(5, all.post(collection, body.example, { headers: key }))),
-      list.get(caseRecords),
+      list.get(listWithCase),
     ],
     expect: [
       (seen) => {
@@ -166,7 +168,7 @@ export const repeats = common({ after: ['MET-9/replay'], prepare: [create(other)
       },
       applicableWhere((seen) => itemsOf(seen.of(list).answer, seen) !== undefined, 'there is no list'),
       (seen) => {
-        const [existing = 0, count = 0] = [before, list].map((step) => itemsOf(seen.of(step).answer, seen)?.length)
+        const [existing = 0, count = 0] = [before, list].map((step) => ownItems(seen.of(step).answer, seen)?.length)
         if (count === existing + 1) return undefined
         return finding(seen.of(list), 'body', `${count} records in place of ${existing + 1}`)
       },

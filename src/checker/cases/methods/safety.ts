@@ -1,10 +1,12 @@
 /** MET-1, MET-5 to MET-7: safe methods, DELETE of one record, unsupported methods and absent records. */
+
 import type { Expectation, Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import { elementsOf, field, finding, itemsOf, sameBody, status, totalOf } from '../../case/expect.ts'
+import { elementsOf, field, finding, sameBody, status } from '../../case/expect.ts'
+import { ownItems } from '../../case/expect-list.ts'
 import { after, before, gone, odd, one, other, patch, put } from '../../case/names.ts'
 import { answered, applicableWhere, nobodyThere, succeeded } from '../../case/preconditions.ts'
-import { absentId, caseRecords, collection, idMember, type Reference } from '../../case/references.ts'
+import { absentId, collection, idMember, listWithCase, type Reference } from '../../case/references.ts'
 import { body, create, setUp } from '../../case/steps.ts'
 import type { Operation } from '../../profile/profile.ts'
 
@@ -15,8 +17,7 @@ const isAsBefore: readonly Expectation[] = [status(after, 200), sameBody(after, 
 
 /** The total of a list, or the number of its records if it has no total. */
 function countIn(seen: Observations, step: Reference): number | undefined {
-  const { answer } = seen.of(step)
-  return totalOf(answer, seen) ?? itemsOf(answer, seen)?.length
+  return ownItems(seen.of(step).answer, seen)?.length
 }
 
 export const safety = common({ expect: isAsBefore, prepare: [create(one), setUp(before.get(one))] }).define({
@@ -40,10 +41,10 @@ export const safety = common({ expect: isAsBefore, prepare: [create(one), setUp(
     prepare: [],
     steps: [
       create(one),
-      setUp(before.get(caseRecords)),
-      odd.send('GET', `${caseRecords}&_method=POST`, { body: body.example }),
-      odd.get(`${caseRecords}&action=create`),
-      after.get(caseRecords),
+      setUp(before.get(listWithCase)),
+      odd.send('GET', `${listWithCase}&_method=POST`, { body: body.example }),
+      odd.get(`${listWithCase}&action=create`),
+      after.get(listWithCase),
     ],
     expect: [
       (seen) => {

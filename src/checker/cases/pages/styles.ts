@@ -1,6 +1,6 @@
 /** PAG-1 to PAG-4: sizes of pages, styles of pagination, and totals. */
 import type { Case, Expectation, Observations, Step } from '../../case/case.ts'
-import { common, define } from '../../case/define.ts'
+import { common, define, defineOne } from '../../case/define.ts'
 import {
   answerOf,
   everyAnswerOf,
@@ -27,13 +27,23 @@ import {
   pages,
   refusal,
   two,
+  whole,
 } from '../../case/names.ts'
-import { caseRecords, collection, mark, members, pageSize, Reference, sizeParameter } from '../../case/references.ts'
+import {
+  caseRecords,
+  collection,
+  mark,
+  members,
+  pageSize,
+  Reference,
+  sizeParameter,
+  smallestSize,
+} from '../../case/references.ts'
 import { body, create, createMany, setUp, simultaneous, walk } from '../../case/steps.ts'
 import { type Answer, jsonOf } from '../../client/exchange.ts'
 import type { CollectionProfile } from '../../profile/profile.ts'
 import { pageNumberOf } from '../../profile/query-style.ts'
-import { valueAt } from '../../values/json.ts'
+import { isSame, valueAt } from '../../values/json.ts'
 
 const [asked, pageStep, page, none] = Reference.named('answered', 'page', 'page', 'none')
 
@@ -49,7 +59,7 @@ function refused(name: string, title: string, sizes: readonly string[], remedy: 
     needs: ['list', 'paged'],
     level: 'should',
     steps: [
-      setUp(good.get(`${collection}?${sizeParameter}=1`)),
+      setUp(good.get(`${collection}?${sizeParameter}=${smallestSize}`)),
       ...sizes.map((size) => refusal.get(`${collection}?${sizeParameter}=${size}`)),
     ],
     expect: [everyStatus(refusal, 400)],
@@ -100,7 +110,7 @@ export const sizeCases: readonly Case[] = [
     'PAG-1/no-number': {
       title: 'A page size beyond all number types causes no failure',
       steps: [
-        setUp(good.get(`${collection}?${sizeParameter}=1`)),
+        setUp(good.get(`${collection}?${sizeParameter}=${smallestSize}`)),
         ...['9223372036854775808', '9'.repeat(400), '-9223372036854775809', 'Infinity', 'NaN'].map((size) =>
           asked.get(`${collection}?${sizeParameter}=${size}`),
         ),
@@ -122,6 +132,35 @@ function tells(step: Reference, numbersIn: (collection: CollectionProfile) => re
     const all = told.map(({ name, value }) => `${name} ${value}`).join(', ') || 'no number at all'
     return `${missing.join(', ')} is not there, only ${all}`
   })
+}
+
+/** Two pages of all records show the same ones in the same order as one of twice their size. */
+function joins(style: 'page' | 'offset', title: string, queries: readonly string[], remedy: string): Case {
+  const steps = [first, last, whole]
+  return defineOne(`PAG-2/${style}-joined`, {
+    title,
+    // Meanwhile no other case creates or deletes records.
+    alone: true,
+    steps: [
+      createMany(many, 3),
+      ...queries.map((query, index) => setUp((steps[index] as Reference).get(`${collection}?${query}`))),
+    ],
+    expect: [
+      (seen) => {
+        const [one, two, both] = steps.map((step) => textsIn(seen, step))
+        if (one === undefined || two === undefined || both === undefined) return noList(seen.of(whole), seen)
+        const isJoined = isSame([...one, ...two], both)
+        return isJoined ? undefined : finding(seen.of(last), itemsPart(seen), 'it does not go on where the first ended')
+      },
+    ],
+    remedy,
+  })
+}
+
+/** The identities of the records in a list: their identifiers, or their content. */
+function textsIn(seen: Observations, step: Reference): readonly string[] | undefined {
+  const { id } = seen.collection
+  return itemsOf(seen.of(step).answer, seen)?.map((each) => JSON.stringify(each[id] ?? each))
 }
 
 /** A case that sends parameters of two styles together, each of which works alone. */
@@ -172,6 +211,18 @@ export const styleCases: readonly Case[] = [
       remedy: 'Treat a list without page or offset as the first page by cursor, and return the next cursor.',
     },
   }),
+  joins(
+    'page',
+    'Two pages by number show the same records as one of twice their size',
+    [`page=1&${pageSize}=2`, `page=2&${pageSize}=2`, `page=1&${pageSize}=4`],
+    'Skip (page − 1) · per_page records of an order that is total, and show the next per_page.',
+  ),
+  joins(
+    'offset',
+    'Two pages by offset show the same records as one of twice their size',
+    ['offset=0&limit=2', 'offset=2&limit=2', 'offset=0&limit=4'],
+    'Skip offset records of an order that is total, and show the next limit.',
+  ),
   mixed('page-with-offset', 'page=1', 'offset=0', ['page', 'offset']),
   mixed('page-with-limit', 'page=1', 'limit=1', ['page', 'cursor']),
   mixed('cursor-with-page', `cursor=${first.next}`, 'page=1', ['page', 'cursor']),
@@ -220,6 +271,21 @@ export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
     ],
     expect: [totals(page, 3)],
     remedy: 'Count with the conditions of the list and without its limit, in the same transaction.',
+  },
+  'PAG-4/sizes': {
+    title: 'The total does not depend on the size of the page',
+    after: [],
+    alone: true,
+    steps: [setUp(list.get(collection)), setUp(page.get(`${collection}?${sizeParameter}=${smallestSize}`))],
+    expect: [
+      answerOf(page, (answer, seen, exchange) => {
+        const [whole, part] = [totalOf(seen.of(list).answer, seen), totalOf(answer, seen)]
+        if (part !== undefined && part === whole) return undefined
+        const said = [part, whole].map((each) => each ?? 'none')
+        return finding(exchange, totalPart(seen), `${said[0]}, and ${said[1]} on a page of the usual size`)
+      }),
+    ],
+    remedy: 'Count with the conditions of the list and without its limit.',
   },
   'PAG-4/none': {
     title: 'The total of an empty list is 0',
@@ -288,12 +354,16 @@ function holds(step: Reference, count: number): Expectation {
 /** Every response of a step has this total. */
 function totals(step: Reference, count: number): Expectation {
   return everyAnswerOf(step, (answer, seen, exchange) => {
-    const { total } = seen.profile.names
-    const part = total.startsWith('header:') ? { field: total.slice('header:'.length) } : { pointer: total }
     const told = totalOf(answer, seen)
     if (told === count) return undefined
-    return finding(exchange, part, told === undefined ? 'no total is told' : `${told} in place of ${count}`)
+    return finding(exchange, totalPart(seen), told === undefined ? 'no total is told' : `${told} in place of ${count}`)
   })
+}
+
+/** Where responses have the total. */
+function totalPart({ profile: { names } }: Observations) {
+  const { total } = names
+  return total.startsWith('header:') ? { field: total.slice('header:'.length) } : { pointer: total }
 }
 
 /** Numbers in a response beside its records. */

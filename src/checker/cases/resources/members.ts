@@ -19,9 +19,9 @@ import {
   refusal,
 } from '../../case/names.ts'
 import { applicableWhere, outcomeOf, succeeded } from '../../case/preconditions.ts'
-import { caseRecords, collection, nestedList, Reference } from '../../case/references.ts'
+import { caseRecords, collection, listWithCase, nestedList, Reference } from '../../case/references.ts'
 import { body, create, forEachCollection, setUp, wait } from '../../case/steps.ts'
-import { type Exchange, fieldOf, jsonOf } from '../../client/exchange.ts'
+import { type Answer, type Exchange, fieldOf, jsonOf } from '../../client/exchange.ts'
 import { isObject, type JsonObject, memberPointer, pointerTo } from '../../values/json.ts'
 
 const [live, replaced, restored, full] = Reference.named('live', 'replaced', 'restored', 'full')
@@ -283,13 +283,13 @@ export const structure = define({
   },
   'RES-8/listed': {
     title: 'A record in a list has the same members as GET of the record',
-    steps: [create(one), setUp(read.get(one)), setUp(list.get(caseRecords))],
+    steps: [create(one), setUp(read.get(one)), setUp(list.get(listWithCase))],
     expect: [
       applicableWhere(
         (seen) => listed(seen.of(list).answer, seen, seen.fill(one.id)) !== undefined,
         'the list does not show the record',
       ),
-      sameMembers(list, read, (answer, where) => itemsOf(answer, where)?.find((item) => isObject(item))),
+      sameMembers(list, read, (answer, seen) => listed(answer, seen, seen.fill(one.id))),
     ],
     remedy: 'Write records of lists as single ones are written, and let clients ask for less with fields.',
   },
@@ -352,7 +352,11 @@ const snakeCase = /^_?[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
 /**
  * The records of two steps have the same members, whatever their values. `deleted_at` is a matter of its own (RES-6).
  */
-function sameMembers(step: Reference, other: Reference, find = recordOf): Expectation {
+function sameMembers(
+  step: Reference,
+  other: Reference,
+  find: (answer: Answer | undefined, seen: Observations) => JsonObject | undefined = recordOf,
+): Expectation {
   return answerOf(step, (answer, seen) => {
     const record = find(answer, seen)
     const wanted = recordOf(seen.of(other).answer, seen)
