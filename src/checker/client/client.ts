@@ -338,7 +338,8 @@ export async function requestFollowing(requester: Requester, url: string, parts:
   let exchange = await request(requester, 'GET', url, parts)
   for (let count = 0; count < mostRedirects; count++) {
     const { answer, asked } = exchange
-    const location = answer && [301, 302, 307, 308].includes(answer.status) ? fieldOf(answer, 'Location') : undefined
+    const location =
+      answer && [301, 302, 303, 307, 308].includes(answer.status) ? fieldOf(answer, 'Location') : undefined
     const target = location === undefined ? null : URL.parse(location, asked.url)
     if (target === null || target.origin !== new URL(url).origin) break
     exchange = await request(requester, 'GET', target.href, parts)

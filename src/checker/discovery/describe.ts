@@ -6,10 +6,20 @@
 import { isSequential } from '../case/fill.ts'
 import type { CollectionProfile } from '../profile/profile.ts'
 import { type QueryStyle, sizeOf } from '../profile/query-style.ts'
-import { generate, invalidValue, isUnmade, listOf, otherValue, type Schema, typeOf } from '../values/generate.ts'
+import {
+  generate,
+  invalidValue,
+  isUnmade,
+  listOf,
+  otherValue,
+  type Schema,
+  schemaOf,
+  takesMark,
+  typeOf,
+} from '../values/generate.ts'
 import { isObject, type JsonObject, objectOf } from '../values/json.ts'
 import type { Candidate } from './openapi.ts'
-import { documentedPages, isListParameter } from './query-names.ts'
+import { documentedPages, isListParameter, ordersToTry } from './query-names.ts'
 
 type Schemas = Readonly<Record<string, Schema>>
 
@@ -137,17 +147,27 @@ export const setByServer =
   /^(?:last_?)?(?:created|updated|modified|deleted)_?(?:at|on|by|time|date)?$|^date_?(?:created|modified)$|^_|^etag$/i
 
 /** The schemas of the members that a client may send. */
-function settableSchemas({ creation }: Candidate, id: string): Schemas {
+function settableSchemas({ creation, example, listed }: Candidate, id: string): Schemas {
+  const shown = listed?.first ?? {}
   const required = listOf(creation?.['required'])
   const all = Object.entries(objectOf(creation?.['properties'])).map(
     ([name, value]) => [name, objectOf(value)] as const,
   )
-  return Object.fromEntries(
-    all.filter(
-      ([name, schema]) =>
-        schema['readOnly'] !== true && (required.includes(name) || (name !== id && !setByServer.test(name))),
-    ),
+  const settable = all.filter(
+    ([name, schema]) =>
+      schema['readOnly'] !== true && (required.includes(name) || (name !== id && !setByServer.test(name))),
   )
+  return Object.fromEntries(
+    settable.map(([name, schema]) => [name, withShownFormat(schema, example?.[name] ?? shown[name])]),
+  )
+}
+
+/** A text schema without a format gets the one that its example has: some generators write times as plain texts. */
+function withShownFormat(schema: Schema, seen: unknown): Schema {
+  const isPlain = typeOf(schema) === 'string' && !['enum', 'pattern', 'format'].some((keyword) => keyword in schema)
+  const value = [schema['example'], ...listOf(schema['examples']), seen].find((each) => typeof each === 'string')
+  const { format } = isPlain ? schemaOf(value) : {}
+  return format === undefined ? schema : { ...schema, format }
 }
 
 function isWritable(schema: unknown): boolean {
@@ -235,18 +255,23 @@ export function markerOf(
   const fitting = filters.filter((each) => {
     const schema = schemas[each]
     if (schema === undefined || typeOf(schema) !== 'string' || Object.hasOwn(references, each)) return false
-    const isFree = !['enum', 'pattern', 'format'].some((keyword) => keyword in schema)
-    return isFree && Number(schema['maxLength'] ?? 99) >= 24
+    return takesMark(schema)
   })
   return fitting.find((each) => !unique.includes(each)) ?? fitting[0]
 }
 
-/** The members that the `sort` parameter names: in its values, its pattern or its description. */
+/**
+ * The members that the `sort` parameter names: in its values, its pattern or its description. None if its form is open:
+ * the order is named by another parameter, or its values have no sign for the descending one.
+ */
 function sortableMembers({ query }: Candidate, members: readonly string[]): string[] {
   const sort = query.find(({ name }) => name === 'sort')
   if (sort === undefined) return []
   const { schema, description } = sort
   const values = [schema['enum'], objectOf(schema['items'])['enum']].find(Array.isArray)
+  const [form] = ordersToTry(query.map(({ name }) => name))
+  const isSigned = values === undefined || values.some((each) => String(each).startsWith('-'))
+  if (form?.ascending !== 'sort={}' || !isSigned) return []
   const text = values?.join(' ') ?? `${schema['pattern'] ?? ''} ${description} ${schema['description'] ?? ''}`
   const words = new Set(text.match(/[A-Za-z_]\w*/g) ?? [])
   return members.filter((each) => words.has(each))

@@ -47,20 +47,12 @@ const usualPaths = [
   ...['openapi/v1.json', 'swagger/v1/swagger.json', 'schema', 'api/schema', 'openapi', 'docs/swagger.json'],
   ...['docs-json', 'swagger-json', 'api/docs-json', 'swagger/json', 'swagger/doc.json', 'v2/api-docs', 'q/openapi'],
   ...['server/specs/oas', 'docs.jsonopenapi', 'explorer/openapi.json', 'apispec_1.json', 'spec.json'],
-  ...['doc', 'schema/openapi.json'],
+  ...['doc', 'schema/openapi.json', 'api-docs/openapi.json', 'api-docs/swagger.json', 'swagger.yaml', 'api/docs.json'],
+  ...['api/openapi.yaml', 'docs/openapi.yaml', 'api/docs/openapi.json', 'openapi3.json', 'api/doc', 'spec'],
   '.well-known/openapi.json',
   // Pages for people, which name the document.
-  ...[
-    'docs',
-    'api/docs',
-    'swagger',
-    'swagger-ui',
-    'swagger-ui.html',
-    'documentation',
-    'redoc',
-    'explorer',
-    'reference',
-  ],
+  ...['docs', 'api/docs', 'swagger', 'swagger-ui', 'swagger-ui/', 'swagger-ui/index.html', 'swagger-ui.html'],
+  ...['q/swagger-ui', 'api/swagger', 'documentation', 'redoc', 'explorer', 'reference', 'rapidoc', 'scalar'],
 ]
 
 /** Usual bases of interfaces below an address that was given without them; the newest version first. */

@@ -87,13 +87,38 @@ test('a unique member is learnt from a second creation that the server refuses',
 
 test('a pattern that an error states is met, in every further record', async (context) => {
   const { origin, all } = await serveOther(context, {
-    records: books.map((each, index) => ({ ...each, isbn: `TE-100${index}` })),
+    records: books.map((each, index) => ({ ...each, isbn: `old ${index}` })),
     faults: ({ isbn }): Record<string, string> =>
       /^[A-Z]{2}-\d{4}$/.test(String(isbn)) ? {} : { isbn: 'Invalid string: must match pattern /^[A-Z]{2}-\\d{4}$/' },
   })
   const { profile, notices } = await found(context, { url: origin, only: ['books'] })
   const [collection] = profile.collections
   assert.deepEqual([collection?.schemas?.['isbn']?.['pattern'], notices, all.size], ['^[A-Z]{2}-\\d{4}$', [], 2])
+})
+
+test('a value of the form of a code gets another value of this form', async (context) => {
+  const { origin, all } = await serveOther(context, {
+    records: books.map((each, index) => ({ ...each, isbn: `978030640615${index === 0 ? 7 : 4}` })),
+    faults: ({ isbn }, others): Record<string, string> => ({
+      ...(/^\d{13}$/.test(String(isbn)) ? {} : { isbn: 'wrong' }),
+      ...(others.some((each) => each['isbn'] === isbn) ? { isbn: 'exists' } : {}),
+    }),
+    refusal: () => ({ status: 400, body: { error: 'bad request' } }),
+  })
+  const { notices } = await found(context, { url: origin, only: ['books'] })
+  assert.deepEqual([notices, all.size], [[], 2])
+})
+
+test('a member of which nothing says that it is unique is found, also if the server fails', async (context) => {
+  const { origin, all } = await serveOther(context, {
+    records: books,
+    faults: ({ title }, others): Record<string, string> =>
+      others.some((each) => each['title'] === title) ? { title: 'taken' } : {},
+    refusal: () => ({ status: 500, body: { error: 'failed' } }),
+  })
+  const { profile, notices } = await found(context, { url: origin, only: ['books'] })
+  assert.ok(profile.collections[0]?.unique.includes('title'))
+  assert.deepEqual([notices, all.size], [[], 2])
 })
 
 test('a collection in which no record can be created is reported, with the profile entry to write', async (context) => {

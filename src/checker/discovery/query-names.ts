@@ -73,7 +73,7 @@ export function ordersToTry(names: readonly string[]): readonly Orders[] {
       orders('$sort[{}]=1', '$sort[{}]=-1'),
     ]
   }
-  const name = names.find((each) => sort.test(each))
+  const name = names.find((each) => sort.test(each) && !direction.test(each)) ?? names.find((each) => sort.test(each))
   if (name === undefined) return []
   const way = names.find((each) => each !== name && direction.test(each))
   if (way === undefined) return formsOf(name)

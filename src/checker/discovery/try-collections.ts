@@ -12,7 +12,7 @@ import { creatableCollections } from '../run/choose-collections.ts'
 import { newExample } from '../run/context.ts'
 import type { Ledger } from '../run/ledger.ts'
 import { statusText } from '../run/run-case.ts'
-import { type Schema, typeOf } from '../values/generate.ts'
+import { type Schema, takesMark, typeOf } from '../values/generate.ts'
 import { isSame, type JsonObject, memberPointer, without } from '../values/json.ts'
 import { oftenUnique, singular } from './describe.ts'
 import type { Parameter } from './openapi.ts'
@@ -235,8 +235,7 @@ function learnBody(
 function labelOf(collection: CollectionProfile): string | undefined {
   const { example = {}, unique, schemas = {} } = collection
   return freeTexts(example, collection).find((each) => {
-    const { pattern, maxLength } = schemas[each] ?? {}
-    return !unique.includes(each) && pattern === undefined && Number(maxLength ?? 99) >= 40
+    return !unique.includes(each) && takesMark(schemas[each] ?? {}, 40)
   })
 }
 
@@ -270,15 +269,22 @@ async function findUniqueMembers(trial: Trial, name: string, first: TrialRecord)
     trial.note(collection, same, first.body)
     return trial.learn(name, { unique: [] })
   }
-  if (same.answer === undefined || !isRefusal(same.answer)) return
-  trial.learn(name, { unique: refusedMembers(collection, same.answer, first.body) })
-  const body = exampleOf(trial, { ...trial.collection(name), example: first.body })
-  const other = await trial.request(collection, 'POST', { body })
-  if (isSuccess(other.answer)) {
-    trial.note(collection, other, body)
-    return
+  // A careless server fails at what its database refuses.
+  if (same.answer === undefined || !(isRefusal(same.answer) || same.answer.status >= 500)) return
+  let last = same
+  let unique = refusedMembers(collection, same.answer, first.body)
+  for (let turn = 0; turn < 2; turn++) {
+    trial.learn(name, { unique })
+    const body = exampleOf(trial, { ...trial.collection(name), example: first.body })
+    last = await trial.request(collection, 'POST', { body })
+    if (isSuccess(last.answer)) {
+      trial.note(collection, last, body)
+      return
+    }
+    unique = [...new Set([...unique, ...freeTexts(first.body, collection)])]
   }
-  const why = other.answer === undefined ? other.failure : statusText(other.answer)
+  if (same.answer.status >= 500) trial.learn(name, { unique: collection.unique })
+  const why = last.answer === undefined ? last.failure : statusText(last.answer)
   trial.notices.push(
     `A second record of ${name} is refused (${why}). Write the members that must be unique into the profile: ` +
       `collections.${name}.unique`,
@@ -293,8 +299,19 @@ function refusedMembers(collection: CollectionProfile, answer: Answer, body: Jso
   const texts = freeTexts(body, collection)
   // A reference cannot be changed. If only references are named, other members must be unique together with them.
   const own = named.filter((each) => !Object.hasOwn(collection.references, each))
-  const words = new Set(valuesIn(answer).flatMap((each) => each.match(/[\w-]+/g) ?? []))
-  const reported = own.length > 0 || named.length === 0 ? own : texts.filter((each) => words.has(each))
+  const said = valuesIn(answer)
+  const words = new Set(said.flatMap((each) => each.match(/[\w-]+/g) ?? []))
+  const isQuoted = (each: string) =>
+    said.some((text) => String(body[each]).length > 3 && text.includes(String(body[each])))
+  const quoted = texts.filter(isQuoted)
+  const reported =
+    own.length > 0
+      ? own
+      : quoted.length > 0
+        ? quoted
+        : named.length === 0
+          ? []
+          : texts.filter((each) => words.has(each))
   const all = [...new Set([...collection.unique, ...reported])]
   const guess =
     all.length > 0 ? all : Object.keys(body).filter((each) => typeof body[each] === 'string' && oftenUnique.test(each))

@@ -10,6 +10,7 @@ import {
   isUnmade,
   otherValue,
   type Schema,
+  takesMark,
   uniqueValue,
 } from './generate.ts'
 import { textMatching } from './pattern.ts'
@@ -116,4 +117,18 @@ test('decimals have digits, although their pattern needs none', () => {
   const schema = { type: 'string', format: 'decimal', pattern: '^-?\\d{0,5}(?:\\.\\d{0,2})?$' }
   assert.deepEqual([generate(schema, 'price'), generate(schema, 'price', 1)], ['1.00', '2.00'])
   for (let turn = 0; turn < 20; turn++) assert.match(String(uniqueValue('1.00', turn, schema)), /^-?\d+\.\d\d$/)
+})
+
+test('a pattern that any text meets leaves texts as they are', () => {
+  const schema = { type: 'string', pattern: '\\S', minLength: 2 }
+  assert.equal(generate(schema, 'region'), 'Some region')
+  assert.match(String(uniqueValue('Some region', 0, schema)), /^Some region-/)
+  assert.deepEqual([isNarrow(schema), takesMark(schema), takesMark({ pattern: '^[A-Z]{2}$' })], [false, true, false])
+})
+
+test('an article number gets another one, with its check digit', () => {
+  const other = String(uniqueValue('9780306406157', 0))
+  assert.match(other, /^978\d{10}$/)
+  const sum = [...other].reduce((all, digit, index) => all + Number(digit) * (index % 2 === 0 ? 1 : 3), 0)
+  assert.equal(sum % 10, 0)
 })

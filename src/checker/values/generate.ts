@@ -1,7 +1,7 @@
 /** Generates values for JSON Schemas: valid ones, other valid ones, unique ones, and invalid ones. */
 import type { Ajv } from 'ajv'
 import { isObject, isSame, type JsonObject } from './json.ts'
-import { countMatching, textMatching } from './pattern.ts'
+import { countMatching, matches, textMatching } from './pattern.ts'
 import { randomInt, randomText, randomUuid } from './random.ts'
 
 /** A schema without references. */
@@ -205,6 +205,9 @@ function textFor(schema: Schema, name: string, turn: number): unknown {
   const decimal = format === 'decimal' ? decimalFor(schema, name, turn) : undefined
   if (decimal !== undefined) return decimal
   if (typeof pattern === 'string') {
+    const { pattern: _, ...free } = schema
+    const usual = textFor(free, name, turn)
+    if (typeof usual === 'string' && matches(usual, pattern)) return usual
     return textMatching(pattern, { least, most }) ?? { unmade: `no text matches the pattern ${pattern}` }
   }
   const guessed = typeof format === 'string' ? format : formatsByName.find(([each]) => each.test(name))?.[1]
@@ -254,8 +257,13 @@ export function uniqueValue(value: unknown, turn: number, schema: Schema = {}): 
   const { pattern, format, maxLength } = schema
   const most = typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY
   if (format === 'decimal') return randomDecimal(schema) ?? text
-  if (typeof pattern === 'string') return textMatching(pattern, { most }) ?? text
+  if (typeof pattern === 'string') {
+    const { pattern: _, ...free } = schema
+    const usual = uniqueValue(value, turn, free)
+    return typeof usual === 'string' && matches(usual, pattern) ? usual : (textMatching(pattern, { most }) ?? text)
+  }
   if (format === 'uuid') return randomUuid()
+  if (isCode(text) && format === undefined) return randomCode(text)
   const suffix = `${turn}${randomText()}`
   const at = text.indexOf('@')
   if (at > 0) {
@@ -268,9 +276,42 @@ export function uniqueValue(value: unknown, turn: number, schema: Schema = {}): 
     : `${text.slice(0, Math.max(0, most - suffix.length))}${suffix.slice(-most)}`
 }
 
+const usualMark = 'checked-0123456789'
+
+/** Whether a text member takes the checker's mark, alone and after other words. */
+export function takesMark({ enum: choices, format, pattern, maxLength = 99 }: Schema, length = 24): boolean {
+  const isMatching =
+    typeof pattern !== 'string' || [usualMark, `Some text ${usualMark}`].every((each) => matches(each, pattern))
+  return choices === undefined && format === undefined && isMatching && Number(maxLength) >= length
+}
+
+/** Whether a text looks like a code whose form counts: `9780060512750`, `ABC-1234`. */
+function isCode(text: string): boolean {
+  return /^[A-Z\d]+(?:[-._/][A-Z\d]+)*$/.test(text) && text.replaceAll(/\D/g, '').length >= 4
+}
+
+/** A code of the same form with other digits; article numbers (EAN-13, ISBN-13) with their check digit. */
+function randomCode(text: string): string {
+  const code = text.replaceAll(/\d/g, () => String(randomInt(0, 9)))
+  if (!/^\d{13}$/.test(text) || checkDigit(text) !== text.at(-1)) return code
+  const article = text.slice(0, 3) + code.slice(3)
+  return article.slice(0, -1) + checkDigit(article)
+}
+
+function checkDigit(article: string): string {
+  const sum = [...article.slice(0, 12)].reduce(
+    (all, digit, index) => all + Number(digit) * (index % 2 === 0 ? 1 : 3),
+    0,
+  )
+  return String((10 - (sum % 10)) % 10)
+}
+
 /** Whether a schema admits so few values that generated ones soon repeat. */
 export function isNarrow({ pattern, maxLength, maximum, minimum }: Schema): boolean {
-  if (typeof pattern === 'string') return countMatching(pattern) !== Number.POSITIVE_INFINITY
+  if (typeof pattern === 'string') {
+    const isFree = matches(usualMark, pattern) && Number(maxLength ?? 99) >= usualMark.length
+    return !isFree && countMatching(pattern) !== Number.POSITIVE_INFINITY
+  }
   if (typeof maxLength === 'number' && maxLength < 8) return true
   return typeof maximum === 'number' && maximum - Number(minimum ?? 0) < 100_000
 }

@@ -38,6 +38,11 @@ export function countMatching(pattern: string): number {
 
 const counts = new Map<string, number>()
 
+/** Whether a text matches the pattern of a schema. */
+export function matches(text: string, pattern: string): boolean {
+  return testOf(pattern)?.test(text) === true
+}
+
 function testOf(pattern: string): RegExp | undefined {
   for (const flags of ['u', '']) {
     try {

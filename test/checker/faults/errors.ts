@@ -16,6 +16,8 @@ const trace = withMembers({ stack: 'TypeError: odd\n    at list (/srv/shop/lists
 const withSql = withMembers({ detail: 'select id from items where id = $1: invalid input syntax for type uuid' })
 
 const isOddPath = at(/\/odd%00$/)
+const isOddSize = at(/\?limit=1e9$/)
+const isOddFilter = at(/\?(?!cursor)\w+=odd%00$/)
 const isOddQuery = at(/\?fields=constructor,__proto__$/)
 const isOddBody = sends(/^\{"odd":\[\[\[\[/)
 const isOddMember = of('POST', at('/v3/items'), sends(/odd\\u0000/), sends(/sku/))
@@ -133,6 +135,12 @@ export const errorsFaults: readonly Fault[] = [
     says: 'A member that is none shows the statement.',
     plant: answering(isOddQuery, withSql),
   },
+  { breaks: 'ERR-4/sizes', says: 'A size of no digits shows where it fails.', plant: answering(isOddSize, trace) },
+  {
+    breaks: 'ERR-4/filters',
+    says: 'A filter with NUL in it shows the statement.',
+    plant: answering(isOddFilter, withSql),
+  },
   { breaks: 'ERR-4/bodies', says: 'Deep JSON shows where it fails.', plant: answering(isOddBody, trace) },
   {
     breaks: 'ERR-4/members',
@@ -156,6 +164,12 @@ export const errorsFaults: readonly Fault[] = [
   },
   { breaks: 'ERR-5/paths', says: 'A path with NUL in it is a 500.', plant: answering(isOddPath, withStatus(500)) },
   { breaks: 'ERR-5/queries', says: 'A member that is none is a 500.', plant: answering(isOddQuery, withStatus(500)) },
+  { breaks: 'ERR-5/sizes', says: 'A size of no digits is a 500.', plant: answering(isOddSize, withStatus(500)) },
+  {
+    breaks: 'ERR-5/filters',
+    says: 'A filter with NUL in it is a 500.',
+    plant: answering(isOddFilter, withStatus(500)),
+  },
   { breaks: 'ERR-5/bodies', says: 'Deep JSON is a 500.', plant: answering(isOddBody, withStatus(500)) },
   { breaks: 'ERR-5/members', says: 'A text with NUL in it is a 502.', plant: answering(isOddMember, withStatus(502)) },
   { breaks: 'ERR-5/fields', says: 'An unknown charset is a 500.', plant: answering(isOddField, withStatus(500)) },

@@ -3,7 +3,16 @@ import type { Case, Step } from '../../case/case.ts'
 import type { Draft } from '../../case/define.ts'
 import { error, odd, one } from '../../case/names.ts'
 import type { Need } from '../../case/needs.ts'
-import { base, collection, credentialFields, host, mark, members, type Reference } from '../../case/references.ts'
+import {
+  base,
+  collection,
+  credentialFields,
+  host,
+  mark,
+  members,
+  type Reference,
+  sizeParameter,
+} from '../../case/references.ts'
 import { asNobody, asOther, body, create } from '../../case/steps.ts'
 
 /** A way to make a mistake. The response to it is called `error`. */
@@ -103,6 +112,8 @@ const queries = [
   `odd=${long}`,
 ]
 
+const filters = ['', 'odd%00', 'odd%zz', '%ff%fe', "odd'", 'odd%27%20OR%20%271%27=%271', '9'.repeat(60), '%5B%5D', long]
+
 const bodies = [
   '{"odd"',
   'null',
@@ -159,6 +170,16 @@ export const oddInputs: readonly OddInput[] = [
     title: 'odd parameters',
     needsOnly: ['list'],
     steps: queries.map((query) => odd.get(`${collection}?${query}`)),
+  },
+  {
+    name: 'sizes',
+    title: 'odd sizes of pages',
+    steps: ['0', '-1', '1.5', '1e9', '%00', "1'", ''].map((size) => odd.get(`${collection}?${sizeParameter}=${size}`)),
+  },
+  {
+    name: 'filters',
+    title: 'odd values of a filter',
+    steps: filters.map((text) => odd.get(`${collection}?${members.filter}=${text}`)),
   },
   { name: 'bodies', title: 'odd bodies', steps: bodies.map((text) => odd.post(collection, body.text(text))) },
   {

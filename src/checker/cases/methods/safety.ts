@@ -15,7 +15,7 @@ const overrides = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override
 
 const isAsBefore: readonly Expectation[] = [status(after, 200), sameBody(after, before)]
 
-/** The total of a list, or the number of its records if it has no total. */
+/** The number of a case's records in a list. */
 function countIn(seen: Observations, step: Reference): number | undefined {
   return ownItems(seen.of(step).answer, seen)?.length
 }
@@ -29,6 +29,14 @@ export const safety = common({ expect: isAsBefore, prepare: [create(one), setUp(
   'MET-1/head': {
     title: 'HEAD of a record changes nothing, whatever its parameters',
     steps: [...tricks.map((trick) => odd.head(`${one}?${trick}`)), after.get(one)],
+    // Another record would be no control: a careless server deletes it.
+    expect: [
+      applicableWhere(
+        (seen) => seen.all(odd).some(({ answer }) => ![404, 405, 501].includes(answer?.status ?? 404)),
+        'HEAD is not supported',
+      ),
+      ...isAsBefore,
+    ],
     remedy: 'Let the method of the request alone decide what is done, and read no other from parameters.',
   },
   'MET-1/override': {

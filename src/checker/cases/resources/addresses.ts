@@ -8,6 +8,7 @@ import { answered, applicableWhere, nobodyThere } from '../../case/preconditions
 import { absentId, collection, configured, idMember, nestedList, Reference } from '../../case/references.ts'
 import { body, create, forEachCollection, setUp } from '../../case/steps.ts'
 import { jsonOf } from '../../client/exchange.ts'
+import { basePath } from '../../profile/profile.ts'
 import { isObject, memberPointer, valueAt } from '../../values/json.ts'
 
 const [document, deeper, verbStep, collectionFile] = Reference.named('document', 'deeper', 'verb', 'collection')
@@ -284,7 +285,7 @@ function onlyWherePaths(step: Reference): Expectation {
 function everyPath(step: Reference, test: (segments: readonly string[]) => string | undefined): Expectation {
   return (seen): Finding | undefined => {
     for (const path of Object.keys(pathsOf(seen, step) ?? {})) {
-      const wrong = test(segmentsOf(path))
+      const wrong = test(segmentsOf(path, basePath(seen.profile)))
       if (wrong === undefined) continue
       return finding(seen.of(step), { pointer: `/paths${memberPointer(path)}` }, `${path}: ${wrong}`)
     }
@@ -292,9 +293,10 @@ function everyPath(step: Reference, test: (segments: readonly string[]) => strin
   }
 }
 
-/** The segments of a path of the document after the version; none for paths outside the interface. */
-function segmentsOf(path: string): string[] {
-  const segments = path.split('/').filter((segment) => segment !== '')
+/** The segments of a path of the document after the base or the version; none for paths outside the interface. */
+function segmentsOf(path: string, base: string): string[] {
+  const below = path.startsWith(`${base}/`) ? path.slice(base.length) : path
+  const segments = below.split('/').filter((segment) => segment !== '')
   if (/^v\d+$/i.test(segments[0] ?? '')) segments.shift()
   if (/^(?:health|docs|openapi|swagger|metrics|\.well-known)\b/.test(segments[0] ?? '')) return []
   return segments.map((segment) => (segment.includes('{') ? '{}' : segment))
