@@ -133,6 +133,11 @@ export class Reference {
     return this.send('PATCH', to, { body, ...more })
   }
 
+  /** Changes a record: by PATCH, or where that is not supported by PUT of what created the record, with the change. */
+  change(to: Target, more?: More): Ask {
+    return this.send('CHANGE', to, { body: { from: 'change' }, ...more })
+  }
+
   delete(to: Target, more?: More): Ask {
     return this.send('DELETE', to, more)
   }

@@ -77,6 +77,10 @@ export class Client {
   readonly #listeners = new Set<(exchange: Exchange) => void>()
   /** Number of requests that were sent. */
   count = 0
+  /** The media type of representations, in `Accept` and `Content-Type`. */
+  mediaType = 'application/json'
+  /** Header fields that the user wants in every request. */
+  fields: Fields = []
   /** Gives an address the form that the server expects. */
   form: (url: string) => string = (url) => url
 
@@ -99,7 +103,9 @@ export class Client {
 
   /** Sends a request. Repeats it after a pause if the server answers 429. */
   async send(step: string, request: Asked, { noRetry = false, atOnce = false }: SendOptions = {}): Promise<Exchange> {
-    const asked = { ...request, url: this.form(request.url) }
+    const isSet = (name: string) => request.fields.some(([each]) => each.toLowerCase() === name.toLowerCase())
+    const fields = [...request.fields, ...this.fields.filter(([name]) => !isSet(name))]
+    const asked = { ...request, url: this.form(request.url), fields }
     for (let pauses = 0; ; pauses++) {
       if (!noRetry) await this.#pause()
       const exchange = atOnce ? await this.#ask(step, asked) : await this.#inTurn(() => this.#ask(step, asked))
@@ -323,8 +329,8 @@ export async function request(
   url: string,
   { body, fields = [], anonymous = false }: RequestParts = {},
 ): Promise<Exchange> {
-  const type: Fields = body === undefined ? [] : [['Content-Type', 'application/json']]
-  const accept: Fields = fields.some(([name]) => name === 'Accept') ? [] : [['Accept', 'application/json']]
+  const type: Fields = body === undefined ? [] : [['Content-Type', client.mediaType]]
+  const accept: Fields = fields.some(([name]) => name === 'Accept') ? [] : [['Accept', client.mediaType]]
   const all = [...(anonymous ? [] : credential), ...accept, ...type, ...fields]
   const asked = { method, url, fields: all, body: body === undefined ? undefined : JSON.stringify(body) }
   if (signal?.aborted) return { step: '', asked, failure: 'stopped', milliseconds: 0 }

@@ -74,8 +74,8 @@ function hasRepeatableBody({ body, headers = {} }: Request, { collection }: Case
 }
 
 function sendOnce(run: CaseRun, { as, request }: Ask, atOnce: boolean): Promise<Exchange> {
-  const { method, to, headers = {}, caller = 'caller', noRetry } = request
-  const body = request.body === undefined ? undefined : bodyText(request.body, run, to)
+  const { method, to, headers = {}, caller = 'caller', noRetry, body: given } = changeFor(request, run.collection)
+  const body = given === undefined ? undefined : bodyText(given, run, to)
   const own = Object.entries(headers)
     .filter(([, value]) => value !== ifRequired.headers['If-Match'] || run.collection.conditional)
     .map(([name, value]) => [fill(name, run), fill(value, run)] as const)
@@ -86,10 +86,18 @@ function sendOnce(run: CaseRun, { as, request }: Ask, atOnce: boolean): Promise<
   const fields: Fields = [
     ...(has('authorization') || !isTrusted(run.profile, url) ? [] : run.credentials[caller]),
     ...own,
-    ...(body === undefined || has('content-type') ? [] : [['Content-Type', 'application/json'] as const]),
-    ...(has('accept') ? [] : [['Accept', 'application/json'] as const]),
+    ...(body === undefined || has('content-type') ? [] : [['Content-Type', run.client.mediaType] as const]),
+    ...(has('accept') ? [] : [['Accept', run.client.mediaType] as const]),
   ]
   return run.client.send(as, { method, url, fields, body }, { noRetry, atOnce })
+}
+
+/** The request that changes a record, as the collection supports it; any other request as it is. */
+function changeFor(request: Request, { operations }: Pick<CollectionProfile, 'operations'>): Request {
+  if (request.method !== 'CHANGE') return request
+  if (operations.includes('update')) return { ...request, method: 'PATCH' }
+  const [, step = ''] = /^«([^«»|]*)\|path»/.exec(request.to) ?? []
+  return { ...request, method: 'PUT', body: { from: { sent: step }, plus: 'change' } }
 }
 
 /** Whether an address is on the checked server. Credentials are sent to no other. */
