@@ -186,6 +186,9 @@ export const word = value('word')
 /** The mark and the word, in capitals. */
 export const uppercase = { mark: value('mark', 'upper'), word: value('word', 'upper') }
 
+/** An identifier of the usual form that no record has. */
+export const unusedId = value('unused')
+
 /** An identifier that no record has, and that a client could choose. */
 export const absentId = value('absent')
 

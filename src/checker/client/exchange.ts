@@ -1,5 +1,7 @@
 /** Requests to a server and its responses: the evidence of every verdict. */
 
+import { parseJson } from '../values/json.ts'
+
 /** Header fields as they were sent or received: one entry for each line, names in any case. */
 export type Fields = readonly (readonly [name: string, value: string])[]
 
@@ -50,18 +52,10 @@ const parsedBodies = new WeakMap<Answer, { readonly value: unknown }>()
 export function jsonOf(answer: Answer): unknown {
   let known = parsedBodies.get(answer)
   if (known === undefined) {
-    known = { value: parsed(answer.body) }
+    known = { value: parseJson(answer.body) }
     parsedBodies.set(answer, known)
   }
   return known.value
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 declare const success: unique symbol

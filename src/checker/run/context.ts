@@ -31,6 +31,8 @@ export interface RunContext {
   readonly ledger: Ledger
   /** All random values derive from it. */
   readonly seed: number
+  /** Error responses to all cases so far. */
+  readonly errors: readonly Exchange[]
   /** Whether the server gives the identifier of a deleted record to the next one. */
   reusesIdentifiers?: boolean
 }

@@ -349,16 +349,19 @@ function holdsSent(step: Reference, sent: Reference): Expectation {
   })
 }
 
-/** Whether a text is a decimal with the value of a number, or of another decimal as text. */
+/**
+ * Whether a text is a number with the value of another one. Servers show decimals, and identifiers of records, as texts
+ * that they take as numbers.
+ */
 function isSameDecimal(text: unknown, other: unknown): boolean {
-  const isDecimal = typeof text === 'string' && /^-?\d+\.\d+$/.test(text)
+  const isDecimal = typeof text === 'string' && /^-?\d+(?:\.\d+)?$/.test(text)
   const isOther = typeof other === 'number' || (typeof other === 'string' && /^-?\d+(?:\.\d+)?$/.test(other))
   return isDecimal && isOther && Number(text) === Number(other)
 }
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
 
-/** Whether two values are the same, or the same instant or decimal number in another form: `0` and `"0.00"`. */
+/** Whether two values are the same, or the same instant or number in another form: `0` and `"0.00"`. */
 export function isAlike(left: unknown, right: unknown): boolean {
   if (isSame(left, right) || isSameDecimal(left, right) || isSameDecimal(right, left)) return true
   if (isObject(left) && isObject(right)) return differing(left, right) === undefined

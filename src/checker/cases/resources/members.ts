@@ -157,12 +157,14 @@ function noneDeleted(isWrong: (value: unknown) => boolean): Expectation {
 export const deletionTimes = define({
   'RES-6/live': {
     title: 'A live record has no time of deletion',
+    needs: ['soft'],
     steps: liveSteps,
     expect: [noneDeleted((value) => value !== undefined && value !== null)],
     remedy: 'Set deleted_at only on deleted records.',
   },
   'RES-6/absent': {
     title: 'A live record has no member deleted_at',
+    needs: ['soft'],
     after: ['RES-6/live'],
     // The specification defines deleted_at of deleted records. That live records omit it is our reading.
     level: 'should',
