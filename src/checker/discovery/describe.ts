@@ -283,7 +283,8 @@ export function markerOf(
     if (schema === undefined || typeOf(schema) !== 'string' || Object.hasOwn(references, each)) return false
     return takesMark(schema)
   })
-  return fitting.find((each) => !unique.includes(each)) ?? fitting[0]
+  const usual = fitting.filter((each) => !unique.includes(each))
+  return usual.find((each) => !('x-seen' in (schemas[each] ?? {}))) ?? usual[0] ?? fitting[0]
 }
 
 /**

@@ -102,7 +102,14 @@ async function createMarked(trial: Trial, name: string): Promise<TrialRecord | u
   const text = label === collection.marker ? trial.mark : `${plain[label] ?? ''} ${trial.mark}`.trim()
   const body = { ...plain, [label]: text }
   const exchange = await trial.request(collection, 'POST', { body })
-  if (!isSuccess(exchange.answer)) return create(trial, name)
+  if (!isSuccess(exchange.answer)) {
+    if (collection.sample === undefined) return create(trial, name)
+    // The same body without the mark was accepted before.
+    const { schemas = {}, marker } = collection
+    const known = { ...schemas, [label]: { ...schemas[label], 'x-unmarked': true } }
+    trial.learn(name, { schemas: known, label: undefined, ...(marker === label && { marker: undefined }) })
+    return createMarked(trial, name)
+  }
   const created = noteCreation(trial, collection, exchange, body)
   if (created === undefined) return undefined
   const sent = without(plain, trial.ignoredMembers(name, exchange.answer, body))
@@ -234,9 +241,10 @@ function learnBody(
 /** A text member of the example that seems to take any text. */
 function labelOf(collection: CollectionProfile): string | undefined {
   const { example = {}, unique, schemas = {} } = collection
-  return freeTexts(example, collection).find((each) => {
-    return !unique.includes(each) && takesMark(schemas[each] ?? {}, 40)
-  })
+  const fitting = freeTexts(example, collection).filter(
+    (each) => !unique.includes(each) && takesMark(schemas[each] ?? {}, 40),
+  )
+  return fitting.find((each) => !('x-seen' in (schemas[each] ?? {}))) ?? fitting[0]
 }
 
 /** Why a body must not be sent: it would choose the identifier of its record. `undefined` if it may be sent. */

@@ -4,7 +4,10 @@ import { isObject, isSame, type JsonObject } from './json.ts'
 import { countMatching, matches, textMatching } from './pattern.ts'
 import { randomInt, randomText, randomUuid } from './random.ts'
 
-/** A schema without references. `x-seen` has values that all records have in turn: probably no others are admitted. */
+/**
+ * A schema without references. `x-seen` has values that all records have in turn: probably no others are admitted.
+ * `x-unmarked` says that the server refuses texts with the checker's mark.
+ */
 export type Schema = JsonObject
 
 /** Why no value was generated. */
@@ -283,7 +286,7 @@ export function takesMark(schema: Schema, length = 24): boolean {
   const { format, pattern, maxLength = 99 } = schema
   const isMatching =
     typeof pattern !== 'string' || [usualMark, `Some text ${usualMark}`].every((each) => matches(each, pattern))
-  const isFree = ['enum', 'x-seen'].every((keyword) => schema[keyword] === undefined)
+  const isFree = ['enum', 'x-unmarked'].every((keyword) => schema[keyword] === undefined)
   return isFree && format === undefined && isMatching && Number(maxLength) >= length
 }
 
