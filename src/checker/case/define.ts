@@ -157,6 +157,6 @@ function needsOfRequest({ method, to, headers = {}, caller }: Ask['request']): r
   if (!/^(?:«[^«»|]*\|path»(?:\.json)?|(?:«collection»|«(?:deprecated|retired)»«path»)\/.*)$/.test(path)) return []
   const need = byMethod[method]
   const isConditional = caller !== undefined || Object.keys(headers).some((name) => /^If-(?:Match|Unmod)/i.test(name))
-  const isChange = need === 'replace' || need === 'update' || need === 'delete'
+  const isChange = ['replace', 'update', 'changing', 'delete'].includes(need ?? '')
   return need === undefined ? [] : isChange && !isConditional ? [need, 'unconditional'] : [need]
 }

@@ -184,7 +184,7 @@ function seenChoices(schema: Schema, values: readonly unknown[]): Schema {
   const texts = values.filter((each) => typeof each === 'string')
   const distinct = [...new Set(texts)]
   const isPlain = typeOf(schema) === 'string' && !['enum', 'pattern', 'format'].some((keyword) => keyword in schema)
-  const isRepeated = texts.length >= 8 && texts.length === values.length && distinct.length * 3 <= texts.length
+  const isRepeated = texts.length >= 8 && texts.length === values.length && distinct.length * 2 <= texts.length
   return isPlain && isRepeated && distinct.length <= 8 ? { 'x-seen': distinct } : {}
 }
 
@@ -318,7 +318,7 @@ function searchMember({ query }: Candidate, schemas: Schemas): string | undefine
   const q = searchParameter(query)
   if (q === undefined) return undefined
   const texts = Object.keys(schemas).filter(
-    (each) => typeOf(schemas[each] ?? {}) === 'string' && !('enum' in (schemas[each] ?? {})),
+    (each) => typeOf(schemas[each] ?? {}) === 'string' && takesMark(schemas[each] ?? {}),
   )
   const words = new Set(q.description.match(/\w+/g) ?? [])
   return (

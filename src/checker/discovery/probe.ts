@@ -3,7 +3,7 @@ import { request } from '../client/client.ts'
 import { type Answer, fieldOf, isSuccess } from '../client/exchange.ts'
 import type { CollectionProfile } from '../profile/profile.ts'
 import { parameterOf } from '../profile/query-style.ts'
-import { invalidValue, otherValue, type Schema, schemaOf, uniqueValue } from '../values/generate.ts'
+import { invalidValue, otherValue, type Schema, schemaOf, takesMark, uniqueValue } from '../values/generate.ts'
 import { type JsonObject, without } from '../values/json.ts'
 import { randomText } from '../values/random.ts'
 import { markerOf } from './describe.ts'
@@ -190,7 +190,7 @@ async function probeSearch(
     (name) =>
       name !== search &&
       typeof record.body[name] === 'string' &&
-      !('enum' in (schemas[name] ?? {})) &&
+      takesMark(schemas[name] ?? {}) &&
       !Object.hasOwn(references, name),
   )
   for (const name of [search, ...texts].slice(0, mostMembers)) {

@@ -143,7 +143,8 @@ async function create(trial: Trial, name: string): Promise<TrialRecord | undefin
       trial.learn(name, { required: [...required], schemas })
       return created
     }
-    if (!isRefusal(last)) break
+    // A careless server fails at what its database refuses, and says why.
+    if (!isRefusal(last) && last.status !== 500) break
     const complaints = complaintsIn(last, [...Object.keys(schemas), ...Object.keys(body)])
     if (turn === 0 && (await learnEnvelope(trial, name, body, complaints))) continue
     const repaired = repairBody({ body, complaints, schemas, required: [...required], turn, references })
