@@ -149,7 +149,7 @@ function startOf(from: Extract<Body, { from: unknown }>['from'], state: CaseStat
     }
   }
   const { asked, answer } = exchanges.get('sent' in from ? from.sent : from.answered)?.at(-1) ?? {}
-  const value = 'sent' in from ? recordSent(asked?.body, state) : recordOf(answer, state)
+  const value = 'sent' in from ? recordSent(asked, state) : recordOf(answer, state)
   if (!isObject(value)) throw new NotSetUp('a body that was to be sent again is no JSON object')
   return value
 }
@@ -157,7 +157,7 @@ function startOf(from: Extract<Body, { from: unknown }>['from'], state: CaseStat
 /** The unique members in the request of a step. */
 function uniqueMembersSent({ collection, exchanges, profile }: CaseState, step: string | undefined): JsonObject {
   if (step === undefined) return {}
-  const sent = recordSent(exchanges.get(step)?.at(-1)?.asked.body, { profile })
+  const sent = recordSent(exchanges.get(step)?.at(-1)?.asked, { profile })
   return Object.fromEntries(Object.entries(objectOf(sent)).filter(([name]) => collection.unique.includes(name)))
 }
 
