@@ -52,6 +52,11 @@ export class ResourceTypes {
     }
   }
 
+  /** The type of the records in a collection; `undefined` if nothing shows it. */
+  typeAt(url: string): string | undefined {
+    return this.#shown.get(collectionOf(url, undefined))?.type
+  }
+
   /** The types of records to which members of a collection refer. */
   relatedTypes(url: string): ReadonlyMap<string, string> {
     return this.#shown.get(collectionOf(url, undefined))?.related ?? new Map()
@@ -60,10 +65,13 @@ export class ResourceTypes {
   /** The text of a request body. Bodies that are no records are left as they are. */
   documentText({ method, url, body }: Asked): string | undefined {
     const record = parsedObject(body)
-    if (record === undefined) return body
+    if (record === undefined || !/^(?:POST|PUT|PATCH)$/.test(method)) return body
     const id = method === 'POST' ? undefined : decodeURIComponent(pathOf(url).split('/').at(-1) ?? '')
     const collection = collectionOf(url, id)
-    const { type = collection.split('/').at(-1), related } = this.#shown.get(collection) ?? {}
+    // Cases also send records to the addresses of records.
+    const above = collection.slice(0, collection.lastIndexOf('/'))
+    const shown = this.#shown.get(collection) ?? this.#shown.get(above)
+    const { type = collection.split('/').at(-1), related } = shown ?? {}
     const members = Object.entries(record).filter(([name]) => name !== 'id')
     const isRelated = ([name, value]: readonly [string, unknown]) =>
       related?.has(name) === true && (value === null || typeof value !== 'object')

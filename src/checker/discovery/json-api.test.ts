@@ -39,7 +39,16 @@ async function serveJsonApi(context: TestContext) {
     const [, collection = '', id] = path.split('/')
     if (!/^(?:books|shelves)$/.test(collection) || (id !== undefined && !all.has(path))) return refuse(404, '')
     if (method === 'GET' && id === undefined) {
-      const data = [...all.values()].filter((each) => each.type === collection)
+      const fields = new URL(url, origin).searchParams.get(`fields[${collection}]`)?.split(',')
+      const data = [...all.values()]
+        .filter((each) => each.type === collection)
+        .map((each) => {
+          if (fields === undefined) return each
+          const attributes = Object.fromEntries(
+            Object.entries(each.attributes).filter(([name]) => fields.includes(name)),
+          )
+          return { type: each.type, id: each.id, attributes }
+        })
       return send(200, { data, meta: { count: data.length } })
     }
     if (method === 'GET') return send(200, { data: all.get(path) })
@@ -75,6 +84,7 @@ test('a server of JSON:API is discovered, and records are created, changed and d
   assert.deepEqual([profile.names.items, profile.names.total, profile.names.body], ['/data', '/meta/count', ''])
   assert.deepEqual([profile.names.code, profile.names.message], ['/errors/0/code', '/errors/0/detail'])
   assert.deepEqual(Object.keys(books?.example ?? {}), ['title', 'pages', 'shelf'])
+  assert.equal(books?.query?.fields, 'fields[books]')
   assert.deepEqual(books?.references, { shelf: 'shelves' })
   assert.deepEqual([[...all.keys()], remains], [['/shelves/k', '/books/a'], []])
   // The type and the identifier of a resource object are right in every request.
@@ -103,6 +113,10 @@ test('cases about media types ask for their own, and a record is sent as a resou
   const attributes = { title: 'New' }
   assert.deepEqual(JSON.parse(asked.body ?? ''), { data: { type: 'books', id: 'a', attributes, relationships } })
   assert.equal(asked.plain, body)
+  const posted = await client.send('', { method: 'POST', url, fields: json, body: '{"title":"New"}' })
+  assert.deepEqual(JSON.parse(posted.asked.body ?? ''), { data: { type: 'books', attributes: { title: 'New' } } })
+  const query = await client.send('', { method: 'QUERY', url: `${origin}/books`, fields: json, body })
+  assert.equal(query.asked.body, body)
   const other = [['Accept', 'text/csv'] as const, ['Content-Type', 'application/merge-patch+json'] as const]
   const unchanged = await client.send('', { method: 'PATCH', url, fields: other, body })
   assert.deepEqual([unchanged.asked.fields, unchanged.asked.body], [other, body])
