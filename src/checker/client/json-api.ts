@@ -3,7 +3,6 @@
  * records whose members stand beside their identifier.
  */
 import { isObject, type JsonObject, objectOf } from '../values/json.ts'
-import type { Asked } from './exchange.ts'
 
 /** A document with records in place of resource objects: attributes and identifiers of relationships are members. */
 export function plainDocument(document: unknown): unknown {
@@ -23,6 +22,13 @@ function plainRecord(resource: unknown): unknown {
 
 function isResource(value: unknown): value is JsonObject {
   return isObject(value) && typeof value['type'] === 'string'
+}
+
+/** The parts of a request that its document depends on. */
+interface RecordRequest {
+  readonly method: string
+  readonly url: string
+  readonly body?: string | undefined
 }
 
 /** What resource objects of one collection have shown. */
@@ -63,7 +69,7 @@ export class ResourceTypes {
   }
 
   /** The text of a request body. Bodies that are no records are left as they are. */
-  documentText({ method, url, body }: Asked): string | undefined {
+  documentText({ method, url, body }: RecordRequest): string | undefined {
     const record = parsedObject(body)
     if (record === undefined || !/^(?:POST|PUT|PATCH)$/.test(method)) return body
     const id = method === 'POST' ? undefined : decodeURIComponent(pathOf(url).split('/').at(-1) ?? '')
