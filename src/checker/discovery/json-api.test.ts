@@ -121,3 +121,22 @@ test('cases about media types ask for their own, and a record is sent as a resou
   const unchanged = await client.send('', { method: 'PATCH', url, fields: other, body })
   assert.deepEqual([unchanged.asked.fields, unchanged.asked.body], [other, body])
 })
+
+test('the media type of a server is the one that its refusal names', async (context) => {
+  const type = 'application/hal+json'
+  const asked: string[] = []
+  const origin = await served(context, ({ headers, method = '', url = '' }, response) => {
+    if (headers.accept !== type) return response.writeHead(406, { Accept: type }).end()
+    asked.push(`${method} ${url}`)
+    const books = [{ id: 1, title: 'Left', _links: { self: { href: '/books/1' } } }]
+    const body = url === '/' ? { _links: { books: { href: '/books' } } } : { _embedded: { books } }
+    response.writeHead(200, { 'Content-Type': type }).end(JSON.stringify(body))
+  })
+  const client = new Client()
+  context.after(() => client.close())
+  const { profile } = await discover({ client, credential: [] }, { url: origin, only: [] })
+  assert.equal(profile.mediaType, type)
+  assert.equal(profile.names.items, '/_embedded/books')
+  assert.deepEqual(profile.collections.find(({ name }) => name === 'books')?.example, { title: 'Left' })
+  assert.ok(asked.includes('GET /books'))
+})
