@@ -17,7 +17,7 @@ interface Resource {
 }
 
 /** A strict server of JSON:API: shelves, and books that need a shelf. */
-async function serveJsonApi(context: TestContext) {
+async function serveJsonApi(context: TestContext, isLenient = false) {
   const all = new Map<string, Resource>()
   const put = (resource: Resource) => all.set(`/${resource.type}/${resource.id}`, resource)
   put({ type: 'shelves', id: 'k', attributes: { label: 'Top' } })
@@ -30,11 +30,13 @@ async function serveJsonApi(context: TestContext) {
     const path = url.replace(/\?.*/, '')
     const send = (status: number, body?: object) => {
       if (status >= 400) refused.push(`${method} ${path} ${status} ${text}`)
-      response.writeHead(status, { 'Content-Type': type }).end(body && JSON.stringify(body))
+      const shown = isLenient ? { 'Content-Type': 'application/json', 'Accept-Post': type } : { 'Content-Type': type }
+      response.writeHead(status, shown).end(body && JSON.stringify(body))
     }
     const refuse = (status: number, pointer: string) =>
       send(status, { errors: [{ code: 'refused', detail: 'This field is required.', source: { pointer } }] })
-    if (headers.accept !== type && headers.accept !== '*/*') return refuse(406, '')
+    const isAccepted = isLenient || headers.accept === type || headers.accept === '*/*'
+    if (!isAccepted) return refuse(406, '')
     if (path === '/') return send(200, { data: { books: '/books', shelves: '/shelves' } })
     const [, collection = '', id] = path.split('/')
     if (!/^(?:books|shelves)$/.test(collection) || (id !== undefined && !all.has(path))) return refuse(404, '')
@@ -139,4 +141,16 @@ test('the media type of a server is the one that its refusal names', async (cont
   assert.equal(profile.names.items, '/_embedded/books')
   assert.deepEqual(profile.collections.find(({ name }) => name === 'books')?.example, { title: 'Left' })
   assert.ok(asked.includes('GET /books'))
+})
+
+test('the media type of bodies is the one that a refusal of a body names', async (context) => {
+  const { origin } = await serveJsonApi(context, true)
+  const client = new Client()
+  context.after(() => client.close())
+  const requester = { client, credential: [] }
+  const discovered = await discover(requester, { url: origin, only: ['books'] })
+  assert.equal(discovered.profile.mediaType, undefined)
+  const chosen = cases.filter(({ id }) => id === 'CON-2/etag')
+  const { profile } = await tryCollections(requester, { ...discovered, cases: chosen })
+  assert.equal(profile.mediaType, type)
 })
