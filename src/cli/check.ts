@@ -75,6 +75,8 @@ async function checkTarget(
   const progress = showProgress({ title: 'Checking', unit: 'cases' })
   const onPause = announcePauses(progress)
   const client = new Client({ concurrency, insecure: options.insecure, ca, signal, onPause })
+  client.fields = target.fields
+  client.mediaType = target.mediaType ?? client.mediaType
   ledger.watch(client)
   let lost: string | undefined
   watchForLoss(client, (reason) => {
@@ -317,6 +319,10 @@ interface CheckTarget {
   /** Address without credentials. */
   readonly url: string
   readonly credential: Fields
+  /** The media type of representations, if the user names one. */
+  readonly mediaType: string | undefined
+  /** Other header fields for every request. */
+  readonly fields: Fields
   /** Credential of the second caller, without permissions. */
   readonly other: Fields | undefined
 }
@@ -335,7 +341,10 @@ function targetOf(
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.hostname === '') {
     throw new CannotCheck('The address has to be an HTTP address, such as https://api.example.com/v1.')
   }
-  const named = header.map(fieldFrom)
+  const all = header.map(fieldFrom)
+  const named = all.filter(([name]) => !isNoCredential.test(name))
+  const others = all.filter(([name]) => isNoCredential.test(name))
+  const isType = ([name]: readonly [string, string]) => /^(?:accept|content-type)$/i.test(name)
   const password = decodeURIComponent(url.username) + (url.password && `:${decodeURIComponent(url.password)}`)
   const authorization =
     key !== undefined
@@ -346,9 +355,15 @@ function targetOf(
   return {
     url: url.href,
     credential: [...(authorization ? [['Authorization', authorization] as const] : []), ...named],
+    mediaType: others.find(isType)?.[1],
+    fields: others.filter((each) => !isType(each)),
     other: otherKey === undefined ? undefined : [['Authorization', `Bearer ${tokenFrom(otherKey, '--other-key')}`]],
   }
 }
+
+/** Header fields that are never credentials. */
+const isNoCredential =
+  /^(?:accept(?:-[a-z]+)?|content-type|user-agent|prefer|origin|referer|host|(?:x-)?(?:api|accept)-version)$/i
 
 function tokenFrom(key: string, option: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key

@@ -25,7 +25,7 @@ test('every case has a name of its own, a rule, and needs only what comes before
       assert.ok(before.has(needed), `${id} needs ${needed}`)
       assert.ok(alone || before.get(needed) === false, `${id} needs ${needed}, which is asked later`)
     }
-    before.set(id, alone)
+    before.set(id, alone !== false)
   }
 })
 

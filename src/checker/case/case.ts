@@ -160,6 +160,8 @@ export interface Observations {
   readonly all: (step: Named) => readonly Exchange[]
   /** The identifiers of the records that a step created. */
   readonly ids: (step: Named) => readonly string[]
+  /** Error responses to all cases before, as far as they were noted. */
+  readonly earlier: readonly Exchange[]
 }
 
 /** One expectation: returns the problem, or `undefined` if it holds. Pure. */
@@ -178,8 +180,8 @@ export interface Case {
   readonly after?: readonly Case['id'][]
   /** Its level, if other than that of its rule. */
   readonly level?: RuleLevel
-  /** Runs while no other case does. */
-  readonly alone?: boolean
+  /** Runs while no other case does; `last`: after all others. */
+  readonly alone?: boolean | 'last'
   readonly steps: readonly Step[]
   readonly expect: readonly Expectation[]
   /** How to correct a server on which the case fails, in one sentence. */

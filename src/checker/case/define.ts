@@ -55,7 +55,7 @@ export function isChanging(steps: readonly Step[]): boolean {
     if (step.kind === 'create' || step.kind === 'outgrow') return true
     if (step.kind === 'stream' && isChanging(step.between)) return true
     if (step.kind === 'bytes') return /^(?:POST|PUT|PATCH|DELETE)\b/.test(step.bytes)
-    return requestsOf(step).some(({ request }) => /^(?:POST|PUT|PATCH|DELETE)$/.test(request.method))
+    return requestsOf(step).some(({ request }) => /^(?:POST|PUT|PATCH|CHANGE|DELETE)$/.test(request.method))
   })
 }
 
@@ -114,7 +114,15 @@ const byText: readonly (readonly [pattern: RegExp, need: Need])[] = [
 ]
 
 const byMethod: Readonly<Record<string, Need>> = {
-  ...{ GET: 'read', HEAD: 'read', OPTIONS: 'read', PUT: 'replace', PATCH: 'update', DELETE: 'delete' },
+  ...{
+    GET: 'read',
+    HEAD: 'read',
+    OPTIONS: 'read',
+    PUT: 'replace',
+    PATCH: 'update',
+    CHANGE: 'changing',
+    DELETE: 'delete',
+  },
 }
 
 function needsOf(steps: readonly Step[], declared: readonly Need[]): readonly Need[] {

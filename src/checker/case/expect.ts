@@ -1,6 +1,6 @@
 /** What cases expect, as sentences with pure judgements. */
 import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
-import { isSame, objectOf, valueAt } from '../values/json.ts'
+import { isSame, objectOf, parseJson, valueAt } from '../values/json.ts'
 import type { Expectation, Finding, Observations, Part } from './case.ts'
 import type { Reference } from './references.ts'
 
@@ -166,10 +166,29 @@ export function itemsOf(
 export function totalOf(answer: Answer | undefined, { profile }: Pick<Observations, 'profile'>): number | undefined {
   if (answer === undefined) return undefined
   const { total } = profile.names
-  const told = total.startsWith('header:')
-    ? fieldOf(answer, total.slice('header:'.length))
-    : valueAt(jsonOf(answer), total)
+  const field = fieldOfTotal(total)
+  const told =
+    field === undefined ? valueAt(jsonOf(answer), total) : totalIn(fieldOf(answer, field.name), field.pointer)
   return told === undefined || told === null || told === '' ? undefined : Number(told)
+}
+
+/** Where responses have the total. */
+export function totalPart({ profile: { names } }: Pick<Observations, 'profile'>) {
+  const field = fieldOfTotal(names.total)
+  return field === undefined ? { pointer: names.total } : { field: field.name }
+}
+
+/** The header field that holds the total, and where in its JSON value; `undefined` if the body holds it. */
+function fieldOfTotal(total: string): { readonly name: string; readonly pointer: string } | undefined {
+  const [, name, pointer = ''] = /^header:([^/]+)(.*)$/.exec(total) ?? []
+  return name === undefined ? undefined : { name, pointer }
+}
+
+/** The total in the value of a header field: `96`, `items 0-9/96`, or JSON with a pointer into it. */
+function totalIn(value: string | undefined, pointer: string): unknown {
+  if (value === undefined) return undefined
+  if (pointer !== '') return valueAt(parseJson(value), pointer)
+  return /^[\w-]+ [^/]*\/(\d+)$/.exec(value)?.[1] ?? value
 }
 
 /** The bodies of two steps say the same. */

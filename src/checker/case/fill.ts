@@ -27,6 +27,7 @@ const ofCase = {
     return parent && basePath(profile) + parent.path
   },
   absent: (known) => choosableIdentifier(known),
+  unused: ({ collection: { sample }, mark }) => (sample === undefined ? `no-such-${mark}` : unusedIdentifier(sample)),
   mark: ({ mark }, detail) => textVariant(mark, detail),
   word: ({ mark }, detail) => textVariant(wordOf(mark), detail),
   mine: (known) => queryOfCase(known),
@@ -168,7 +169,8 @@ function valuesOf(collection: CollectionProfile, kind: MemberKind) {
  * a digit, because many servers parse a leading number: `190b2c4f-…` would be record 190.
  */
 export function unusedIdentifier(id: string): string {
-  if (/^\d+$/.test(id)) return `${id}000000`
+  // Many servers keep integers in 32 bits.
+  if (/^\d+$/.test(id)) return Number(id) > 2_147 && Number(id) < 2_000_000_000 ? '2147483001' : `${id}000000`
   const parts = /^[\da-f]{8}-[\da-f]{4}-([\da-f])[\da-f]{3}-([\da-f])[\da-f]{3}-[\da-f]{12}$/i.exec(id)
   if (parts !== null) return `ffffffff-ffff-${parts[1]}fff-${parts[2]}fff-ffffffffffff`
   if (/^[\da-f]{16,}$/i.test(id)) return 'f'.repeat(id.length)

@@ -68,6 +68,7 @@ export const collectionNeeds = {
   read: [can('read'), 'has records that can be read'],
   replace: [can('replace'), 'takes PUT'],
   update: [can('update'), 'takes PATCH'],
+  changing: [(it) => can('update')(it) || can('replace')(it), 'takes PATCH or PUT'],
   delete: [can('delete'), 'takes DELETE'],
   restore: [can('restore'), 'has restore'],
   'bulk-delete': [can('bulk-delete'), 'has bulk-delete'],

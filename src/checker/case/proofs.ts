@@ -105,6 +105,7 @@ export const proofs: Partial<Readonly<Record<Need, Proof>>> = {
   list: { steps: [list.get(collection)], expect: [works(list, 'GET of a list'), hasItems] },
   replace: { steps: [create(one), put.put(one, body.sentBy(one), ifRequired)], expect: [works(put, 'PUT')] },
   update: { steps: [create(one), patch.patch(one, body.change, ifRequired)], expect: [works(patch, 'PATCH')] },
+  changing: { steps: [create(one), patch.change(one, ifRequired)], expect: [works(patch, 'A change')] },
   sorted: {
     steps: [
       create(one),

@@ -133,6 +133,11 @@ export class Reference {
     return this.send('PATCH', to, { body, ...more })
   }
 
+  /** Changes a record: by PATCH, or where that is not supported by PUT of what created the record, with the change. */
+  change(to: Target, more?: More): Ask {
+    return this.send('CHANGE', to, { body: { from: 'change' }, ...more })
+  }
+
   delete(to: Target, more?: More): Ask {
     return this.send('DELETE', to, more)
   }
@@ -180,6 +185,9 @@ export const word = value('word')
 
 /** The mark and the word, in capitals. */
 export const uppercase = { mark: value('mark', 'upper'), word: value('word', 'upper') }
+
+/** An identifier of the usual form that no record has. */
+export const unusedId = value('unused')
 
 /** An identifier that no record has, and that a client could choose. */
 export const absentId = value('absent')

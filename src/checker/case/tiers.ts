@@ -152,7 +152,7 @@ const byCase: Readonly<Record<Case['id'], Placement>> = {
   'JOB-6/resumed': http('14.2'),
   // Data may be public, and credentials may be sent in other ways.
   ...of(choice, 'AUT-1/bearer AUT-1/list AUT-1/record AUT-1/other-scheme AUT-1/no-scheme AUT-1/challenge'),
-  ...of(choice, 'AUT-1/malformed AUT-1/no-cookie'),
+  ...of(choice, 'AUT-1/malformed AUT-1/no-cookie AUT-1/wrong-status'),
   'AUT-1/scheme-in-any-case': http('11.1'),
   'AUT-1/www-authenticate': http('11.6.1'),
   ...of(http('15.5.4', 'should'), 'AUT-4/create AUT-4/read AUT-4/update AUT-4/delete'),

@@ -7,16 +7,8 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { connect, isIP } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
-import {
-  type Answer,
-  type Asked,
-  type Exchange,
-  type Fields,
-  fieldOf,
-  jsonApiType,
-  mediaTypeOf,
-  parsed,
-} from './exchange.ts'
+import { parseJson } from '../values/json.ts'
+import { type Answer, type Asked, type Exchange, type Fields, fieldOf, jsonApiType, mediaTypeOf } from './exchange.ts'
 import { ResourceTypes } from './json-api.ts'
 import { answersIn, beginningIn, fieldsIn } from './responses-in.ts'
 
@@ -90,6 +82,8 @@ export class Client {
   readonly #listeners = new Set<(exchange: Exchange) => void>()
   /** Number of requests that were sent. */
   count = 0
+  /** Header fields that the user wants in every request. */
+  fields: Fields = []
   /** Gives an address the form that the server expects. */
   form: (url: string) => string = (url) => url
   /** The media type of records, in place of application/json. */
@@ -115,12 +109,15 @@ export class Client {
 
   /** Sends a request. Repeats it after a pause if the server answers 429. */
   async send(step: string, request: Asked, { noRetry = false, atOnce = false }: SendOptions = {}): Promise<Exchange> {
-    const asked = this.#translated({ ...request, url: this.form(request.url) })
+    const isSet = (name: string) => request.fields.some(([each]) => each.toLowerCase() === name.toLowerCase())
+    const fields = [...request.fields, ...this.fields.filter(([name]) => !isSet(name))]
+    const asked = this.#translated({ ...request, url: this.form(request.url), fields })
     for (let pauses = 0; ; pauses++) {
       if (!noRetry) await this.#pause()
       const exchange = atOnce ? await this.#ask(step, asked) : await this.#inTurn(() => this.#ask(step, asked))
       const { answer } = exchange
-      if (answer !== undefined && mediaTypeOf(answer) === jsonApiType) this.types.learn(asked.url, parsed(answer.body))
+      if (answer !== undefined && mediaTypeOf(answer) === jsonApiType)
+        this.types.learn(asked.url, parseJson(answer.body))
       for (const listener of this.#listeners) listener(exchange)
       if (noRetry || answer?.status !== 429 || pauses === mostPauses) return exchange
       this.#noteRefusal(answer, pauses)

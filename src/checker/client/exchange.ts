@@ -1,4 +1,6 @@
 /** Requests to a server and its responses: the evidence of every verdict. */
+
+import { parseJson } from '../values/json.ts'
 import { plainDocument } from './json-api.ts'
 
 /** Header fields as they were sent or received: one entry for each line, names in any case. */
@@ -60,20 +62,11 @@ export const jsonApiType = 'application/vnd.api+json'
 export function jsonOf(answer: Answer): unknown {
   let known = parsedBodies.get(answer)
   if (known === undefined) {
-    const value = parsed(answer.body)
+    const value = parseJson(answer.body)
     known = { value: mediaTypeOf(answer) === jsonApiType ? plainDocument(value) : value }
     parsedBodies.set(answer, known)
   }
   return known.value
-}
-
-/** The value of a text in JSON; `undefined` if it is none. */
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 declare const success: unique symbol

@@ -39,9 +39,17 @@ export function describeCollection(
   const references = referencesOf(candidate, schemas, required, all)
   const { example, unmade } = exampleOf(candidate, schemas, required)
   const unique = uniqueMembers(schemas, example)
-  const { pages, query: style } = documentedPages(query.map((each) => each.name))
+  const { pages, query: style } = documentedPages(
+    query.filter(({ schema }) => typeOf(schema) !== 'boolean').map(({ name }) => name),
+  )
   const { filterable, form } = filtersIn(query, [...shown, ...members], Object.values(style).map(String))
-  const queryStyle = { ...style, ...sizesIn(query, { pages, query: style }), ...form }
+  const searchName = searchParameter(query)?.name ?? 'q'
+  const queryStyle = {
+    ...style,
+    ...(searchName !== 'q' && { q: searchName }),
+    ...sizesIn(query, { pages, query: style }),
+    ...form,
+  }
   const marker = markerOf(schemas, filterable, unique, references)
   // Filters other than the marker might select records that are not the checker's.
   const isSafe = marker !== undefined && deletionFilters.includes(marker)
@@ -106,17 +114,23 @@ function sizesIn(query: Candidate['query'], styled: Pick<CollectionProfile, 'pag
   return { ...(least > 1 && { least }), ...(most > 0 && most < 100 && { most }) }
 }
 
+const filterForm = /^((?:filters?|where)[.[])?([a-z]\w*?)(\](?:\[\$?eq\])?|[._]{1,2}(?:eq|exact|equals))?$/i
+
 /** The members by which lists can be filtered: `name=x`, or `filter[name]=x` if no other filter is documented. */
 function filtersIn(query: Candidate['query'], members: readonly string[], taken: readonly string[]) {
   const names = query.map(({ name }) => name).filter((name) => !isListParameter(name) && !taken.includes(name))
   const plain = names.filter((name) => members.includes(name))
   if (plain.length > 0) return { filterable: plain, form: {} }
-  const bracketed = names.flatMap((name) => {
-    const [, start, member = ''] = /^(filters?|where)\[([\w-]+)\]$/.exec(name) ?? []
-    return start !== undefined && members.includes(member) ? [{ member, form: `${start}[{}]` }] : []
+  // Such as `filter[name]`, `where.name.eq` and `name__exact`: all of the same form.
+  const formed = names.flatMap((name) => {
+    const [, start = '', member = '', end = ''] = filterForm.exec(name) ?? []
+    return members.includes(member) ? [{ member, form: `${start}{}${end}` }] : []
   })
-  const [first] = bracketed
-  return { filterable: bracketed.map(({ member }) => member), form: first === undefined ? {} : { filter: first.form } }
+  const form = formed[0]?.form
+  return {
+    filterable: formed.filter((each) => each.form === form).map(({ member }) => member),
+    form: form === undefined ? {} : { filter: form },
+  }
 }
 
 function recordProperties({ record }: Candidate): JsonObject {
@@ -158,8 +172,20 @@ function settableSchemas({ creation, example, listed }: Candidate, id: string): 
       schema['readOnly'] !== true && (required.includes(name) || (name !== id && !setByServer.test(name))),
   )
   return Object.fromEntries(
-    settable.map(([name, schema]) => [name, withShownFormat(schema, example?.[name] ?? shown[name])]),
+    settable.map(([name, schema]) => {
+      const values = (listed?.items ?? []).map((each) => each[name])
+      return [name, { ...withShownFormat(schema, example?.[name] ?? shown[name]), ...seenChoices(schema, values) }]
+    }),
   )
+}
+
+/** Few texts that many records have are probably the only ones that are admitted. */
+function seenChoices(schema: Schema, values: readonly unknown[]): Schema {
+  const texts = values.filter((each) => typeof each === 'string')
+  const distinct = [...new Set(texts)]
+  const isPlain = typeOf(schema) === 'string' && !['enum', 'pattern', 'format'].some((keyword) => keyword in schema)
+  const isRepeated = texts.length >= 8 && texts.length === values.length && distinct.length * 3 <= texts.length
+  return isPlain && isRepeated && distinct.length <= 8 ? { 'x-seen': distinct } : {}
 }
 
 /** A text schema without a format gets the one that its example has: some generators write times as plain texts. */
@@ -277,9 +303,18 @@ function sortableMembers({ query }: Candidate, members: readonly string[]): stri
   return members.filter((each) => words.has(each))
 }
 
+/** The parameter for a search: `q`, or a text with another usual name. */
+function searchParameter(query: Candidate['query']): Candidate['query'][number] | undefined {
+  const isText = ({ schema }: Candidate['query'][number]) => typeOf(schema) === 'string' && !('enum' in schema)
+  return (
+    query.find(({ name }) => name === 'q') ??
+    query.find((each) => /^(?:search|query|keywords?|term|search_?term)$/i.test(each.name) && isText(each))
+  )
+}
+
 /** The member that `q` searches: one that its description names, or a usual one. */
 function searchMember({ query }: Candidate, schemas: Schemas): string | undefined {
-  const q = query.find(({ name }) => name === 'q')
+  const q = searchParameter(query)
   if (q === undefined) return undefined
   const texts = Object.keys(schemas).filter(
     (each) => typeOf(schemas[each] ?? {}) === 'string' && !('enum' in (schemas[each] ?? {})),

@@ -107,6 +107,8 @@ export function expandSchema(root: JsonObject, schema: unknown, alternatives: 'f
   const resolveAll = (value: unknown) => (Array.isArray(value) ? value.map((each) => resolve(root, each)) : [])
   const joined = ({ allOf, anyOf, oneOf, ...own }: JsonObject, depth: number): JsonObject => {
     if (depth > deepest) return own
+    const values = choicesIn([anyOf, oneOf].flatMap(resolveAll))
+    if (values !== undefined) return { ...own, type: typeof values[0], enum: values }
     const branches = [anyOf, oneOf].flatMap((each) => {
       const some = resolveAll(each).filter(({ type }) => type !== 'null')
       return alternatives === 'all' ? some : some.slice(0, 1)
@@ -117,6 +119,13 @@ export function expandSchema(root: JsonObject, schema: unknown, alternatives: 'f
     )
   }
   return expand(schema, 0)
+}
+
+/** The values of alternatives that are single values, as some libraries write an enumeration. */
+function choicesIn(branches: readonly JsonObject[]): readonly unknown[] | undefined {
+  const some = branches.filter(({ type }) => type !== 'null')
+  const all = some.map((each) => ('const' in each ? [each['const']] : each['enum']))
+  return some.length > 0 && all.every(Array.isArray) ? all.flat() : undefined
 }
 
 function merged(left: JsonObject, right: JsonObject): JsonObject {
@@ -164,7 +173,7 @@ function parametersOf(root: JsonObject, value: unknown): Parameter[] {
     if (typeof name !== 'string' || typeof place !== 'string') return []
     const held = schema ?? objectOf(Object.values(objectOf(content))[0])['schema']
     const text = typeof description === 'string' ? description : ''
-    return [{ name, in: place, required: required === true, description: text, schema: resolve(root, held) }]
+    return [{ name, in: place, required: required === true, description: text, schema: expandSchema(root, held) }]
   })
 }
 
@@ -235,8 +244,9 @@ export interface ListResponse {
   readonly exchange: Exchange
   /** Where the response holds records, total and cursors; `undefined` if it is no list. */
   readonly names?: Partial<Names> | undefined
-  /** The first record. */
+  /** The first record, and all records. */
   readonly first?: JsonObject | undefined
+  readonly items?: readonly JsonObject[] | undefined
 }
 
 /** A candidate of which only its path is known, and perhaps a name that a user gave it. */

@@ -73,6 +73,12 @@ export function ordersToTry(names: readonly string[]): readonly Orders[] {
       orders('$sort[{}]=1', '$sort[{}]=-1'),
     ]
   }
+  const [, start] =
+    names.map((each) => /^((?:order_?by|sort)[.[])\w+\]?$/i.exec(each)).find((each) => each !== null) ?? []
+  if (start !== undefined) {
+    const each = `${start}{}${start.endsWith('[') ? ']' : ''}`
+    return [orders(`${each}=asc`, `${each}=desc`), orders(`${each}=1`, `${each}=-1`)]
+  }
   const name = names.find((each) => sort.test(each) && !direction.test(each)) ?? names.find((each) => sort.test(each))
   if (name === undefined) return []
   const way = names.find((each) => each !== name && direction.test(each))
@@ -118,7 +124,11 @@ export function findersToTry(member: string, names: readonly string[]): readonly
     .toSorted((a, b) => rank(a) - rank(b))
   return ordered
     .slice(0, mostFinders)
-    .flatMap((each) => [`${each}={mark}`, ...(/^(?:filters?|where)$/i.test(each) ? expressions(each) : [])])
+    .flatMap((each) => [
+      `${each}={mark}`,
+      ...(/like/i.test(each) ? [`${each}=%25{mark}%25`] : []),
+      ...(/^(?:filters?|where)$/i.test(each) ? expressions(each) : []),
+    ])
 }
 
 const mostFinders = 10

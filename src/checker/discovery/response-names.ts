@@ -4,7 +4,7 @@ import type { Requester } from '../client/client.ts'
 import { type Answer, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
 import { type Names, usualNames } from '../profile/profile.ts'
 import { listOf, typeOf } from '../values/generate.ts'
-import { isObject, type JsonObject, objectOf, valueAt } from '../values/json.ts'
+import { isObject, type JsonObject, objectOf, parseJson, valueAt } from '../values/json.ts'
 import { requestRecords } from './media-type.ts'
 import { type Candidate, type Document, errorSchemas, itemsIn, type ListResponse } from './openapi.ts'
 
@@ -99,7 +99,16 @@ function namesInList(answer: Answer): Partial<Names> {
     ...rest,
     ...(isCursor && { next }),
     ...(rest.total === undefined && header !== undefined && { total: `header:${header}` }),
+    ...(rest.total === undefined && header === undefined && totalInField(answer)),
   }
+}
+
+/** A total in the JSON value of a header field, or behind the slash of Content-Range. */
+function totalInField(answer: Answer): Partial<Names> {
+  if (/^[\w-]+ [^/]*\/\d+$/.test(fieldOf(answer, 'Content-Range') ?? '')) return { total: 'header:Content-Range' }
+  const name = ['X-Pagination', 'Pagination'].find((each) => fieldOf(answer, each)?.startsWith('{'))
+  const { total } = name === undefined ? {} : found(inValue(parseJson(fieldOf(answer, name) ?? '')), inLists)
+  return total === undefined ? {} : { total: `header:${name}${total}` }
 }
 
 /** Statuses of a job that do not say that it goes on. */
@@ -185,5 +194,6 @@ export async function readList(requester: Requester, url: string): Promise<ListR
   if (!isSuccess(answer) || itemsPointer(jsonOf(answer)) === undefined) return { exchange }
   const names = namesInList(answer)
   const items = valueAt(jsonOf(answer), names.items ?? '')
-  return { exchange, names, first: Array.isArray(items) && isObject(items[0]) ? items[0] : undefined }
+  const records = Array.isArray(items) ? items.filter(isObject) : []
+  return { exchange, names, first: records[0], items: records }
 }

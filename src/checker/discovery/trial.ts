@@ -146,6 +146,7 @@ export class Trial {
     this.#records.push(created)
     this.identifiers.set(name, [...(this.identifiers.get(name) ?? []), created.id])
     if (!this.first.has(name)) this.first.set(name, created)
+    this.learn(name, { sample: created.id })
     return created
   }
 

@@ -111,7 +111,7 @@ const serverEntries = {
 const nameEntries = {
   items: [pointer, "The records of a list; '' if the list is the whole body."],
   total: [
-    kind<string>({ type: 'string', pattern: '^(/.+|header:[\\w-]+)$' }),
+    kind<string>({ type: 'string', pattern: '^(/.+|header:[\\w-]+(/.+)?)$' }),
     'The exact number of records; header:X-Total-Count if a header field holds it.',
   ],
   next: [pointer, 'The cursor of the next page.'],
@@ -206,6 +206,8 @@ export interface CollectionProfile extends ValuesOf<typeof collectionEntries> {
   readonly name: string
   /** Whether the server numbers records, also as a part of texts (`ORD-000123`); `undefined` if nothing shows it. */
   readonly sequential?: boolean | undefined
+  /** The identifier of a record that existed. */
+  readonly sample?: string | undefined
   /** If there is no marker: text member that takes any text, into which the checker writes its mark. */
   readonly label?: string | undefined
 }
@@ -317,7 +319,7 @@ const patternTexts: Readonly<Record<string, string>> = {
   '^https?://[^/\\s]+$': 'has to be an origin: https://pages.example.com, without a path',
   '^/[^\\s?#]*[^/\\s?#]$': 'has to be a path from the base, such as /cities, without a slash at its end',
   '^(/.*)?$': 'has to be a JSON Pointer, such as /data; empty means the whole body',
-  '^(/.+|header:[\\w-]+)$':
+  '^(/.+|header:[\\w-]+(/.+)?)$':
     'has to be a JSON Pointer, such as /pagination/total, or a header field, such as header:X-Total-Count',
   '^/': 'has to be a path from the root, beginning with a slash',
 }

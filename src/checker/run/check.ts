@@ -71,6 +71,9 @@ export interface Report {
   readonly seed: number
 }
 
+/** The most error responses that are kept for cases about all of them. */
+const mostErrors = 5_000
+
 /** Checks a server. */
 export async function check(options: CheckOptions): Promise<Report> {
   const { profile, client, credential, other = [], signal, only } = options
@@ -79,7 +82,11 @@ export async function check(options: CheckOptions): Promise<Report> {
   const ledger = options.ledger ?? new Ledger().watch(client)
   const credentials = { caller: credential, nobody: [], wrong: wrongCredential(credential), other }
   const seed = options.seed ?? newSeed()
-  const run: RunContext = { client, profile, credentials, ledger, seed }
+  const errors: Exchange[] = []
+  client.watch((exchange) => {
+    if ((exchange.answer?.status ?? 0) >= 400 && errors.length < mostErrors) errors.push(exchange)
+  })
+  const run: RunContext = { client, profile, credentials, ledger, seed, errors }
   const chosen = withDependencies(options.cases ?? allCases, only)
   const isChanging = options.readOnly !== true && chosen.some(({ kind }) => kind === 'changing')
   const before = isChanging ? (options.before ?? (await takeCensus(requesterFor(run), profile))) : undefined
@@ -175,10 +182,11 @@ async function runAll(run: RunContext, cases: readonly Case[], options: CheckOpt
       await result
     }
   }
-  const shared = cases.filter((each) => each.alone !== true).values()
+  const shared = cases.filter(({ alone = false }) => alone === false).values()
   const workers = run.reusesIdentifiers === true ? 1 : parallelCases
   await Promise.all(Array.from({ length: workers }, () => work(shared)))
   await work(cases.filter((each) => each.alone === true))
+  await work(cases.filter((each) => each.alone === 'last'))
   return Promise.all(cases.map((each) => results.get(each.id) as Promise<CaseResult>))
 }
 

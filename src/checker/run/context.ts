@@ -31,6 +31,8 @@ export interface RunContext {
   readonly ledger: Ledger
   /** All random values derive from it. */
   readonly seed: number
+  /** Error responses to all cases so far. */
+  readonly errors: readonly Exchange[]
   /** Whether the server gives the identifier of a deleted record to the next one. */
   reusesIdentifiers?: boolean
 }
@@ -74,8 +76,8 @@ function hasRepeatableBody({ body, headers = {} }: Request, { collection }: Case
 }
 
 function sendOnce(run: CaseRun, { as, request }: Ask, atOnce: boolean): Promise<Exchange> {
-  const { method, to, headers = {}, caller = 'caller', noRetry } = request
-  const body = request.body === undefined ? undefined : bodyText(request.body, run, to)
+  const { method, to, headers = {}, caller = 'caller', noRetry, body: given } = changeFor(request, run.collection)
+  const body = given === undefined ? undefined : bodyText(given, run, to)
   const own = Object.entries(headers)
     .filter(([, value]) => value !== ifRequired.headers['If-Match'] || run.collection.conditional)
     .map(([name, value]) => [fill(name, run), fill(value, run)] as const)
@@ -90,6 +92,14 @@ function sendOnce(run: CaseRun, { as, request }: Ask, atOnce: boolean): Promise<
     ...(has('accept') ? [] : [['Accept', 'application/json'] as const]),
   ]
   return run.client.send(as, { method, url, fields, body }, { noRetry, atOnce })
+}
+
+/** The request that changes a record, as the collection supports it; any other request as it is. */
+function changeFor(request: Request, { operations }: Pick<CollectionProfile, 'operations'>): Request {
+  if (request.method !== 'CHANGE') return request
+  if (operations.includes('update')) return { ...request, method: 'PATCH' }
+  const [, step = ''] = /^«([^«»|]*)\|path»/.exec(request.to) ?? []
+  return { ...request, method: 'PUT', body: { from: { sent: step }, plus: 'change' } }
 }
 
 /** Whether an address is on the checked server. Credentials are sent to no other. */

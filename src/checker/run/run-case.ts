@@ -86,6 +86,7 @@ function seenOf(run: CaseRun): Observations {
   return {
     profile,
     collection,
+    earlier: run.errors,
     fill: (text) => fill(text, run),
     all,
     ids: (step) =>

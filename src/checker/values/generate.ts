@@ -4,7 +4,7 @@ import { isObject, isSame, type JsonObject } from './json.ts'
 import { countMatching, matches, textMatching } from './pattern.ts'
 import { randomInt, randomText, randomUuid } from './random.ts'
 
-/** A schema without references. */
+/** A schema without references. `x-seen` has values that all records have in turn: probably no others are admitted. */
 export type Schema = JsonObject
 
 /** Why no value was generated. */
@@ -28,7 +28,7 @@ const deepest = 6
  */
 export function generate(schema: Schema, name: string, turn = 0, depth = 0): unknown {
   if ('const' in schema) return schema['const']
-  const choices = listOf(schema['enum']).filter((each) => each !== null)
+  const choices = listOf(schema['enum'] ?? schema['x-seen']).filter((each) => each !== null)
   if (choices.length > 0) return choices[turn % choices.length]
   const type = typeOf(schema)
   if (turn === 0) {
@@ -279,10 +279,12 @@ export function uniqueValue(value: unknown, turn: number, schema: Schema = {}): 
 const usualMark = 'checked-0123456789'
 
 /** Whether a text member takes the checker's mark, alone and after other words. */
-export function takesMark({ enum: choices, format, pattern, maxLength = 99 }: Schema, length = 24): boolean {
+export function takesMark(schema: Schema, length = 24): boolean {
+  const { format, pattern, maxLength = 99 } = schema
   const isMatching =
     typeof pattern !== 'string' || [usualMark, `Some text ${usualMark}`].every((each) => matches(each, pattern))
-  return choices === undefined && format === undefined && isMatching && Number(maxLength) >= length
+  const isFree = ['enum', 'x-seen'].every((keyword) => schema[keyword] === undefined)
+  return isFree && format === undefined && isMatching && Number(maxLength) >= length
 }
 
 /** Whether a text looks like a code whose form counts: `9780060512750`, `ABC-1234`. */

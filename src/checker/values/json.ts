@@ -25,6 +25,15 @@ export function isSame(left: unknown, right: unknown): boolean {
   )
 }
 
+/** The value of a JSON text; `undefined` if it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** The value at a pointer; `undefined` if there is none. */
 export function valueAt(value: unknown, pointer: string): unknown {
   let found = value

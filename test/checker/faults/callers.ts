@@ -99,6 +99,11 @@ export const callersFaults: readonly Fault[] = [
     plant: asking(of('GET', isUnknown, not(hasQuery)), asCaller),
   },
   {
+    breaks: 'AUT-1/wrong-status',
+    says: 'It takes a credential that is none for one without permission.',
+    plant: answering(of('GET', isUnknown, not(hasQuery)), withStatus(403)),
+  },
+  {
     breaks: 'AUT-1/wrong-deletion',
     says: 'It asks for DELETE whether there is a credential, and not whether it is a good one.',
     plant: asking(of('DELETE', isUnknown), asCaller),

@@ -162,6 +162,16 @@ export const errorsFaults: readonly Fault[] = [
     says: 'It says what it is made with.',
     plant: answering(isCollection, withField('x-powered-by', 'Express')),
   },
+  {
+    breaks: 'ERR-4/anywhere',
+    says: 'The refusal of an unknown path tells where it was decided.',
+    plant: answering(isNoPath, trace),
+  },
+  {
+    breaks: 'ERR-5/anywhere',
+    says: 'A sort by what is no field fails, with a body as for any refusal.',
+    plant: answering(at(/sort=no_such_order/), withStatus(500)),
+  },
   { breaks: 'ERR-5/paths', says: 'A path with NUL in it is a 500.', plant: answering(isOddPath, withStatus(500)) },
   { breaks: 'ERR-5/queries', says: 'A member that is none is a 500.', plant: answering(isOddQuery, withStatus(500)) },
   { breaks: 'ERR-5/sizes', says: 'A size of no digits is a 500.', plant: answering(isOddSize, withStatus(500)) },
@@ -186,6 +196,7 @@ export const errorsFaults: readonly Fault[] = [
     breaks: 'ERR-5/media-type',
     says: 'A body of a kind that it cannot read is 500.',
     plant: answering(has('content-type', 'application/x-no-such'), withStatus(500)),
+    also: ['ERR-5/anywhere'],
   },
   {
     breaks: 'ERR-5/accept',

@@ -104,7 +104,7 @@ export const authentication: readonly Case[] = [
       steps: [
         create(one),
         setUp(before.get(one)),
-        changed.patch(one, body.change, { caller: 'nobody', ...ifRequired }),
+        changed.change(one, { caller: 'nobody', ...ifRequired }),
         setUp(after.get(one)),
       ],
       expect: [refused(changed), sameBody(after, before)],
@@ -118,6 +118,14 @@ export const authentication: readonly Case[] = [
     'AUT-1/wrong': {
       title: 'An invalid credential is refused',
       needs: ['protected'],
+      steps: [list.get(collection, asWrong)],
+      expect: [refused(list)],
+    },
+    'AUT-1/wrong-status': {
+      title: 'An invalid credential returns 401',
+      needs: ['protected'],
+      level: 'should',
+      after: ['AUT-1/wrong'],
       steps: [list.get(collection, asWrong)],
       expect: [status(list, 401)],
     },

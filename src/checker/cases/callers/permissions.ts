@@ -197,8 +197,8 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord, pr
     title: 'The owner of one record cannot change another',
     steps: [
       setUp(before.get(theirs)),
-      setUp(usual.patch(ownStep, body.change, { caller: 'other', ...ifRequired })),
-      tried.patch(theirs, body.change, { caller: 'other', ...ifRequired }),
+      setUp(usual.change(ownStep, { caller: 'other', ...ifRequired })),
+      tried.change(theirs, { caller: 'other', ...ifRequired }),
       after.get(theirs),
     ],
     expect: [refused(tried), sameBody(after, before)],

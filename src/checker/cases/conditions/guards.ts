@@ -95,7 +95,8 @@ function guardedWrites(kind: Write): readonly Case[] {
       after: [id('other')],
       level: 'should',
       headers: { 'If-Match': 'not-quoted' },
-      refusedWith: [400, 422, ...failed],
+      // RFC 6585: a condition is required, and there is none.
+      refusedWith: [400, 422, 428, ...failed],
       remedy: never,
     },
     empty: {
@@ -103,7 +104,8 @@ function guardedWrites(kind: Write): readonly Case[] {
       after: [id('other')],
       level: 'should',
       headers: { 'If-Match': '' },
-      refusedWith: [400, 422, ...failed],
+      // RFC 6585: a condition is required, and there is none.
+      refusedWith: [400, 422, 428, ...failed],
       remedy: never,
     },
     'later-date': {
@@ -170,12 +172,12 @@ function staleWrite(kind: Write): Case {
   const name = kind.method.toLowerCase()
   return defineOne(`CON-3/stale-${name}`, {
     title: `${kind.method} with a stale entity tag is refused and changes nothing`,
-    after: [...new Set<Case['id']>(['CON-3/fits-patch', `CON-3/other-${name}`])],
+    after: [...new Set<Case['id']>(['CON-3/fits-patch', `CON-3/fits-${name}`, `CON-3/other-${name}`])],
     ...(kind.level === undefined ? {} : { level: kind.level }),
     steps: [
       create(one),
       setUp(seen.get(one)),
-      setUp(change.patch(one, body.change, { headers: { 'If-Match': seen.etag } })),
+      setUp(change.change(one, { headers: { 'If-Match': seen.etag } })),
       setUp(now.get(one)),
       send(stale, kind, { headers: { 'If-Match': seen.etag } }),
       after.get(one),

@@ -5,11 +5,11 @@ import { finding, status } from '../../case/expect.ts'
 import { both, deletion, first, one, second, seen, two } from '../../case/names.ts'
 import type { Need } from '../../case/needs.ts'
 import { answered, applicableWhere, outcomeOf } from '../../case/preconditions.ts'
-import { base, collection, mark, members, Reference } from '../../case/references.ts'
+import { base, collection, Reference } from '../../case/references.ts'
 import { body, create, setUp, simultaneous, together } from '../../case/steps.ts'
 import type { Exchange } from '../../client/exchange.ts'
 
-const [here, taking, readyStep, again, writes] = Reference.named('here', 'taking', 'ready', 'repeated', 'writes')
+const [here, _taking, readyStep, again, writes] = Reference.named('here', 'taking', 'ready', 'repeated', 'writes')
 const [changes, deletions] = Reference.named('changes', 'deletions')
 
 /** Two refusals that follow one another in the order, and a request that deserves both. */
@@ -154,10 +154,10 @@ const pairs: readonly Pair[] = [
     id: 'CON-6/400-before-409',
     title: 'An invalid change with a conflicting unique value returns 400, not 409',
     needs: ['create', 'invalid', 'unconditional', 'unique', 'update'],
-    prepare: [create(one), create(two), taking.patch(two, body.json({ [members.unique]: `${mark}-taken` }))],
+    prepare: [create(one), create(two)],
     earlier: [['PATCH', one.path, { body: body.invalid }], 400, 422],
-    later: [['PATCH', one.path, { body: body.json({ [members.unique]: `${mark}-taken` }) }], 409],
-    both: [['PATCH', one.path, { body: { ...body.invalid, with: { [members.unique]: `${mark}-taken` } } }], 400, 422],
+    later: [['PATCH', one.path, { body: { ...body.mark, like: two.name } }], 409],
+    both: [['PATCH', one.path, { body: { ...body.invalid, like: two.name } }], 400, 422],
     remedy: 'Validate the whole body before you look for other records that have its values.',
   },
 ]

@@ -2,7 +2,7 @@
 
 import type { Expectation } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answerOf, done, finding, status, totalOf } from '../../case/expect.ts'
+import { answerOf, done, finding, status, totalOf, totalPart } from '../../case/expect.ts'
 import { asMade, isListed, oneWins, shows } from '../../case/expect-records.ts'
 import { after, all, back, before, gone, one, other, second, two } from '../../case/names.ts'
 import { answered, applicableIf, readyIf, succeeded } from '../../case/preconditions.ts'
@@ -202,8 +202,6 @@ function totalChanged(step: Reference, since: Reference, by: number): Expectatio
   return answerOf(step, (answer, seen, exchange) => {
     const [before, now] = [totalOf(seen.of(since).answer, seen), totalOf(answer, seen)]
     if (before !== undefined && now === before + by) return undefined
-    const { total } = seen.profile.names
-    const at = total.startsWith('header:') ? { field: total.slice('header:'.length) } : { pointer: total }
-    return finding(exchange, at, `the total is ${now} after ${before}`)
+    return finding(exchange, totalPart(seen), `the total is ${now} after ${before}`)
   })
 }

@@ -5,7 +5,7 @@ import { common, define, defineEach } from '../../case/define.ts'
 import { answerOf, errorsIn, everyAnswerOf, field, finding, noField, short, status } from '../../case/expect.ts'
 import { error, first, list, odd, one, second } from '../../case/names.ts'
 import { applicableWhere, succeeded } from '../../case/preconditions.ts'
-import { collection, ifRequired, mark, pageParameter, pageSize, Reference } from '../../case/references.ts'
+import { base, collection, ifRequired, mark, pageParameter, pageSize, Reference } from '../../case/references.ts'
 import { body, create, setUp } from '../../case/steps.ts'
 import { type Answer, fieldOf, jsonOf } from '../../client/exchange.ts'
 import { mistakesOf } from '../../profile/profile.ts'
@@ -210,6 +210,23 @@ const validation = common({ remedy: collectAll }).define({
   },
 })
 
+/** Usual mistakes, so that there is an error response. */
+const twoMistakes = [error.get(`${base}/no-such-${mark}`), error.get(`${collection}?sort=no_such_order`)]
+
+/** No error response of the whole run is wrong, but those to malformed input: other cases judge these. */
+function nowhere(test: (answer: Answer) => string | undefined): Expectation {
+  return ({ earlier }) => {
+    for (const exchange of earlier) {
+      const wrong = exchange.step === odd.name || exchange.answer === undefined ? undefined : test(exchange.answer)
+      if (wrong !== undefined) {
+        const { method, url } = exchange.asked
+        return finding(exchange, 'body', `${method} ${new URL(url).pathname}: ${wrong}`)
+      }
+    }
+    return undefined
+  }
+}
+
 const hidden = [
   ...defineEach('ERR-4/', oddInputs, ({ name: _, title, ...input }) => ({
     ...input,
@@ -223,6 +240,19 @@ const hidden = [
     remedy: 'Answer unexpected failures with one constant sentence, and write the details to the log.',
   })),
   ...define({
+    'ERR-4/anywhere': {
+      title: 'No other error response of the run reveals internal details',
+      alone: 'last',
+      needsOnly: ['list'],
+      steps: twoMistakes,
+      expect: [
+        nowhere(({ body: text }) => {
+          const told = internalDetailIn(text)
+          return told === undefined ? undefined : `it tells ${told}`
+        }),
+      ],
+      remedy: 'Answer unexpected failures with one constant sentence, and write the details to the log.',
+    },
     'ERR-4/server-names': {
       title: 'No response has X-Powered-By',
       level: 'may',
@@ -247,6 +277,14 @@ const statuses = [
     remedy: 'Validate input before you use it, and answer 400 or 404: clients retry a 5xx.',
   })),
   ...define({
+    'ERR-5/anywhere': {
+      title: 'No other request of the run causes a server error (500)',
+      alone: 'last',
+      needsOnly: ['list'],
+      steps: twoMistakes,
+      expect: [nowhere(({ status: told }) => (told === 500 ? 'it is answered 500' : undefined))],
+      remedy: 'Find in the log what failed. Refuse wrong input with a 4xx: clients retry a 5xx.',
+    },
     'ERR-5/validation': {
       title: 'A body with invalid values returns 400',
       ...making(invalid),
@@ -263,8 +301,8 @@ const statuses = [
     },
     'ERR-5/record': {
       title: 'The address of a nonexistent record returns 404, whatever the identifier looks like',
-      ...making(noRecord),
       after: ['ERR-1/record'],
+      steps: [error.get(`${collection}/no-such-${mark}`)],
       expect: [status(error, 404)],
       remedy: 'Answer 404 where nothing is at the address, whatever the identifier looks like.',
     },
@@ -332,10 +370,13 @@ const details: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['SQL', /\binsert\s+into\s+\S+\s*(?:\(|values)|\bdelete\s+from\s+\S+\s+where\b|\bupdate\s+\S+\s+set\s+\S+\s*=/i],
   [
     'an error of the database',
-    /\bSQLSTATE\b|\bSQLITE_|\bORA-\d{5}\b|\bPG::|\bER_[A-Z]+_[A-Z_]+|\bMongo\w*Error\b|\bPrisma/,
+    /\bSQLSTATE\b|\b(?:ERR_)?SQLITE_|\bORA-\d{5}\b|\bPG::|\bER_[A-Z]+_[A-Z_]+|\bMongo\w*Error\b|\bPrisma/,
   ],
   ['an error of the database', /syntax error at or near|near "[^"]*": syntax error|unrecognized token: "/],
-  ['an error of the database', /invalid byte sequence for encoding|violates [\w-]+ constraint|constraint failed/i],
+  [
+    'an error of the database',
+    /invalid byte sequence for encoding|violates [\w-]+ constraint|constraint failed|\bdatatype mismatch\b|duplicate key value|Duplicate entry '/i,
+  ],
   ['an error of the database', /invalid input syntax for|out of range for type|no such (?:column|table): /],
   ['the path of a file', /(?<![\w/%.-])\/(?:home|usr|var|opt|srv|app|root|tmp|Users|workspace)\/[\w.-]+\/[\w.-]+/],
   ['the path of a file', /\b[A-Z]:\\\\?[\w.-]+\\/],

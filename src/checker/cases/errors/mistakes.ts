@@ -12,6 +12,7 @@ import {
   members,
   type Reference,
   sizeParameter,
+  unusedId,
 } from '../../case/references.ts'
 import { asNobody, asOther, body, create } from '../../case/steps.ts'
 
@@ -27,7 +28,7 @@ export interface Mistake {
 export const noRecord: Mistake = {
   name: 'record',
   title: 'the address of a nonexistent record',
-  steps: [error.get(`${collection}/no-such-${mark}`)],
+  steps: [error.get(`${collection}/${unusedId}`)],
 }
 
 export const noPath: Mistake = {

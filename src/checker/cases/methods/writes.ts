@@ -349,11 +349,21 @@ function holdsSent(step: Reference, sent: Reference): Expectation {
   })
 }
 
+/**
+ * Whether a text is a number with the value of another one. Servers show decimals, and identifiers of records, as texts
+ * that they take as numbers.
+ */
+function isSameDecimal(text: unknown, other: unknown): boolean {
+  const isDecimal = typeof text === 'string' && /^-?\d+(?:\.\d+)?$/.test(text)
+  const isOther = typeof other === 'number' || (typeof other === 'string' && /^-?\d+(?:\.\d+)?$/.test(other))
+  return isDecimal && isOther && Number(text) === Number(other)
+}
+
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
 
-/** Whether two values are the same, or the same instant in another form. */
-function isAlike(left: unknown, right: unknown): boolean {
-  if (isSame(left, right)) return true
+/** Whether two values are the same, or the same instant or number in another form: `0` and `"0.00"`. */
+export function isAlike(left: unknown, right: unknown): boolean {
+  if (isSame(left, right) || isSameDecimal(left, right) || isSameDecimal(right, left)) return true
   if (isObject(left) && isObject(right)) return differing(left, right) === undefined
   return [left, right].every((each) => typeof each === 'string' && instant.test(each))
     ? Date.parse(left as string) === Date.parse(right as string)

@@ -10,6 +10,7 @@ import {
   noFailure,
   status,
   totalOf,
+  totalPart,
 } from '../../case/expect.ts'
 import { cursorAt, eachOnce, isPart, itemsPart, lists, noList } from '../../case/expect-list.ts'
 import {
@@ -358,12 +359,6 @@ function totals(step: Reference, count: number): Expectation {
     if (told === count) return undefined
     return finding(exchange, totalPart(seen), told === undefined ? 'no total is told' : `${told} in place of ${count}`)
   })
-}
-
-/** Where responses have the total. */
-function totalPart({ profile: { names } }: Observations) {
-  const { total } = names
-  return total.startsWith('header:') ? { field: total.slice('header:'.length) } : { pointer: total }
 }
 
 /** Numbers in a response beside its records. */

@@ -84,7 +84,7 @@ export const times = common({ steps: [create(one)], expect: [isNotSet], after: [
   },
   'RES-5/created-kept': {
     title: 'created_at does not change when the record changes',
-    steps: [create(one), setUp(before.get(one)), setUp(changed.patch(one, body.change)), after.get(one)],
+    steps: [create(one), setUp(before.get(one)), setUp(changed.change(one)), after.get(one)],
     expect: [
       theRecord(after, ({ created_at }, seen) => {
         const old = recordOf(seen.of(before).answer, seen)?.created_at
@@ -123,7 +123,7 @@ export const times = common({ steps: [create(one)], expect: [isNotSet], after: [
     title: 'A change increases updated_at',
     after: ['RES-5/updated-at'],
     level: 'may',
-    steps: [create(one), setUp(before.get(one)), wait(20), setUp(changed.patch(one, body.change)), after.get(one)],
+    steps: [create(one), setUp(before.get(one)), wait(20), setUp(changed.change(one)), after.get(one)],
     expect: [
       applicableWhere(
         (seen) => String(recordOf(seen.of(before).answer, seen)?.updated_at).includes('.'),
@@ -139,7 +139,7 @@ export const times = common({ steps: [create(one)], expect: [isNotSet], after: [
   },
 })
 
-const liveSteps: Case['steps'] = [create(one), setUp(live.get(one)), setUp(live.patch(one, body.change))]
+const liveSteps: Case['steps'] = [create(one), setUp(live.get(one)), setUp(live.change(one))]
 
 /** No response with a live record has a wrong deleted_at. */
 function noneDeleted(isWrong: (value: unknown) => boolean): Expectation {
@@ -157,12 +157,14 @@ function noneDeleted(isWrong: (value: unknown) => boolean): Expectation {
 export const deletionTimes = define({
   'RES-6/live': {
     title: 'A live record has no time of deletion',
+    needs: ['soft'],
     steps: liveSteps,
     expect: [noneDeleted((value) => value !== undefined && value !== null)],
     remedy: 'Set deleted_at only on deleted records.',
   },
   'RES-6/absent': {
     title: 'A live record has no member deleted_at',
+    needs: ['soft'],
     after: ['RES-6/live'],
     // The specification defines deleted_at of deleted records. That live records omit it is our reading.
     level: 'should',

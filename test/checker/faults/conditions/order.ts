@@ -120,6 +120,6 @@ export const orderFaults: readonly Fault[] = [
   fault(
     'CON-6/400-before-409',
     'It looks for other records before it validates.',
-    answering(of('PATCH', sends(/-taken"/)), on(400, withProblem(409))),
+    answering(of('PATCH', sends(/"sku":"/)), on(400, withProblem(409))),
   ),
 ]
