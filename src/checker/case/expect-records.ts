@@ -1,5 +1,5 @@
 /** What cases expect of records, by the names of the steps that made them. */
-import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
+import { type Answer, type Asked, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
 import { isObject, isSame, type JsonObject, memberPointer, objectOf, valueAt } from '../values/json.ts'
 import type { Expectation, Finding, Observations } from './case.ts'
 import { answerOf, finding, itemsOf, short, status } from './expect.ts'
@@ -32,7 +32,7 @@ export function asMade(
 ): Expectation {
   return answerOf(step, (answer, seen, exchange) => {
     const record = recordIn(answer, seen)
-    const sent = objectOf(recordSent(seen.of(made).asked.body, seen))
+    const sent = objectOf(recordSent(seen.of(made).asked, seen))
     const before = seen.of(made).answer
     // The expected value is the one in the response of the creation.
     const wanted = Object.keys(sent).map((name) => [name, recordOf(before, seen)?.[name]] as const)
@@ -95,8 +95,11 @@ export function recordOf(answer: Answer | undefined, { profile, collection }: Wh
 }
 
 /** The record in the body of a request, without its envelope. */
-export function recordSent(body: string | undefined, { profile }: Pick<Where, 'profile'>): unknown {
-  return valueAt(JSON.parse(body ?? '{}'), profile.names.body)
+export function recordSent(
+  asked: Pick<Asked, 'body' | 'plain'> | undefined,
+  { profile }: Pick<Where, 'profile'>,
+): unknown {
+  return valueAt(JSON.parse(asked?.plain ?? asked?.body ?? '{}'), profile.names.body)
 }
 
 /** Expects a record in the response of a step; `test` returns what is wrong with it. */

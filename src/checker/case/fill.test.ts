@@ -82,6 +82,8 @@ test('Short random texts that end with a digit by chance are not sequential', ()
   assert.equal(areSequential(['ORD-0001', 'INV-0001', 'ORD-0002']), true)
   assert.equal(areSequential(['4e12']), true)
   assert.equal(areSequential(['oslo', 'rome', 'bern']), false)
+  assert.equal(areSequential(['4Ar9SS0eb25Yt_1', 'x_DISr_NyZGIF72', '-O6EtgHJMKwVbm6']), false)
+  assert.equal(areSequential(['A-7', 'A-8', 'B-7']), true)
 })
 
 test('A sequential identifier is chosen only where the profile allows it, and then close to those in use', () => {

@@ -192,9 +192,11 @@ export function isSequential(id: string): boolean {
  * with a digit (`4e12`), but the text before the digit differs from one to the next.
  */
 export function areSequential(ids: readonly string[]): boolean {
-  const isRandom = ids.length > 2 && ids.every((id) => /^[\da-z]+$/i.test(id) && id.length === ids[0]?.length)
+  const isRandom = ids.length > 2 && ids.every((id) => /^[\w-]+$/.test(id) && id.length === ids[0]?.length)
   const starts = new Set(ids.map((id) => id.replace(/\d+$/, '')))
-  return ids.some(isSequential) && !(isRandom && starts.size > 1)
+  // A counter may stand after a hyphen: `A-7`, `B-7`.
+  const least = ids.every((id) => /^[\da-z]+$/i.test(id)) ? 2 : ids.length
+  return ids.some(isSequential) && !(isRandom && starts.size >= least)
 }
 
 const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i

@@ -7,7 +7,9 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { connect, isIP } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
-import { type Answer, type Asked, type Exchange, type Fields, fieldOf } from './exchange.ts'
+import { parseJson } from '../values/json.ts'
+import { type Answer, type Asked, type Exchange, type Fields, fieldOf, jsonApiType, mediaTypeOf } from './exchange.ts'
+import { ResourceTypes } from './json-api.ts'
 import { answersIn, beginningIn, fieldsIn } from './responses-in.ts'
 
 /** Options of a client. */
@@ -65,6 +67,9 @@ const idempotent = /^(?:GET|HEAD|OPTIONS|PUT|DELETE)$/
  */
 const longestIdle = 500
 
+const typeLines = /^(?:accept|content-type):.*$/gim
+const json = /\bapplication\/json(?![\w.+-])/gi
+
 /** A client of one server. */
 export class Client {
   readonly #options: ClientOptions
@@ -77,12 +82,13 @@ export class Client {
   readonly #listeners = new Set<(exchange: Exchange) => void>()
   /** Number of requests that were sent. */
   count = 0
-  /** The media type of representations, in `Accept` and `Content-Type`. */
-  mediaType = 'application/json'
   /** Header fields that the user wants in every request. */
   fields: Fields = []
   /** Gives an address the form that the server expects. */
   form: (url: string) => string = (url) => url
+  /** The media type of records, in place of application/json. */
+  mediaType: string | undefined
+  readonly types = new ResourceTypes()
 
   constructor(options: ClientOptions = {}) {
     this.#options = options
@@ -105,15 +111,29 @@ export class Client {
   async send(step: string, request: Asked, { noRetry = false, atOnce = false }: SendOptions = {}): Promise<Exchange> {
     const isSet = (name: string) => request.fields.some(([each]) => each.toLowerCase() === name.toLowerCase())
     const fields = [...request.fields, ...this.fields.filter(([name]) => !isSet(name))]
-    const asked = { ...request, url: this.form(request.url), fields }
+    const asked = this.#translated({ ...request, url: this.form(request.url), fields })
     for (let pauses = 0; ; pauses++) {
       if (!noRetry) await this.#pause()
       const exchange = atOnce ? await this.#ask(step, asked) : await this.#inTurn(() => this.#ask(step, asked))
       const { answer } = exchange
+      if (answer !== undefined && mediaTypeOf(answer) === jsonApiType)
+        this.types.learn(asked.url, parseJson(answer.body))
       for (const listener of this.#listeners) listener(exchange)
       if (noRetry || answer?.status !== 429 || pauses === mostPauses) return exchange
       this.#noteRefusal(answer, pauses)
     }
+  }
+
+  /** A request in the media type of the server. */
+  #translated(asked: Asked): Asked {
+    const { mediaType } = this
+    if (mediaType === undefined) return asked
+    const fields = asked.fields.map(([name, value]) => {
+      return [name, /^(?:accept|content-type)$/i.test(name) ? value.replace(json, mediaType) : value] as const
+    })
+    const translated = { ...asked, fields }
+    if (asked.body === undefined || mediaTypeOf(translated) !== jsonApiType) return translated
+    return { ...translated, body: this.types.documentText(asked), plain: asked.body }
   }
 
   /**
@@ -178,7 +198,9 @@ export class Client {
   /** Bytes whose request lines have addresses in the form that the server expects. */
   #formed(url: string, bytes: string): string {
     const { origin } = new URL(url)
-    return bytes.replace(/(?<=^[A-Z]+ )\/\S*(?= HTTP\/)/gm, (path) => this.form(origin + path).slice(origin.length))
+    const { mediaType } = this
+    const typed = mediaType === undefined ? bytes : bytes.replace(typeLines, (line) => line.replace(json, mediaType))
+    return typed.replace(/(?<=^[A-Z]+ )\/\S*(?= HTTP\/)/gm, (path) => this.form(origin + path).slice(origin.length))
   }
 
   close(): void {
@@ -329,8 +351,8 @@ export async function request(
   url: string,
   { body, fields = [], anonymous = false }: RequestParts = {},
 ): Promise<Exchange> {
-  const type: Fields = body === undefined ? [] : [['Content-Type', client.mediaType]]
-  const accept: Fields = fields.some(([name]) => name === 'Accept') ? [] : [['Accept', client.mediaType]]
+  const type: Fields = body === undefined ? [] : [['Content-Type', 'application/json']]
+  const accept: Fields = fields.some(([name]) => name === 'Accept') ? [] : [['Accept', 'application/json']]
   const all = [...(anonymous ? [] : credential), ...accept, ...type, ...fields]
   const asked = { method, url, fields: all, body: body === undefined ? undefined : JSON.stringify(body) }
   if (signal?.aborted) return { step: '', asked, failure: 'stopped', milliseconds: 0 }

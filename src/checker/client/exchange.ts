@@ -1,6 +1,7 @@
 /** Requests to a server and its responses: the evidence of every verdict. */
 
 import { parseJson } from '../values/json.ts'
+import { plainDocument } from './json-api.ts'
 
 /** Header fields as they were sent or received: one entry for each line, names in any case. */
 export type Fields = readonly (readonly [name: string, value: string])[]
@@ -12,6 +13,8 @@ export interface Asked {
   readonly url: string
   readonly fields: Fields
   readonly body?: string | undefined
+  /** The body before it was translated into the server's media type. */
+  readonly plain?: string | undefined
   /** All bytes that were sent, one for each character, if no HTTP client would send such a request. */
   readonly bytes?: string | undefined
 }
@@ -48,11 +51,19 @@ export function fieldOf({ fields }: Pick<Answer, 'fields'>, name: string): strin
 
 const parsedBodies = new WeakMap<Answer, { readonly value: unknown }>()
 
-/** The JSON value of a response body; `undefined` if the body is not JSON. */
+/** The media type of a body, without parameters. */
+export function mediaTypeOf(message: Pick<Answer, 'fields'>): string | undefined {
+  return fieldOf(message, 'Content-Type')?.split(';')[0]?.trim().toLowerCase()
+}
+
+export const jsonApiType = 'application/vnd.api+json'
+
+/** The JSON value of a response body, with plain records if it is JSON:API; `undefined` if the body is not JSON. */
 export function jsonOf(answer: Answer): unknown {
   let known = parsedBodies.get(answer)
   if (known === undefined) {
-    known = { value: parseJson(answer.body) }
+    const value = parseJson(answer.body)
+    known = { value: mediaTypeOf(answer) === jsonApiType ? plainDocument(value) : value }
     parsedBodies.set(answer, known)
   }
   return known.value

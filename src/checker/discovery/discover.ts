@@ -14,11 +14,12 @@ import {
   type Profile,
 } from '../profile/profile.ts'
 import { countOfNeeds, narrowMembers } from '../run/choose-collections.ts'
-import { schemaOf } from '../values/generate.ts'
+import { type Schema, schemaOf } from '../values/generate.ts'
 import { objectOf } from '../values/json.ts'
 import { serverPaths } from '../values/openapi.ts'
 import { randomText } from '../values/random.ts'
 import { describeCollection, identifierIn, setByServer } from './describe.ts'
+import { requestRecords } from './media-type.ts'
 import { type DiscoveryOptions, openServer } from './open-server.ts'
 import {
   bareCandidate,
@@ -50,6 +51,7 @@ export interface Discovered {
  */
 export async function discover(requester: Requester, options: DiscoveryOptions): Promise<Discovered> {
   const { only = [], given = {} } = options
+  requester.client.mediaType = given.mediaType
   // 1. The document, the collections that it describes, and where on the server its paths begin.
   const { address, document, rootStatus, described } = await openServer(requester, options)
   const base = given.base ?? described.base
@@ -91,6 +93,7 @@ export async function discover(requester: Requester, options: DiscoveryOptions):
     collections: collections.map(({ collection }) => collection),
     names,
     document: document?.url,
+    ...(requester.client.mediaType !== undefined && { mediaType: requester.client.mediaType }),
     open: document === undefined ? [] : await openPaths(requester, document, base),
     ...(document === undefined ? {} : featuresOf(document)),
   }
@@ -242,7 +245,7 @@ const mostLinks = 30
 
 /** Candidates below the base to which the response at the base links. */
 async function linkedCandidates(requester: Requester, base: string): Promise<Candidate[]> {
-  const { answer } = await requestFollowing(requester, `${base}/`)
+  const { answer } = await requestRecords(requester, `${base}/`)
   if (answer === undefined || answer.status >= 400) return []
   const found = [...targetsIn(answer)].flatMap((target) => {
     const url = URL.parse(target, `${base}/`)
@@ -291,6 +294,7 @@ async function guessCandidate(requester: Requester, base: string, candidate: Can
   const id = first && idName ? String(first[idName]) : undefined
   const record =
     id === undefined ? undefined : (await requestFollowing(requester, addressOf(base, candidate, id))).asked
+  const related = requester.client.types.relatedTypes(addressOf(base, candidate))
   const slashes = record?.url.endsWith('/') ? [...candidate.slashes, 'record' as const] : candidate.slashes
   const located = { ...candidate, slashes }
   return {
@@ -300,8 +304,17 @@ async function guessCandidate(requester: Requester, base: string, candidate: Can
       addressOf(base, located),
       id === undefined ? undefined : addressOf(base, located, id),
     ),
-    creation: example ? schemaOf(example) : { type: 'object', properties: {} },
+    creation: example ? withReferences(schemaOf(example), related) : { type: 'object', properties: {} },
   }
+}
+
+/** A schema that says to which records members refer. */
+function withReferences(schema: Schema, related: ReadonlyMap<string, string>): Schema {
+  const properties = Object.entries(objectOf(schema['properties'])).map(([name, value]) => {
+    const type = related.get(name)
+    return [name, type === undefined ? value : { ...objectOf(value), description: `id of a ${type}` }] as const
+  })
+  return { ...schema, properties: Object.fromEntries(properties) }
 }
 
 const listMethods = [['POST', 'create']] as const

@@ -30,7 +30,10 @@ export async function probeLists(trial: Trial, collection: CollectionProfile, { 
   const most = await probeLargestPage(list, { ...collection, ...paged, query: { ...collection.query, ...paged.query } })
   const query: QueryStyle = { ...collection.query, ...paged.query, ...most, ...filtered.query }
   const sorted = collection.sorts.length > 0 ? {} : await probeOrders(list, whole, ordersToTry(documented), collection)
-  return { ...paged, ...filtered, ...sorted, ...styled({ ...query, ...sorted.query }) }
+  const fields = isBare
+    ? await probeFields(list, trial.requester.client.types.typeAt(trial.profile.base + collection.path))
+    : {}
+  return { ...paged, ...filtered, ...sorted, ...styled({ ...query, ...sorted.query, ...fields }) }
 }
 
 function styled(query: QueryStyle): Facts {
@@ -40,6 +43,16 @@ function styled(query: QueryStyle): Facts {
 function listBy(trial: Trial, collection: CollectionProfile): ListBy {
   return async (query) =>
     trial.itemsIn(collection.name, await trial.request(collection, 'GET', { suffix: query && `?${query}` }))
+}
+
+/** The parameter of JSON:API that restricts the members of records, if it has an effect. */
+async function probeFields(list: ListBy, type: string | undefined): Promise<QueryStyle> {
+  const [record = {}] = (type !== undefined && (await list(''))) || []
+  const [kept, dropped] = Object.keys(record).filter((each) => each !== 'id')
+  if (kept === undefined || dropped === undefined) return {}
+  const fields = `fields[${type}]`
+  const [less = {}] = (await list(`${fields}=${kept}`)) ?? []
+  return kept in less && !(dropped in less) ? { fields } : {}
 }
 
 /** The parameters for pages, if nothing is known of them. */

@@ -79,7 +79,7 @@ function memberNamed(error: Readonly<Record<string, unknown>>): string | undefin
   const { pointer, source, instancePath, loc, path, field, property, param, name, attribute, propertyName } = error
   const at = pointer ?? (isObject(source) ? source['pointer'] : undefined) ?? instancePath
   if (typeof at === 'string' && at !== '') {
-    const [token] = at.replace(/^#?\/(?:data\/attributes\/)?/, '').split('/')
+    const [token] = at.replace(/^#?\/(?:data\/(?:attributes|relationships)\/)?/, '').split('/')
     return token?.replaceAll('~1', '/').replaceAll('~0', '~')
   }
   const list = [loc, path].find(Array.isArray)

@@ -1,10 +1,11 @@
 /** Finds the names that an interface leaves open (`Names`) in schemas and in responses. */
 
-import { type Requester, requestFollowing } from '../client/client.ts'
+import type { Requester } from '../client/client.ts'
 import { type Answer, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
 import { type Names, usualNames } from '../profile/profile.ts'
 import { listOf, typeOf } from '../values/generate.ts'
 import { isObject, type JsonObject, objectOf, parseJson, valueAt } from '../values/json.ts'
+import { requestRecords } from './media-type.ts'
 import { type Candidate, type Document, errorSchemas, itemsIn, type ListResponse } from './openapi.ts'
 
 type TextName = Exclude<keyof Names, 'finished' | 'items'>
@@ -70,7 +71,13 @@ export function namesOf(
 }
 
 function namesInError(answer: Answer | undefined): Partial<Names> {
-  return answer === undefined ? {} : found(inValue(jsonOf(answer)), inErrors)
+  const body = answer && jsonOf(answer)
+  const names = found(inValue(body), inErrors)
+  if (names.message !== undefined) return names
+  // Some servers say everything in a list of errors.
+  const first = `${names.errors}/0`
+  const { errors: _, ...inFirst } = found(located(valueAt(body, first), ...asValue, first), inErrors)
+  return { ...names, ...inFirst }
 }
 
 /** Names in the schema of a list. */
@@ -155,12 +162,13 @@ function inSchema(schema: JsonObject): Located[] {
 }
 
 function inValue(value: unknown): Located[] {
-  return located(
-    value,
-    (each) => each,
-    (each) => (each === null ? 'null' : Array.isArray(each) ? 'array' : typeof each),
-  )
+  return located(value, ...asValue)
 }
+
+const asValue = [
+  (each: unknown) => each,
+  (each: unknown) => (each === null ? 'null' : Array.isArray(each) ? 'array' : typeof each),
+] as const
 
 const deepest = 3
 
@@ -181,7 +189,7 @@ function located(
 
 /** Requests a list, and reads what its response shows. */
 export async function readList(requester: Requester, url: string): Promise<ListResponse> {
-  const exchange = await requestFollowing(requester, url)
+  const exchange = await requestRecords(requester, url)
   const { answer } = exchange
   if (!isSuccess(answer) || itemsPointer(jsonOf(answer)) === undefined) return { exchange }
   const names = namesInList(answer)

@@ -10,6 +10,7 @@ import { Ledger } from '../run/ledger.ts'
 import { isObject, isSame, type JsonObject, objectOf, valueAt, wrapAt } from '../values/json.ts'
 import { randomText } from '../values/random.ts'
 import { identifierIn } from './describe.ts'
+import { mediaTypesIn } from './media-type.ts'
 import type { Parameter } from './openapi.ts'
 
 /** A record that a trial created. */
@@ -95,13 +96,21 @@ export class Trial {
   }
 
   /** Sends a request to a collection: `suffix` follows its address. */
-  request(
+  async request(
     { name, path }: CollectionProfile,
     method: string,
     { suffix = '', by = this.requester, body, ...parts }: TrialParts = {},
   ): Promise<Exchange> {
     const sent = body === undefined ? parts : { ...parts, body: this.inEnvelope(name, body) }
-    return request(by, method, this.profile.base + path + suffix, sent)
+    const send = () => request(by, method, this.profile.base + path + suffix, sent)
+    const exchange = await send()
+    if (exchange.answer?.status !== 415 || by.client.mediaType !== undefined) return exchange
+    // Some servers send application/json, and accept only another type.
+    const [mediaType] = mediaTypesIn(exchange.answer)
+    if (mediaType === undefined) return exchange
+    by.client.mediaType = mediaType
+    this.profile = { ...this.profile, mediaType }
+    return send()
   }
 
   /** A body in the envelope that the server expects. */

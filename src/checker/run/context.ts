@@ -88,8 +88,8 @@ function sendOnce(run: CaseRun, { as, request }: Ask, atOnce: boolean): Promise<
   const fields: Fields = [
     ...(has('authorization') || !isTrusted(run.profile, url) ? [] : run.credentials[caller]),
     ...own,
-    ...(body === undefined || has('content-type') ? [] : [['Content-Type', run.client.mediaType] as const]),
-    ...(has('accept') ? [] : [['Accept', run.client.mediaType] as const]),
+    ...(body === undefined || has('content-type') ? [] : [['Content-Type', 'application/json'] as const]),
+    ...(has('accept') ? [] : [['Accept', 'application/json'] as const]),
   ]
   return run.client.send(as, { method, url, fields, body }, { noRetry, atOnce })
 }
@@ -159,7 +159,7 @@ function startOf(from: Extract<Body, { from: unknown }>['from'], state: CaseStat
     }
   }
   const { asked, answer } = exchanges.get('sent' in from ? from.sent : from.answered)?.at(-1) ?? {}
-  const value = 'sent' in from ? recordSent(asked?.body, state) : recordOf(answer, state)
+  const value = 'sent' in from ? recordSent(asked, state) : recordOf(answer, state)
   if (!isObject(value)) throw new NotSetUp('a body that was to be sent again is no JSON object')
   return value
 }
@@ -167,7 +167,7 @@ function startOf(from: Extract<Body, { from: unknown }>['from'], state: CaseStat
 /** The unique members in the request of a step. */
 function uniqueMembersSent({ collection, exchanges, profile }: CaseState, step: string | undefined): JsonObject {
   if (step === undefined) return {}
-  const sent = recordSent(exchanges.get(step)?.at(-1)?.asked.body, { profile })
+  const sent = recordSent(exchanges.get(step)?.at(-1)?.asked, { profile })
   return Object.fromEntries(Object.entries(objectOf(sent)).filter(([name]) => collection.unique.includes(name)))
 }
 

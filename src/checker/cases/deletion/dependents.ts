@@ -186,7 +186,7 @@ export const dependentCases = common({
       (seen) => {
         const exchange = seen.of(child)
         const [first = ''] = Object.keys(seen.collection.references)
-        const sent = objectOf(recordSent(seen.of(one).asked.body, seen))
+        const sent = objectOf(recordSent(seen.of(one).asked, seen))
         const now = recordOf(exchange.answer, seen)
         for (const [name, was] of Object.entries({ ...sent, [first]: null })) {
           if (short(now?.[name]) === short(was)) continue

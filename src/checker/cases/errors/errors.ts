@@ -197,9 +197,9 @@ const validation = common({ remedy: collectAll }).define({
         const found = errorsIn(answer, seen)
         if (found === undefined) return `there is no array of errors at ${seen.profile.names.errors}`
         const isText = (value: unknown) => typeof value === 'string' && value !== ''
-        const index = found.errors.map(objectOf).findIndex(({ code, message, pointer, path }) => {
-          const isPlaced = [pointer, path].some((each) => /^#?\/./.test(String(each)))
-          return !isText(code) || !isText(message) || !isPlaced
+        const index = found.errors.map(objectOf).findIndex(({ code, message, detail, pointer, path, source }) => {
+          const isPlaced = [pointer, path, objectOf(source)['pointer']].some((each) => /^#?\/./.test(String(each)))
+          return !isText(code) || !isText(message ?? detail) || !isPlaced
         })
         if (index < 0) return undefined
         const message = `${short(found.errors[index])} lacks code, message or pointer`

@@ -321,7 +321,7 @@ function omittedBy(step: Reference, seen: Observations): string[] {
 /** The JSON object that a step sent; empty if it sent none. */
 function sentAt(seen: Observations, step: Reference): JsonObject {
   try {
-    const value = recordSent(seen.of(step).asked.body, seen)
+    const value = recordSent(seen.of(step).asked, seen)
     return isObject(value) ? value : {}
   } catch {
     return {}

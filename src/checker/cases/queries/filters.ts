@@ -3,6 +3,7 @@ import { type Case, type Expectation, NotSetUp, type Step } from '../../case/cas
 import { define } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, status } from '../../case/expect.ts'
 import { lists, showsNone } from '../../case/expect-list.ts'
+import { recordOf } from '../../case/expect-records.ts'
 import { empty, first, found, one, other, second, whole } from '../../case/names.ts'
 import {
   caseRecords,
@@ -16,8 +17,7 @@ import {
   uppercase,
 } from '../../case/references.ts'
 import { create, setUp } from '../../case/steps.ts'
-import { jsonOf } from '../../client/exchange.ts'
-import type { JsonObject } from '../../values/json.ts'
+import { isObject, type JsonObject } from '../../values/json.ts'
 
 const [longer, capitals, less, more, third] = Reference.named('longer', 'capitals', 'less', 'more', 'third')
 const [percent, underscore, star, quote, comment] = Reference.named('percent', 'underscore', 'star', 'quote', 'comment')
@@ -205,9 +205,9 @@ function hasOnly(step: Reference, ...members: readonly string[]): Expectation {
     if (answer.status !== 200) return finding(exchange, 'status', `${answer.status} in place of 200`)
     const { items } = seen.profile.names
     const list = itemsOf(answer, seen)
-    const record = (list === undefined ? jsonOf(answer) : list[0]) as Readonly<Record<string, unknown>> | undefined
+    const record = list === undefined ? recordOf(answer, seen) : list[0]
     const part = list === undefined ? 'body' : ({ pointer: `${items}/0` } as const)
-    if (typeof record !== 'object' || record === null) return finding(exchange, part, 'there is no record in it')
+    if (!isObject(record)) return finding(exchange, part, 'there is no record in it')
     const wanted = members.map(seen.fill)
     const all = Object.keys(itemsOf(seen.of(whole).answer, seen)?.[0] ?? {})
     if (all.every((name) => wanted.includes(name) || name === seen.collection.id)) {
