@@ -28,8 +28,10 @@ export interface ClientOptions {
   readonly onPause?: ((seconds: number) => void) | undefined
 }
 
-/** The number of requests in a row without a response after which a server is lost. */
+/** The number of requests in a row without a response after which a server is lost; a wait in vain counts as four. */
 const mostUnanswered = 10
+/** How long a response is waited for at least, in milliseconds, after others were waited for in vain. */
+const lastPatience = 3_000
 
 /**
  * Watches whether the server still answers.
@@ -38,10 +40,21 @@ const mostUnanswered = 10
  */
 export function watchForLoss(client: Client, onLost: (reason: string) => void): void {
   let unanswered = 0
-  client.watch(({ answer, failure = '', asked }) => {
-    if (answer !== undefined) unanswered = 0
+  let first = ''
+  client.watch(({ answer, failure = '', asked, step }) => {
+    if (answer !== undefined) {
+      unanswered = 0
+      return
+    }
     // Servers may close the connection of a request that no client would send.
-    else if (asked.bytes === undefined && failure !== 'stopped' && ++unanswered === mostUnanswered) onLost(failure)
+    if (asked.bytes !== undefined || failure === 'stopped' || unanswered >= mostUnanswered) return
+    if (unanswered === 0) first = `${asked.method} ${new URL(asked.url).pathname}${step && ` ("${step}")`}`
+    const isLate = /^no answer within/.test(failure)
+    // Each wait in vain halves the next one: a server that hangs must not hold up the run.
+    if (isLate) client.patience = Math.max(lastPatience, client.patience / 2)
+    unanswered += isLate ? 4 : 1
+    if (unanswered < mostUnanswered) return
+    onLost(`${failure}. The first request without an answer was ${first}`)
   })
 }
 
@@ -82,6 +95,8 @@ export class Client {
   readonly #listeners = new Set<(exchange: Exchange) => void>()
   /** Number of requests that were sent. */
   count = 0
+  /** Time limit for a response in milliseconds. */
+  patience: number
   /** Header fields that the user wants in every request. */
   fields: Fields = []
   /** Gives an address the form that the server expects. */
@@ -92,6 +107,7 @@ export class Client {
 
   constructor(options: ClientOptions = {}) {
     this.#options = options
+    this.patience = options.patience ?? 30_000
     this.#free = options.concurrency ?? 6
     const { insecure = false, ca } = options
     const kept = { keepAlive: true, timeout: longestIdle }
@@ -243,7 +259,8 @@ export class Client {
 
   #askOnce(step: string, asked: Asked): Promise<Exchange & { readonly isClosed?: boolean }> {
     this.count++
-    const { patience = 30_000, signal } = this.#options
+    const { signal } = this.#options
+    const { patience } = this
     const began = performance.now()
     const ended = () => Math.round(performance.now() - began)
     return new Promise((resolve) => {

@@ -28,11 +28,13 @@ export function documentLinks(answer: Answer, url: string): string[] {
 
 /** The document inside a script of Swagger UI (`"swaggerDoc": {…}`); `undefined` if there is none. */
 export function documentIn(script: string): JsonObject | undefined {
-  const start = /["']?(?:swaggerDoc|spec)["']?\s*:\s*(?=\{)/.exec(script)
-  if (start === null) return undefined
-  const from = start.index + start[0].length
-  const end = endOfObject(script, from)
-  return end === undefined ? undefined : readDocument(script.slice(from, end))
+  for (const { 0: start, index } of script.matchAll(/["']?\b(?:swaggerDoc|spec)["']?\s*[:=]\s*(?=\{\s*")/g)) {
+    const from = index + start.length
+    const end = endOfObject(script, from)
+    const found = end === undefined ? undefined : readDocument(script.slice(from, end))
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 /** Where the object that begins at an index ends. */

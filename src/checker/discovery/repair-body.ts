@@ -134,6 +134,8 @@ export function schemaFromText(text: string): Schema {
   if (pattern !== undefined) return { type: 'string', pattern }
   const typed = typeWords.find(([word]) => word.test(text))
   if (typed !== undefined) return typed[1]
+  const [, , longest] = /(\d+) (?:to|and|-) (\d+) char/i.exec(text) ?? []
+  if (longest !== undefined) return { type: 'string', maxLength: Number(longest) }
   const bound = /(-?\d+(?:\.\d+)?)/.exec(text)?.[1]
   const number = Number(bound)
   const isLength = /character|length|long/i.test(text)

@@ -284,10 +284,17 @@ async function findUniqueMembers(trial: Trial, name: string, first: TrialRecord)
   let unique = refusedMembers(collection, same.answer, first.body)
   for (let turn = 0; turn < 2; turn++) {
     trial.learn(name, { unique })
-    const body = exampleOf(trial, { ...trial.collection(name), example: first.body })
+    // A value with the mark in it may be too long for another one.
+    const { example = {} } = trial.collection(name)
+    const kept = Object.fromEntries(unique.flatMap((each) => (each in example ? [[each, example[each]]] : [])))
+    const body = exampleOf(trial, { ...trial.collection(name), example: { ...first.body, ...kept } })
     last = await trial.request(collection, 'POST', { body })
     if (isSuccess(last.answer)) {
       trial.note(collection, last, body)
+      const { label } = trial.collection(name)
+      if (label !== undefined && unique.includes(label)) {
+        trial.learn(name, { label: labelOf(trial.collection(name)) })
+      }
       return
     }
     unique = [...new Set([...unique, ...freeTexts(first.body, collection)])]

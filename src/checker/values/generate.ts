@@ -213,7 +213,12 @@ function textFor(schema: Schema, name: string, turn: number): unknown {
     if (typeof usual === 'string' && matches(usual, pattern)) return usual
     return textMatching(pattern, { least, most }) ?? { unmade: `no text matches the pattern ${pattern}` }
   }
-  const guessed = typeof format === 'string' ? format : formatsByName.find(([each]) => each.test(name))?.[1]
+  // Some libraries write their own names: naive-date, naive-date-time.
+  const named =
+    typeof format === 'string'
+      ? format.replace(/^(?:naive|local|partial)[-_]/, '').replace(/^datetime$/, 'date-time')
+      : undefined
+  const guessed = named ?? formatsByName.find(([each]) => each.test(name))?.[1]
   const formatted = formats[guessed ?? '']?.(turn)
   if (formatted !== undefined && formatted.length <= most) return formatted.padEnd(least, 'x')
   const words = name
@@ -292,7 +297,7 @@ export function takesMark(schema: Schema, length = 24): boolean {
 
 /** Whether a text looks like a code whose form counts: `9780060512750`, `ABC-1234`. */
 function isCode(text: string): boolean {
-  return /^[A-Z\d]+(?:[-._/][A-Z\d]+)*$/.test(text) && text.replaceAll(/\D/g, '').length >= 4
+  return /^[A-Z\d]+(?:[-._/ ][A-Z\d]+)*$/.test(text) && text.replaceAll(/\D/g, '').length >= 4
 }
 
 /** A code of the same form with other digits; article numbers (EAN-13, ISBN-13) with their check digit. */
