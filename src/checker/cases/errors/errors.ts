@@ -358,7 +358,7 @@ const details: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['a stack trace', /\\n(?:\s|\\t)+at (?!\[Source: )\S+/],
   ['the message of a parser', /\bat \[Source: /],
   ['the name of a class', /(?<![\w./@-])(?:java|javax|jakarta|kotlin|scala|com|org|net|io)(?:\.[a-z]\w*)+\.[A-Z]\w*/],
-  ['the name of a type', /\bGo (?:struct field|value of type) [\w.]+/],
+  ['the name of a type', /\bGo (?:struct field|value of type) \*?\w+\.\w[\w.]*/],
   ['the name of a type', /\bKey: '[A-Z]\w*\.[\w.]+' Error:/],
   ['a stack trace', /Traceback \(most recent call last\)/],
   ['a stack trace', /File "[^"]+", line \d+/],
