@@ -22,6 +22,12 @@ const permitted = [
     verdict: 'not applicable',
   },
   {
+    breaks: 'HED-1/query',
+    says: '422 for a page size below nothing',
+    plant: answering(at(/limit=-1/), on(400, withStatus(422))),
+    verdict: 'holds',
+  },
+  {
     breaks: 'PAG-7/far',
     says: '422 for an enormous page number',
     plant: answering(of('GET', at(/[?&]page=\d{10}/)), on([200, 400], withStatus(422))),

@@ -158,6 +158,14 @@ export const errorsFaults: readonly Fault[] = [
     plant: answering(isNoText, (answer) => trace({ ...answer, status: 400, body: '{}' })),
   },
   {
+    breaks: 'ERR-4/conflict',
+    says: 'The refusal of a value that is taken shows what the database says.',
+    plant: answering(
+      of('POST', at('/v3/items')),
+      on(409, withMembers({ detail: 'UNIQUE constraint failed: items.sku' })),
+    ),
+  },
+  {
     breaks: 'ERR-4/server-names',
     says: 'It says what it is made with.',
     plant: answering(isCollection, withField('x-powered-by', 'Express')),

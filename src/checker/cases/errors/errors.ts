@@ -230,25 +230,38 @@ function nowhere(test: (answer: Answer) => string | undefined): Expectation {
   }
 }
 
+/** No error response to a step has internal details. */
+function revealsNothing(step: Reference): Expectation {
+  return everyAnswerOf(step, (answer) => {
+    const told = answer.status < 400 ? undefined : internalDetailIn(answer.body)
+    return told === undefined ? undefined : `it tells ${told}`
+  })
+}
+
 const hidden = [
   ...defineEach('ERR-4/', oddInputs, ({ name: _, title, ...input }) => ({
     ...input,
     title: `The response to ${title} reveals no internal details`,
-    expect: [
-      everyAnswerOf(odd, (answer) => {
-        const told = answer.status < 400 ? undefined : internalDetailIn(answer.body)
-        return told === undefined ? undefined : `it tells ${told}`
-      }),
-    ],
+    expect: [revealsNothing(odd)],
     remedy: 'Answer unexpected failures with one constant sentence, and write the details to the log.',
   })),
   ...define({
+    'ERR-4/conflict': {
+      title: 'The response to a unique value that is taken reveals no internal details',
+      needs: ['unique'],
+      steps: [create(one), error.post(collection, body.withUniqueValuesOf(one))],
+      expect: [
+        applicableWhere((seen) => !succeeded(error)(seen), 'the server creates a record with a value that is taken'),
+        revealsNothing(error),
+      ],
+      remedy: 'Name the member whose value is taken in a sentence of your own, and log the message of the database.',
+    },
     'ERR-4/anywhere': {
       title: 'No other error response of the run reveals internal details',
       alone: 'last',
       needsOnly: ['list'],
       // If these fail, it is known already.
-      after: ['ERR-4/paths', 'ERR-4/queries', 'ERR-4/bodies', 'ERR-4/fields'],
+      after: ['ERR-4/paths', 'ERR-4/queries', 'ERR-4/bodies', 'ERR-4/fields', 'ERR-4/conflict'],
       steps: twoMistakes,
       expect: [
         nowhere(({ body: text }) => {
@@ -381,7 +394,7 @@ const details: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['an error of the database', /syntax error at or near|near "[^"]*": syntax error|unrecognized token: "/],
   [
     'an error of the database',
-    /invalid byte sequence for encoding|violates [\w-]+ constraint|constraint failed|\bdatatype mismatch\b|duplicate key value|Duplicate entry '/i,
+    /invalid byte sequence for encoding|violates [\w-]+ constraint|constraint failed|\bdatatype mismatch\b|duplicate key (?:value|error|row)|violation of (?:unique|primary) key|Duplicate entry '/i,
   ],
   ['an error of the database', /invalid input syntax for|out of range for type|no such (?:column|table): /],
   ['the path of a file', /(?<![\w/%.-])\/(?:home|usr|var|opt|srv|app|root|tmp|Users|workspace)\/[\w.-]+\/[\w.-]+/],
