@@ -49,7 +49,7 @@ const hasItems: Expectation = (seen) => {
 }
 
 /** Two lists differ in what a parameter is about. Other records may come and go between the two requests. */
-function differ(step: Reference, other: Reference, isOther: typeof hasOtherOrder, otherwise: string): Expectation {
+function differ(step: Reference, other: Reference, isOther: typeof hasOtherOrder, parameter: string): Expectation {
   return (seen) => {
     const [found, compared] = [step, other].map((each) => {
       const { answer } = seen.of(each)
@@ -57,7 +57,10 @@ function differ(step: Reference, other: Reference, isOther: typeof hasOtherOrder
     })
     const { id } = seen.collection
     if (found === undefined || compared === undefined || !isOther(found, compared, id)) {
-      throw new NotApplicable(otherwise)
+      const { answer } = seen.of(step)
+      const isRefused = answer !== undefined && answer.status >= 400
+      const effect = isRefused ? `is refused with ${answer.status}` : 'has no effect'
+      throw new NotApplicable(`the parameter ${parameter} ${effect}`)
     }
     return undefined
   }
@@ -113,11 +116,11 @@ export const proofs: Partial<Readonly<Record<Need, Proof>>> = {
       up.get(`${collection}?sort=${members.sort}`),
       down.get(`${collection}?sort=-${members.sort}`),
     ],
-    expect: [differ(up, down, hasOtherOrder, 'the parameter sort has no effect')],
+    expect: [differ(up, down, hasOtherOrder, 'sort')],
   },
   fields: {
     steps: [create(one), list.get(collection), part.get(`${collection}?fields=${idMember}`)],
-    expect: [differ(part, list, hasFewerMembers, 'the parameter fields has no effect')],
+    expect: [differ(part, list, hasFewerMembers, 'fields')],
   },
   shown: { steps: [create(one), list.get(listWithCase)], expect: [works(list, 'GET of a list'), hasItems, showsOwn] },
   paged: {

@@ -36,8 +36,8 @@ test('a server that refuses everything keeps no rule about refusals, and breaks 
   assert.deepEqual(await judged(origin, ['holds', 'fails', 'advice']), [])
 })
 
-test('a parameter that is ignored, or taken for a filter, proves nothing while other records come and go', async (context) => {
-  for (const isFilter of [false, true]) {
+test('a parameter that is ignored, taken for a filter or refused proves nothing', async (context) => {
+  for (const effect of ['ignored', 'filter', 'refused']) {
     let asked = 0
     const records = new Map<string, string>()
     const origin = await served(context, (request, response, text) => {
@@ -56,9 +56,12 @@ test('a parameter that is ignored, or taken for a filter, proves nothing while o
       if (request.method !== 'GET') return send(405, {})
       if (id !== '') return send(200, shown(id))
       const isOdd = searchParams.has('sort') || searchParams.has('fields')
+      if (effect === 'refused' && isOdd) return send(400, {})
       // Each list has a record that no other has.
       const data =
-        isFilter && isOdd ? [] : [...[...records.keys()].map(shown), { id: `n${asked++}`, name: 'x', size: 3 }]
+        effect === 'filter' && isOdd
+          ? []
+          : [...[...records.keys()].map(shown), { id: `n${asked++}`, name: 'x', size: 3 }]
       return send(200, { data })
     })
     const client = new Client()
@@ -66,9 +69,11 @@ test('a parameter that is ignored, or taken for a filter, proves nothing while o
     const profile: Profile = { base: `${origin}/v1`, collections: [things], names: usualNames, open: [] }
     const { rules } = await check({ profile, client, credential: [], only: ['QRY-8'] })
     const cases = rules.flatMap((rule) => rule.cases)
-    for (const name of ['QRY-8/fields', 'QRY-8/sort']) {
-      const found = cases.find(({ id }) => id === name)
+    const why = effect === 'refused' ? 'is refused with 400' : 'has no effect'
+    for (const name of ['fields', 'sort']) {
+      const found = cases.find(({ id }) => id === `QRY-8/${name}`)
       assert.equal(found?.verdict, 'not applicable', `${name}: ${found?.why}`)
+      assert.equal(found?.why, `the parameter ${name} ${why}`)
     }
   }
 })
