@@ -54,6 +54,7 @@ async function verdictsOn(
       const sent = JSON.parse(text) as JsonObject
       all.set(id, { ...(patched?.(old, sent) ?? { ...old, ...sent }), id })
     }
+    if (method === 'PUT') all.set(id, { ...defaults, ...(JSON.parse(text) as JsonObject), id })
     return { status: 200, body: all.get(id) }
   }
   const origin = await served(context, ({ method = '', url = '', headers }, response, text) => {
@@ -218,4 +219,19 @@ test('HEAD of a record is no control: a careless server deletes the record', asy
     },
   })
   assert.deepEqual(verdicts, { 'HED-1/deleted': 'holds' })
+})
+
+test('a change is a PUT of the whole record with the change in it, where there is no PATCH', async (context) => {
+  const sent: unknown[] = []
+  const verdicts = await verdictsOn(context, ['RES-5/created-kept'], {
+    collection: { operations: ['list', 'create', 'read', 'replace', 'delete'] },
+    defaults: { created_at: new Date().toISOString() },
+    answer: (method, _, text) => {
+      if (method === 'PUT') sent.push(JSON.parse(text))
+      return undefined
+    },
+  })
+  assert.equal(verdicts['RES-5/created-kept'], 'holds')
+  assert.ok(sent.length > 0)
+  for (const each of sent) assert.deepEqual(each, { name: 'b', size: 2 })
 })

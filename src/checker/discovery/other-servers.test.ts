@@ -109,6 +109,23 @@ test('a value of the form of a code gets another value of this form', async (con
   assert.deepEqual([notices, all.size], [[], 2])
 })
 
+test('a text that the server refuses with the mark in it has a value of the records, and another one the mark', async (context) => {
+  const { origin, all } = await serveOther(context, {
+    records: Array.from({ length: 9 }, (_, index) => ({
+      id: index,
+      region: index % 2 === 0 ? 'north' : 'south',
+      title: `T ${index}`,
+    })),
+    faults: ({ region }): Record<string, string> =>
+      ['north', 'south'].includes(String(region)) ? {} : { region: 'bad' },
+    refusal: () => ({ status: 500, body: { error: 'failed' } }),
+    find: (known) => known,
+  })
+  const { profile, notices } = await found(context, { url: origin, only: ['books'] })
+  const [collection] = profile.collections
+  assert.deepEqual([collection?.label, collection?.example?.['region'], notices, all.size], ['title', 'north', [], 9])
+})
+
 test('a member of which nothing says that it is unique is found, also if the server fails', async (context) => {
   const { origin, all } = await serveOther(context, {
     records: books,
