@@ -162,7 +162,7 @@ function rank(value: unknown): number {
   return typeof value === 'number' ? 0 : 1
 }
 
-/** Whether values rise, some of them at least, by one of the usual orders of texts. Empty values may be at either end. */
+/** Whether values rise by one of the usual orders of texts, and not all are equal. Empty ones may be at either end. */
 function isRising(all: readonly unknown[]): boolean {
   const values = all.filter((each) => each !== null && each !== undefined) as (string | number)[]
   const orders = [

@@ -390,10 +390,9 @@ const details: readonly (readonly [what: string, pattern: RegExp])[] = [
     /\bSQLSTATE\b|\b(?:ERR_)?SQLITE_|\bORA-\d{5}\b|\bPG::|\bER_[A-Z]+_[A-Z_]+|\bMongo\w*Error\b|\bPrisma/,
   ],
   ['an error of the database', /syntax error at or near|near "[^"]*": syntax error|unrecognized token: "/],
-  [
-    'an error of the database',
-    /invalid byte sequence for encoding|violates [\w-]+ constraint|constraint failed|\bdatatype mismatch\b|duplicate key (?:value|error|row)|violation of (?:unique|primary) key|Duplicate entry '/i,
-  ],
+  ['an error of the database', /invalid byte sequence for encoding|violates [\w-]+ constraint|constraint failed/i],
+  ['an error of the database', /\bdatatype mismatch\b|duplicate key (?:value|error|row)|Duplicate entry '/i],
+  ['an error of the database', /violation of (?:unique|primary) key/i],
   ['an error of the database', /invalid input syntax for|out of range for type|no such (?:column|table): /],
   ['the path of a file', /(?<![\w/%.-])\/(?:home|usr|var|opt|srv|app|root|tmp|Users|workspace)\/[\w.-]+\/[\w.-]+/],
   ['the path of a file', /\b[A-Z]:\\\\?[\w.-]+\\/],

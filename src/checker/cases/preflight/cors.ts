@@ -79,7 +79,8 @@ const neverBoth = (step: Reference): Expectation =>
       ? finding(
           exchange,
           { field: 'Access-Control-Allow-Credentials' },
-          `Access-Control-Allow-Origin is ${fieldOf(answer, 'Access-Control-Allow-Origin')}, and Access-Control-Allow-Credentials true`,
+          `Access-Control-Allow-Origin is ${fieldOf(answer, 'Access-Control-Allow-Origin')}, and ` +
+            'Access-Control-Allow-Credentials true',
         )
       : undefined,
   )
