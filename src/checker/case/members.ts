@@ -14,7 +14,8 @@ const finders = {
   required: ({ required }) => required[0],
   unique: ({ unique }) => unique[0],
   filter: ({ filters }) => filters[0],
-  sort: ({ sorts }) => sorts[0],
+  /** Rather a member that differs from record to record: lists with equal values have the same order both ways. */
+  sort: ({ sorts, unique, id }) => sorts.find((each) => each === id || unique.includes(each)) ?? sorts[0],
   search: ({ search }) => search,
   marker: ({ marker }) => marker,
   /** Sorts lists, and differs from record to record. */

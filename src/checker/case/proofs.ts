@@ -68,7 +68,9 @@ function differ(step: Reference, other: Reference, isOther: typeof hasOtherOrder
 
 /** The records that both lists show are in another order, or most records of the lists are on different pages. */
 function hasOtherOrder(found: readonly JsonObject[], compared: readonly JsonObject[], id: string): boolean {
-  const [one, next] = [found, compared].map((items) => items.map((item) => String(item[id]))) as [string[], string[]]
+  // The records of some servers have no identifier in them, only links.
+  const textOf = (item: JsonObject) => String(item[id] ?? JSON.stringify(item))
+  const [one, next] = [found, compared].map((items) => items.map(textOf)) as [string[], string[]]
   const common = one.filter((each) => next.includes(each))
   if (2 * common.length < one.length) return next.length > 0
   return common.join() !== next.filter((each) => one.includes(each)).join()

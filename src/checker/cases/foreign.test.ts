@@ -210,6 +210,24 @@ test('lists that change between two requests do not show that a parameter has an
   assert.deepEqual(verdicts, { 'QRY-8/fields': 'not applicable', 'QRY-8/sort': 'not applicable' })
 })
 
+test('an order is shown by a member that differs, and by records without identifiers', async (context) => {
+  const listing =
+    (items: readonly { readonly id?: number; readonly size: number }[]) => (method: string, url: string) => {
+      const [, sign, member] = /\/things\?sort=(-?)(\w+)$/.exec(url) ?? []
+      if (method !== 'GET' || member === undefined) return undefined
+      if (member !== 'id' && member !== 'size') return { status: 400 }
+      const rising = items.toSorted((left, right) => (left[member] ?? 0) - (right[member] ?? 0))
+      const falling = items.toSorted((left, right) => (right[member] ?? 0) - (left[member] ?? 0))
+      return { status: 200, body: sign === '-' ? falling : rising }
+    }
+  const equal = [1, 2, 3].map((id) => ({ id, size: 4 }))
+  const bare = [1, 2, 3].map((size) => ({ size }))
+  for (const [items, sorts] of [[equal, ['size', 'id']] as const, [bare, ['size']] as const]) {
+    const verdicts = await verdictsOn(context, ['QRY-8/sort'], { answer: listing(items), collection: { sorts } })
+    assert.deepEqual(verdicts, { 'QRY-8/sort': 'holds' })
+  }
+})
+
 test('HEAD of a record is no control: a careless server deletes the record', async (context) => {
   const deleted = new Set<string>()
   const verdicts = await verdictsOn(context, ['HED-1/deleted'], {
