@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { Client, type ClientOptions } from './client.ts'
+import { Client, type ClientOptions, requestFollowing, watchForLoss } from './client.ts'
 import type { Asked } from './exchange.ts'
 import { served } from './served.fixture.ts'
 
@@ -188,4 +188,46 @@ test('every request line in bytes has an address in the form that the server exp
   const requests = ['\r\n', 'Connection: close\r\n'].map((more) => `GET /a HTTP/1.1\r\nHost: x\r\n${more}\r\n`)
   await client.bytes('both', `${origin}/a`, requests.join(''), 5)
   assert.deepEqual(seen, ['/a/', '/a/'])
+})
+
+test('a server is lost after three responses that never came, and the first request is named', async (context) => {
+  const origin = await served(context, () => {})
+  const client = clientFor(context, { patience: 40 })
+  const reasons: string[] = []
+  watchForLoss(client, (reason) => reasons.push(reason))
+  for (const path of ['/a', '/b', '/c', '/d']) await client.send('list', get(origin + path))
+  assert.deepEqual(reasons, ['no answer within 0.04 seconds. The first request without an answer was GET /a ("list")'])
+})
+
+test('each response that never comes halves the wait for the next one', async (context) => {
+  const origin = await served(context, () => {})
+  const client = clientFor(context, { patience: 40 })
+  watchForLoss(client, () => {})
+  await client.send('list', get(origin))
+  assert.equal(client.patience, 40)
+  client.patience = 3_010
+  await client.send('list', get(origin))
+  assert.equal(client.patience, 3_000)
+})
+
+test('fields that the user wants are in every request that does not set them', async (context) => {
+  const seen: (string | undefined)[] = []
+  const origin = await served(context, ({ headers }, response) => {
+    seen.push(headers['accept-language'])
+    response.end('{}')
+  })
+  const client = clientFor(context)
+  client.fields = [['Accept-Language', 'nl']]
+  await client.send('one', get(origin))
+  await client.send('one', get(origin, { fields: [['accept-language', 'de']] }))
+  assert.deepEqual(seen, ['nl', 'de'])
+})
+
+test('a redirect with 303 is followed on the same server', async (context) => {
+  const origin = await served(context, ({ url }, response) => {
+    if (url === '/docs') response.writeHead(303, { Location: '/docs/' }).end()
+    else response.end('here')
+  })
+  const { answer } = await requestFollowing({ client: clientFor(context), credential: [] }, `${origin}/docs`)
+  assert.deepEqual([answer?.status, answer?.body], [200, 'here'])
 })

@@ -50,7 +50,7 @@ export function watchForLoss(client: Client, onLost: (reason: string) => void): 
     if (unanswered === 0) first = `${asked.method} ${new URL(asked.url).pathname}${step && ` ("${step}")`}`
     const isLate = /^no answer within/.test(failure)
     // Each wait in vain halves the next one: a server that hangs must not hold up the run.
-    if (isLate) client.patience = Math.max(lastPatience, client.patience / 2)
+    if (isLate) client.patience = Math.min(client.patience, Math.max(lastPatience, client.patience / 2))
     unanswered += isLate ? 4 : 1
     if (unanswered < mostUnanswered) return
     onLost(`${failure}. The first request without an answer was ${first}`)
