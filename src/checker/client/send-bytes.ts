@@ -1,11 +1,14 @@
 /** Sends bytes on a connection of their own, for requests that no HTTP client would send. */
 import { connect, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { ClientOptions } from './client.ts'
 import type { Asked, Exchange } from './exchange.ts'
 import { answersIn, fieldsIn } from './responses-in.ts'
 
-interface BytesOptions extends ClientOptions {
+/** Options of a request as bytes, those of the client among them. */
+interface BytesOptions {
+  readonly insecure?: boolean | undefined
+  readonly ca?: string | undefined
+  readonly signal?: AbortSignal | undefined
   readonly seconds: number
   /** Is called with all that was received. */
   readonly onText?: (received: string) => void
