@@ -59,3 +59,23 @@ test('an optional member has a value that differs from that of a record without 
   const optional = candidates.flatMap((each) => Object.keys(describeCollection(each, candidates).collection.optional))
   assert.deepEqual(optional, ['born'])
 })
+
+test('a text refers to the collection of its name if one of the listed records has it as its identifier', () => {
+  const candidate = (name: string, shown: Readonly<Record<string, string>>): Candidate => ({
+    ...(candidatesIn({
+      openapi: '3.1.0',
+      paths: { [`/${name}`]: { get: {}, post: {} }, [`/${name}/{id}`]: { get: {} } },
+    })[0] as Candidate),
+    creation: { type: 'object', properties: { venue: { type: 'string' } } },
+    listed: {
+      exchange: { step: '', asked: { method: 'GET', url: '', fields: [] }, milliseconds: 0 },
+      first: shown,
+      items: [shown],
+    },
+  })
+  const venues = candidate('venues', { id: 'q7x' })
+  const referencesOf = (venue: string) =>
+    describeCollection(candidate('concerts', { id: 'k2m', venue }), [venues]).collection.references
+  assert.deepEqual(referencesOf('q7x'), { venue: 'venues' })
+  assert.deepEqual(referencesOf('Old Harbour'), {})
+})

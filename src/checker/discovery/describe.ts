@@ -234,7 +234,8 @@ function referencesOf(
   all: readonly Candidate[],
 ): Record<string, string> {
   const found = Object.entries(schemas).flatMap(([member, schema]) => {
-    const other = all.find((each) => refersTo(member, schema, each))
+    const shown = candidate.listed?.first?.[member]
+    const other = all.find((each) => refersTo(member, schema, each, shown))
     if (other === undefined || typeOf(schema) === 'array' || typeOf(schema) === 'object') return []
     const isUsed = required.includes(member) || (other.name !== candidate.name && other.operations.includes('create'))
     return isUsed ? [[member, other.name] as const] : []
@@ -242,7 +243,8 @@ function referencesOf(
   return Object.fromEntries(found)
 }
 
-function refersTo(member: string, schema: Schema, other: Candidate): boolean {
+/** @param shown the member's value in an existing record */
+function refersTo(member: string, schema: Schema, other: Candidate, shown: unknown): boolean {
   const names = recordNames(other.name)
   const described = /\bid of (?:one of )?(?:the|an?) ([\w-]+)/i.exec(String(schema['description'] ?? ''))?.[1]
   if (described !== undefined && [other.name, ...names].includes(described.toLowerCase())) return true
@@ -253,7 +255,8 @@ function refersTo(member: string, schema: Schema, other: Candidate): boolean {
   const id = objectOf(recordProperties(other)[idOf(other)])
   const isAlike =
     typeOf(schema) === 'integer' ? typeOf(id) === 'integer' : schema['format'] === 'uuid' && id['format'] === 'uuid'
-  return isAlike && names.includes(normalized(member))
+  const isListed = () => typeof shown === 'string' && other.listed?.items?.some((each) => each[idOf(other)] === shown)
+  return names.includes(normalized(member)) && (isAlike || isListed() === true)
 }
 
 /** Names of members that are often unique. */
