@@ -17,6 +17,8 @@ interface Manner {
   /** Values of members that a creation omits. */
   readonly defaults?: JsonObject
   readonly collection?: Partial<CollectionProfile>
+  /** The pointer of a record in the body of a request. */
+  readonly envelope?: string
 }
 
 interface Reply {
@@ -35,7 +37,7 @@ const things: CollectionProfile = {
 async function verdictsOn(
   context: TestContext,
   ids: readonly string[],
-  { answer, patched, defaults, collection }: Manner,
+  { answer, patched, defaults, collection, envelope = '' }: Manner,
 ) {
   const all = new Map<number, JsonObject>()
   let last = 0
@@ -65,7 +67,7 @@ async function verdictsOn(
   })
   const client = new Client()
   context.after(() => client.close())
-  const names = { ...usualNames, items: '' }
+  const names = { ...usualNames, items: '', body: envelope }
   const profile: Profile = { base: origin, collections: [{ ...things, ...collection }], names, open: [] }
   const wanted = new Set(ids)
   for (const { id, after = [] } of cases.toReversed()) if (wanted.has(id)) for (const each of after) wanted.add(each)
@@ -143,6 +145,23 @@ test('JSON Patch is tried without a member that may be left out', async (context
     patched: (old, sent) => (Array.isArray(sent) ? { ...old, name: sent[0].value } : { ...old, ...sent }),
   })
   assert.deepEqual(verdicts, { 'MET-4/json-patch': 'holds', 'MET-4/json-patch-test': 'holds' })
+})
+
+test('JSON Patch finds the members of a record in its envelope', async (context) => {
+  const sent: unknown[] = []
+  await verdictsOn(context, ['MET-4/json-patch'], {
+    envelope: '/data',
+    collection: { change: { name: 'b' } },
+    answer: (method, _, text) => {
+      if (method === 'PATCH' && text.startsWith('[')) sent.push(JSON.parse(text))
+      return undefined
+    },
+  })
+  assert.deepEqual(sent, [[{ op: 'replace', path: '/data/name', value: 'b' }]])
+})
+
+test('an If-Modified-Since that is no date must be ignored (RFC 9110 section 13.1.3)', () => {
+  assert.equal(cases.find(({ id }) => id === 'CON-4/no-date')?.level, undefined)
 })
 
 test('a member with a default shows nothing about members without a value', async (context) => {

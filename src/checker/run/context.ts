@@ -121,7 +121,7 @@ export function bodyText(body: Body, state: CaseState, to: string): string {
   const envelope = recordAddress.test(to) ? state.profile.names.body : ''
   if ('json' in body) {
     const value = fillAll(body.json, state)
-    return JSON.stringify(isObject(value) ? wrapAt(envelope, value) : value)
+    return JSON.stringify(isObject(value) ? wrapAt(envelope, value) : patchAt(envelope, value))
   }
   const whole = {
     ...startOf(body.from, state),
@@ -131,6 +131,12 @@ export function bodyText(body: Body, state: CaseState, to: string): string {
   }
   const names = (body.without ?? []).map((name) => fill(name, state))
   return JSON.stringify(wrapAt(envelope, without(whole, names)))
+}
+
+/** A JSON Patch of a record in an envelope; any other value as it is. */
+function patchAt(envelope: string, value: unknown): unknown {
+  if (!Array.isArray(value)) return value
+  return value.map((each) => (typeof each?.path === 'string' ? { ...each, path: envelope + each.path } : each))
 }
 
 function startOf(from: Extract<Body, { from: unknown }>['from'], state: CaseState): JsonObject {

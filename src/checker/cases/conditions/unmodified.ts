@@ -131,7 +131,6 @@ const byDates: readonly Case[] = common({
   },
   'CON-4/no-date': {
     title: 'An If-Modified-Since that is not a date is ignored',
-    level: 'should',
     steps: [again.get(one, { headers: { 'If-Modified-Since': 'yesterday' } })],
     remedy: 'Ignore an If-Modified-Since that is no HTTP date (RFC 9110 section 13.1.3).',
   },
