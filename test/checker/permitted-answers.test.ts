@@ -1,12 +1,16 @@
 /** The checker accepts responses that RFC 9110 permits, and that this server does not send. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { answering, on, withStatus } from './plant/answers.ts'
+import { answering, on, withProblem, withStatus } from './plant/answers.ts'
+import { withList } from './plant/lists.ts'
 import { without } from './plant/messages.ts'
-import { at, isRecord, of } from './plant/which.ts'
+import { at, has, isRecord, of } from './plant/which.ts'
 import { type Fault, startPlanted } from './planted.ts'
 import { serveShop } from './shop.ts'
 import { casesOf, checkShop, tellAll } from './try-faults.ts'
+
+/** Tags that are not of the server's own form. */
+const isForeignTag = has('if-match', /of-another/)
 
 const permitted = [
   {
@@ -14,6 +18,31 @@ const permitted = [
     says: '422 for a malformed identifier',
     plant: answering(of('DELETE', at(/__proto__|constructor|clock/)), on(404, withStatus(422))),
     verdict: 'holds',
+  },
+  ...(['CON-3/status-patch', 'CON-6/404-before-412', 'CON-6/412-before-400', 'HED-1/condition'] as const).map(
+    (breaks) => ({
+      breaks,
+      says: '400 for entity tags of another form',
+      plant: answering(isForeignTag, withProblem(400)),
+      verdict: 'holds',
+    }),
+  ),
+  {
+    breaks: 'CON-3/list-without-put',
+    says: '400 for every list of entity tags',
+    plant: answering(has('if-match', /,/), withProblem(400)),
+    verdict: 'blocked',
+  },
+  {
+    breaks: 'DEL-1/for-good',
+    says: 'include_deleted taken for a filter by a member that no record has',
+    plant: answering(
+      at(/include_deleted=true/),
+      withList((list) => {
+        list.data = []
+      }),
+    ),
+    verdict: 'not applicable',
   },
   {
     breaks: 'HED-1/length',

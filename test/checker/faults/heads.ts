@@ -29,6 +29,11 @@ const headsOf: readonly Fault[] = [
     plant: answering(of('HEAD', isCollection), on(200, without('content-type'))),
   },
   {
+    breaks: 'HED-1/list-length',
+    says: 'HEAD of a collection says that the body is empty.',
+    plant: answering(of('HEAD', isCollection), on(200, withField('content-length', '0'))),
+  },
+  {
     breaks: 'HED-1/query',
     says: 'HEAD takes no notice of the query.',
     plant: answering(of('HEAD', at(/limit=-1/)), answered(200)),

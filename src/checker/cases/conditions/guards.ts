@@ -27,7 +27,6 @@ export const longAgo = 'Sat, 01 Jan 2000 00:00:00 GMT'
 
 /** RFC 9110 only says that a server "may" answer 412: another refusal protects the record as well. */
 const failed = [412, 409]
-const otherTag = { 'If-Match': '"of-another"' }
 
 const compare = 'Compare If-Match with the current ETag in the transaction that writes, and answer 412 if they differ.'
 const whole = 'Parse If-Match as RFC 9110 section 13.1.1 defines it: *, or a list of quoted entity tags.'
@@ -66,15 +65,15 @@ function guardedWrites(kind: Write): readonly Case[] {
     'list-with': {
       title: `${method} with a list of entity tags that includes the current one succeeds`,
       after: [id('fits'), id('other')],
-      headers: { 'If-Match': `"of-another", ${seen.etag}` },
+      headers: { 'If-Match': `${seen.otherEtag}, ${seen.etag}` },
       remedy: whole,
     },
     'list-without': {
       title: `${method} with a list of other entity tags is refused`,
-      after: [id('other')],
-      headers: { 'If-Match': '"of-another", "of-a-third"' },
-      // A server that cannot read a list loses no update if it refuses the list.
-      refusedWith: [...failed, 400],
+      // Where no list is accepted, the refusal shows nothing about the tags in it.
+      after: [id('list-with')],
+      headers: { 'If-Match': `${seen.otherEtag}, ${seen.otherEtag}` },
+      refusedWith: failed,
       remedy: whole,
     },
     star: {
@@ -158,7 +157,8 @@ function guardedWrites(kind: Write): readonly Case[] {
     needs: ['read'],
     after: [id('other')],
     level: 'should',
-    steps: [create(one), send(write, kind, { headers: otherTag })],
+    // Some servers answer 400 to tags of another form than their own.
+    steps: [create(one), setUp(seen.get(one)), send(write, kind, { headers: { 'If-Match': seen.otherEtag } })],
     expect: [status(write, 412)],
     remedy: 'Answer 412 if a condition fails: clients then know that they have to read the record again.',
   }
@@ -201,7 +201,8 @@ const restorations = common({ level: 'should' }).define({
   'CON-3/other-restore': {
     title: 'A restoration with another entity tag is refused and changes nothing',
     after: ['CON-3/fits-delete'],
-    steps: restored(otherTag),
+    // A tag of the server's own form may be the current one after the deletion.
+    steps: restored({ 'If-Match': '"of-another"' }),
     expect: [status(write, ...failed), status(after, 404)],
     remedy: compare,
   },

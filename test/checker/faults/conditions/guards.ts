@@ -94,7 +94,7 @@ function ofWrites(name: string, what: string, which: Which): Fault[] {
     {
       breaks: `CON-3/status-${name}`,
       says: `${what} calls a failed condition a conflict.`,
-      plant: answering(by('"of-another"'), on(412, withProblem(409))),
+      plant: answering(by(single), on(412, withProblem(409))),
     },
     {
       breaks: `CON-3/later-date-${name}`,

@@ -110,7 +110,7 @@ export const orderFaults: readonly Fault[] = [
   fault(
     'CON-6/404-before-412',
     'It decides conditions where nothing is, too.',
-    answering(has('if-match', '"of-another"'), on(404, withProblem(412))),
+    answering(has('if-match', /^"[^"]*"$/), on(404, withProblem(412))),
   ),
   fault(
     'CON-6/412-before-400',
