@@ -268,7 +268,8 @@ export function uniqueValue(value: unknown, turn: number, schema: Schema = {}): 
   if (typeof pattern === 'string') {
     const { pattern: _, ...free } = schema
     const usual = uniqueValue(value, turn, free)
-    return typeof usual === 'string' && matches(usual, pattern) ? usual : (textMatching(pattern, { most }) ?? text)
+    const isUsual = typeof usual === 'string' && !isCode(text) && matches(usual, pattern)
+    return isUsual ? usual : (textMatching(pattern, { most }) ?? text)
   }
   if (format === 'uuid') return randomUuid()
   if (isCode(text) && format === undefined) return randomCode(text)
@@ -295,14 +296,17 @@ export function takesMark(schema: Schema, length = 24): boolean {
   return isFree && format === undefined && isMatching && Number(maxLength) >= length
 }
 
-/** Whether a text looks like a code whose form counts: `9780060512750`, `ABC-1234`. */
+/** Whether a text looks like a code whose form counts, of which there are many: `9780060512750`, `AB-1234`. */
 function isCode(text: string): boolean {
-  return /^[A-Z\d]+(?:[-._/ ][A-Z\d]+)*$/.test(text) && text.replaceAll(/\D/g, '').length >= 4
+  const [digits, all] = [/\D/g, /[^A-Z\d]/g].map((others) => text.replaceAll(others, '').length) as [number, number]
+  return /^[A-Z\d]+(?:[-._/ ][A-Z\d]+)*$/.test(text) && digits >= 4 && all >= 6
 }
 
-/** A code of the same form with other digits; article numbers (EAN-13, ISBN-13) with their check digit. */
+/** A code of the same form with other digits and letters; article numbers (EAN-13, ISBN-13) with their check digit. */
 function randomCode(text: string): string {
-  const code = text.replaceAll(/\d/g, () => String(randomInt(0, 9)))
+  const isLong = text.replaceAll(/\D/g, '').length >= 8
+  const digits = text.replaceAll(/\d/g, () => String(randomInt(0, 9)))
+  const code = isLong ? digits : digits.replaceAll(/[A-Z]/g, () => String.fromCharCode(randomInt(65, 90)))
   if (!/^\d{13}$/.test(text) || checkDigit(text) !== text.at(-1)) return code
   const article = text.slice(0, 3) + code.slice(3)
   return article.slice(0, -1) + checkDigit(article)
