@@ -114,15 +114,13 @@ const byText: readonly (readonly [pattern: RegExp, need: Need])[] = [
 ]
 
 const byMethod: Readonly<Record<string, Need>> = {
-  ...{
-    GET: 'read',
-    HEAD: 'read',
-    OPTIONS: 'read',
-    PUT: 'replace',
-    PATCH: 'update',
-    CHANGE: 'changing',
-    DELETE: 'delete',
-  },
+  GET: 'read',
+  HEAD: 'read',
+  OPTIONS: 'read',
+  PUT: 'replace',
+  PATCH: 'update',
+  CHANGE: 'changing',
+  DELETE: 'delete',
 }
 
 function needsOf(steps: readonly Step[], declared: readonly Need[]): readonly Need[] {

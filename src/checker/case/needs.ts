@@ -106,6 +106,7 @@ export const collectionNeeds = {
     'can be sorted by the text that identifies the records of the checker',
   ],
   paged: [({ pages }) => pages.length > 0, 'has pages'],
+  // Its proof also shows that the size of pages can be chosen.
   numbered: [({ pages }) => pages.includes('page'), 'has pages by number'],
   unique: [({ unique }) => unique.length > 0, 'has a unique member'],
   required: [({ required }) => required.length > 0, 'has a required member'],

@@ -89,8 +89,8 @@ const showsOwn: Expectation = (seen) => {
 }
 
 /**
- * The smallest page has as many records as it should. Lists that are as short show nothing, and that a page is shorter
- * shows nothing either: records come and go.
+ * The smallest page has exactly as many records as it should. A list that is no longer shows nothing. A page that is
+ * only shorter than the list shows nothing either, because other cases create and delete records meanwhile.
  */
 function isSizeFollowed(parameter: string, sizeIn: (it: CollectionProfile) => number): Expectation {
   return (seen) => {

@@ -7,6 +7,7 @@ import { bareCollection, type CollectionProfile, type Profile, usualNames } from
 import { check } from '../run/check.ts'
 import type { JsonObject } from '../values/json.ts'
 import { cases } from './cases.ts'
+import { isAlike } from './methods/writes.ts'
 
 /** How a server of things differs from a plain one. */
 interface Manner {
@@ -271,4 +272,59 @@ test('a change is a PUT of the whole record with the change in it, where there i
   assert.equal(verdicts['RES-5/created-kept'], 'holds')
   assert.ok(sent.length > 0)
   for (const each of sent) assert.deepEqual(each, { name: 'b', size: 2 })
+})
+
+test('what is right of its own kind is neither a failure nor held by chance', async (context) => {
+  const redirected = await verdictsOn(context, ['RES-10/slash-deletes-nothing'], {
+    answer: (method, url) => (method === 'DELETE' && url.endsWith('/') ? { status: 307 } : undefined),
+  })
+  assert.deepEqual(redirected, { 'RES-10/slash-deletes-nothing': 'holds' })
+  const headless = await verdictsOn(context, ['MET-1/head'], {
+    answer: (method) => (method === 'HEAD' ? { status: 405 } : undefined),
+  })
+  assert.deepEqual(headless, { 'MET-1/head': 'not applicable' })
+  assert.deepEqual(await verdictsOn(context, ['CON-2/last-modified'], {}), { 'CON-2/last-modified': 'not applicable' })
+  const dated = await verdictsOn(context, ['CON-2/last-modified'], { defaults: { updatedAt: '2026-01-01T00:00:00Z' } })
+  assert.deepEqual(dated, { 'CON-2/last-modified': 'fails' })
+  const creating = await verdictsOn(context, ['DEL-1/put'], {
+    collection: { operations: ['list', 'create', 'read', 'replace', 'delete'] },
+    answer: (method, url) =>
+      method === 'PUT' ? { status: 200, body: { id: Number(url.split('/').at(-1)) } } : undefined,
+  })
+  assert.equal(creating['DEL-1/put'], 'not applicable')
+})
+
+test('without a filter a list is judged by the records with the mark, if it shows new ones', async (context) => {
+  const others = [{ id: 901, name: 'x' }]
+  const collection = { label: 'name' }
+  assert.equal((await verdictsOn(context, ['DEL-1/list'], { collection }))['DEL-1/list'], 'holds')
+  const first = await verdictsOn(context, ['DEL-1/list'], {
+    collection,
+    answer: (method, url) =>
+      method === 'GET' && /^\/things(?:\?|$)/.test(url) ? { status: 200, body: others } : undefined,
+  })
+  assert.equal(first['DEL-1/list'], 'not applicable')
+  const kept: JsonObject[] = []
+  const keeping = await verdictsOn(context, ['DEL-1/list'], {
+    collection,
+    answer(method, url, text) {
+      if (method === 'POST') kept.push({ ...(JSON.parse(text) as JsonObject), id: kept.length + 1 })
+      return method === 'GET' && /^\/things(?:\?|$)/.test(url) ? { status: 200, body: [...others, ...kept] } : undefined
+    },
+  })
+  assert.equal(keeping['DEL-1/list'], 'fails')
+})
+
+test('numbers and instants in another form are kept, others are not', () => {
+  const pairs: readonly (readonly [left: unknown, right: unknown, isKept: boolean])[] = [
+    [0, '0.00', true],
+    ['1.5', '1.50', true],
+    [7, '7', true],
+    ['2026-01-01T12:00:00Z', '2026-01-01T13:00:00+01:00', true],
+    [0, '', false],
+    [1, '1.01', false],
+    ['a', 'b', false],
+    [true, 'true', false],
+  ]
+  for (const [left, right, isKept] of pairs) assert.equal(isAlike(left, right), isKept, `${left} ${right}`)
 })

@@ -2,7 +2,7 @@
  * Translates between records as the checker reads and sends them, and documents of JSON:API: cases are written for
  * records whose members stand beside their identifier.
  */
-import { isObject, type JsonObject, objectOf } from '../values/json.ts'
+import { isObject, type JsonObject, objectOf, parseJson } from '../values/json.ts'
 
 /** A document with records in place of resource objects: attributes and identifiers of relationships are members. */
 export function plainDocument(document: unknown): unknown {
@@ -70,8 +70,8 @@ export class ResourceTypes {
 
   /** The text of a request body. Bodies that are no records are left as they are. */
   documentText({ method, url, body }: RecordRequest): string | undefined {
-    const record = parsedObject(body)
-    if (record === undefined || !/^(?:POST|PUT|PATCH)$/.test(method)) return body
+    const record = parseJson(body ?? '')
+    if (!isObject(record) || !/^(?:POST|PUT|PATCH)$/.test(method)) return body
     const id = method === 'POST' ? undefined : decodeURIComponent(pathOf(url).split('/').at(-1) ?? '')
     const collection = collectionOf(url, id)
     // Cases also send records to the addresses of records.
@@ -93,15 +93,6 @@ export class ResourceTypes {
         ...(relationships.length > 0 && { relationships: Object.fromEntries(relationships) }),
       },
     })
-  }
-}
-
-function parsedObject(text: string | undefined): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text ?? '')
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
   }
 }
 

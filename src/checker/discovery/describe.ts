@@ -179,20 +179,23 @@ function settableSchemas({ creation, example, listed }: Candidate, id: string): 
   )
 }
 
+/** Whether a schema says nothing about its texts but their length. */
+function isPlainText(schema: Schema): boolean {
+  return typeOf(schema) === 'string' && !['enum', 'pattern', 'format'].some((keyword) => keyword in schema)
+}
+
 /** Few texts that many records have are probably the only ones that are admitted. */
 function seenChoices(schema: Schema, values: readonly unknown[]): Schema {
   const texts = values.filter((each) => typeof each === 'string')
   const distinct = [...new Set(texts)]
-  const isPlain = typeOf(schema) === 'string' && !['enum', 'pattern', 'format'].some((keyword) => keyword in schema)
   const isRepeated = texts.length >= 8 && texts.length === values.length && distinct.length * 2 <= texts.length
-  return isPlain && isRepeated && distinct.length <= 8 ? { 'x-seen': distinct } : {}
+  return isPlainText(schema) && isRepeated && distinct.length <= 8 ? { 'x-seen': distinct } : {}
 }
 
 /** A text schema without a format gets the one that its example has: some generators write times as plain texts. */
 function withShownFormat(schema: Schema, seen: unknown): Schema {
-  const isPlain = typeOf(schema) === 'string' && !['enum', 'pattern', 'format'].some((keyword) => keyword in schema)
   const value = [schema['example'], ...listOf(schema['examples']), seen].find((each) => typeof each === 'string')
-  const { format } = isPlain ? schemaOf(value) : {}
+  const { format } = isPlainText(schema) ? schemaOf(value) : {}
   return format === undefined ? schema : { ...schema, format }
 }
 

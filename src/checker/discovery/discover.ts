@@ -51,7 +51,8 @@ export interface Discovered {
  */
 export async function discover(requester: Requester, options: DiscoveryOptions): Promise<Discovered> {
   const { only = [], given = {} } = options
-  requester.client.mediaType = given.mediaType
+  // A media type that the user names on the command line counts more.
+  requester.client.mediaType ??= given.mediaType
   // 1. The document, the collections that it describes, and where on the server its paths begin.
   const { address, document, rootStatus, described } = await openServer(requester, options)
   const base = given.base ?? described.base

@@ -185,3 +185,9 @@ test('Swagger 2.0 is read like OpenAPI: base path, definitions, bodies, forms, a
   assert.deepEqual([example, required, path, slashes], [{ name: 'Some name' }, ['name'], '/projects', ['collection']])
   assert.deepEqual(candidate.changing?.['properties'], { name: { type: 'string', maxLength: 9 } })
 })
+
+test('alternatives that are single values are an enumeration', () => {
+  const anyOf = [{ const: 'title' }, { type: 'string', enum: ['-title'] }, { type: 'null' }]
+  assert.deepEqual(expandSchema({}, { anyOf })['enum'], ['title', '-title'])
+  assert.equal(expandSchema({}, { anyOf: [{ const: 'a' }, { type: 'object', properties: {} }] })['enum'], undefined)
+})

@@ -360,3 +360,23 @@ test('a member that takes only some texts marks no records, and a status of an e
   assert.equal(collection?.marker, 'status')
   assert.deepEqual(notices, [])
 })
+
+test('a media type that the user names is kept, and counts more than that of a profile', async (context) => {
+  const { origin } = await serveOther(context, { records: books })
+  const client = new Client()
+  context.after(() => client.close())
+  const accepted = new Set<string | undefined>()
+  client.watch(({ asked }) => accepted.add(asked.fields.find(([name]) => name === 'Accept')?.[1]))
+  client.mediaType = 'application/vnd.shop+json'
+  const given = { mediaType: 'application/vnd.other+json' }
+  await discover({ client, credential: [] }, { url: origin, only: ['books'], given })
+  assert.ok(accepted.has('application/vnd.shop+json'))
+  assert.ok(![...accepted].some((each) => each === 'application/json' || each === given.mediaType))
+})
+
+test('what a profile says of pages and filters is not tried anew', async (context) => {
+  const { origin } = await serveOther(context, { records: books })
+  const given = { collections: { books: { pages: ['page' as const], filters: ['isbn'] } } }
+  const { profile } = await found(context, { url: origin, only: ['books'], given })
+  assert.deepEqual([profile.collections[0]?.pages, profile.collections[0]?.filters], [['page'], ['isbn']])
+})

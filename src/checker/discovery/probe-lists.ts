@@ -17,16 +17,17 @@ type ListBy = (query: string) => Promise<readonly JsonObject[] | undefined>
 const mostMembers = 6
 
 /**
- * Pages, filters and orders of a list, as far as its document leaves them open. A parameter counts only if it has an
- * effect. If a document names parameters, no others are tried.
+ * Pages, filters and orders of a list, as far as its document and the user's profile leave them open. A parameter counts
+ * only if it has an effect. If a document names parameters, no others are tried.
  */
 export async function probeLists(trial: Trial, collection: CollectionProfile, { body }: TrialRecord): Promise<Facts> {
   const documented = trial.parametersOf(collection.name).map(({ name }) => name)
   const list = listBy(trial, collection)
   const whole = (await list('')) ?? []
   const isBare = documented.length === 0
-  const paged = isBare ? await probePages(list, whole) : await probeFirstPage(list, whole, collection)
-  const filtered = isBare ? await probeFilters(list, body) : {}
+  const arePagesOpen = isBare && collection.pages.length === 0
+  const paged = arePagesOpen ? await probePages(list, whole) : await probeFirstPage(list, whole, collection)
+  const filtered = isBare && collection.filters.length === 0 ? await probeFilters(list, body) : {}
   const most = await probeLargestPage(list, { ...collection, ...paged, query: { ...collection.query, ...paged.query } })
   const query: QueryStyle = { ...collection.query, ...paged.query, ...most, ...filtered.query }
   const sorted = collection.sorts.length > 0 ? {} : await probeOrders(list, whole, ordersToTry(documented), collection)

@@ -20,7 +20,7 @@ const patterns = {
   cursor: /^(?:cursor|page\[(?:cursor|after)\]|(?:page|next|continuation)_?token|starting_?after)$/i,
 } as const satisfies Partial<Record<ParameterName, RegExp>>
 
-const sort = /^(?:[$_]?sort|sort_?by|order|order_?by|[$_]?order_?by|ordering)$/i
+const sort = /^(?:[$_]?sort|sort_?by|order|[$_]?order_?by|ordering)$/i
 const direction = /^(?:_?order|sort_?(?:order|dir|direction)|order_?(?:dir|direction)|dir|direction)$/i
 const own = /^(?:page|per_page|limit|offset|cursor|sort|fields|q|include_deleted)$/
 
@@ -38,8 +38,8 @@ export function documentedPages(names: readonly string[]): {
   readonly pages: readonly PageStyle[]
   readonly query: QueryStyle
 } {
-  const find = (own: keyof typeof patterns) =>
-    names.includes(own) ? own : names.find((each) => patterns[own].test(each))
+  const find = (ours: keyof typeof patterns) =>
+    names.includes(ours) ? ours : names.find((each) => patterns[ours].test(each))
   const [page, offset, cursor] = [find('page'), find('offset'), find('cursor')]
   const limit = find('limit')
   const isOffset = offset !== undefined && (offset === 'offset' || limit !== undefined)
@@ -48,7 +48,7 @@ export function documentedPages(names: readonly string[]): {
     ...(isOffset && { offset, limit }),
     ...(cursor !== undefined && { cursor, limit }),
   }
-  const differing = Object.entries(found).filter(([own, name]) => name !== undefined && name !== own)
+  const differing = Object.entries(found).filter(([ours, name]) => name !== undefined && name !== ours)
   const styles = { page: page !== undefined, offset: isOffset, cursor: cursor !== undefined }
   return {
     pages: (['page', 'offset', 'cursor'] as const).filter((style) => styles[style]),

@@ -319,15 +319,9 @@ function refusedMembers(collection: CollectionProfile, answer: Answer, body: Jso
   const words = new Set(said.flatMap((each) => each.match(/[\w-]+/g) ?? []))
   const isQuoted = (each: string) =>
     said.some((text) => String(body[each]).length > 3 && text.includes(String(body[each])))
-  const quoted = texts.filter(isQuoted)
-  const reported =
-    own.length > 0
-      ? own
-      : quoted.length > 0
-        ? quoted
-        : named.length === 0
-          ? []
-          : texts.filter((each) => words.has(each))
+  // The surest evidence counts: a name in its place, a quoted value, a name among the words.
+  const inWords = named.length === 0 ? [] : texts.filter((each) => words.has(each))
+  const reported = [own, texts.filter(isQuoted), inWords].find((each) => each.length > 0) ?? []
   const all = [...new Set([...collection.unique, ...reported])]
   const guess =
     all.length > 0 ? all : Object.keys(body).filter((each) => typeof body[each] === 'string' && oftenUnique.test(each))

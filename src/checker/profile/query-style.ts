@@ -111,8 +111,8 @@ export function inQueryStyle(to: string, collection: Styled): string {
 
 /** `-price,name` in the forms of a server. */
 function sortedBy(value: string, { ascending = 'sort={}', descending = 'sort=-{}' }: QueryStyle): string {
-  const isJoined = ascending.endsWith('={}') && descending.endsWith('={}'.replace('=', '=-'))
-  if (isJoined) return inForm(ascending, value)
+  // Such servers have the sign and the commas of our own form.
+  if (ascending.endsWith('={}') && descending.endsWith('=-{}')) return inForm(ascending, value)
   return value
     .split(',')
     .map((each) => (each.startsWith('-') ? inForm(descending, each.slice(1)) : inForm(ascending, each)))

@@ -144,6 +144,12 @@ const ofPreflights: readonly Fault[] = [
 const everybody = (answer: PlantedAnswer) =>
   withField('access-control-allow-credentials', 'true')(withField('access-control-allow-origin', '*')(answer))
 
+const repeated = (answer: PlantedAnswer) =>
+  withField(
+    'access-control-allow-credentials',
+    'true',
+  )(withField('access-control-allow-origin', 'https://foreign.example')(answer))
+
 const strangers: readonly (readonly [name: string, says: string, origin: string | RegExp])[] = [
   ['foreign', 'It repeats whatever origin is foreign', 'https://foreign.example'],
   ['null', 'It allows pages without an origin', 'null'],
@@ -152,6 +158,11 @@ const strangers: readonly (readonly [name: string, says: string, origin: string 
 
 const ofOrigins: readonly Fault[] = [
   { breaks: 'OPT-5/answer', says: 'It allows everybody, with credentials.', plant: answering(isPage, everybody) },
+  {
+    breaks: 'OPT-5/answer',
+    says: 'It repeats the origin of every page, with credentials.',
+    plant: answering(isPage, repeated),
+  },
   {
     breaks: 'OPT-5/preflight',
     says: 'It tells preflights that everybody is allowed, with credentials.',
