@@ -199,6 +199,20 @@ test('a redirect to another server is not followed', async (context) => {
   assert.deepEqual(other.asked, [])
 })
 
+test('a document is found in a variable of a page, behind other objects of that name', async (context) => {
+  const document = { openapi: '3.0.0', paths: { '/books': { get: {}, post: {} }, '/books/{id}': { get: {} } } }
+  const { origin } = await serveOther(context, {
+    pages: { '/': `<script>const a = { spec: { "x": 1 } }\nlet spec = ${JSON.stringify(document)}</script>` },
+    records: books,
+  })
+  const { discovered } = await found(context, { url: origin })
+  assert.deepEqual(
+    discovered.profile.collections.map(({ name }) => name),
+    ['books'],
+  )
+  assert.ok(discovered.profile.document?.startsWith(origin))
+})
+
 test('a page for people leads to the document, also if its script contains it', async (context) => {
   const { origin } = await serveOther(context, {
     pages: {

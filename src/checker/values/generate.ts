@@ -268,7 +268,7 @@ export function uniqueValue(value: unknown, turn: number, schema: Schema = {}): 
   if (typeof pattern === 'string') {
     const { pattern: _, ...free } = schema
     const usual = uniqueValue(value, turn, free)
-    const isUsual = typeof usual === 'string' && !isCode(text) && matches(usual, pattern)
+    const isUsual = typeof usual === 'string' && matches(usual, pattern)
     return isUsual ? usual : (textMatching(pattern, { most }) ?? text)
   }
   if (format === 'uuid') return randomUuid()
