@@ -23,6 +23,16 @@ const wrong: readonly { says: string; text: string; expect: RegExp }[] = [
   },
   { says: 'an invalid pointer', text: 'names: { items: data }', expect: /names\.items: has to be a JSON Pointer/ },
   {
+    says: 'a form without a place for a member',
+    text: 'collections: { a: { query: { ascending: sort } } }',
+    expect: /collections\.a\.query\.ascending: has to contain \{\} where/,
+  },
+  {
+    says: 'a finder that finds nothing of the checker',
+    text: 'collections: { a: { query: { finder: mark } } }',
+    expect: /collections\.a\.query\.finder: has to be a query with \{mark\}/,
+  },
+  {
     says: 'a wrong type',
     text: 'collections: { a: { unique: b } }',
     expect: /collections\.a\.unique: has to be array/,

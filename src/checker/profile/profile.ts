@@ -321,6 +321,8 @@ const patternTexts: Readonly<Record<string, string>> = {
   '^(/.*)?$': 'has to be a JSON Pointer, such as /data; empty means the whole body',
   '^(/.+|header:[\\w-]+(/.+)?)$':
     'has to be a JSON Pointer, such as /pagination/total, or a header field, such as header:X-Total-Count',
+  '\\{\\}': 'has to contain {} where the name of a member stands, such as sort={},desc',
+  '=.*\\{[\\w-]+\\}': 'has to be a query with {mark} or the name of a collection in braces, such as search={mark}',
   '^/': 'has to be a path from the root, beginning with a slash',
 }
 
