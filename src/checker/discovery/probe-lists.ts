@@ -17,8 +17,8 @@ type ListBy = (query: string) => Promise<readonly JsonObject[] | undefined>
 const mostMembers = 6
 
 /**
- * Pages, filters and orders of a list, as far as its document and the user's profile leave them open. A parameter counts
- * only if it has an effect. If a document names parameters, no others are tried.
+ * Pages, filters and orders of a list, as far as its document and the user's profile leave them open. A parameter
+ * counts only if it has an effect. If a document names parameters, no others are tried.
  */
 export async function probeLists(trial: Trial, collection: CollectionProfile, { body }: TrialRecord): Promise<Facts> {
   const documented = trial.parametersOf(collection.name).map(({ name }) => name)
