@@ -11,7 +11,7 @@ export type Caller = 'caller' | 'nobody' | 'wrong' | 'other'
 /**
  * The body of a request: a text, a JSON value, or a body that is made from the profile or from an earlier step (`body`
  * in `steps.ts`). `plus` adds the changes, or the optional members, that the profile knows. `like` repeats the unique
- * values that an earlier step sent.
+ * values that an earlier step sent. `raw` is the text of one more member, for values that no JSON writer would write.
  */
 export type Body =
   | { readonly text: string }
@@ -31,6 +31,7 @@ export type Body =
       readonly with?: JsonObject
       readonly without?: readonly string[]
       readonly like?: string
+      readonly raw?: string
     }
 
 /** A request. Its texts may contain references (`references.ts`), which are replaced with values when it is sent. */

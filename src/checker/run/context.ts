@@ -130,8 +130,14 @@ export function bodyText(body: Body, state: CaseState, to: string): string {
     ...(fillAll(body.with ?? {}, state) as JsonObject),
   }
   const names = (body.without ?? []).map((name) => fill(name, state))
-  return JSON.stringify(wrapAt(envelope, without(whole, names)))
+  const { raw } = body
+  if (raw === undefined) return JSON.stringify(wrapAt(envelope, without(whole, names)))
+  const text = JSON.stringify(wrapAt(envelope, { ...without(whole, names), [rawMember]: 0 }))
+  return text.replace(`"${rawMember}":0`, () => raw)
 }
+
+/** Stands for a member whose text is inserted as it is. */
+const rawMember = '«raw»'
 
 /** A JSON Patch of a record in an envelope; any other value as it is. */
 function patchAt(envelope: string, value: unknown): unknown {

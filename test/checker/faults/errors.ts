@@ -19,9 +19,11 @@ const isOddPath = at(/\/odd%00$/)
 const isOddSize = at(/\?limit=1e9$/)
 const isOddFilter = at(/\?(?!cursor)\w+=odd%00$/)
 const isOddQuery = at(/\?fields=constructor,__proto__$/)
-const isOddBody = sends(/^\{"odd":\[\[\[\[/)
-const isOddMember = of('POST', at('/v3/items'), sends(/odd\\u0000/), sends(/sku/))
-const isOddField = has('content-type', 'application/json; charset=odd-99')
+const isOddBody = sends(/^\{"odd":1e400/)
+const isDeep = sends(/sku.*"odd":\[\[\[\[/)
+const isOddMember = of('POST', at('/v3/items'), sends(/:"odd\\u0000/), sends(/sku/))
+const isOddField = has('if-none-match', '"odd')
+const isOddBodyField = has('content-type', 'application/json; charset=odd-99')
 const isNoText = sends(/\ufffd/)
 
 export const errorsFaults: readonly Fault[] = [
@@ -141,7 +143,8 @@ export const errorsFaults: readonly Fault[] = [
     says: 'A filter with NUL in it shows the statement.',
     plant: answering(isOddFilter, withSql),
   },
-  { breaks: 'ERR-4/bodies', says: 'Deep JSON shows where it fails.', plant: answering(isOddBody, trace) },
+  { breaks: 'ERR-4/bodies', says: 'A huge number shows where it fails.', plant: answering(isOddBody, trace) },
+  { breaks: 'ERR-4/unknown-members', says: 'Deep JSON shows where it fails.', plant: answering(isDeep, trace) },
   {
     breaks: 'ERR-4/members',
     says: 'A text with NUL in it shows what the database says.',
@@ -149,8 +152,13 @@ export const errorsFaults: readonly Fault[] = [
   },
   {
     breaks: 'ERR-4/fields',
+    says: 'A tag without an end shows where it fails.',
+    plant: answering(isOddField, (answer) => trace({ ...answer, status: 400, body: '{}' })),
+  },
+  {
+    breaks: 'ERR-4/body-fields',
     says: 'An unknown charset shows where it fails.',
-    plant: answering(isOddField, withMembers({ detail: 'unsupported: /usr/lib/node/charsets.js' })),
+    plant: answering(isOddBodyField, withMembers({ detail: 'unsupported: /usr/lib/node/charsets.js' })),
   },
   {
     breaks: 'ERR-4/encoding',
@@ -188,9 +196,15 @@ export const errorsFaults: readonly Fault[] = [
     says: 'A filter with NUL in it is a 500.',
     plant: answering(isOddFilter, withStatus(500)),
   },
-  { breaks: 'ERR-5/bodies', says: 'Deep JSON is a 500.', plant: answering(isOddBody, withStatus(500)) },
+  { breaks: 'ERR-5/bodies', says: 'A huge number is a 500.', plant: answering(isOddBody, withStatus(500)) },
+  { breaks: 'ERR-5/unknown-members', says: 'Deep JSON is a 500.', plant: answering(isDeep, withStatus(500)) },
   { breaks: 'ERR-5/members', says: 'A text with NUL in it is a 502.', plant: answering(isOddMember, withStatus(502)) },
-  { breaks: 'ERR-5/fields', says: 'An unknown charset is a 500.', plant: answering(isOddField, withStatus(500)) },
+  { breaks: 'ERR-5/fields', says: 'A tag without an end is a 500.', plant: answering(isOddField, withStatus(500)) },
+  {
+    breaks: 'ERR-5/body-fields',
+    says: 'An unknown charset is a 500.',
+    plant: answering(isOddBodyField, withStatus(500)),
+  },
   { breaks: 'ERR-5/encoding', says: 'A body that is no text is a 500.', plant: answering(isNoText, withStatus(500)) },
   { breaks: 'ERR-5/validation', says: 'Validation is 422.', plant: answering(of('POST', isMistaken), withStatus(422)) },
   { breaks: 'ERR-5/malformed-json', says: 'Malformed JSON is 422.', plant: answering(isMalformed, withStatus(422)) },

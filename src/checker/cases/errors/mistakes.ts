@@ -115,19 +115,18 @@ const queries = [
 
 const filters = ['', 'odd%00', 'odd%zz', '%ff%fe', "odd'", 'odd%27%20OR%20%271%27=%271', '9'.repeat(60), '%5B%5D', long]
 
-const bodies = [
-  '{"odd"',
-  'null',
-  '42',
-  '[]',
-  '\ufeff{"odd":1}',
-  '{"__proto__":{"odd":true}}',
-  '{"odd":1e400}',
-  `{"odd":${'9'.repeat(400)}}`,
-  '{"odd":"\\u0000"}',
-  '{"odd":"\\ud800"}',
-  `{"odd":${'['.repeat(300)}${']'.repeat(300)}}`,
-  '['.repeat(10_000),
+const bodies = ['{"odd"', 'null', '42', '[]', '\ufeff{"odd":1}', '{"odd":1e400}', '['.repeat(10_000)]
+
+/** Members that no collection has, in bodies that are sound but for them. */
+const unknownMembers = [
+  '"__proto__":{"odd":true}',
+  '"constructor":{"prototype":{"odd":true}}',
+  '"odd":1e400',
+  `"odd":${'9'.repeat(400)}`,
+  '"odd":"\\u0000"',
+  '"odd":"\\ud800"',
+  '"odd\\u0000":1',
+  `"odd":${'['.repeat(300)}${']'.repeat(300)}`,
 ]
 
 const values: readonly unknown[] = [
@@ -184,6 +183,11 @@ export const oddInputs: readonly OddInput[] = [
   },
   { name: 'bodies', title: 'odd bodies', steps: bodies.map((text) => odd.post(collection, body.text(text))) },
   {
+    name: 'unknown-members',
+    title: 'odd members that the collection does not have',
+    steps: [create(one), ...unknownMembers.map((raw) => odd.post(collection, { ...body.example, raw }))],
+  },
+  {
     name: 'members',
     title: 'odd values of a member',
     steps: [
@@ -194,10 +198,12 @@ export const oddInputs: readonly OddInput[] = [
   {
     name: 'fields',
     title: 'odd header fields',
-    steps: [
-      ...fields.map((headers) => odd.get(collection, { headers })),
-      ...bodyFields.map((headers) => odd.post(collection, body.text('{"odd":1}'), { headers })),
-    ],
+    steps: fields.map((headers) => odd.get(collection, { headers })),
+  },
+  {
+    name: 'body-fields',
+    title: 'odd header fields of a sound body',
+    steps: [create(one), ...bodyFields.map((headers) => odd.post(collection, body.example, { headers }))],
   },
   {
     name: 'encoding',
