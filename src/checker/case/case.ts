@@ -43,6 +43,8 @@ export interface Request {
   readonly caller?: Caller
   /** Returns a 429 instead of waiting and sending the request again. */
   readonly noRetry?: boolean
+  /** Sends no condition, although the server requires one for changes. */
+  readonly isUnconditional?: boolean
 }
 
 /** A request of a case. */

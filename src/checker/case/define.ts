@@ -113,6 +113,14 @@ const byText: readonly (readonly [pattern: RegExp, need: Need])[] = [
   [/[?&]q=/, 'search'],
 ]
 
+const recordPath = /^(?:«[^«»|]*\|path»(?:\.json)?|(?:«collection»|«(?:deprecated|retired)»«path»)\/.*)$/
+
+/** Whether a request changes a record, without a condition of its own. */
+export function isUnconditionalChange({ method, to, headers = {} }: Ask['request']): boolean {
+  if (!/^(?:PUT|PATCH|CHANGE|DELETE)$/.test(method) || !recordPath.test(to.split('?')[0] ?? '')) return false
+  return !Object.keys(headers).some((name) => /^If-(?:Match|Unmodified-Since)$/i.test(name))
+}
+
 const byMethod: Readonly<Record<string, Need>> = {
   GET: 'read',
   HEAD: 'read',
@@ -135,15 +143,18 @@ function needsOf(steps: readonly Step[], declared: readonly Need[]): readonly Ne
     if (step.kind === 'bytes' && /^\w+ «collection» /.test(step.bytes)) {
       needs.add(step.bytes.startsWith('POST') ? 'create' : 'list')
     }
-    for (const { request } of requestsOf(step)) for (const need of needsOfRequest(request)) needs.add(need)
+    for (const { request } of requestsOf(step)) {
+      for (const need of needsOfRequest(request)) needs.add(need)
+      // The condition of a request depends on what was sent before it, not on what is sent at the same time.
+      if (step.kind === 'together' && isUnconditionalChange(request)) needs.add('unconditional')
+    }
   }
-  // Either the case is about collections that delete for good, or that require conditions, or it needs the opposite.
+  // Either the case is about collections that delete for good, or it needs the opposite.
   if (needs.has('hard')) needs.delete('soft')
-  if (needs.has('conditional')) needs.delete('unconditional')
   return [...needs]
 }
 
-function needsOfRequest({ method, to, headers = {}, caller }: Ask['request']): readonly Need[] {
+function needsOfRequest({ method, to }: Ask['request']): readonly Need[] {
   const [path = ''] = to.split('?')
   if (/^(?:«collection»(?:\.json|\/)?|«(?:deprecated|retired)»«path»|«nested»)$/.test(path)) {
     if (method === 'POST') return path === '«collection»' ? ['create'] : []
@@ -152,9 +163,7 @@ function needsOfRequest({ method, to, headers = {}, caller }: Ask['request']): r
   }
   if (path === '«collection»/bulk-delete') return ['bulk-delete']
   if (/^«[^«»|]*\|path»\/restore$|^«collection»\/.*\/restore$/.test(path)) return ['restore']
-  if (!/^(?:«[^«»|]*\|path»(?:\.json)?|(?:«collection»|«(?:deprecated|retired)»«path»)\/.*)$/.test(path)) return []
+  if (!recordPath.test(path)) return []
   const need = byMethod[method]
-  const isConditional = caller !== undefined || Object.keys(headers).some((name) => /^If-(?:Match|Unmod)/i.test(name))
-  const isChange = ['replace', 'update', 'changing', 'delete'].includes(need ?? '')
-  return need === undefined ? [] : isChange && !isConditional ? [need, 'unconditional'] : [need]
+  return need === undefined ? [] : [need]
 }

@@ -32,7 +32,6 @@ const ofCase = {
   word: ({ mark }, detail) => textVariant(wordOf(mark), detail),
   mine: (known) => queryOfCase(known),
   shown: (known) => (finderOf(known.collection) === undefined ? wholeQuery(known.collection) : queryOfCase(known)),
-  any: () => '*',
   size: ({ collection }) =>
     parameterOf(collection, collection.pages.some((style) => style !== 'page') ? 'limit' : 'per_page'),
   smallest: ({ collection }) => smallestPage(collection),

@@ -13,7 +13,6 @@ import type { Need } from './needs.ts'
 import {
   collection,
   idMember,
-  ifRequired,
   listWithCase,
   members,
   pageSize,
@@ -108,9 +107,9 @@ function isSizeFollowed(parameter: string, sizeIn: (it: CollectionProfile) => nu
 export const proofs: Partial<Readonly<Record<Need, Proof>>> = {
   create: { steps: [create(one)], expect: [] },
   list: { steps: [list.get(collection)], expect: [works(list, 'GET of a list'), hasItems] },
-  replace: { steps: [create(one), put.put(one, body.sentBy(one), ifRequired)], expect: [works(put, 'PUT')] },
-  update: { steps: [create(one), patch.patch(one, body.change, ifRequired)], expect: [works(patch, 'PATCH')] },
-  changing: { steps: [create(one), patch.change(one, ifRequired)], expect: [works(patch, 'A change')] },
+  replace: { steps: [create(one), put.put(one, body.sentBy(one))], expect: [works(put, 'PUT')] },
+  update: { steps: [create(one), patch.patch(one, body.change)], expect: [works(patch, 'PATCH')] },
+  changing: { steps: [create(one), patch.change(one)], expect: [works(patch, 'A change')] },
   sorted: {
     steps: [
       create(one),

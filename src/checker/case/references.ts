@@ -236,9 +236,6 @@ export const configured = {
   exportFormat: value('format'),
 }
 
-/** `If-Match: *`, sent only if the collection requires a condition: other servers may not know `*`. */
-export const ifRequired = { headers: { 'If-Match': value('any') } } as const
-
 function byKind(token: (kind: MemberKind) => string): Readonly<Record<MemberKind, string>> {
   return Object.fromEntries(memberKinds.map((kind) => [kind, token(kind)])) as Record<MemberKind, string>
 }

@@ -4,10 +4,10 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { type Case, type Expectation, NotSetUp, type Observations, type Part, type Step } from '../case/case.ts'
 import { define } from '../case/define.ts'
-import { answerOf, finding, short } from '../case/expect.ts'
+import { answerOf, everyAnswerOf, finding, short } from '../case/expect.ts'
 import { changed, list, one, read, removed } from '../case/names.ts'
-import { collection, configured, ifRequired, mark, Reference } from '../case/references.ts'
-import { asNobody, body, create, setUp } from '../case/steps.ts'
+import { collection, configured, mark, Reference } from '../case/references.ts'
+import { asNobody, body, create, forEachCollection, setUp } from '../case/steps.ts'
 import { type Answer, type Asked, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
 import { basePath } from '../profile/profile.ts'
 import { addDecimalMultiples } from '../values/generate.ts'
@@ -24,9 +24,9 @@ function documentIn(seen: Observations): ServerDocument {
   return described
 }
 
-/** The response matches the document. */
+/** Every response of the step matches the document. */
 function fits(step: Reference): Expectation {
-  return answerOf(step, (answer, seen, exchange) => {
+  return everyAnswerOf(step, (answer, seen, exchange) => {
     const mismatch = mismatchWith(documentIn(seen), exchange.asked, answer, basePath(seen.profile))
     return mismatch && finding(exchange, mismatch.part, mismatch.message)
   })
@@ -96,16 +96,16 @@ export const documents: readonly Case[] = [
   }),
   truth(
     'reads',
-    'Lists and records match the document',
+    'The lists of all collections, and a record, match the document',
     ['create', 'list', 'read'],
-    [create(one), list.get(collection), read.get(one)],
+    [create(one), forEachCollection(list.get(collection)), read.get(one)],
     [list, read],
   ),
   truth(
     'writes',
     'The responses to a creation, a change and a deletion match the document',
-    ['create', 'update', 'change', 'delete'],
-    [create(one), changed.patch(one, body.change, ifRequired), removed.delete(one, ifRequired)],
+    ['create', 'changing', 'change', 'delete'],
+    [create(one), changed.change(one), removed.delete(one)],
     [one, changed, removed],
   ),
   truth(

@@ -2,7 +2,7 @@
 import { common } from '../case/define.ts'
 import { answerOf, everyStatus, field, finding, noField, refused, status, unless } from '../case/expect.ts'
 import { after, both, list, one, removed } from '../case/names.ts'
-import { base, collection, collectionPath, configured, ifRequired, Reference } from '../case/references.ts'
+import { base, collection, collectionPath, configured, Reference } from '../case/references.ts'
 import { body, create, setUp } from '../case/steps.ts'
 import { fieldOf, jsonOf } from '../client/exchange.ts'
 import { valueAt } from '../values/json.ts'
@@ -50,7 +50,7 @@ export const versions = common({ steps: [list.get(old)] }).define({
     title: 'A record that was deleted in the current version is deleted in the older one',
     needs: ['list'],
     after: ['VER-2/one-database'],
-    steps: [create(one), setUp(removed.delete(one, ifRequired)), older.get(`${old}/${one.id}`)],
+    steps: [create(one), setUp(removed.delete(one)), older.get(`${old}/${one.id}`)],
     expect: [status(older, 404)],
     remedy: 'Serve all versions from the same records: a version is another form of them, and no copy.',
   },
@@ -124,8 +124,8 @@ export const versions = common({ steps: [list.get(old)] }).define({
     steps: [
       create(one),
       oldStep.post(`${retiredBase}${collectionPath}`, body.example),
-      oldStep.patch(`${retiredBase}${collectionPath}/${one.id}`, body.change, ifRequired),
-      oldStep.delete(`${retiredBase}${collectionPath}/${one.id}`, ifRequired),
+      oldStep.patch(`${retiredBase}${collectionPath}/${one.id}`, body.change),
+      oldStep.delete(`${retiredBase}${collectionPath}/${one.id}`),
       after.get(one),
     ],
     expect: [isOver(oldStep), status(after, 200)],

@@ -375,6 +375,12 @@ export async function request(
   return client.send('', asked)
 }
 
+/** The tag of a record as it is now; `*` if it has none. */
+export async function currentTag(requester: Requester, url: string): Promise<string> {
+  const { answer } = await request(requester, 'GET', url)
+  return (answer && fieldOf(answer, 'ETag')) ?? '*'
+}
+
 const mostRedirects = 3
 
 /** Reads an address. Follows redirects on the same server: a credential is sent to no other. */

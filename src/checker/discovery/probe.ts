@@ -1,6 +1,6 @@
 /** Finds out what a document leaves open about a collection, while a record exists that may be changed. */
-import { request } from '../client/client.ts'
-import { type Answer, fieldOf, isSuccess } from '../client/exchange.ts'
+import { currentTag, request } from '../client/client.ts'
+import { type Answer, isSuccess } from '../client/exchange.ts'
 import type { CollectionProfile } from '../profile/profile.ts'
 import { parameterOf } from '../profile/query-style.ts'
 import { invalidValue, otherValue, type Schema, schemaOf, takesMark, uniqueValue } from '../values/generate.ts'
@@ -139,7 +139,7 @@ async function probeChanges(trial: Trial, collection: CollectionProfile, { url }
   if (!operations.includes('update') || Object.keys(change).length === 0) return {}
   let { conditional } = collection
   const patch = async (body: JsonObject): Promise<Answer | undefined> => {
-    const fields = conditional ? [['If-Match', await tagAt(trial, url)] as const] : []
+    const fields = conditional ? [['If-Match', await currentTag(trial.requester, url)] as const] : []
     const sent = trial.inEnvelope(collection.name, body)
     const { answer } = await request(trial.requester, 'PATCH', url, { body: sent, fields })
     if (answer?.status !== 428 || conditional) return answer
@@ -171,11 +171,6 @@ async function probeChanges(trial: Trial, collection: CollectionProfile, { url }
     if (isSuccess(await patch({ [name]: value }))) accepted.push([name, value])
   }
   return { change: Object.fromEntries(accepted), conditional }
-}
-
-async function tagAt({ requester }: Trial, url: string): Promise<string> {
-  const { answer } = await request(requester, 'GET', url)
-  return (answer && fieldOf(answer, 'ETag')) ?? '*'
 }
 
 /** A member whose words the search finds: the described one, or another one of the record that exists. */

@@ -1,7 +1,7 @@
 /** Removes what the checker created: records, exports and jobs. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller, CreatedRecord } from '../case/case.ts'
-import { type Requester, request } from '../client/client.ts'
+import { currentTag, type Requester, request } from '../client/client.ts'
 import { type Answer, type Exchange, isSuccess, jsonOf } from '../client/exchange.ts'
 import { basePath, urlOf } from '../profile/profile.ts'
 import { valueAt } from '../values/json.ts'
@@ -45,7 +45,8 @@ async function isMarked(run: RunContext, path: string, mark: string): Promise<bo
 export async function requestDeletion(requester: Requester, url: string): Promise<Answer | undefined> {
   const { answer } = await request(requester, 'DELETE', url)
   if (answer?.status !== 428) return answer
-  return (await request(requester, 'DELETE', url, { fields: [['If-Match', '*']] })).answer
+  const fields = [['If-Match', await currentTag(requester, url)]] as const
+  return (await request(requester, 'DELETE', url, { fields })).answer
 }
 
 async function isRemoved(run: RunContext, caller: Caller, path: string): Promise<boolean> {

@@ -8,11 +8,11 @@ import {
   NotSetUp,
   type Request,
 } from '../case/case.ts'
+import { isUnconditionalChange } from '../case/define.ts'
 import { recordOf, recordSent } from '../case/expect-records.ts'
 import { fill, fillAll } from '../case/fill.ts'
 import { objectMemberOf } from '../case/members.ts'
-import { ifRequired } from '../case/references.ts'
-import type { Client, Requester } from '../client/client.ts'
+import { type Client, currentTag, type Requester } from '../client/client.ts'
 import type { Exchange, Fields } from '../client/exchange.ts'
 import { type CollectionProfile, type Profile, urlOf } from '../profile/profile.ts'
 import { inQueryStyle } from '../profile/query-style.ts'
@@ -75,12 +75,10 @@ function hasRepeatableBody({ body, headers = {} }: Request, { collection }: Case
   return narrowMembers(collection).some((member) => !Object.hasOwn(body.with ?? {}, member))
 }
 
-function sendOnce(run: CaseRun, { as, request }: Ask, atOnce: boolean): Promise<Exchange> {
-  const { method, to, headers = {}, caller = 'caller', noRetry, body: given } = changeFor(request, run.collection)
+async function sendOnce(run: CaseRun, { as, request: asked }: Ask, atOnce: boolean): Promise<Exchange> {
+  const { method, to, headers = {}, caller = 'caller', noRetry, body: given } = changeFor(asked, run.collection)
   const body = given === undefined ? undefined : bodyText(given, run, to)
-  const own = Object.entries(headers)
-    .filter(([, value]) => value !== ifRequired.headers['If-Match'] || run.collection.conditional)
-    .map(([name, value]) => [fill(name, run), fill(value, run)] as const)
+  const own = Object.entries(headers).map(([name, value]) => [fill(name, run), fill(value, run)] as const)
   const has = (name: string) => own.some(([each]) => each.toLowerCase() === name)
   // A list without a query of its own leaves an empty one.
   const address = fill(inQueryStyle(to, run.collection), run).replace(/\?(?:&|$)/, (end) => (end === '?&' ? '?' : ''))
@@ -88,10 +86,16 @@ function sendOnce(run: CaseRun, { as, request }: Ask, atOnce: boolean): Promise<
   const fields: Fields = [
     ...(has('authorization') || !isTrusted(run.profile, url) ? [] : run.credentials[caller]),
     ...own,
+    ...(needsCondition(asked, run) && !atOnce ? [['If-Match', await currentTag(requesterFor(run), url)] as const] : []),
     ...(body === undefined || has('content-type') ? [] : [['Content-Type', 'application/json'] as const]),
     ...(has('accept') ? [] : [['Accept', 'application/json'] as const]),
   ]
   return run.client.send(as, { method, url, fields, body }, { noRetry, atOnce })
+}
+
+/** Whether the server requires a condition (RFC 6585, section 3) that the case leaves out because it is not about it. */
+function needsCondition(asked: Request, { collection }: CaseState): boolean {
+  return collection.conditional && asked.isUnconditional !== true && isUnconditionalChange(asked)
 }
 
 /** The request that changes a record, as the collection supports it; any other request as it is. */

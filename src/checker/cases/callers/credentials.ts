@@ -5,16 +5,7 @@ import { common, define } from '../../case/define.ts'
 import { everyStatus, field, finding, noField, refused, sameBody, status, unless } from '../../case/expect.ts'
 import { ownItems } from '../../case/expect-list.ts'
 import { after, before, both, changed, list, listings, one, read, refusal, removed } from '../../case/names.ts'
-import {
-  alteredKey,
-  collection,
-  credentialFields,
-  host,
-  ifRequired,
-  key,
-  listWithCase,
-  Reference,
-} from '../../case/references.ts'
+import { alteredKey, collection, credentialFields, host, key, listWithCase, Reference } from '../../case/references.ts'
 import { asNobody, body, create, setUp } from '../../case/steps.ts'
 
 const [created] = Reference.named('created')
@@ -101,18 +92,13 @@ export const authentication: readonly Case[] = [
     'AUT-1/change': {
       title: 'A change without a credential is refused and changes nothing',
       needs: ['key'],
-      steps: [
-        create(one),
-        setUp(before.get(one)),
-        changed.change(one, { caller: 'nobody', ...ifRequired }),
-        setUp(after.get(one)),
-      ],
+      steps: [create(one), setUp(before.get(one)), changed.change(one, { caller: 'nobody' }), setUp(after.get(one))],
       expect: [refused(changed), sameBody(after, before)],
     },
     'AUT-1/deletion': {
       title: 'A deletion without a credential is refused and deletes nothing',
       needs: ['key'],
-      steps: [create(one), removed.delete(one, { caller: 'nobody', ...ifRequired }), after.get(one)],
+      steps: [create(one), removed.delete(one, { caller: 'nobody' }), after.get(one)],
       expect: [refused(removed), status(after, 200)],
     },
     'AUT-1/wrong': {
@@ -131,7 +117,7 @@ export const authentication: readonly Case[] = [
     },
     'AUT-1/wrong-deletion': {
       title: 'An invalid credential deletes nothing',
-      steps: [create(one), removed.delete(one, { caller: 'wrong', ...ifRequired }), after.get(one)],
+      steps: [create(one), removed.delete(one, { caller: 'wrong' }), after.get(one)],
       expect: [refused(removed), status(after, 200)],
     },
   }),

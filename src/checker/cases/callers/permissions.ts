@@ -5,7 +5,7 @@ import { finding, itemsOf, refused, sameBody, status, totalOf } from '../../case
 import { isExactly } from '../../case/expect-records.ts'
 import { after, all, before, changed, list, one, removed } from '../../case/names.ts'
 import { readyIf } from '../../case/preconditions.ts'
-import { caseRecords, collection, ifRequired, members, Reference } from '../../case/references.ts'
+import { caseRecords, collection, members, Reference } from '../../case/references.ts'
 import { asOther, body, create, setUp } from '../../case/steps.ts'
 
 const [triedStep, filtered, theirs, usual, ownStep] = Reference.named('tried', 'filtered', 'theirs', 'usual', 'own')
@@ -43,8 +43,6 @@ const words = {
   'delete-by-filter': 'the deletion by filter',
 }
 
-const asOtherIfRequired = { caller: 'other', ...ifRequired } as const
-
 /** Requests without permission are refused and have no effect. */
 export const permissions: readonly Case[] = [
   ...define({
@@ -63,9 +61,9 @@ export const permissions: readonly Case[] = [
       remedy: checkPermission,
     },
   }),
-  withoutEffect('update', triedStep.send('PATCH', one, { ...asOtherIfRequired, body: body.change })),
-  withoutEffect('replace', triedStep.send('PUT', one, { ...asOtherIfRequired, body: body.example })),
-  withoutEffect('delete', triedStep.delete(one, asOtherIfRequired)),
+  withoutEffect('update', triedStep.send('PATCH', one, { ...asOther, body: body.change })),
+  withoutEffect('replace', triedStep.send('PUT', one, { ...asOther, body: body.example })),
+  withoutEffect('delete', triedStep.delete(one, asOther)),
   withoutEffect('bulk-delete', triedStep.post(`${collection}/bulk-delete`, body.json({ ids: [one.id] }), asOther)),
   {
     ...withoutEffect('delete-by-filter', triedStep.delete(caseRecords, asOther)),
@@ -87,7 +85,7 @@ export const permissions: readonly Case[] = [
       needs: ['no delete', 'soft'],
       steps: [
         create(one),
-        setUp(removed.delete(one, ifRequired)),
+        setUp(removed.delete(one)),
         triedStep.post(`${one}/restore`, undefined, asOther),
         after.get(one),
       ],
@@ -142,9 +140,9 @@ function permissionsOf(action: 'create' | 'read' | 'update' | 'delete') {
     case 'read':
       return triedStep.get(one, asOther)
     case 'update':
-      return triedStep.send('PATCH', one, { ...asOtherIfRequired, body: body.change })
+      return triedStep.send('PATCH', one, { ...asOther, body: body.change })
     case 'delete':
-      return triedStep.delete(one, asOtherIfRequired)
+      return triedStep.delete(one, asOther)
   }
 }
 
@@ -197,15 +195,15 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord, pr
     title: 'The owner of one record cannot change another',
     steps: [
       setUp(before.get(theirs)),
-      setUp(usual.change(ownStep, { caller: 'other', ...ifRequired })),
-      tried.change(theirs, { caller: 'other', ...ifRequired }),
+      setUp(usual.change(ownStep, { caller: 'other' })),
+      tried.change(theirs, { caller: 'other' }),
       after.get(theirs),
     ],
     expect: [refused(tried), sameBody(after, before)],
   },
   'AUT-5/delete': {
     title: 'The owner of one record cannot delete another',
-    steps: [tried.delete(theirs, { caller: 'other', ...ifRequired }), after.get(theirs)],
+    steps: [tried.delete(theirs, { caller: 'other' }), after.get(theirs)],
     expect: [refused(tried), status(after, 200)],
   },
   'AUT-6/list-and-record': {
@@ -244,7 +242,7 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord, pr
   'AUT-7/changed': {
     title: 'A change cannot set another owner',
     after: ['AUT-7/set'],
-    steps: [changed.patch(ownStep, body.json({ [members.owner]: theirs.owner }), { caller: 'other', ...ifRequired })],
+    steps: [changed.patch(ownStep, body.json({ [members.owner]: theirs.owner }), { caller: 'other' })],
     expect: [notTheirs(changed)],
     remedy: 'Refuse the owner in the body of a request, or ignore it.',
   },

@@ -238,7 +238,7 @@ export const required = writes.flatMap((kind) => {
   const without = defineOne(`CON-7/${name}`, {
     title: `If conditions are required, ${kind.method} without one returns 428 and changes nothing`,
     needs: ['conditional'],
-    steps: [create(one), setUp(seen.get(one)), send(write, kind), after.get(one)],
+    steps: [create(one), setUp(seen.get(one)), send(write, kind, { isUnconditional: true }), after.get(one)],
     expect: [status(write, 428), ...unchanged(after, seen)],
     remedy,
   })

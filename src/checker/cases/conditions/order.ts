@@ -73,7 +73,7 @@ const pairs: readonly Pair[] = [
   {
     id: 'CON-6/401-before-missing',
     title: 'A nonexistent record without a credential returns 401, not 404',
-    needs: ['create', 'delete', 'key', 'read', 'unconditional'],
+    needs: ['create', 'delete', 'key', 'read'],
     prepare: [create(here), ...gone],
     earlier: [['GET', here.path, { caller: 'nobody' }], 401],
     later: [['GET', one.path], 404],
@@ -122,7 +122,7 @@ const pairs: readonly Pair[] = [
   {
     id: 'CON-6/403-before-404',
     title: 'A nonexistent record returns 403, not 404, to a caller who may read none',
-    needs: ['create', 'delete', 'no read', 'other', 'read', 'unconditional'],
+    needs: ['create', 'delete', 'no read', 'other', 'read'],
     prepare: [create(here), ...gone],
     earlier: [['GET', here.path, { caller: 'other' }], 403],
     later: [['GET', one.path], 404],
@@ -132,7 +132,7 @@ const pairs: readonly Pair[] = [
   {
     id: 'CON-6/404-before-412',
     title: 'A condition on a nonexistent record returns 404, not 412',
-    needs: ['change', 'create', 'delete', 'unconditional', 'update'],
+    needs: ['change', 'create', 'delete', 'update'],
     after: ['CON-3/other-patch'],
     prepare: [create(here), setUp(seen.get(here)), ...gone],
     earlier: [['PATCH', one.path, { body: body.change }], 404],
@@ -143,7 +143,7 @@ const pairs: readonly Pair[] = [
   {
     id: 'CON-6/412-before-400',
     title: 'An invalid change with a failing condition returns 412, not 400',
-    needs: ['change', 'create', 'invalid', 'unconditional', 'update'],
+    needs: ['change', 'create', 'invalid', 'update'],
     after: ['CON-3/other-patch'],
     prepare: [create(one), setUp(seen.get(one))],
     earlier: [['PATCH', one.path, { body: body.change, ...other }], 412],
@@ -154,7 +154,7 @@ const pairs: readonly Pair[] = [
   {
     id: 'CON-6/400-before-409',
     title: 'An invalid change with a conflicting unique value returns 400, not 409',
-    needs: ['create', 'invalid', 'unconditional', 'unique', 'update'],
+    needs: ['create', 'invalid', 'unique', 'update'],
     prepare: [create(one), create(two)],
     earlier: [['PATCH', one.path, { body: body.invalid }], 400, 422],
     later: [['PATCH', one.path, { body: { ...body.mark, like: two.name } }], 409],

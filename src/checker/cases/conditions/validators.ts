@@ -32,7 +32,7 @@ const reads: readonly CachedResponse[] = [
 
 const others: readonly CachedResponse[] = [
   { name: 'creation', what: 'The response to a POST that creates', steps: [create(asked)] },
-  { name: 'change', what: 'The response to PATCH', steps: [create(one), asked.patch(one, body.change)] },
+  { name: 'change', what: 'The response to a change', steps: [create(one), asked.change(one)] },
   { name: 'deletion', what: 'The response to DELETE', steps: [create(one), asked.delete(one)] },
   {
     name: 'missing',
@@ -173,10 +173,10 @@ export const validators = common({ remedy: tagsOfLists, expect: [isAnother, diff
     remedy: 'Count a revision up with every change of the record, in the same statement, and make the tag from it.',
   },
   'CON-2/etag-of-change': {
-    title: 'The response to PATCH has the new ETag',
+    title: 'The response to a change has the new ETag',
     after: ['CON-2/etag-changes'],
     level: 'may',
-    steps: [create(one), change.patch(one, body.change), read.get(one)],
+    steps: [create(one), change.change(one), read.get(one)],
     expect: [
       field(change, 'ETag', (value, seen) => {
         const now = tagOf(seen, read)

@@ -95,7 +95,7 @@ export const goneCases = common({ needs: ['read'] }).define({
   },
   'DEL-1/nested': {
     title: 'The nested list excludes a deleted record and keeps the others',
-    needsOnly: ['create', 'delete', 'nested', 'parent', 'read', 'unconditional'],
+    needsOnly: ['create', 'delete', 'nested', 'parent', 'read'],
     steps: [
       createMany(two, 2),
       setUp(before.get(nestedList)),

@@ -29,7 +29,7 @@ const parentComesBack = applicableIf(({ profile, collection }) => {
 
 const untilGone = wait('grace')
 
-export const restoreCases = common({ needs: ['delete', 'read', 'unconditional'] }).define({
+export const restoreCases = common({ needs: ['delete', 'read'] }).define({
   'DEL-6/restored': {
     title: 'A restoration returns 200 with the record as it was',
     steps: [...createAndDelete(one, gone), back.post(`${one}/restore`)],

@@ -5,7 +5,7 @@ import { common, define, defineEach } from '../../case/define.ts'
 import { answerOf, errorsIn, everyAnswerOf, field, finding, noField, short, status } from '../../case/expect.ts'
 import { error, first, list, odd, one, second } from '../../case/names.ts'
 import { applicableWhere, succeeded } from '../../case/preconditions.ts'
-import { base, collection, ifRequired, mark, pageParameter, pageSize, Reference } from '../../case/references.ts'
+import { base, collection, mark, pageParameter, pageSize, Reference } from '../../case/references.ts'
 import { body, create, setUp } from '../../case/steps.ts'
 import { type Answer, fieldOf, jsonOf } from '../../client/exchange.ts'
 import { mistakesOf } from '../../profile/profile.ts'
@@ -171,7 +171,7 @@ const validation = common({ remedy: collectAll }).define({
   'ERR-3/replacement': {
     title: 'One response lists all errors of a body of PUT',
     needs: ['mistakes'],
-    steps: [create(one), error.put(one, body.invalid, ifRequired)],
+    steps: [create(one), error.put(one, body.invalid)],
     expect: [namesAll],
   },
   'ERR-3/parameters': {

@@ -6,7 +6,7 @@ import { inOrder } from '../../case/expect-list.ts'
 import { recordOf } from '../../case/expect-records.ts'
 import { all, change, changed, gone, list, one, other, pages, read, refusal, two } from '../../case/names.ts'
 import { readyIf } from '../../case/preconditions.ts'
-import { base, collection, collectionName, ifRequired, Reference } from '../../case/references.ts'
+import { base, collection, collectionName, Reference } from '../../case/references.ts'
 import { asOther, body, create, eventually, settled, setUp } from '../../case/steps.ts'
 import { isSame, type JsonObject } from '../../values/json.ts'
 
@@ -44,7 +44,7 @@ export function knownEvents(step: Reference, record: Reference, count = 1): read
 
 /** Changes a record. */
 export function update(as: Reference, record: Reference): Step {
-  return setUp(as.patch(record, body.change, ifRequired))
+  return setUp(as.patch(record, body.change))
 }
 
 /** The kinds of the events in a list, in any order. */
@@ -99,7 +99,7 @@ export const eventCases: readonly Case[] = common({ needs: ['create', 'read'] })
     needs: ['delete'],
     steps: [
       create(one),
-      setUp(gone.delete(one, ifRequired)),
+      setUp(gone.delete(one)),
       settled(gone),
       eventually(list.get(`${eventsOf(one)}&kind=deleted`), (seen) => eventsIn(list, seen).length > 0),
     ],
@@ -112,7 +112,7 @@ export const eventCases: readonly Case[] = common({ needs: ['create', 'read'] })
     after: ['EVT-1/each'],
     steps: [
       create(one),
-      refusal.patch(one, body.invalid, ifRequired),
+      refusal.patch(one, body.invalid),
       readyIf((seen) => (seen.of(refusal).answer?.status ?? 0) >= 400, 'an invalid change was not refused'),
       update(change, one),
       ...knownEvents(list, one, 2),
@@ -204,7 +204,7 @@ export const eventCases: readonly Case[] = common({ needs: ['create', 'read'] })
     after: ['EVT-1/deleted', 'EVT-3/members'],
     steps: [
       create(one),
-      setUp(gone.delete(one, ifRequired)),
+      setUp(gone.delete(one)),
       settled(gone),
       eventually(list.get(`${eventsOf(one)}&kind=deleted`), (seen) => eventsIn(list, seen).length > 0),
       readyIf((seen) => eventsIn(list, seen).length > 0, 'the deletion has no event'),
@@ -269,7 +269,7 @@ export const eventCases: readonly Case[] = common({ needs: ['create', 'read'] })
       { kind: 'create', as: other.name, caller: 'other' },
       eventually(again.get(eventsOf(other), asOther), (seen) => eventsIn(again, seen).length > 0),
       readyIf((seen) => eventsIn(again, seen).length > 0, 'the second caller got no event of an own record'),
-      setUp(gone.delete(other, ifRequired)),
+      setUp(gone.delete(other)),
       settled(gone),
       third.get(`${collection}?include_deleted=only&limit=1`, asOther),
       readyIf((seen) => (seen.of(third).answer?.status ?? 0) >= 400, 'the second caller may read deleted records'),
