@@ -1,5 +1,5 @@
 /** What cases expect, as sentences with pure judgements. */
-import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
+import { type Answer, type Exchange, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
 import { isSame, objectOf, parseJson, valueAt } from '../values/json.ts'
 import type { Expectation, Finding, Observations, Part } from './case.ts'
 import type { Reference } from './references.ts'
@@ -158,8 +158,15 @@ export function itemsOf(
   answer: Answer | undefined,
   { profile }: Pick<Observations, 'profile'>,
 ): Readonly<Record<string, unknown>>[] | undefined {
-  const items = answer && valueAt(jsonOf(answer), profile.names.items)
-  return Array.isArray(items) ? items : undefined
+  if (answer === undefined) return undefined
+  const body = jsonOf(answer)
+  const items = valueAt(body, profile.names.items)
+  if (Array.isArray(items)) return items
+  // Some servers put only the pages of a list into an envelope.
+  const pointer = isSuccess(answer)
+    ? ['', '/data', '/items', '/results'].find((each) => Array.isArray(valueAt(body, each)))
+    : undefined
+  return pointer === undefined ? undefined : (valueAt(body, pointer) as Readonly<Record<string, unknown>>[])
 }
 
 /** The total in a list; `undefined` if there is none. */

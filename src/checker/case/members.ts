@@ -3,7 +3,7 @@
  * collections to which it refers.
  */
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
-import { inForm } from '../profile/query-style.ts'
+import { filterBy } from '../profile/query-style.ts'
 
 /** A case selects a member by what it supports: `members.ranked`. */
 export type MemberKind = keyof typeof finders
@@ -49,7 +49,7 @@ const finders = {
  */
 export function finderOf({ marker, unique, query = {} }: CollectionProfile): string | undefined {
   if (marker === undefined || unique.includes(marker)) return query.finder
-  return `${encodeURIComponent(inForm(query.filter ?? '{}', marker))}={mark}`
+  return filterBy(query.filter ?? '{}', encodeURIComponent(marker), '{mark}')
 }
 
 /** The member into which the checker writes its mark. If lists are filtered by it, it must not change. */

@@ -58,7 +58,30 @@ export function readDocument(text: string): JsonObject | undefined {
   if (!isObject(root)) return undefined
   if (!isObject(root['paths'])) return undefined
   if (/^2(?:\.0)?$/.test(String(root['swagger'] ?? ''))) return convertSwagger(root)
-  return /^3\./.test(String(root['openapi'] ?? '')) ? root : undefined
+  return /^3\./.test(String(root['openapi'] ?? '')) ? withHoisted(root) : undefined
+}
+
+/**
+ * The document with the `$defs` of its schemas also where references look for them that begin at the root of the
+ * document: generators put a schema into another one and leave its references as they are.
+ */
+function withHoisted(root: JsonObject): JsonObject {
+  const hoisted: Record<string, unknown> = {}
+  const collect = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return
+    const { $defs } = node as { $defs?: unknown }
+    if (isObject($defs)) Object.assign(hoisted, { ...$defs, ...hoisted })
+    for (const each of Object.values(node)) collect(each)
+  }
+  collect(root['paths'])
+  collect(root['components'])
+  if (Object.keys(hoisted).length === 0) return root
+  const components = objectOf(root['components'])
+  return {
+    ...root,
+    $defs: { ...hoisted, ...objectOf(root['$defs']) },
+    components: { ...components, schemas: { ...hoisted, ...objectOf(components['schemas']) } },
+  }
 }
 
 /** The target of a reference; other values unchanged. References that lead nowhere or in a circle are empty objects. */

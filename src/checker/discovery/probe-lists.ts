@@ -1,11 +1,11 @@
 /** Finds out how a list can be queried, while a record exists in it: pages, filters, orders, and its own records. */
 import { finderOf, markedMember } from '../case/members.ts'
 import { type CollectionProfile, canCreate } from '../profile/profile.ts'
-import { finderQuery, inForm, type QueryStyle, sizeOf } from '../profile/query-style.ts'
+import { filterBy, finderQuery, inForm, type QueryStyle, sizeOf } from '../profile/query-style.ts'
 import { typeOf, uniqueValue } from '../values/generate.ts'
 import { type JsonObject, without } from '../values/json.ts'
 import { randomText } from '../values/random.ts'
-import { findersToTry, ordersToTry, usual } from './query-names.ts'
+import { filtersToTry, findersToTry, ordersToTry, usual } from './query-names.ts'
 import type { Trial, TrialRecord } from './trial.ts'
 
 type Facts = Partial<CollectionProfile>
@@ -15,6 +15,9 @@ type ListBy = (query: string) => Promise<readonly JsonObject[] | undefined>
 
 /** How many members of a record are tried. */
 const mostMembers = 6
+
+/** With so many forms of a query, only few members are tried in all of them. */
+const mostForms = 8
 
 /**
  * Pages, filters and orders of a list, as far as its document and the user's profile leave them open. A parameter
@@ -27,7 +30,8 @@ export async function probeLists(trial: Trial, collection: CollectionProfile, { 
   const isBare = documented.length === 0
   const arePagesOpen = isBare && collection.pages.length === 0
   const paged = arePagesOpen ? await probePages(list, whole) : await probeFirstPage(list, whole, collection)
-  const filtered = isBare && collection.filters.length === 0 ? await probeFilters(list, body) : {}
+  const forms = collection.filters.length > 0 ? [] : filtersToTry(documented)
+  const filtered = forms.length > 0 ? await probeFilters(list, body, forms) : {}
   const most = await probeLargestPage(list, { ...collection, ...paged, query: { ...collection.query, ...paged.query } })
   const query: QueryStyle = { ...collection.query, ...paged.query, ...most, ...filtered.query }
   const sorted = collection.sorts.length > 0 ? {} : await probeOrders(list, whole, ordersToTry(documented), collection)
@@ -106,27 +110,33 @@ async function probeFirstPage(
   return (await shows(0, 0)) && (await shows(1, 1)) ? { query: { firstPage: 0 } } : {}
 }
 
-/** The members by which a list without a document can be filtered. */
-async function probeFilters(list: ListBy, body: JsonObject): Promise<Facts> {
+/** The members by which a list can be filtered, and the form of its filters. */
+async function probeFilters(list: ListBy, body: JsonObject, forms: readonly string[]): Promise<Facts> {
   const members = Object.entries(body)
     .filter(([, value]) => typeof value !== 'object')
     .slice(0, mostMembers)
-  const filtering = async (form: string) => {
-    const found: string[] = []
+  const absent = (value: unknown) => (typeof value === 'string' ? `no-such-${randomText()}` : -987654321)
+  for (const form of forms) {
+    const by = (...filters: readonly (readonly [name: string, value: unknown])[]) =>
+      list(filters.map(([name, value]) => filterBy(form, ...encoded(name, value))).join('&'))
+    const filters: string[] = []
     for (const [name, value] of members) {
-      const by = (text: unknown) =>
-        list(`${inForm(form, encodeURIComponent(name))}=${encodeURIComponent(String(text))}`)
-      const hit = await by(value)
+      const hit = await by([name, value])
       if (hit === undefined || hit.length === 0 || !hit.every((each) => each[name] === value)) continue
-      const miss = await by(typeof value === 'string' ? `no-such-${randomText()}` : -987654321)
-      if (miss === undefined || miss.length === 0) found.push(name)
+      const miss = await by([name, absent(value)])
+      if (miss === undefined || miss.length === 0) filters.push(name)
     }
-    return found
+    if (filters.length === 0) continue
+    const [one = '', other = one] = filters
+    // A second expression may replace the first one.
+    const both = form.includes('{value}') ? await by([one, body[one]], [other, absent(body[other])]) : []
+    if (both === undefined || both.length === 0) return { filters, ...(form !== '{}' && { query: { filter: form } }) }
   }
-  const plain = await filtering('{}')
-  if (plain.length > 0) return { filters: plain }
-  const bracketed = await filtering('filter[{}]')
-  return bracketed.length > 0 ? { filters: bracketed, query: { filter: 'filter[{}]' } } : { filters: [] }
+  return { filters: [] }
+}
+
+function encoded(name: string, value: unknown): readonly [name: string, value: string] {
+  return [encodeURIComponent(name), encodeURIComponent(String(value))]
 }
 
 /** The form in which a list is sorted, and the members by which it can be. */
@@ -150,8 +160,10 @@ async function probeOrders(
     ]
     return isRising(rising) && isRising(falling.toReversed())
   }
-  const [sample] = distinct
-  const form = sample === undefined ? undefined : await firstOf(forms, (each) => isSorted(each, sample))
+  // Many servers sort only by some members, and ignore all others.
+  const samples = distinct.slice(0, forms.length > mostForms ? 2 : mostMembers)
+  const tries = samples.flatMap((name) => forms.map((form) => ({ name, form })))
+  const { form } = (await firstOf(tries, (each) => isSorted(each.form, each.name))) ?? {}
   if (form === undefined) return {}
   const sorts: string[] = []
   for (const name of distinct.slice(0, mostMembers)) if (await isSorted(form, name)) sorts.push(name)

@@ -133,22 +133,26 @@ async function probeOwner(trial: Trial, collection: CollectionProfile, { url, bo
   return { owner: undefined }
 }
 
-/** Which of the described changes the server accepts, and whether changes need a condition. */
-async function probeChanges(trial: Trial, collection: CollectionProfile, { url }: TrialRecord): Promise<Facts> {
+/** Which of the described changes the server accepts, by PATCH or else by PUT, and whether they need a condition. */
+async function probeChanges(trial: Trial, collection: CollectionProfile, record: TrialRecord): Promise<Facts> {
   const { change, operations } = collection
-  if (!operations.includes('update') || Object.keys(change).length === 0) return {}
+  const operation = (['update', 'replace'] as const).find((each) => operations.includes(each))
+  if (operation === undefined || Object.keys(change).length === 0) return {}
+  const { url } = record
   let { conditional } = collection
   const patch = async (body: JsonObject): Promise<Answer | undefined> => {
     const fields = conditional ? [['If-Match', await currentTag(trial.requester, url)] as const] : []
-    const sent = trial.inEnvelope(collection.name, body)
-    const { answer } = await request(trial.requester, 'PATCH', url, { body: sent, fields })
+    const whole = operation === 'update' ? body : { ...membersOf(record.body, collection), ...body }
+    const sent = trial.inEnvelope(collection.name, whole)
+    const method = operation === 'update' ? 'PATCH' : 'PUT'
+    const { answer } = await request(trial.requester, method, url, { body: sent, fields })
     if (answer?.status !== 428 || conditional) return answer
     conditional = true
     return patch(body)
   }
   const answer = await patch(change)
   if (answer !== undefined && [404, 405, 501].includes(answer.status)) {
-    return trial.guessed.has(collection.name) ? { operations: operations.filter((each) => each !== 'update') } : {}
+    return trial.guessed.has(collection.name) ? { operations: operations.filter((each) => each !== operation) } : {}
   }
   if (isSuccess(answer)) {
     const ignored = trial.ignoredMembers(collection.name, (await request(trial.requester, 'GET', url)).answer, change)
@@ -170,7 +174,10 @@ async function probeChanges(trial: Trial, collection: CollectionProfile, { url }
   for (const [name, value] of Object.entries(change).slice(0, 8)) {
     if (isSuccess(await patch({ [name]: value }))) accepted.push([name, value])
   }
-  return { change: Object.fromEntries(accepted), conditional }
+  // What is refused as a change of a record that keeps everything else is no value for it.
+  const isRefused = (name: string) => !accepted.some(([each]) => each === name) && !(name in record.body)
+  const values = without(collection.optional, Object.keys(collection.optional).filter(isRefused))
+  return { change: Object.fromEntries(accepted), optional: values, conditional }
 }
 
 /** A member whose words the search finds: the described one, or another one of the record that exists. */

@@ -64,7 +64,7 @@ const orders = (ascending: string, descending: string): Orders => ({ ascending, 
 export function ordersToTry(names: readonly string[]): readonly Orders[] {
   if (names.length === 0) {
     return [
-      ...formsOf('sort').slice(0, 3),
+      ...formsOf('sort').slice(0, 4),
       ...['ordering', 'order_by', 'orderBy', 'order'].map((each) => orders(`${each}={}`, `${each}=-{}`)),
       orders('_sort={}&_order=asc', '_sort={}&_order=desc'),
       orders('_sort={}', '_sort=-{}'),
@@ -94,11 +94,19 @@ function formsOf(name: string): Orders[] {
   return [
     orders(`${name}={}`, `${name}=-{}`),
     orders(`${name}={},asc`, `${name}={},desc`),
+    orders(`${name}={},ASC`, `${name}={},DESC`),
     orders(`${name}={}:asc`, `${name}={}:desc`),
     orders(`${name}={}%20asc`, `${name}={}%20desc`),
     orders(`${name}[{}]=asc`, `${name}[{}]=desc`),
     orders(`${name}[{}]=1`, `${name}[{}]=-1`),
   ]
+}
+
+/** Forms of filters to be tried one after the other: those that fit a documented name, or all usual ones. */
+export function filtersToTry(names: readonly string[]): readonly string[] {
+  const expressions = (name: string) => [`${name}={}||$eq||{value}`, `${name}={}=={value}`, `${name}={}:{value}`]
+  if (names.length > 0) return names.filter((each) => /^(?:filters?|where|search)$/i.test(each)).flatMap(expressions)
+  return ['{}', 'filter[{}]', 'filters[{}][$eq]', '{}=eq.{value}']
 }
 
 const searches = /^(?:q|search|query|_?search_?term|term|keywords?|text|s|find|filter)$/i

@@ -95,10 +95,12 @@ function memberInText(text: string, members: ReadonlySet<string>): string | unde
   const words = text.match(/[\w-]+/g) ?? []
   const required = /(?:property|field|column|attribute|parameter)\s+["'`]?([\w-]+)/i.exec(text)?.[1]
   const unsent = missing.test(text) ? { quoted: quoted[0], required } : {}
+  const [named, ...others] = new Set(words.filter((each) => members.has(each)))
   return (
     quoted.find((each) => members.has(each)) ??
     unsent.quoted ??
-    words.find((each) => members.has(each)) ??
+    // A statement of a database names all members, and so none.
+    (others.length < 2 ? named : undefined) ??
     unsent.required
   )
 }
@@ -125,6 +127,9 @@ const typeWords: readonly (readonly [word: RegExp, schema: Schema])[] = [
 const choices =
   /(?:one of|valid values?|in|enum)\s*:?\s*[[({]?\s*((?:["'`]?[\w-]+["'`]?(?:\s*(?:,|\||\bor\b)\s*)?){2,})/i
 
+/** The words in `should be 'alpine', 'valley' or 'bivouac'`. */
+const quotedChoices = /(["'`])[\w -]+\1(?:\s*(?:,|\||\bor\b|\band\b)+\s*(["'`])[\w -]+\2)+/
+
 /** The pattern in `must match pattern "^[A-Z]{2}$"`. */
 const patternInText = /\bmatch(?:es)?\b[^^]*(\^.+\$)(?=["'`/\s]|$)/i
 
@@ -145,6 +150,8 @@ export function schemaFromText(text: string): Schema {
   if (bound !== undefined && !isLength && /at most|less|maximum|<=|no more/i.test(text)) {
     return { type: 'number', maximum: Math.floor(number) - 1 }
   }
+  const quoted = quotedChoices.exec(text)?.[0].matchAll(/(["'`])([\w -]+)\1/g)
+  if (quoted !== undefined) return { type: 'string', enum: [...quoted].map(([, , word]) => word) }
   const words = choices
     .exec(text)?.[1]
     ?.split(/\s*(?:,|\||\bor\b)\s*/)
@@ -194,7 +201,7 @@ export function repairBody(refused: RefusedBody) {
         // A schema that was derived from records may be narrower than the complaint says.
         const isFixed = schema !== undefined && ('enum' in schema || 'pattern' in schema)
         const said = schemaFromText(text)
-        const isTold = schema === undefined || turn > 0 || 'pattern' in said
+        const isTold = schema === undefined || turn > 0 || 'pattern' in said || 'enum' in said
         const better = isTold ? { ...schema, ...said, ...(isFixed && schema) } : schema
         const value = generate(better, member, turn + 1)
         if (isUnmade(value)) continue

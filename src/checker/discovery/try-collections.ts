@@ -281,8 +281,7 @@ async function findUniqueMembers(trial: Trial, name: string, first: TrialRecord)
   // A careless server fails at what its database refuses.
   if (same.answer === undefined || !(isRefusal(same.answer) || same.answer.status >= 500)) return
   let last = same
-  let unique = refusedMembers(collection, same.answer, first.body)
-  for (let turn = 0; turn < 2; turn++) {
+  for (const unique of uniqueToTry(collection, same.answer, first.body)) {
     trial.learn(name, { unique })
     // A value with the mark in it may be too long for another one.
     const { example = {} } = trial.collection(name)
@@ -297,18 +296,46 @@ async function findUniqueMembers(trial: Trial, name: string, first: TrialRecord)
       }
       return
     }
-    unique = [...new Set([...unique, ...freeTexts(first.body, collection)])]
   }
-  if (same.answer.status >= 500) trial.learn(name, { unique: collection.unique })
   const why = last.answer === undefined ? last.failure : statusText(last.answer)
   trial.notices.push(
-    `A second record of ${name} is refused (${why}). Write the members that must be unique into the profile: ` +
-      `collections.${name}.unique`,
+    `A second record of ${name} is refused (${why}), so that no case can create any. Write the members that must be ` +
+      `unique into the profile: collections.${name}.unique`,
   )
+  // Another collection may take its place.
+  trial.learn(name, { unique: collection.unique })
+  withoutCreation(trial, name)
 }
 
-/** The members because of which a server refuses a second record with the same values. */
-function refusedMembers(collection: CollectionProfile, answer: Answer, body: JsonObject): string[] {
+const mostGuesses = 10
+
+/** Sets of members that may be unique, the likeliest first: what the response says, one text after the other, all. */
+function uniqueToTry(collection: CollectionProfile, answer: Answer, body: JsonObject): readonly (readonly string[])[] {
+  const { references, schemas = {}, unique } = collection
+  const possible = Object.keys(body).filter(
+    (each) =>
+      ['string', 'number'].includes(typeof body[each]) &&
+      !Object.hasOwn(references, each) &&
+      !('enum' in (schemas[each] ?? {})),
+  )
+  const only = (names: readonly string[]) => possible.filter((each) => names.includes(each))
+  const reported = only(reportedMembers(collection, answer, body))
+  const known = only([...unique, ...reported])
+  const texts = only(freeTexts(body, collection))
+  const usual = texts.filter((each) => oftenUnique.test(each))
+  const all = [
+    ...[reported, known],
+    ...[...usual, ...texts].map((each) => only([...known, each])),
+    only([...known, ...texts]),
+  ]
+  const seen = new Set(['[]'])
+  const isNew = (each: readonly string[]) => !seen.has(JSON.stringify(each)) && seen.add(JSON.stringify(each))
+  const different = all.filter(isNew)
+  return [...different.slice(0, mostGuesses), ...different.slice(mostGuesses).slice(-1)]
+}
+
+/** The members that a response names because a second record has the same values. */
+function reportedMembers(collection: CollectionProfile, answer: Answer, body: JsonObject): readonly string[] {
   const named = complaintsIn(answer, Object.keys(body)).flatMap(({ member, kind }) =>
     member !== undefined && kind === 'taken' && Object.hasOwn(body, member) ? [member] : [],
   )
@@ -321,12 +348,7 @@ function refusedMembers(collection: CollectionProfile, answer: Answer, body: Jso
     said.some((text) => String(body[each]).length > 3 && text.includes(String(body[each])))
   // The surest evidence counts: a name in its place, a quoted value, a name among the words.
   const inWords = named.length === 0 ? [] : texts.filter((each) => words.has(each))
-  const reported = [own, texts.filter(isQuoted), inWords].find((each) => each.length > 0) ?? []
-  const all = [...new Set([...collection.unique, ...reported])]
-  const guess =
-    all.length > 0 ? all : Object.keys(body).filter((each) => typeof body[each] === 'string' && oftenUnique.test(each))
-  if (guess.length > 0) return guess
-  return collection.marker === undefined ? texts.slice(0, 1) : []
+  return [own, texts.filter(isQuoted), inWords].find((each) => each.length > 0) ?? []
 }
 
 /** The texts of a response, without the names of its members: a problem has a `status`, as many records have. */

@@ -15,7 +15,7 @@ export interface QueryStyle extends Readonly<Partial<Record<ParameterName, strin
   readonly most?: number
   /** The number of the first page, if it is not 1. */
   readonly firstPage?: 0 | 1
-  /** Form of the name of a filter: `filter[{}]`. */
+  /** Form of a filter, `filter={}||eq||{value}`, or of its name alone, `filter[{}]`. */
   readonly filter?: string
   /** Forms of queries that sort: `ordering={}` and `ordering=-{}`. */
   readonly ascending?: string
@@ -90,7 +90,7 @@ export function pageNumberOf({ query: { firstPage = 1 } = {} }: Styled, page: nu
 }
 
 const anyParameter = new RegExp(`(?<=[?&])(${names.join('|')}|sort)=([^&]*)`, 'g')
-const memberFilter = /(?<=[?&])(«member:[a-z-]+»)(?=[=%])/g
+const memberFilter = /(?<=[?&])(«member:[a-z-]+»)(?:=([^&]*))?(?=[&%]|$)/g
 
 /**
  * Translates an address that a case wrote, before its references are replaced: what a server wrote itself, such as the
@@ -101,7 +101,9 @@ export function inQueryStyle(to: string, collection: Styled): string {
   if (query === undefined || !to.includes('«')) return to
   const { filter = '{}' } = query
   return to
-    .replace(memberFilter, (name) => inForm(filter, name))
+    .replace(memberFilter, (whole, name: string, value?: string) =>
+      value === undefined ? whole.replace(name, inForm(filter, name)) : filterBy(filter, name, value),
+    )
     .replace(anyParameter, (_, name: ParameterName | 'sort', value: string) => {
       if (name === 'sort') return sortedBy(value, query)
       const isPage = name === 'page' && /^-?\d{1,9}$/.test(value)
@@ -117,6 +119,12 @@ function sortedBy(value: string, { ascending = 'sort={}', descending = 'sort=-{}
     .split(',')
     .map((each) => (each.startsWith('-') ? inForm(descending, each.slice(1)) : inForm(ascending, each)))
     .join('&')
+}
+
+/** A filter by a member, in the form of a server. */
+export function filterBy(form: string, name: string, value: string): string {
+  const named = inForm(form, name)
+  return named.includes('{value}') ? named.replaceAll('{value}', () => value) : `${named}=${value}`
 }
 
 /** A form with a name in it. */

@@ -4,7 +4,7 @@ import { common, define } from '../../case/define.ts'
 import { answerOf, finding, noBody, short, status } from '../../case/expect.ts'
 import { again, change, deletion, list, one, read, two } from '../../case/names.ts'
 import { answered, applicableWhere, outcomeOf, readyWhere } from '../../case/preconditions.ts'
-import { caseRecords, collection, Reference } from '../../case/references.ts'
+import { collection, listWithCase, Reference } from '../../case/references.ts'
 import { asNobody, create, setUp } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
 import { longAgo } from './guards.ts'
@@ -173,9 +173,9 @@ const ofLists: readonly Case[] = define({
     alone: true,
     steps: [
       create(one),
-      setUp(list.get(caseRecords)),
+      setUp(list.get(listWithCase)),
       create(two),
-      again.get(caseRecords, { headers: { 'If-None-Match': list.etag } }),
+      again.get(listWithCase, { headers: { 'If-None-Match': list.etag } }),
     ],
     expect: [
       status(again, 200),

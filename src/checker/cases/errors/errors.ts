@@ -147,7 +147,8 @@ const bodies = [
 function unnamedIn(answer: Answer, names: readonly string[], { profile }: Observations): string[] {
   const told = jsonOf(answer)
   // A body that repeats what was sent would name everything.
-  const text = JSON.stringify(valueAt(told, profile.names.errors) ?? told) ?? answer.body
+  const json = JSON.stringify(valueAt(told, profile.names.errors) ?? told) ?? answer.body
+  const text = json.replaceAll(/\\[nrt]/g, ' ')
   return names.filter((name) => !new RegExp(`(?<![\\w])${name.replaceAll(/[^\w]/g, '\\$&')}(?![\\w])`).test(text))
 }
 
