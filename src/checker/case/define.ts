@@ -113,7 +113,7 @@ const byText: readonly (readonly [pattern: RegExp, need: Need])[] = [
   [/[?&]q=/, 'search'],
 ]
 
-const recordPath = /^(?:«[^«»|]*\|path»(?:\.json)?|(?:«collection»|«(?:deprecated|retired)»«path»)\/.*)$/
+const recordPath = /^(?:«[^«»|]*\|path»(?:\.json|\/)?|(?:«collection»|«(?:deprecated|retired)»«path»)\/.*)$/
 
 /** Whether a request changes a record, without a condition of its own. */
 export function isUnconditionalChange({ method, to, headers = {} }: Ask['request']): boolean {

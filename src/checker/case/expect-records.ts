@@ -83,15 +83,18 @@ export interface Wrong {
 
 type Where = Pick<Observations, 'profile' | 'collection'>
 
-/** The record that an answer holds: bare, or where lists hold theirs; `undefined` where it holds none. */
+/**
+ * The record that an answer holds: bare, where lists hold theirs, or in the only object with an identifier (`{"city":
+ * {…}}`); `undefined` where it holds none.
+ */
 export function recordOf(answer: Answer | undefined, { profile, collection }: Where): JsonObject | undefined {
   const body = answer && jsonOf(answer)
+  if (!isObject(body)) return undefined
+  if (Object.hasOwn(body, collection.id)) return body
   const inner = valueAt(body, profile.names.items)
-  return isObject(body) && !Object.hasOwn(body, collection.id) && isObject(inner)
-    ? inner
-    : isObject(body)
-      ? body
-      : undefined
+  if (isObject(inner)) return inner
+  const [only, ...others] = Object.values(body).filter((each) => isObject(each) && Object.hasOwn(each, collection.id))
+  return isObject(only) && others.length === 0 ? only : body
 }
 
 /** The record in the body of a request, without its envelope. */

@@ -4,6 +4,7 @@
  */
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
 import { filterBy } from '../profile/query-style.ts'
+import { takesMark, typeOf } from '../values/generate.ts'
 
 /** A case selects a member by what it supports: `members.ranked`. */
 export type MemberKind = keyof typeof finders
@@ -12,6 +13,9 @@ const finders = {
   owner: ({ owner }) => owner,
   object: (it) => objectMemberOf(it)?.member,
   required: ({ required }) => required[0],
+  /** Rather a required member that takes any text: others are refused before their values do any harm. */
+  open: ({ required, schemas = {} }) =>
+    required.find((name) => typeOf(schemas[name] ?? {}) === 'string' && takesMark(schemas[name] ?? {})) ?? required[0],
   unique: ({ unique }) => unique[0],
   filter: ({ filters }) => filters[0],
   /** Rather a member that differs from record to record: lists with equal values have the same order both ways. */

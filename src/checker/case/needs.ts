@@ -118,7 +118,7 @@ export const collectionNeeds = {
   parent: [
     (it, profile) => {
       const parent = parentOf(it, profile)
-      return parent?.conditional === false && (['create', 'read', 'delete'] as const).every((each) => can(each)(parent))
+      return parent !== undefined && (['create', 'read', 'delete'] as const).every((each) => can(each)(parent))
     },
     'refers to another whose records can be created and deleted',
   ],

@@ -35,7 +35,8 @@ function works(step: Reference, what: string): Expectation {
     const { status } = answer
     const where = `for ${seen.collection.name}`
     if ([404, 405, 501].includes(status)) throw new NotApplicable(`${what} is not supported ${where}: ${status}`)
-    if (status >= 500) return undefined
+    // A 428 demands a condition, and so shows that the method is supported.
+    if (status >= 500 || status === 428) return undefined
     throw new NotSetUp(`${what} without a fault was refused ${where}: ${status} ${short(answer.body)}`.trim())
   }
 }

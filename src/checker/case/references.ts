@@ -221,6 +221,8 @@ export const pageParameter = value('page')
  * The caller's credential without its scheme, the same with one character changed, and all credential fields as bytes.
  */
 export const key = value('key')
+/** The secret of an invalid credential. */
+export const wrongKey = value('wrong')
 export const alteredKey = value('altered')
 export const credentialFields = '«credential»'
 

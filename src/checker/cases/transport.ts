@@ -3,9 +3,9 @@
 import { type Expectation, NotSetUp } from '../case/case.ts'
 import { common } from '../case/define.ts'
 import { answerOf, field, finding, unless } from '../case/expect.ts'
-import { error, list, plain } from '../case/names.ts'
-import { collection, host, key, mark, type Reference } from '../case/references.ts'
-import { asNobody } from '../case/steps.ts'
+import { error, list, one, plain } from '../case/names.ts'
+import { collection, host, key, mark, type Reference, wrongKey } from '../case/references.ts'
+import { asNobody, body, create } from '../case/steps.ts'
 import { fieldOf } from '../client/exchange.ts'
 
 const isLoopback = (host: string) => /^(127(\.\d+){3}|\[::1\]|localhost|.+\.localhost)$/.test(host)
@@ -85,9 +85,10 @@ export const transport = common({ remedy: hideSecrets }).define({
   },
   'SEC-3/wrong-credential': {
     title: 'An error does not contain the refused credential',
-    after: ['AUT-1/list'],
-    steps: [error.get(collection, { headers: { Authorization: `Bearer secret-${mark}` } })],
-    expect: [keeps(error, `secret-${mark}`)],
+    needs: ['key'],
+    // Many servers let everybody read.
+    steps: [create(one), error.post(collection, body.example, { caller: 'wrong' })],
+    expect: [keeps(error, wrongKey)],
   },
   'SEC-3/good-credential': {
     title: 'An error does not contain the credential of its caller',

@@ -102,6 +102,8 @@ export class Client {
   form: (url: string) => string = (url) => url
   /** The media type of records, in place of application/json. */
   mediaType: string | undefined
+  /** The media type of changes (PATCH), in place of that of records. */
+  patchType: string | undefined
   readonly types = new ResourceTypes()
 
   constructor(options: ClientOptions = {}) {
@@ -142,9 +144,12 @@ export class Client {
   /** A request in the media type of the server. */
   #translated(asked: Asked): Asked {
     const { mediaType } = this
-    if (mediaType === undefined) return asked
+    const sent = (asked.method === 'PATCH' ? this.patchType : undefined) ?? mediaType
+    if (sent === undefined) return asked
+    const types: Readonly<Record<string, string | undefined>> = { accept: mediaType, 'content-type': sent }
     const fields = asked.fields.map(([name, value]) => {
-      return [name, /^(?:accept|content-type)$/i.test(name) ? value.replace(json, mediaType) : value] as const
+      const type = types[name.toLowerCase()]
+      return [name, type === undefined ? value : value.replace(json, type)] as const
     })
     const translated = { ...asked, fields }
     if (asked.body === undefined || mediaTypeOf(translated) !== jsonApiType) return translated

@@ -22,11 +22,16 @@ export function altered(key: string): string {
   return key.slice(0, middle) + (key[middle] === 'A' ? 'B' : 'A') + key.slice(middle + 1)
 }
 
+/** A secret of the same length that is no credential. */
+export function wrongSecret(secret: string): string {
+  return 'x'.repeat(secret.length)
+}
+
 /** An invalid credential of the same kind and length. */
 export function wrongCredential(credential: Fields): Fields {
   return credential.map(([name, value]) => {
     const secret = secretIn(value)
-    return [name, value.slice(0, value.length - secret.length) + 'x'.repeat(secret.length)]
+    return [name, value.slice(0, value.length - secret.length) + wrongSecret(secret)]
   })
 }
 

@@ -174,7 +174,8 @@ function settableSchemas({ creation, example, listed }: Candidate, id: string): 
   return Object.fromEntries(
     settable.map(([name, schema]) => {
       const values = (listed?.items ?? []).map((each) => each[name])
-      return [name, { ...withShownFormat(schema, example?.[name] ?? shown[name]), ...seenChoices(schema, values) }]
+      const formatted = withShownFormat(schema, example?.[name] ?? shown[name])
+      return [name, { ...formatted, ...(seenChoices(schema, values) ?? seenShape(formatted, values)) }]
     }),
   )
 }
@@ -185,11 +186,31 @@ function isPlainText(schema: Schema): boolean {
 }
 
 /** Few texts that many records have are probably the only ones that are admitted. */
-function seenChoices(schema: Schema, values: readonly unknown[]): Schema {
+function seenChoices(schema: Schema, values: readonly unknown[]): Schema | undefined {
   const texts = values.filter((each) => typeof each === 'string')
   const distinct = [...new Set(texts)]
   const isRepeated = texts.length >= 8 && texts.length === values.length && distinct.length * 2 <= texts.length
-  return isPlainText(schema) && isRepeated && distinct.length <= 8 ? { 'x-seen': distinct } : {}
+  return isPlainText(schema) && isRepeated && distinct.length <= 8 ? { 'x-seen': distinct } : undefined
+}
+
+/** Short texts that all have letters and digits at the same places are codes (`AB-123`): no others may be admitted. */
+function seenShape(schema: Schema, values: readonly unknown[]): Schema {
+  const texts = values.filter((each): each is string => typeof each === 'string')
+  const [first = '', ...others] = texts.map(shapeOf)
+  const isCode = /\\d/.test(first) && /^[\w./-]{2,24}$/.test(texts[0] ?? '') && others.every((each) => each === first)
+  return isPlainText(schema) && others.length > 3 && texts.length === values.length && isCode
+    ? { pattern: `^${first}$` }
+    : {}
+}
+
+/** A pattern for the shape of a text: `[A-Z]{2}-\d{3}` for `AB-123`. */
+function shapeOf(text: string): string {
+  const classes = [/[A-Z]/, /[a-z]/, /\d/].map((each) => [each, each.source] as const)
+  return text.replaceAll(/([A-Z]+)|([a-z]+)|(\d+)|(\W|_)/g, (part, ...groups: string[]) => {
+    const kind = groups.findIndex((each) => each !== undefined)
+    const source = classes[kind]?.[1]
+    return source === undefined ? RegExp.escape(part) : `${source}${part.length > 1 ? `{${part.length}}` : ''}`
+  })
 }
 
 /** A text schema without a format gets the one that its example has: some generators write times as plain texts. */

@@ -53,6 +53,7 @@ export async function discover(requester: Requester, options: DiscoveryOptions):
   const { only = [], given = {} } = options
   // A media type that the user names on the command line counts more.
   requester.client.mediaType ??= given.mediaType
+  requester.client.patchType ??= given.patchType
   // 1. The document, the collections that it describes, and where on the server its paths begin.
   const { address, document, rootStatus, described } = await openServer(requester, options)
   const base = given.base ?? described.base
@@ -279,7 +280,7 @@ function* addressesIn(value: unknown, depth: number): Generator<string> {
 }
 
 /** Without a document, names tell more. */
-const oftenSetByServer = /(?:_at|At|_on)$|^(?:created|updated|modified|deleted)/
+const oftenSetByServer = /^(?:created|updated|modified|deleted|inserted|changed)/
 
 /** A candidate from the response of its list: clients can create what the first record shows. */
 async function guessCandidate(requester: Requester, base: string, candidate: Candidate): Promise<Candidate> {

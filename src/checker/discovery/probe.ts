@@ -146,9 +146,11 @@ async function probeChanges(trial: Trial, collection: CollectionProfile, record:
     const sent = trial.inEnvelope(collection.name, whole)
     const method = operation === 'update' ? 'PATCH' : 'PUT'
     const { answer } = await request(trial.requester, method, url, { body: sent, fields })
-    if (answer?.status !== 428 || conditional) return answer
-    conditional = true
-    return patch(body)
+    if (answer?.status === 428 && !conditional) {
+      conditional = true
+      return patch(body)
+    }
+    return method === 'PATCH' && trial.learnsPatchType(answer) ? patch(body) : answer
   }
   const answer = await patch(change)
   if (answer !== undefined && [404, 405, 501].includes(answer.status)) {

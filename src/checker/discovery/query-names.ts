@@ -64,7 +64,8 @@ const orders = (ascending: string, descending: string): Orders => ({ ascending, 
 export function ordersToTry(names: readonly string[]): readonly Orders[] {
   if (names.length === 0) {
     return [
-      ...formsOf('sort').slice(0, 4),
+      ...formsOf('sort').slice(0, 5),
+      orders('sort={}&order=asc', 'sort={}&order=desc'),
       ...['ordering', 'order_by', 'orderBy', 'order'].map((each) => orders(`${each}={}`, `${each}=-{}`)),
       orders('_sort={}&_order=asc', '_sort={}&_order=desc'),
       orders('_sort={}', '_sort=-{}'),

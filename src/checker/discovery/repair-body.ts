@@ -12,7 +12,7 @@ export interface Complaint {
 }
 
 const missing =
-  /required|missing|(?:must not|mustn't|can't|cannot|should not) be (?:null|blank|empty)|is blank|must be present/i
+  /required|missing|mandatory|must be (?:provided|set|given|specified)|(?:must not|mustn't|can't|cannot|should not) be (?:null|blank|empty)|is blank|must be present/i
 const taken = /unique|already|duplicate|taken|exists|in use|conflict/i
 const unknown = new RegExp(
   [
@@ -27,6 +27,8 @@ const holders =
   /^(?:errors?|details?|violations|issues|fields|validation|messages?|invalid_?params|data|non_field_errors|_?body)$/i
 /** Members of error bodies that say nothing about the body of the request. */
 const problemMembers = /^(?:status|statusCode|type|title|instance|timestamp|path|request_?id|trace_?id)$/i
+/** Words that errors say of themselves: "see the `details`". */
+const ofErrors = /^(?:details?|errors?|messages?|code|status|body|null|undefined|true|false|string|number|object)$/i
 const textMembers = ['message', 'msg', 'detail', 'code', 'keyword', 'type', 'title', 'description']
 
 /** The complaints in a response, one for each member. Reads the error formats of common frameworks. */
@@ -94,7 +96,7 @@ function memberInText(text: string, members: ReadonlySet<string>): string | unde
   const quoted = [...text.matchAll(/["'`]([\w-]+)["'`]/g)].map(([, word]) => word as string)
   const words = text.match(/[\w-]+/g) ?? []
   const required = /(?:property|field|column|attribute|parameter)\s+["'`]?([\w-]+)/i.exec(text)?.[1]
-  const unsent = missing.test(text) ? { quoted: quoted[0], required } : {}
+  const unsent = missing.test(text) ? { quoted: quoted.find((each) => !ofErrors.test(each)), required } : {}
   const [named, ...others] = new Set(words.filter((each) => members.has(each)))
   return (
     quoted.find((each) => members.has(each)) ??

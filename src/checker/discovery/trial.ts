@@ -113,6 +113,17 @@ export class Trial {
     return send()
   }
 
+  /** Learns the media type of changes from a 415 that names it (RFC 5789, section 2.2). Returns whether it is another. */
+  learnsPatchType(answer: Answer | undefined): boolean {
+    const { client } = this.requester
+    const named = answer?.status === 415 ? fieldOf(answer, 'Accept-Patch') : undefined
+    const [patchType] = named?.toLowerCase().match(/\bapplication\/merge-patch\+json\b/) ?? []
+    if (patchType === undefined || client.patchType !== undefined) return false
+    client.patchType = patchType
+    this.profile = { ...this.profile, patchType }
+    return true
+  }
+
   /** A body in the envelope that the server expects. */
   inEnvelope(name: string, body: JsonObject): unknown {
     return wrapAt(this.profileOf(name).names.body, body)
@@ -132,8 +143,10 @@ export class Trial {
   ): TrialRecord | undefined {
     if (answer === undefined) return undefined
     const { base, names } = this.profileOf(name)
-    const whole = jsonOf(answer)
-    const record = [names.items === '' ? undefined : valueAt(whole, names.items), whole].find(isObject)
+    const bare = jsonOf(answer)
+    const held = isObject(bare) && identifierIn(bare, name) === undefined ? objectsWithId(bare, name) : []
+    const whole = held.length === 1 ? held[0] : bare
+    const record = [names.items === '' ? undefined : valueAt(bare, names.items), whole].find(isObject)
     const member = record === undefined ? undefined : Object.hasOwn(record, id) ? id : identifierIn(record, name)
     const location = fieldOf(answer, 'Location')?.split(/[?#]/)[0]?.replace(/\/+$/, '').split('/').at(-1)
     const value = member === undefined ? location : record?.[member]
@@ -159,7 +172,10 @@ export class Trial {
     const record = recordOf(answer, { profile: this.profileOf(name), collection: this.collection(name) }) ?? {}
     const isIgnored = (member: string) => {
       const shown = record[member] ?? undefined
-      return shown !== undefined && !isSame(shown, body[member]) && String(shown) !== String(body[member])
+      const isPopulated = isObject(shown) && String(shown[identifierIn(shown, member) ?? '']) === String(body[member])
+      return (
+        shown !== undefined && !isPopulated && !isSame(shown, body[member]) && String(shown) !== String(body[member])
+      )
     }
     return Object.keys(body).filter(isIgnored)
   }
@@ -198,6 +214,11 @@ export class Trial {
     this.ledger.remains.add(path)
     return true
   }
+}
+
+/** The objects in a body that have an identifier: in `{"city": {…}}` the record. */
+function objectsWithId(body: JsonObject, name: string): JsonObject[] {
+  return Object.values(body).filter((each) => isObject(each) && identifierIn(each, name) !== undefined) as JsonObject[]
 }
 
 async function isDeleted(requester: Requester, url: string): Promise<boolean> {

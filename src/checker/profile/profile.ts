@@ -70,6 +70,7 @@ const serverEntries = {
   base: [address, 'Address of the interface, without a slash at the end.'],
   document: [optional(address), 'Address of its OpenAPI document.', 'https://api.example.com/openapi.json'],
   mediaType: [optional(text), 'Media type of records, if it is not application/json.', 'application/vnd.api+json'],
+  patchType: [optional(text), 'Media type of PATCH, if it is another one.', 'application/merge-patch+json'],
   open: [
     kind<readonly string[]>({ type: 'array', items: { type: 'string', pattern: '^/' } }),
     'Paths from the root that answer without a credential, such as health checks.',

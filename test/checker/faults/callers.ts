@@ -144,6 +144,15 @@ export const callersFaults: readonly Fault[] = [
     plant: answering(isRead, without('www-authenticate')),
   },
   {
+    breaks: 'AUT-1/creation-challenge',
+    says: 'Lists are open to all, and a 401 does not say how to sign in.',
+    also: ['AUT-1/list'],
+    plant: (server, keys) => {
+      const open = asking(all(isList, isAnonymous, not(hasQuery)), asCaller)(server, keys)
+      return answering(of('POST', isCollection), without('www-authenticate'))(open, keys)
+    },
+  },
+  {
     breaks: 'AUT-1/challenge',
     says: 'A browser asks for a password.',
     plant: answering(isRead, on(401, withField('www-authenticate', 'Basic realm="shop"'))),

@@ -66,7 +66,7 @@ export const errorsFaults: readonly Fault[] = [
   {
     breaks: 'ERR-2/no-credential',
     says: 'A 401 is bare.',
-    plant: answering(of('GET', at('/v3/items'), isAnonymous), bare),
+    plant: answering(of('POST', at('/v3/items'), isAnonymous), bare),
   },
   { breaks: 'ERR-2/forbidden', says: 'A 403 is bare.', plant: answering(of('POST', at('/v3/items')), on(403, bare)) },
   {

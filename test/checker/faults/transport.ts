@@ -4,7 +4,7 @@ import { withField, withMembers, without } from '../plant/messages.ts'
 import { at, has, isCollection, isNoRecord } from '../plant/which.ts'
 import type { Fault } from '../planted.ts'
 
-const isWrong = has('authorization', /^Bearer secret-/)
+const isWrong = has('authorization', /^Bearer x{8,}$/)
 
 export const transportFaults: readonly Fault[] = [
   { breaks: 'SEC-1/https', says: 'It is served by plain HTTP.', at: '0.0.0.0', plant: (server) => server },

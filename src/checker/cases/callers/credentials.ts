@@ -5,6 +5,7 @@ import { common, define } from '../../case/define.ts'
 import { everyStatus, field, finding, noField, refused, sameBody, status, unless } from '../../case/expect.ts'
 import { ownItems } from '../../case/expect-list.ts'
 import { after, before, both, changed, list, listings, one, read, refusal, removed } from '../../case/names.ts'
+import { answered, applicableIf, succeeded } from '../../case/preconditions.ts'
 import { alteredKey, collection, credentialFields, host, key, listWithCase, Reference } from '../../case/references.ts'
 import { asNobody, body, create, setUp } from '../../case/steps.ts'
 
@@ -28,7 +29,7 @@ function refusedCredential(name: string, title: string, authorization: string, r
       remedy,
     },
     steps: [list.get(collection, { headers: { Authorization: authorization } })],
-    expect: [status(list, 401)],
+    expect: [refused(list)],
   }
 }
 
@@ -36,7 +37,7 @@ function refusedCredential(name: string, title: string, authorization: string, r
 export const authentication: readonly Case[] = [
   ...common({ remedy: authenticateFirst }).define({
     'AUT-1/bearer': {
-      needs: ['bearer'],
+      needs: ['bearer', 'protected'],
       title: 'The credential is taken from Authorization, in the form Bearer …',
       steps: [list.get(collection, { headers: { Authorization: `Bearer ${key}` } })],
       expect: [status(list, 200)],
@@ -45,6 +46,7 @@ export const authentication: readonly Case[] = [
     'AUT-1/scheme-in-any-case': {
       title: 'The name of the scheme may be written in any case (RFC 9110 section 11.1)',
       level: 'should',
+      needs: ['protected'],
       after: ['AUT-1/bearer'],
       steps: [list.get(collection, { headers: { Authorization: `bearer ${key}` } })],
       expect: [status(list, 200)],
@@ -163,6 +165,20 @@ export const authentication: readonly Case[] = [
       expect: [status(list, 401), field(list, 'WWW-Authenticate')],
       remedy: 'Send “WWW-Authenticate: Bearer” with every 401.',
     },
+    'AUT-1/creation-challenge': {
+      title: 'The 401 to a creation has WWW-Authenticate, where lists are open (RFC 9110 section 15.5.2)',
+      needs: ['key'],
+      after: ['AUT-1/creation'],
+      steps: [
+        create(one),
+        list.get(collection, asNobody),
+        applicableIf(succeeded(list), 'lists need a credential, too (AUT-1/www-authenticate)'),
+        created.post(collection, body.example, asNobody),
+        applicableIf(answered(created, 401), 'a creation without a credential is not answered 401'),
+      ],
+      expect: [field(created, 'WWW-Authenticate')],
+      remedy: 'Send “WWW-Authenticate: Bearer” with every 401.',
+    },
     'AUT-1/challenge': {
       title: 'WWW-Authenticate names Bearer',
       level: 'should',
@@ -214,7 +230,7 @@ export const authentication: readonly Case[] = [
       needs: ['key', 'protected'],
       after: ['AUT-1/bearer'],
       steps: [list.get(collection, { headers: { Authorization: `Bearer ${unsigned()}` } })],
-      expect: [status(list, 401)],
+      expect: [refused(list)],
       remedy: 'Accept only algorithms of a fixed list without “none”, whatever the header of a token says.',
     },
   }),

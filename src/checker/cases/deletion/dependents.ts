@@ -41,11 +41,21 @@ export const dependentCases = common({
   after: ['DEL-4/refused'],
 }).define({
   'DEL-4/refused': {
-    title: 'A deletion that dependents prevent returns 409',
+    title: 'A deletion that dependents prevent is refused with a client error (4xx)',
     after: [],
     steps: refusedDeletion,
+    expect: [
+      answerOf(gone, ({ status: told }, _, exchange) =>
+        told >= 400 && told < 500 ? undefined : finding(exchange, 'status', `${told} in place of 4xx`),
+      ),
+    ],
+    remedy: 'Check for dependents before you delete; do not pass on the error of the database.',
+  },
+  'DEL-4/status': {
+    title: 'A deletion that dependents prevent returns 409',
+    steps: refusedDeletion,
     expect: [status(gone, 409)],
-    remedy: 'Check for dependents before you delete and answer 409; do not pass on the error of the database.',
+    remedy: 'Answer 409: the request is sound, and the state of the resource is in its way.',
   },
   'DEL-4/errors': {
     title: 'A deletion that dependents prevent lists them in errors',

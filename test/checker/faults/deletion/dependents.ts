@@ -12,6 +12,11 @@ const isShelf = at(/^\/v3\/shelves\/[^/?]+$/)
 export const dependentFaults: readonly Fault[] = [
   {
     breaks: 'DEL-4/refused',
+    says: 'A deletion that dependents forbid is answered 500.',
+    plant: answering(of('DELETE', isShelf), on(409, withStatus(500))),
+  },
+  {
+    breaks: 'DEL-4/status',
     says: 'A deletion that dependents forbid is answered 400.',
     plant: answering(of('DELETE', isShelf), on(409, withStatus(400))),
   },
