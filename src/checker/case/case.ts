@@ -163,7 +163,7 @@ export interface Observations {
   readonly all: (step: Named) => readonly Exchange[]
   /** The identifiers of the records that a step created. */
   readonly ids: (step: Named) => readonly string[]
-  /** Error responses to all cases before, as far as they were noted. */
+  /** Responses of the run so far that are errors or set a cookie. */
   readonly earlier: readonly Exchange[]
 }
 

@@ -37,6 +37,10 @@ export function describeCollection(
     .map(String)
     .filter((each) => members.includes(each))
   const references = referencesOf(candidate, schemas, required, all)
+  const forms = Object.entries(references).flatMap(([member, other]) => {
+    const form = formOf(member, schemas[member] ?? {}, all.find((each) => each.name === other) ?? candidate)
+    return form === undefined ? [] : [[member, form] as const]
+  })
   const { example, unmade } = exampleOf(candidate, schemas, required)
   const unique = uniqueMembers(schemas, example)
   const { pages, query: style } = documentedPages(
@@ -61,6 +65,7 @@ export function describeCollection(
   const collection: CollectionProfile = {
     ...(candidate.names && { names: candidate.names }),
     ...{ name, path, operations, id, references, unique, required, schemas, example, marker },
+    ...(forms.length > 0 && { referenceForms: Object.fromEntries(forms) }),
     ...(candidate.slashes.length > 0 && { slashes: candidate.slashes }),
     sequential: sequenceOf(candidate, id),
     // The checker finds its records by the marker.
@@ -259,12 +264,23 @@ function referencesOf(
 ): Record<string, string> {
   const found = Object.entries(schemas).flatMap(([member, schema]) => {
     const shown = candidate.listed?.first?.[member]
-    const other = all.find((each) => refersTo(member, schema, each, shown))
-    if (other === undefined || typeOf(schema) === 'array' || typeOf(schema) === 'object') return []
+    const other = all.find(
+      (each) => refersTo(member, schema, each, shown) || formOf(member, schema, each) !== undefined,
+    )
+    if (other === undefined || typeOf(schema) === 'array') return []
+    if (typeOf(schema) === 'object' && formOf(member, schema, other) === undefined) return []
     const isUsed = required.includes(member) || (other.name !== candidate.name && other.operations.includes('create'))
     return isUsed ? [[member, other.name] as const] : []
   })
   return Object.fromEntries(found)
+}
+
+/** The form of a reference that is no bare identifier: an object with that, or the path of the record. */
+function formOf(member: string, schema: Schema, other: Candidate): 'object' | 'path' | undefined {
+  if (!recordNames(other.name).includes(normalized(member))) return undefined
+  if (/^(?:uri|iri)(?:-reference)?$/.test(String(schema['format']))) return 'path'
+  const isRecord = typeOf(schema) === 'object' && Object.hasOwn(objectOf(schema['properties']), 'id')
+  return isRecord ? 'object' : undefined
 }
 
 /** @param shown the member's value in an existing record */

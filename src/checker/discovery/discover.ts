@@ -15,7 +15,7 @@ import {
 } from '../profile/profile.ts'
 import { countOfNeeds, narrowMembers } from '../run/choose-collections.ts'
 import { type Schema, schemaOf } from '../values/generate.ts'
-import { objectOf } from '../values/json.ts'
+import { type JsonObject, objectOf } from '../values/json.ts'
 import { serverPaths } from '../values/openapi.ts'
 import { randomText } from '../values/random.ts'
 import { describeCollection, identifierIn, setByServer } from './describe.ts'
@@ -289,9 +289,11 @@ async function guessCandidate(requester: Requester, base: string, candidate: Can
   const example =
     first &&
     Object.fromEntries(
-      Object.entries(first).filter(
-        ([name]) => name !== idName && !setByServer.test(name) && !oftenSetByServer.test(name),
-      ),
+      Object.entries(first)
+        .filter(([name]) => name !== idName && !setByServer.test(name) && !oftenSetByServer.test(name))
+        // Records of others: a body that named them might move them to the new record.
+        .filter(([, value]) => !(Array.isArray(value) && value.some(populatedId)))
+        .map(([name, value]) => [name, populatedId(value) ?? value] as const),
     )
   const id = first && idName ? String(first[idName]) : undefined
   const record =
@@ -306,15 +308,24 @@ async function guessCandidate(requester: Requester, base: string, candidate: Can
       addressOf(base, located),
       id === undefined ? undefined : addressOf(base, located, id),
     ),
-    creation: example ? withReferences(schemaOf(example), related) : { type: 'object', properties: {} },
+    creation: example ? withReferences(schemaOf(example), related, first) : { type: 'object', properties: {} },
   }
 }
 
+/** The identifier of a record that stands where other servers only have its identifier. */
+function populatedId(value: unknown): unknown {
+  const record = objectOf(value)
+  const id = identifierIn(record, '')
+  return id === undefined || Object.keys(record).length < 2 ? undefined : record[id]
+}
+
 /** A schema that says to which records members refer. */
-function withReferences(schema: Schema, related: ReadonlyMap<string, string>): Schema {
+function withReferences(schema: Schema, related: ReadonlyMap<string, string>, shown: JsonObject = {}): Schema {
   const properties = Object.entries(objectOf(schema['properties'])).map(([name, value]) => {
-    const type = related.get(name)
-    return [name, type === undefined ? value : { ...objectOf(value), description: `id of a ${type}` }] as const
+    const isPopulated = populatedId(shown[name]) !== undefined
+    const type = related.get(name) ?? (isPopulated ? name : undefined)
+    const told = { ...objectOf(value), ...(isPopulated && { 'x-populated': true }) }
+    return [name, type === undefined ? value : { ...told, description: `id of a ${type}` }] as const
   })
   return { ...schema, properties: Object.fromEntries(properties) }
 }

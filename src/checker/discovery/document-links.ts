@@ -7,6 +7,8 @@ const inPages = [
   /<link\b(?=[^>]*\brel=["']?(?:service-desc|describedby|alternate)\b)[^>]*\bhref=["']([^"']+)["']/gi,
   // Settings of Swagger UI, ReDoc, Scalar and RapiDoc, and the scripts that hold those of Swagger UI.
   /(?:\b(?:spec-?url|data-url|apiDescriptionUrl|url)["']?\s*[:=]\s*)["']([^"'<>\s]+)["']/gi,
+  // Any text that is the path of a file: the address may be put together (contextPath + '/swagger/shop-1.0.yml').
+  /["']([^"'<>\s]*\/[^"'<>\s]+\.(?:ya?ml|json))["']/gi,
   /<script\b[^>]*\bsrc=["']([^"']*swagger[\w-]*(?:init|initializer)[^"']*)["']/gi,
   /\bhref=["']([^"']*(?:openapi|swagger|api-?docs|schema)[^"']*)["']/gi,
 ]

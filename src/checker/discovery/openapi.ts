@@ -204,7 +204,9 @@ function parametersOf(root: JsonObject, value: unknown): Parameter[] {
 function jsonMedia({ content }: JsonObject): JsonObject | undefined {
   const all = Object.entries(objectOf(content))
   const found =
-    all.find(([type]) => /^application\/(?:problem\+)?json\b/i.test(type)) ?? all.find(([type]) => /json/i.test(type))
+    all.find(([type]) => /^application\/(?:problem\+)?json\b/i.test(type)) ??
+    all.find(([type]) => /json/i.test(type)) ??
+    all.find(([type]) => /^(?:application|\*)\/\*/.test(type))
   return found && objectOf(found[1])
 }
 

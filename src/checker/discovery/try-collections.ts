@@ -146,6 +146,10 @@ async function create(trial: Trial, name: string): Promise<TrialRecord | undefin
     // A careless server fails at what its database refuses, and says why.
     if (!isRefusal(last) && last.status !== 500) break
     const complaints = complaintsIn(last, [...Object.keys(schemas), ...Object.keys(body)])
+    if (turn === 0 && learnsReferenceForms(trial, collection, schemas)) {
+      body = exampleOf(trial, trial.collection(name))
+      continue
+    }
     if (turn === 0 && (await learnEnvelope(trial, name, body, complaints))) continue
     const repaired = repairBody({ body, complaints, schemas, required: [...required], turn, references })
     if (repaired === undefined) break
@@ -155,6 +159,21 @@ async function create(trial: Trial, name: string): Promise<TrialRecord | undefin
     Object.assign(schemas, repaired.schemas)
   }
   return cannotCreate(trial, name, last === undefined ? 'no response' : statusText(last))
+}
+
+/**
+ * Tries references as objects with an identifier, if records show the whole record to which a member refers and the
+ * server refuses its bare identifier. Returns whether there are such members.
+ */
+function learnsReferenceForms(
+  trial: Trial,
+  { name, references, referenceForms }: CollectionProfile,
+  schemas: Readonly<Record<string, Schema>>,
+): boolean {
+  const populated = Object.keys(references).filter((each) => schemas[each]?.['x-populated'] === true)
+  if (referenceForms !== undefined || populated.length === 0) return false
+  trial.learn(name, { referenceForms: Object.fromEntries(populated.map((each) => [each, 'object'])) })
+  return true
 }
 
 /**
@@ -264,7 +283,7 @@ function chosenIdentifier(
 }
 
 function exampleOf({ first }: Trial, collection: CollectionProfile): JsonObject {
-  return newExample(collection, (other) => first.get(other)?.id)
+  return newExample(collection, (other) => first.get(other))
 }
 
 /**

@@ -146,6 +146,16 @@ const collectionEntries = {
     namesByMember,
     'Members that hold an identifier of another collection, with the name of that collection.',
   ],
+  referenceForms: [
+    optional(
+      kind<Readonly<Record<string, 'object' | 'path'>>>({
+        type: 'object',
+        additionalProperties: { enum: ['object', 'path'] },
+      }),
+    ),
+    'References that are no bare identifiers: object for { "id": 1 }, path for the path of the record.',
+    '{ team: object }',
+  ],
   unique: [texts, 'Members whose values must be unique.'],
   required: [texts, 'Members that a body must have.'],
   change: [values, 'Members that clients may change, each with another valid value.'],

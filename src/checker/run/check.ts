@@ -71,9 +71,6 @@ export interface Report {
   readonly seed: number
 }
 
-/** The most error responses that are kept for cases about all of them. */
-const mostErrors = 5_000
-
 /** Checks a server. */
 export async function check(options: CheckOptions): Promise<Report> {
   const { profile, client, credential, other = [], signal, only } = options
@@ -82,11 +79,7 @@ export async function check(options: CheckOptions): Promise<Report> {
   const ledger = options.ledger ?? new Ledger().watch(client)
   const credentials = { caller: credential, nobody: [], wrong: wrongCredential(credential), other }
   const seed = options.seed ?? newSeed()
-  const errors: Exchange[] = []
-  client.watch((exchange) => {
-    if ((exchange.answer?.status ?? 0) >= 400 && errors.length < mostErrors) errors.push(exchange)
-  })
-  const run: RunContext = { client, profile, credentials, ledger, seed, errors }
+  const run: RunContext = { client, profile, credentials, ledger, seed }
   const chosen = withDependencies(options.cases ?? allCases, only)
   const isChanging = options.readOnly !== true && chosen.some(({ kind }) => kind === 'changing')
   const before = isChanging ? (options.before ?? (await takeCensus(requesterFor(run), profile))) : undefined

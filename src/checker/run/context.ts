@@ -31,8 +31,6 @@ export interface RunContext {
   readonly ledger: Ledger
   /** All random values derive from it. */
   readonly seed: number
-  /** Error responses to all cases so far. */
-  readonly errors: readonly Exchange[]
   /** Whether the server gives the identifier of a deleted record to the next one. */
   reusesIdentifiers?: boolean
 }
@@ -191,7 +189,7 @@ function uniqueMembersSent({ collection, exchanges, profile }: CaseState, step: 
 function markedExample({ collection, mark, made }: CaseState): JsonObject {
   const { example, unique, marker, label } = collection
   if (example === undefined) throw new NotSetUp(`no body is known that creates a record of ${collection.name}`)
-  const body = newExample(collection, (other) => made.get(`parent ${other}`)?.id)
+  const body = newExample(collection, (other) => made.get(`parent ${other}`))
   if (marker !== undefined) return { ...body, [marker]: unique.includes(marker) ? `${mark}-${nextCount()}` : mark }
   return label === undefined ? body : { ...body, [label]: `${body[label] ?? ''} ${mark}`.trim() }
 }
@@ -217,14 +215,22 @@ function withNewUniqueValues(
  * @param idOf the identifier of a record of another collection to which the new record refers
  */
 export function newExample(
-  { example = {}, unique, references, schemas = {} }: CollectionProfile,
-  idOf: (collection: string) => string | undefined,
+  { example = {}, unique, references, referenceForms = {}, schemas = {} }: CollectionProfile,
+  recordOfOther: (collection: string) => Pick<CreatedRecord, 'id' | 'path'> | undefined,
 ): JsonObject {
   const body = withNewUniqueValues(example, { unique, schemas })
   for (const [member, other] of Object.entries(references)) {
-    const id = idOf(other)
-    const isNumber = typeof body[member] === 'number' || schemas[member]?.['type'] === 'integer'
-    if (id !== undefined) body[member] = isNumber ? Number(id) : id
+    const record = recordOfOther(other)
+    if (record === undefined) continue
+    const form = referenceForms[member]
+    const { type, properties } = schemas[member] ?? {}
+    const inner = form === 'object' ? objectOf(objectOf(properties)['id'])['type'] : type
+    const isNumber =
+      form === 'object'
+        ? inner === 'integer' || /^\d+$/.test(record.id)
+        : typeof body[member] === 'number' || inner === 'integer'
+    const id = isNumber ? Number(record.id) : record.id
+    body[member] = form === 'path' ? record.path : form === 'object' ? { id } : id
   }
   return body
 }

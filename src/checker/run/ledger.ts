@@ -1,4 +1,7 @@
-/** Notes every request of a run that may have created something, and what of it still exists. */
+/**
+ * Notes what a run must know to the end: every request that may have created something, what of it still exists, and
+ * the responses that cases about the whole run judge.
+ */
 import type { Client } from '../client/client.ts'
 import { type Answer, type Exchange, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
 import { objectOf } from '../values/json.ts'
@@ -10,6 +13,9 @@ const markPattern = /checked-[\da-f]{10}/g
 
 /** The most marks, and the most paths from responses, that a ledger keeps. */
 const most = 20_000
+
+/** The most responses that are kept for cases about all of them. */
+const mostKept = 5_000
 
 /** The creations of a run. The trial and the cases share one ledger. */
 export class Ledger {
@@ -27,6 +33,8 @@ export class Ledger {
   unanswered = 0
   /** Number of records that were created, as responses say. */
   created = 0
+  /** Error responses, and those that set a cookie, for cases about the whole run. */
+  readonly kept: Exchange[] = []
 
   /** Adds a record that the checker created. Returns false for one that existed before the run. */
   add(path: string): boolean {
@@ -43,7 +51,10 @@ export class Ledger {
   }
 
   /** Notes a request and its response. */
-  note({ asked, answer }: Exchange): void {
+  note(exchange: Exchange): void {
+    const { asked, answer } = exchange
+    const isKept = answer !== undefined && (answer.status >= 400 || fieldOf(answer, 'Set-Cookie') !== undefined)
+    if (isKept && this.kept.length < mostKept) this.kept.push(exchange)
     if (safe.has(asked.method)) return
     if (answer?.status === 202) this.#noteJob(asked.url, answer)
     if (asked.method === 'DELETE') return
@@ -88,7 +99,10 @@ const identifiers = ['id', '_id', 'ID', 'uuid', 'key']
 /** The identifiers of the record in a response, without those of other records. */
 function identifiersIn(body: unknown): string[] {
   const whole = objectOf(body)
-  return [whole, ...envelopes.map((name) => objectOf(whole[name]))].flatMap((record) =>
+  const [only, ...others] = Object.values(whole)
+  // Some servers name the envelope for the record: {"city": {…}}.
+  const held = others.length === 0 ? [objectOf(only)] : envelopes.map((name) => objectOf(whole[name]))
+  return [whole, ...held].flatMap((record) =>
     identifiers.flatMap((name) => {
       const id = record[name]
       return (typeof id === 'string' && id !== '') || typeof id === 'number' ? [String(id)] : []

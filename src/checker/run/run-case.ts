@@ -86,7 +86,7 @@ function seenOf(run: CaseRun): Observations {
   return {
     profile,
     collection,
-    earlier: run.errors,
+    earlier: run.ledger.kept,
     fill: (text) => fill(text, run),
     all,
     ids: (step) =>

@@ -8,7 +8,7 @@ import { answered, applicableIf, readyIf, succeeded } from '../../case/precondit
 import { caseRecords, collection, listWithCase, members, parent, Reference } from '../../case/references.ts'
 import { body, create, createMany, deleteRecord, settled, setUp, together } from '../../case/steps.ts'
 import { jsonOf } from '../../client/exchange.ts'
-import { objectOf } from '../../values/json.ts'
+import { isObject, objectOf } from '../../values/json.ts'
 
 const [childBefore, childAfter, child, childJob] = Reference.named('child before', 'child after', 'child', 'child job')
 const [then, thenJob, children, kept, bystander] = Reference.named('then', 'then job', 'children', 'kept', 'bystander')
@@ -33,7 +33,9 @@ const referringToNothing = { ...body.example, with: { [members.reference]: paren
 /** The reference of a record to the parent of the case's records. */
 function referenceIn(item: unknown, { collection }: Pick<Observations, 'collection'>): unknown {
   const [name = ''] = Object.keys(collection.references)
-  return (item as Readonly<Record<string, unknown>> | undefined)?.[name]
+  const value = objectOf(item)[name]
+  if (isObject(value)) return value['id'] ?? value['_id']
+  return typeof value === 'string' ? value.split('/').at(-1) : value
 }
 
 export const dependentCases = common({

@@ -51,9 +51,9 @@ const [kept, onceMore, waited] = Reference.named('kept', 'once more', 'waited')
 
 export const goneCases = common({ needs: ['read'] }).define({
   'DEL-1/gone': {
-    title: 'GET of a deleted record returns 404',
+    title: 'GET of a deleted record returns 404 (or 410)',
     steps: [create(one), setUp(before.get(one)), ...deleteRecord(gone, one), after.get(one)],
-    expect: [status(after, 404)],
+    expect: [status(after, 404, 410)],
     remedy: 'Answer 404 for a record that is marked as deleted, exactly as for one that never was.',
   },
   'DEL-1/put': {

@@ -9,7 +9,7 @@ import { base, collection, mark, pageParameter, pageSize, Reference } from '../.
 import { body, create, setUp } from '../../case/steps.ts'
 import { type Answer, fieldOf, jsonOf } from '../../client/exchange.ts'
 import { mistakesOf } from '../../profile/profile.ts'
-import { objectOf, valueAt } from '../../values/json.ts'
+import { objectOf, parseJson, valueAt } from '../../values/json.ts'
 import {
   commonMistakes,
   forbidden,
@@ -221,7 +221,8 @@ const twoMistakes = [error.get(`${base}/no-such-${mark}`), error.get(`${collecti
 function nowhere(test: (answer: Answer) => string | undefined): Expectation {
   return ({ earlier }) => {
     for (const exchange of earlier) {
-      const wrong = judged.has(exchange.step) || exchange.answer === undefined ? undefined : test(exchange.answer)
+      const isJudged = judged.has(exchange.step) || (exchange.answer?.status ?? 0) < 400
+      const wrong = isJudged ? undefined : test(exchange.answer as Answer)
       if (wrong !== undefined) {
         const { method, url } = exchange.asked
         return finding(exchange, 'body', `${method} ${new URL(url).pathname}: ${wrong}`)
@@ -231,11 +232,17 @@ function nowhere(test: (answer: Answer) => string | undefined): Expectation {
   }
 }
 
-/** No error response to the steps called `odd` has internal details. */
-const revealsNothing: Expectation = everyAnswerOf(odd, (answer) => {
-  const told = answer.status < 400 ? undefined : internalDetailIn(answer.body)
-  return told === undefined ? undefined : `it tells ${told}`
-})
+/** No error response to the steps called `odd` has internal details. A connection that is closed tells nothing. */
+const revealsNothing: Expectation = (seen) => {
+  const answered = seen.all(odd).filter(({ answer }) => answer !== undefined)
+  if (answered.length === 0) throw new NotSetUp('no request was answered')
+  for (const exchange of answered) {
+    const { answer } = exchange
+    const told = answer && answer.status >= 400 ? internalDetailIn(answer.body) : undefined
+    if (told !== undefined) return finding(exchange, 'body', `it tells ${told}`)
+  }
+  return undefined
+}
 
 const hidden = [
   ...defineEach('ERR-4/', oddInputs, ({ name: _, title, ...input }) => ({
@@ -393,18 +400,26 @@ const details: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['an error of the database', /syntax error at or near|near "[^"]*": syntax error|unrecognized token: "/],
   ['an error of the database', /invalid byte sequence for encoding|violates [\w-]+ constraint|constraint failed/i],
   ['an error of the database', /\bdatatype mismatch\b|duplicate key (?:value|error|row)|Duplicate entry '/i],
-  ['an error of the database', /violation of (?:unique|primary) key/i],
+  ['an error of the database', /violation of (?:unique|primary) key|(?:unique index or )?primary key violation/i],
   ['an error of the database', /invalid input syntax for|out of range for type|no such (?:column|table): /],
   ['the path of a file', /(?<![\w/%.-])\/(?:home|usr|var|opt|srv|app|root|tmp|Users|workspace)\/[\w.-]+\/[\w.-]+/],
   ['the path of a file', /\b[A-Z]:\\\\?[\w.-]+\\/],
   ['the path of a file', /\bnode_modules[/\\]|\bfile:\/\/\/|\bsite-packages\//],
 ]
 
-/** The internal detail that a text discloses; `undefined` if none is recognized. */
-export function internalDetailIn(text: string): string | undefined {
+/** The internal detail that a body discloses; `undefined` if none is recognized. */
+export function internalDetailIn(body: string): string | undefined {
+  // In JSON, a line break stands directly before a word.
+  const texts = [body, ...textsIn(parseJson(body))]
   for (const [what, pattern] of details) {
-    const found = pattern.exec(text)
-    if (found !== null) return `${what}: ${found[0].trim().slice(0, 120)}`
+    const found = texts.map((text) => pattern.exec(text)).find((each) => each !== null)
+    if (found) return `${what}: ${found[0].trim().slice(0, 120)}`
   }
   return undefined
+}
+
+/** All texts in a JSON value. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }

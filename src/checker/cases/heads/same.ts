@@ -15,6 +15,7 @@ import {
   mark,
   members,
   Reference,
+  sizeParameter,
 } from '../../case/references.ts'
 import { body, create, setUp, simultaneous } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
@@ -115,8 +116,8 @@ const compares: readonly Case[] = common({ remedy }).define({
   },
   'HED-1/query': {
     title: 'HEAD of a collection refuses a parameter as GET does',
-    steps: both(`${collection}?limit=-1`),
-    expect: [about([400, 422], 'with a limit below nothing'), sameStatus],
+    steps: both(`${collection}?${sizeParameter}=-1`),
+    expect: [about([400, 422], 'with a size of pages below nothing'), sameStatus],
   },
   'HED-1/missing': {
     title: 'HEAD of an unknown path has the status of GET',

@@ -99,7 +99,7 @@ function isReplaced(step: Reference) {
     const member = seen.fill(members.optional)
     const old = recordOf(seen.of(before).answer, seen)?.[member]
     // A server that gives the member a value by itself, such as the id of the caller, may keep the value.
-    if (isSame(found[member], old) && optionalAt(lacking, seen) !== null) {
+    if (isSame(found[member], old) && typeof optionalAt(lacking, seen) === 'string') {
       throw new NotApplicable(`the server gives ${member} a value by itself`)
     }
     return isSame(found[member], old) ? { member, message: `${member} still has the value ${short(old)}` } : undefined
@@ -370,6 +370,8 @@ const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
 export function isAlike(left: unknown, right: unknown): boolean {
   if (isSame(left, right) || isSameDecimal(left, right) || isSameDecimal(right, left)) return true
   if (isObject(left) && isObject(right)) return differing(left, right) === undefined
+  // A server may show the record to which a member refers in place of its identifier.
+  if (isObject(left) && !isObject(right) && right !== null) return String(left['id'] ?? left['_id']) === String(right)
   return [left, right].every((each) => typeof each === 'string' && instant.test(each))
     ? Date.parse(left as string) === Date.parse(right as string)
     : false

@@ -155,7 +155,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
     steps: [
       create(one),
       ...['search', 'list', 'find', 'get'].map((verb) => verbStep.get(`${collection}/${verb}`)),
-      ...['update', 'edit', 'delete', 'remove'].map((verb) => verbStep.post(`${one}/${verb}`, body.mark)),
+      ...['update', 'edit', 'delete', 'remove'].map((verb) => verbStep.post(`${one}/${verb}`, body.example)),
     ],
     expect: [
       (seen) => {
