@@ -20,6 +20,26 @@ function plainRecord(resource: unknown): unknown {
   return { id: resource['id'], ...objectOf(resource['attributes']), ...Object.fromEntries(related) }
 }
 
+/** The schema of a document, or of a resource object, as the schema of the record in it; other schemas unchanged. */
+export function plainSchema(schema: JsonObject): JsonObject {
+  const { data = schema } = objectOf(schema['properties'])
+  const { id, attributes, relationships } = objectOf(objectOf(data)['properties'])
+  const { properties, required } = objectOf(attributes)
+  if (!isObject(properties)) return schema
+  const related = Object.entries(objectOf(objectOf(relationships)['properties'])).flatMap(([name, value]) => {
+    const linkage = objectOf(objectOf(objectOf(value)['properties'])['data'])
+    const type = objectOf(objectOf(linkage['properties'])['type'])
+    const [only = type['const'] ?? name] = Array.isArray(type['enum']) ? type['enum'] : []
+    const isOne = isObject(linkage['properties'])
+    return isOne ? [[name, { type: 'string', description: `id of a ${only}` }] as const] : []
+  })
+  return {
+    type: 'object',
+    properties: { ...(isObject(id) && { id }), ...properties, ...Object.fromEntries(related) },
+    ...(Array.isArray(required) && { required }),
+  }
+}
+
 function isResource(value: unknown): value is JsonObject {
   return isObject(value) && typeof value['type'] === 'string'
 }

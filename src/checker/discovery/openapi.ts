@@ -4,8 +4,9 @@
  */
 
 import type { Exchange } from '../client/exchange.ts'
+import { plainDocument, plainSchema } from '../client/json-api.ts'
 import type { Names, Operation, Slash } from '../profile/profile.ts'
-import { isObject, type JsonObject, objectOf, valueAt } from '../values/json.ts'
+import { isObject, type JsonObject, objectOf, valueAt, without } from '../values/json.ts'
 import { parseText } from '../values/openapi.ts'
 import { isListParameter } from './query-names.ts'
 import { convertSwagger } from './swagger.ts'
@@ -312,7 +313,8 @@ function candidateAt(
   const [read, patch, remove] = ['GET', 'PATCH', 'DELETE'].map((method) => item?.endpoints.get(method))
   const items = get && itemsIn(expandSchema(root, successSchema(get)))
   if (item === undefined ? items === undefined : get === undefined && post === undefined) return undefined
-  const creation = post?.body && expandSchema(root, post.body['schema'])
+  const document = post?.body && expandSchema(root, post.body['schema'])
+  const creation = document && plainSchema(document)
   const change = patch ?? item?.endpoints.get('PUT')
   const recordSchema = (read && successSchema(read)) ?? items?.schema ?? (post && successSchema(post))
   const deletionFilters = (endpoints.get('DELETE')?.parameters ?? []).flatMap(({ in: place, name }) =>
@@ -333,9 +335,9 @@ function candidateAt(
   return {
     ...bareCandidate(path),
     operations: offered.flatMap(([operation, isOffered]) => (isOffered ? [operation] : [])),
-    ...{ creation, example: post?.body && exampleIn(post.body, creation ?? {}) },
-    changing: change?.body && expandSchema(root, change.body['schema']),
-    record: recordSchema === undefined ? undefined : withoutEnvelope(expandSchema(root, recordSchema)),
+    ...{ creation, example: post?.body && plainExample(exampleIn(post.body, document ?? {})) },
+    changing: change?.body && plainSchema(expandSchema(root, change.body['schema'])),
+    record: recordSchema === undefined ? undefined : plainSchema(withoutEnvelope(expandSchema(root, recordSchema))),
     list: get && expandSchema(root, successSchema(get), 'all'),
     query: (get?.parameters ?? []).filter((each) => each.in === 'query'),
     slashes: [...(hasSlash ? ['collection' as const] : []), ...(item?.hasSlash ? ['record' as const] : [])],
@@ -378,6 +380,12 @@ export function itemsIn(list: JsonObject): { readonly pointer: string; readonly 
     if (inner !== undefined) return { pointer: `/${name}${inner.pointer}`, schema: inner.schema }
   }
   return undefined
+}
+
+/** An example as it is, or the record of a document of JSON:API. */
+function plainExample(example: JsonObject | undefined): JsonObject | undefined {
+  const { data } = objectOf(plainDocument(example))
+  return isObject(data) && isObject(objectOf(example?.['data'])['attributes']) ? without(data, ['id']) : example
 }
 
 function exampleIn(media: JsonObject, schema: JsonObject): JsonObject | undefined {

@@ -21,20 +21,24 @@ const mostForms = 8
 
 /**
  * Pages, filters and orders of a list, as far as its document and the user's profile leave them open. A parameter
- * counts only if it has an effect. If a document names parameters, no others are tried.
+ * counts only if it has an effect. If a document names a parameter for a purpose, no others are tried.
  */
 export async function probeLists(trial: Trial, collection: CollectionProfile, { body }: TrialRecord): Promise<Facts> {
   const documented = trial.parametersOf(collection.name).map(({ name }) => name)
   const list = listBy(trial, collection)
   const whole = (await list('')) ?? []
   const isBare = documented.length === 0
-  const arePagesOpen = isBare && collection.pages.length === 0
+  // Some documents leave out the parameters that a framework reads by itself. A strict server has no such ones.
+  const isOpen = isBare || (await list(`no_such_${randomText()}=1`)) !== undefined
+  const arePagesOpen = isOpen && collection.pages.length === 0
   const paged = arePagesOpen ? await probePages(list, whole) : await probeFirstPage(list, whole, collection)
   const forms = collection.filters.length > 0 ? [] : filtersToTry(documented)
   const filtered = forms.length > 0 ? await probeFilters(list, body, forms) : {}
   const most = await probeLargestPage(list, { ...collection, ...paged, query: { ...collection.query, ...paged.query } })
   const query: QueryStyle = { ...collection.query, ...paged.query, ...most, ...filtered.query }
-  const sorted = collection.sorts.length > 0 ? {} : await probeOrders(list, whole, ordersToTry(documented), collection)
+  const named = ordersToTry(documented)
+  const orders = named.length > 0 || !isOpen ? named : ordersToTry([])
+  const sorted = collection.sorts.length > 0 ? {} : await probeOrders(list, whole, orders, collection)
   const fields = isBare
     ? await probeFields(list, trial.requester.client.types.typeAt(trial.profile.base + collection.path))
     : {}

@@ -1,4 +1,6 @@
 /** Finds out what a document leaves open about a collection, while a record exists that may be changed. */
+
+import { recordOf } from '../case/expect-records.ts'
 import { currentTag, request } from '../client/client.ts'
 import { type Answer, isSuccess } from '../client/exchange.ts'
 import type { CollectionProfile } from '../profile/profile.ts'
@@ -17,26 +19,83 @@ type Facts = Partial<CollectionProfile>
 export async function probe(trial: Trial, collection: CollectionProfile, given: TrialRecord): Promise<Facts> {
   const isGuessed = trial.guessed.has(collection.name)
   const record = isGuessed ? { ...given, body: membersOf(given.body, collection) } : given
-  const described = isGuessed ? { ...collection, ...factsFromBody(collection, record.body) } : collection
+  const described = isGuessed
+    ? { ...collection, ...factsFromBody(collection, record.body) }
+    : { ...collection, ...(await probeShown(trial, collection, record)) }
   // Before changes: a change may let other callers see the record.
   const owner = await probeOwner(trial, described, record)
   const changes = await probeChanges(trial, described, record)
   const own = { ...record, body: membersOf(record.body, { ...described, ...changes }) }
-  const members = isGuessed ? await probeMembers(trial, described, own) : {}
+  const members = isGuessed ? await probeMembers(trial, described, own) : await probeRequired(trial, described, own)
   const lists = await probeLists(trial, described, record)
-  const search = await probeSearch(trial, described, record)
-  const { schemas = {}, filters, unique, references } = { ...described, ...members, ...lists }
-  const marker = collection.marker ?? markerOf(schemas, filters, unique, references)
-  const facts = {
-    ...described,
-    ...owner,
-    ...changes,
-    ...members,
-    ...lists,
-    ...(search !== undefined && { search }),
-    marker,
-  }
+  const search = await probeSearch(trial, { ...described, ...lists }, record)
+  const found = { ...described, ...owner, ...changes, ...members, ...lists, ...search }
+  const facts = { ...found, ...(await probeMarker(trial, { ...collection, ...found }, record)) }
   return { ...facts, ...(await probeFinder(trial, { ...collection, ...facts }, record)) }
+}
+
+/**
+ * For a collection with a document: what no response shows of a member tells nothing about it. Such members, passwords
+ * and numbers of versions, are sent only where they must be.
+ */
+async function probeShown(trial: Trial, collection: CollectionProfile, { url, body }: TrialRecord): Promise<Facts> {
+  const { answer } = await request(trial.requester, 'GET', url)
+  const shown = isSuccess(answer) ? recordOf(answer, { profile: trial.profileOf(collection.name), collection }) : {}
+  const hidden = Object.keys(body).filter((each) => !Object.hasOwn(shown ?? {}, each))
+  if (hidden.length === 0 || hidden.length === Object.keys(body).length) return {}
+  const { change, optional, invalid, example = {}, required, references } = collection
+  const omitted = hidden.filter((each) => !required.includes(each) && !Object.hasOwn(references, each))
+  return {
+    ...{ change: without(change, hidden), optional: without(optional, hidden), invalid: without(invalid, omitted) },
+    example: without(example, omitted),
+  }
+}
+
+/** A filter that takes the checker's mark: one that a document names, or one that a record with the mark shows. */
+async function probeMarker(trial: Trial, collection: CollectionProfile, record: TrialRecord): Promise<Facts> {
+  let { schemas = {} } = collection
+  const { filters, unique, references } = collection
+  for (let turn = 0; turn < 3; turn++) {
+    const marker = collection.marker ?? markerOf(schemas, filters, unique, references)
+    const isSure = marker === undefined || marker === collection.marker || record.body[marker] === trial.mark
+    if (isSure || isSuccess(await createWith(trial, collection, record, { [marker]: trial.mark }))) {
+      return { marker, schemas }
+    }
+    schemas = { ...schemas, [marker]: { ...schemas[marker], 'x-unmarked': true } }
+  }
+  return { marker: undefined, schemas }
+}
+
+/** Creates a record like one that exists, but for some members, and deletes it. Returns the response. */
+async function createWith(
+  trial: Trial,
+  collection: CollectionProfile,
+  { body }: TrialRecord,
+  members: JsonObject,
+  missing: readonly string[] = [],
+): Promise<Answer | undefined> {
+  const { unique, schemas = {} } = collection
+  const values = unique.map((name) => [name, uniqueValue(body[name], 0, schemas[name])])
+  const sent = without({ ...body, ...Object.fromEntries(values), ...members }, missing)
+  const exchange = await trial.request(collection, 'POST', { body: sent })
+  const created = isSuccess(exchange.answer) ? trial.note(collection, exchange, sent) : undefined
+  // A record with an invalid value would disturb what lists show.
+  if (created !== undefined) await trial.remove(created)
+  return exchange.answer
+}
+
+/** For a collection whose document names no required member: which of the first few it requires. */
+async function probeRequired(trial: Trial, collection: CollectionProfile, record: TrialRecord): Promise<Facts> {
+  if (collection.required.length > 0) return {}
+  const required: string[] = []
+  for (const name of Object.keys(collection.optional)
+    .filter((each) => each in record.body)
+    .slice(0, mostMembers)) {
+    const { unique, references } = collection
+    if (unique.includes(name) || Object.hasOwn(references, name)) continue
+    if (isRefusal(await createWith(trial, collection, record, {}, [name]))) required.push(name)
+  }
+  return { required, optional: without(collection.optional, required) }
 }
 
 /** The members of a body that the example still has: the server ignores the others. */
@@ -68,27 +127,21 @@ const mostMembers = 6
  * For a collection without a document: which members a body may leave out, which it must have, and which invalid values
  * the server refuses. Records that are created are deleted at once.
  */
-async function probeMembers(trial: Trial, collection: CollectionProfile, { body }: TrialRecord): Promise<Facts> {
+async function probeMembers(trial: Trial, collection: CollectionProfile, record: TrialRecord): Promise<Facts> {
   const { unique, references, schemas = {} } = collection
-  const create = async (change: (whole: JsonObject) => JsonObject): Promise<Answer | undefined> => {
-    const values = unique.map((name) => [name, uniqueValue(body[name], 0, schemas[name])])
-    const sent = change({ ...body, ...Object.fromEntries(values) })
-    const exchange = await trial.request(collection, 'POST', { body: sent })
-    const created = isSuccess(exchange.answer) ? trial.note(collection, exchange, sent) : undefined
-    // A record with an invalid value would disturb what lists show.
-    if (created !== undefined) await trial.remove(created)
-    return exchange.answer
-  }
+  const { body } = record
+  const create = (members: JsonObject, missing?: readonly string[]) =>
+    createWith(trial, collection, record, members, missing)
   const required: string[] = []
   const optional: Record<string, unknown> = {}
   const invalid: Record<string, unknown> = {}
   const free = Object.keys(body).filter((name) => !unique.includes(name) && !Object.hasOwn(references, name))
   for (const name of free.slice(0, mostMembers)) {
-    const lacking = await create(({ [name]: _, ...rest }) => rest)
+    const lacking = await create({}, [name])
     if (isSuccess(lacking)) optional[name] = body[name]
     if (isRefusal(lacking)) required.push(name)
     const value = invalidValue(schemas[name] ?? {})
-    if (value !== undefined && isRefusal(await create((whole) => ({ ...whole, [name]: value })))) invalid[name] = value
+    if (value !== undefined && isRefusal(await create({ [name]: value }))) invalid[name] = value
   }
   const lists: Record<string, Schema> = {}
   for (const [name, schema] of Object.entries(schemas)
@@ -96,7 +149,7 @@ async function probeMembers(trial: Trial, collection: CollectionProfile, { body 
     .slice(0, mostMembers)) {
     if (typeof body[name] !== 'string' || body[name].includes(trial.mark)) continue
     // A text that takes no other text is one of a list of values. No mark can be written into it.
-    const other = await create((whole) => ({ ...whole, [name]: `${body[name]} ${randomText()}` }))
+    const other = await create({ [name]: `${body[name]} ${randomText()}` })
     if (isRefusal(other)) lists[name] = { ...schema, enum: [body[name]] }
   }
   return {
@@ -182,14 +235,11 @@ async function probeChanges(trial: Trial, collection: CollectionProfile, record:
   return { change: Object.fromEntries(accepted), optional: values, conditional }
 }
 
-/** A member whose words the search finds: the described one, or another one of the record that exists. */
-async function probeSearch(
-  trial: Trial,
-  collection: CollectionProfile,
-  record: TrialRecord,
-): Promise<string | undefined> {
-  const { search, id, schemas = {}, references } = collection
-  if (search === undefined) return undefined
+/** The parameter of a search, and a member whose words it finds: the described one, or another one of the record. */
+async function probeSearch(trial: Trial, collection: CollectionProfile, record: TrialRecord): Promise<Facts> {
+  const { search, id, schemas = {}, references, query } = collection
+  const isBare = trial.parametersOf(collection.name).length === 0
+  if (search === undefined && !isBare) return {}
   const texts = Object.keys(record.body).filter(
     (name) =>
       name !== search &&
@@ -197,12 +247,26 @@ async function probeSearch(
       takesMark(schemas[name] ?? {}) &&
       !Object.hasOwn(references, name),
   )
-  for (const name of [search, ...texts].slice(0, mostMembers)) {
-    const words = record.body[name]
-    if (typeof words !== 'string' || words.trim() === '') continue
-    const suffix = `?${parameterOf(collection, 'q')}=${encodeURIComponent(words)}`
-    const items = trial.itemsIn(collection.name, await trial.request(collection, 'GET', { suffix }))
-    if (items?.some((each) => String(each[id]) === record.id)) return name
+  const find = async (parameter: string, words: string) =>
+    trial.itemsIn(
+      collection.name,
+      await trial.request(collection, 'GET', { suffix: `?${parameter}=${encodeURIComponent(words)}` }),
+    )
+  const members = search === undefined ? texts : [search, ...texts]
+  for (const parameter of search === undefined ? ['q', 'search'] : [parameterOf(collection, 'q')]) {
+    for (const name of members.slice(0, mostMembers)) {
+      const words = record.body[name]
+      if (typeof words !== 'string' || words.trim() === '') continue
+      const items = await find(parameter, words)
+      if (!items?.some((each) => String(each[id]) === record.id)) continue
+      // A server that does not know the parameter shows everything.
+      if (search !== undefined || (await find(parameter, `no-such-${randomText()}`))?.length === 0) {
+        return {
+          search: name,
+          ...(parameter !== parameterOf(collection, 'q') && { query: { ...query, q: parameter } }),
+        }
+      }
+    }
   }
-  return search
+  return search === undefined ? {} : { search }
 }
