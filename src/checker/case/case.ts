@@ -23,6 +23,7 @@ export type Body =
         | 'change'
         | 'some-change'
         | 'invalid'
+        | 'broken'
         | 'part'
         | 'mark'
         | { readonly sent: string }

@@ -1,6 +1,6 @@
 /** Completes cases: what a case needs of a server, and whether it changes anything, follows from its steps. */
 import type { Ask, Case, Step } from './case.ts'
-import { memberKinds } from './members.ts'
+import { type MemberKind, memberKinds } from './members.ts'
 import type { Need } from './needs.ts'
 
 /** A case as it is written. */
@@ -80,11 +80,19 @@ export function requestsOf(step: Step): readonly Ask[] {
   }
 }
 
+type NoNeed = 'distinct' | 'child' | 'created' | 'free'
+
+/** Kinds of members that a case needs in another way, or not at all. */
+function isNoNeed(kind: MemberKind): kind is NoNeed {
+  return ['distinct', 'child', 'created', 'free'].includes(kind)
+}
+
 /** Needs that follow from a reference, or from a parameter, in any text of a case. */
 const byText: readonly (readonly [pattern: RegExp, need: Need])[] = [
   ...memberKinds
-    .filter((kind) => kind !== 'distinct' && kind !== 'child')
+    .filter((kind): kind is Exclude<MemberKind, NoNeed> => !isNoNeed(kind))
     .map((kind) => [new RegExp(`«(?:member|less|more):${kind}»`), kind] as const),
+  [/«member:free»/, 'required'],
   [/«mine»/, 'finder'],
   [/«shown»/, 'shown'],
   [/«nested»/, 'nested'],

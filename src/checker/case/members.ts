@@ -4,7 +4,8 @@
  */
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
 import { filterBy } from '../profile/query-style.ts'
-import { takesMark, typeOf } from '../values/generate.ts'
+import { brokenValue, takesMark, typeOf } from '../values/generate.ts'
+import type { JsonObject } from '../values/json.ts'
 
 /** A case selects a member by what it supports: `members.ranked`. */
 export type MemberKind = keyof typeof finders
@@ -14,13 +15,16 @@ const finders = {
   object: (it) => objectMemberOf(it)?.member,
   required: ({ required }) => required[0],
   /** Rather a required member that takes any text: others are refused before their values do any harm. */
-  open: ({ required, schemas = {} }) =>
+  free: ({ required, schemas = {} }) =>
     required.find((name) => typeOf(schemas[name] ?? {}) === 'string' && takesMark(schemas[name] ?? {})) ?? required[0],
   unique: ({ unique }) => unique[0],
   filter: ({ filters }) => filters[0],
   /** Rather a member that differs from record to record: lists with equal values have the same order both ways. */
   sort: ({ sorts, unique, id }) => sorts.find((each) => each === id || unique.includes(each)) ?? sorts[0],
   search: ({ search }) => search,
+  /** The time of creation, as lists may be sorted by it. */
+  created: ({ sorts }) =>
+    sorts.find((each) => /^(?:created|inserted)_?(?:at|on|date|time)?$|^date_?created$/i.test(each)) ?? 'created_at',
   marker: ({ marker }) => marker,
   /** Sorts lists, and differs from record to record. */
   distinct: ({ sorts, unique }) => sorts.find((each) => unique.includes(each)),
@@ -99,6 +103,13 @@ export function objectMemberOf({ example, optional }: CollectionProfile) {
     if (first !== undefined && second !== undefined) return { member, part: Object.fromEntries([first]) }
   }
   return undefined
+}
+
+/** Values that break the constraints that schemas of members have, beyond their types. */
+export function brokenValues({ schemas = {}, references, example = {} }: CollectionProfile): JsonObject {
+  const free = Object.keys(example).filter((each) => !Object.hasOwn(references, each))
+  const values = free.map((each) => [each, brokenValue(schemas[each] ?? {})] as const)
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined))
 }
 
 type Collections = Pick<Profile, 'collections'>

@@ -100,7 +100,7 @@ export const collectionNeeds = {
   ranked: [has('ranked'), 'can be sorted by a member with two known values'],
   measured: [has('measured'), 'can be filtered by a number with two known values'],
   emptied: [has('emptied'), 'can be filtered by a member that may be left out'],
-  undeclared: [has('undeclared'), 'has a text by which lists can neither be filtered nor sorted'],
+  undeclared: [has('undeclared'), 'can be filtered and sorted, and has a text by which it cannot'],
   'marker-sort': [
     ({ marker, sorts, unique }) => marker !== undefined && !unique.includes(marker) && sorts.includes(marker),
     'can be sorted by the text that identifies the records of the checker',

@@ -87,6 +87,8 @@ export const body = {
   changedExample: { from: 'example', plus: 'change' },
   /** Members with invalid values. */
   invalid: { from: 'invalid' },
+  /** Members with values of the right types that break the constraints of their schemas. */
+  broken: { from: 'broken' },
   /** One part of a member that is an object. */
   part: { from: 'part' },
   /** Only the member by which the checker recognises its records. */

@@ -58,9 +58,9 @@ async function probeMarker(trial: Trial, collection: CollectionProfile, record: 
   for (let turn = 0; turn < 3; turn++) {
     const marker = collection.marker ?? markerOf(schemas, filters, unique, references)
     const isSure = marker === undefined || marker === collection.marker || record.body[marker] === trial.mark
-    if (isSure || isSuccess(await createWith(trial, collection, record, { [marker]: trial.mark }))) {
-      return { marker, schemas }
-    }
+    if (isSure) return { marker, schemas }
+    // A failure of another kind says nothing about the mark.
+    if (!isRefusal(await createWith(trial, collection, record, { [marker]: trial.mark }))) return { marker, schemas }
     schemas = { ...schemas, [marker]: { ...schemas[marker], 'x-unmarked': true } }
   }
   return { marker: undefined, schemas }
@@ -84,18 +84,19 @@ async function createWith(
   return exchange.answer
 }
 
-/** For a collection whose document names no required member: which of the first few it requires. */
+/** The members that are tried to be left out. */
+const mostLeftOut = 10
+
+/** For a collection with a document: which members it requires, although the document does not say so. */
 async function probeRequired(trial: Trial, collection: CollectionProfile, record: TrialRecord): Promise<Facts> {
-  if (collection.required.length > 0) return {}
   const required: string[] = []
-  for (const name of Object.keys(collection.optional)
-    .filter((each) => each in record.body)
-    .slice(0, mostMembers)) {
+  const sent = Object.keys(collection.optional).filter((each) => each in record.body)
+  for (const name of sent.slice(0, mostLeftOut)) {
     const { unique, references } = collection
     if (unique.includes(name) || Object.hasOwn(references, name)) continue
     if (isRefusal(await createWith(trial, collection, record, {}, [name]))) required.push(name)
   }
-  return { required, optional: without(collection.optional, required) }
+  return { required: [...collection.required, ...required], optional: without(collection.optional, required) }
 }
 
 /** The members of a body that the example still has: the server ignores the others. */

@@ -11,7 +11,7 @@ import {
 import { isUnconditionalChange } from '../case/define.ts'
 import { recordOf, recordSent } from '../case/expect-records.ts'
 import { fill, fillAll } from '../case/fill.ts'
-import { objectMemberOf } from '../case/members.ts'
+import { brokenValues, objectMemberOf } from '../case/members.ts'
 import { type Client, currentTag, type Requester } from '../client/client.ts'
 import type { Exchange, Fields } from '../client/exchange.ts'
 import { type CollectionProfile, type Profile, urlOf } from '../profile/profile.ts'
@@ -163,6 +163,8 @@ function startOf(from: Extract<Body, { from: unknown }>['from'], state: CaseStat
     }
     case 'invalid':
       return collection.invalid
+    case 'broken':
+      return brokenValues(collection)
     case 'mark': {
       const member = collection.marker ?? collection.label
       return member === undefined ? {} : { [member]: mark }

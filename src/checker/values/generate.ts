@@ -84,6 +84,19 @@ export function invalidValue(schema: Schema): unknown {
   return undefined
 }
 
+/** A value of the right type that breaks a constraint; `undefined` if the schema has none that is known. */
+export function brokenValue(schema: Schema): unknown {
+  const { minimum, maximum, minLength, maxLength, pattern, format, enum: choices } = schema
+  if (typeof minimum === 'number') return minimum - 1
+  if (typeof maximum === 'number') return maximum + 1
+  if (typeOf(schema) !== 'string') return undefined
+  const text = 'none of those that are admitted'
+  if (Array.isArray(choices) || format === 'email' || /^date|^uuid$/.test(String(format))) return text
+  if (typeof pattern === 'string' && !matches(text, pattern)) return text
+  if (typeof minLength === 'number' && minLength > 0) return ''
+  return typeof maxLength === 'number' && maxLength <= 2_000 ? 'x'.repeat(maxLength + 1) : undefined
+}
+
 /** The type that a schema demands; `undefined` if it admits any. */
 export function typeOf(schema: Schema): string | undefined {
   const [type] = listOf(schema['type']).filter((each) => each !== 'null')

@@ -108,12 +108,12 @@ export const errorsFaults: readonly Fault[] = [
   {
     breaks: 'ERR-3/creation',
     says: 'It ends at the first thing that is wrong.',
-    plant: answering(of('POST', isMistaken), withFirstError),
+    plant: answering(of('POST', at('/v3/items')), on(400, withFirstError)),
   },
   {
     breaks: 'ERR-3/replacement',
     says: 'It ends at the first thing that is wrong.',
-    plant: answering(of('PUT', isMistaken), withFirstError),
+    plant: answering(of('PUT'), on(400, withFirstError)),
   },
   {
     breaks: 'ERR-3/parameters',

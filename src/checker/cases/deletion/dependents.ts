@@ -199,8 +199,10 @@ export const dependentCases = common({
         const exchange = seen.of(child)
         const [first = ''] = Object.keys(seen.collection.references)
         const sent = objectOf(recordSent(seen.of(one).asked, seen))
+        const made = recordOf(seen.of(one).answer, seen)
         const now = recordOf(exchange.answer, seen)
-        for (const [name, was] of Object.entries({ ...sent, [first]: null })) {
+        const before = Object.entries(sent).map(([name, value]) => [name, made?.[name] ?? value] as const)
+        for (const [name, was] of Object.entries({ ...Object.fromEntries(before), [first]: null })) {
           if (short(now?.[name]) === short(was)) continue
           const message = `${name} is ${short(now?.[name])} in place of ${short(was)}`
           return finding(exchange, { pointer: `/${name}` }, message)

@@ -3,6 +3,7 @@
 import { type Expectation, NotSetUp, type Observations } from '../../case/case.ts'
 import { common, define, defineEach } from '../../case/define.ts'
 import { answerOf, errorsIn, everyAnswerOf, field, finding, noField, short, status } from '../../case/expect.ts'
+import { brokenValues } from '../../case/members.ts'
 import { error, first, list, odd, one, second } from '../../case/names.ts'
 import { applicableWhere, succeeded } from '../../case/preconditions.ts'
 import { base, collection, mark, pageParameter, pageSize, Reference } from '../../case/references.ts'
@@ -22,7 +23,7 @@ import {
   oddInputs,
 } from './mistakes.ts'
 
-const [absent, unreadable] = Reference.named('absent', 'malformed')
+const [absent, unreadable, constraints] = Reference.named('absent', 'malformed', 'constraints')
 
 const outcomes = defineEach('ERR-1/', commonMistakes, (mistake) => ({
   title: `An error has an error status: ${mistake.title}`,
@@ -152,7 +153,20 @@ function unnamedIn(answer: Answer, names: readonly string[], { profile }: Observ
   return names.filter((name) => !new RegExp(`(?<![\\w])${name.replaceAll(/[^\w]/g, '\\$&')}(?![\\w])`).test(text))
 }
 
-const namesAll: Expectation = answerOf(error, (answer, seen) => {
+/**
+ * A response names all that is wrong with a body. Where values of wrong types cannot be read, the reader stops at the
+ * first: then a body counts whose values break constraints only.
+ */
+const namesAll: Expectation = (seen) => {
+  const { collection } = seen
+  const constrained = [...new Set([...Object.keys(brokenValues(collection)), ...collection.required])]
+  const { answer } = seen.of(constraints)
+  const isRefused = answer !== undefined && answer.status >= 400 && answer.status < 500
+  if (isRefused && constrained.length > 1 && unnamedIn(answer, constrained, seen).length === 0) return undefined
+  return namesInvalid(seen)
+}
+
+const namesInvalid: Expectation = answerOf(error, (answer, seen) => {
   const unnamed = unnamedIn(answer, mistakesOf(seen.collection), seen)
   if (unnamed.length === 0) return undefined
   return `it says nothing of ${unnamed.join(', ')}, though each is wrong or missing`
@@ -166,13 +180,13 @@ const validation = common({ remedy: collectAll }).define({
     title: 'One response lists all errors of a body of POST',
     needs: ['mistakes'],
     after: ['ERR-1/validation'],
-    steps: [error.post(collection, body.invalid)],
+    steps: [error.post(collection, body.invalid), constraints.post(collection, body.broken)],
     expect: [namesAll],
   },
   'ERR-3/replacement': {
     title: 'One response lists all errors of a body of PUT',
     needs: ['mistakes'],
-    steps: [create(one), error.put(one, body.invalid)],
+    steps: [create(one), error.put(one, body.invalid), constraints.put(one, body.broken)],
     expect: [namesAll],
   },
   'ERR-3/parameters': {

@@ -196,7 +196,7 @@ export const oddInputs: readonly OddInput[] = [
     title: 'odd values of a member',
     steps: [
       create(one),
-      ...values.map((value) => odd.post(collection, { ...body.example, with: { [members.open]: value } })),
+      ...values.map((value) => odd.post(collection, { ...body.example, with: { [members.free]: value } })),
     ],
   },
   {

@@ -5,6 +5,7 @@ import { answerOf, finding, itemsOf, status } from '../../case/expect.ts'
 import { lists, showsNone } from '../../case/expect-list.ts'
 import { recordOf } from '../../case/expect-records.ts'
 import { empty, first, found, one, other, second, whole } from '../../case/names.ts'
+import { applicableWhere } from '../../case/preconditions.ts'
 import {
   caseRecords,
   collection,
@@ -167,7 +168,14 @@ export const filterCases: readonly Case[] = [
         without.get(`${caseRecords}&${members.emptied}%5Bnull%5D=true`),
         including.get(`${caseRecords}&${members.emptied}%5Bnull%5D=false`),
       ],
-      expect: [lists(without, empty), lists(including, full)],
+      expect: [
+        applicableWhere(
+          (seen) => recordOf(seen.of(empty).answer, seen)?.[seen.fill(members.emptied)] == null,
+          'the server gives the member that was left out a value',
+        ),
+        lists(without, empty),
+        lists(including, full),
+      ],
       remedy: 'Read field[null]=true as "the field has no value", and false as its opposite.',
     },
   }),

@@ -3,7 +3,9 @@ import { type Case, type Expectation, NotSetUp } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { answerOf, code, everyStatus, finding, short, status } from '../../case/expect.ts'
 import { inOrder, lists } from '../../case/expect-list.ts'
+import { recordOf } from '../../case/expect-records.ts'
 import { back, first, found, gone, good, other, refusal, removed, second } from '../../case/names.ts'
+import { applicableWhere } from '../../case/preconditions.ts'
 import {
   caseRecords,
   collection,
@@ -194,12 +196,13 @@ const removal = setUp(gone.delete(removed))
 
 /** Two records are in the order of their creation. Records of the same moment prove nothing. */
 function byCreation(step: Reference, isInOrder: (one: number, next: number) => boolean): Expectation {
-  return inOrder(step, (items) => {
-    const times = items.map((item) => String(item['created_at']))
-    const [one, next] = times.map((time) => Date.parse(time))
+  return inOrder(step, (items, seen) => {
+    const name = seen.fill(members.created)
+    const times = items.map((item) => item[name])
+    const [one, next] = times.map((time) => (typeof time === 'number' ? time : Date.parse(String(time))))
     if (one === undefined || next === undefined) return 'they are not listed'
-    if (Number.isNaN(one) || Number.isNaN(next)) return 'they have no created_at'
-    if (one === next) throw new NotSetUp('both records were created at the same moment, as far as created_at tells')
+    if (Number.isNaN(one) || Number.isNaN(next)) return `they have no ${name}`
+    if (one === next) throw new NotSetUp(`both records were created at the same moment, as far as ${name} tells`)
     return isInOrder(one, next) ? undefined : `they are of ${times.join(', then ')}`
   })
 }
@@ -246,15 +249,20 @@ export const deletedCases = define({
     remedy: 'Ask for the permission to read deleted records before include_deleted is followed.',
   },
   'QRY-7/created': {
-    title: 'Lists can be sorted by created_at',
+    title: 'Lists can be sorted by the time of creation',
     steps: [
       create(first),
       wait(20),
       create(second),
-      newest.get(`${caseRecords}&sort=-created_at`),
-      oldest.get(`${caseRecords}&sort=created_at`),
+      setUp(live.get(first)),
+      newest.get(`${caseRecords}&sort=-${members.created}`),
+      oldest.get(`${caseRecords}&sort=${members.created}`),
     ],
     expect: [
+      applicableWhere(
+        (seen) => recordOf(seen.of(live).answer, seen)?.[seen.fill(members.created)] !== undefined,
+        'records do not show when they were created',
+      ),
       lists(newest, first, second),
       lists(oldest, first, second),
       byCreation(newest, (one, next) => one >= next),
