@@ -22,7 +22,7 @@ function triedWith(fault: Fault): readonly string[] | undefined {
 }
 
 // Cases that compare any answer with the document.
-const echoes = new Set(['DOC-1/reads', 'DOC-1/writes', 'DOC-1/errors'])
+const echoes = new Set(['DOC-1/reads', 'DOC-1/least', 'DOC-1/writes', 'DOC-1/errors'])
 
 /** Tries the faults of a section's cases. */
 export function tryFaults(title: string, section: readonly Case[], faults: readonly Fault[]): void {

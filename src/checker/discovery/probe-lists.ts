@@ -5,7 +5,7 @@ import { filterBy, finderQuery, inForm, type QueryStyle, sizeOf } from '../profi
 import { typeOf, uniqueValue } from '../values/generate.ts'
 import { type JsonObject, without } from '../values/json.ts'
 import { randomText } from '../values/random.ts'
-import { filtersToTry, findersToTry, ordersToTry, usual } from './query-names.ts'
+import { fieldsToTry, filtersToTry, findersToTry, ordersToTry, usual } from './query-names.ts'
 import type { Trial, TrialRecord } from './trial.ts'
 
 type Facts = Partial<CollectionProfile>
@@ -39,9 +39,8 @@ export async function probeLists(trial: Trial, collection: CollectionProfile, { 
   const named = ordersToTry(documented)
   const orders = named.length > 0 || !isOpen ? named : ordersToTry([])
   const sorted = collection.sorts.length > 0 ? {} : await probeOrders(list, whole, orders, collection)
-  const fields = isBare
-    ? await probeFields(list, trial.requester.client.types.typeAt(trial.profile.base + collection.path))
-    : {}
+  const type = trial.requester.client.types.typeAt(trial.profile.base + collection.path)
+  const fields = await probeFields(list, whole, fieldsToTry(documented, type))
   return { ...paged, ...filtered, ...sorted, ...styled({ ...query, ...sorted.query, ...fields }) }
 }
 
@@ -54,14 +53,19 @@ function listBy(trial: Trial, collection: CollectionProfile): ListBy {
     trial.itemsIn(collection.name, await trial.request(collection, 'GET', { suffix: query && `?${query}` }))
 }
 
-/** The parameter of JSON:API that restricts the members of records, if it has an effect. */
-async function probeFields(list: ListBy, type: string | undefined): Promise<QueryStyle> {
-  const [record = {}] = (type !== undefined && (await list(''))) || []
+/** The parameter that restricts the members of records, if it has an effect. */
+async function probeFields(
+  list: ListBy,
+  [record = {}]: readonly JsonObject[],
+  names: readonly string[],
+): Promise<QueryStyle> {
   const [kept, dropped] = Object.keys(record).filter((each) => each !== 'id')
   if (kept === undefined || dropped === undefined) return {}
-  const fields = `fields[${type}]`
-  const [less = {}] = (await list(`${fields}=${kept}`)) ?? []
-  return kept in less && !(dropped in less) ? { fields } : {}
+  const fields = await firstOf(names, async (name) => {
+    const [less = {}] = (await list(`${name}=${encodeURIComponent(kept)}`)) ?? []
+    return kept in less && !(dropped in less)
+  })
+  return fields === undefined || fields === 'fields' ? {} : { fields }
 }
 
 /** The parameters for pages, if nothing is known of them. */

@@ -103,6 +103,17 @@ function formsOf(name: string): Orders[] {
   ]
 }
 
+/**
+ * Parameters that may restrict the members of records: those that a document names, or all usual ones.
+ *
+ * @param type the type of the records, if they are resource objects of JSON:API
+ */
+export function fieldsToTry(names: readonly string[], type: string | undefined): readonly string[] {
+  const ofType = type === undefined ? [] : [`fields[${type}]`]
+  if (names.length === 0) return [...ofType, 'fields', '_fields', 'select', '$select']
+  return names.filter((each) => ofType.includes(each) || /^[_$]?(?:fields|select)$/i.test(each))
+}
+
 /** Forms of filters to be tried one after the other: those that fit a documented name, or all usual ones. */
 export function filtersToTry(names: readonly string[]): readonly string[] {
   const expressions = (name: string) => [`${name}={}||$eq||{value}`, `${name}={}=={value}`, `${name}={}:{value}`]

@@ -62,6 +62,15 @@ export const documentsFaults: readonly Fault[] = [
     }),
   },
   {
+    breaks: 'DOC-1/least',
+    says: 'The document says that a member that may be left out is a number.',
+    plant: documenting((document) => {
+      for (const { properties } of Object.values<Json>(document.components.schemas)) {
+        if (properties?.long_label && properties.price) properties.price = { type: 'integer' }
+      }
+    }),
+  },
+  {
     breaks: 'DOC-1/writes',
     says: 'A creation is answered 200 with more than is described.',
     plant: documenting((document) => {
