@@ -313,6 +313,9 @@ function candidateAt(
   const [read, patch, remove] = ['GET', 'PATCH', 'DELETE'].map((method) => item?.endpoints.get(method))
   const items = get && itemsIn(expandSchema(root, successSchema(get)))
   if (item === undefined ? items === undefined : get === undefined && post === undefined) return undefined
+  // A search of another collection, which has no records of its own.
+  const isSearch = get?.parameters.some((each) => each.in === 'query' && each.required) === true
+  if (item === undefined && post === undefined && isSearch) return undefined
   const document = post?.body && expandSchema(root, post.body['schema'])
   const creation = document && plainSchema(document)
   const change = patch ?? item?.endpoints.get('PUT')

@@ -231,9 +231,12 @@ function noteCreation(trial: Trial, collection: CollectionProfile, exchange: Exc
 }
 
 function cannotCreate(trial: Trial, name: string, why: string): undefined {
+  // No body helps who lacks a credential.
+  const remedy = /^40[13]\b/.test(why)
+    ? 'Give a credential that may create records with --key or --header'
+    : `Write a body that creates one into the profile: collections.${name}.example`
   trial.notices.push(
-    `No record of ${name} can be created (${why}). Write a body that creates one into the profile: ` +
-      `collections.${name}.example; or exclude it: collections.${name}: false`,
+    `No record of ${name} can be created (${why}). ${remedy}; or exclude it: collections.${name}: false`,
   )
   withoutCreation(trial, name)
 }

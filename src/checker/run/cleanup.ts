@@ -1,7 +1,7 @@
 /** Removes what the checker created: records, exports and jobs. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller, CreatedRecord } from '../case/case.ts'
-import { currentTag, type Requester, request } from '../client/client.ts'
+import { type Client, currentTag, type Requester, request } from '../client/client.ts'
 import { type Answer, type Exchange, isSuccess, jsonOf } from '../client/exchange.ts'
 import { basePath, urlOf } from '../profile/profile.ts'
 import { valueAt } from '../values/json.ts'
@@ -41,10 +41,19 @@ async function isMarked(run: RunContext, path: string, mark: string): Promise<bo
   return answer === undefined || (answer.status < 300 && answer.body.includes(mark))
 }
 
+/** The collections whose deletions need a condition, as their servers have said. */
+const conditional = new WeakMap<Client, Set<string>>()
+
 /** Deletes a record, with a condition if the server needs one. */
 export async function requestDeletion(requester: Requester, url: string): Promise<Answer | undefined> {
-  const { answer } = await request(requester, 'DELETE', url)
-  if (answer?.status !== 428) return answer
+  const known = conditional.get(requester.client) ?? new Set()
+  conditional.set(requester.client, known)
+  const collection = url.slice(0, url.lastIndexOf('/'))
+  if (!known.has(collection)) {
+    const { answer } = await request(requester, 'DELETE', url)
+    if (answer?.status !== 428) return answer
+    known.add(collection)
+  }
   const fields = [['If-Match', await currentTag(requester, url)]] as const
   return (await request(requester, 'DELETE', url, { fields })).answer
 }
