@@ -18,7 +18,7 @@ import { type Schema, schemaOf } from '../values/generate.ts'
 import { type JsonObject, objectOf } from '../values/json.ts'
 import { serverPaths } from '../values/openapi.ts'
 import { randomText } from '../values/random.ts'
-import { describeCollection, identifierIn, setByServer } from './describe.ts'
+import { describeCollection, setByServer } from './describe.ts'
 import { requestRecords } from './media-type.ts'
 import { type DiscoveryOptions, openServer } from './open-server.ts'
 import {
@@ -30,6 +30,7 @@ import {
   type Parameter,
   pathsOf,
 } from './openapi.ts'
+import { identifierIn } from './record-names.ts'
 import { namesOf, readList } from './response-names.ts'
 import { exclusionNotices, Selection } from './selection.ts'
 

@@ -11,8 +11,13 @@ export interface Complaint {
   readonly text: string
 }
 
-const missing =
-  /required|missing|mandatory|must be (?:provided|set|given|specified)|(?:must not|mustn't|can't|cannot|should not) be (?:null|blank|empty)|is blank|must be present/i
+const missing = new RegExp(
+  [
+    ...['required', 'missing', 'mandatory', 'is blank', 'must be (?:provided|set|given|specified|present)'],
+    "(?:must not|mustn't|can't|cannot|should not) be (?:null|blank|empty)",
+  ].join('|'),
+  'i',
+)
 const taken = /unique|already|duplicate|taken|exists|in use|conflict/i
 const unknown = new RegExp(
   [

@@ -9,9 +9,9 @@ import { isGone, requestDeletion } from '../run/cleanup.ts'
 import { Ledger } from '../run/ledger.ts'
 import { isObject, isSame, type JsonObject, objectOf, valueAt, wrapAt } from '../values/json.ts'
 import { randomText } from '../values/random.ts'
-import { identifierIn } from './describe.ts'
 import { mediaTypesIn } from './media-type.ts'
 import type { Parameter } from './openapi.ts'
+import { identifierIn } from './record-names.ts'
 
 /** A record that a trial created. */
 export interface TrialRecord {
@@ -113,7 +113,7 @@ export class Trial {
     return send()
   }
 
-  /** Learns the media type of changes from a 415 that names it (RFC 5789, section 2.2). Returns whether it is another. */
+  /** Learns the media type of changes from a 415 that names it (RFC 5789, section 2.2). Returns whether it is new. */
   learnsPatchType(answer: Answer | undefined): boolean {
     const { client } = this.requester
     const named = answer?.status === 415 ? fieldOf(answer, 'Accept-Patch') : undefined

@@ -91,7 +91,7 @@ async function sendOnce(run: CaseRun, { as, request: asked }: Ask, atOnce: boole
   return run.client.send(as, { method, url, fields, body }, { noRetry, atOnce })
 }
 
-/** Whether the server requires a condition (RFC 6585, section 3) that the case leaves out because it is not about it. */
+/** Whether the server requires a condition (RFC 6585, section 3) that the case leaves out: it is not about it. */
 function needsCondition(asked: Request, { collection }: CaseState): boolean {
   return collection.conditional && asked.isUnconditional !== true && isUnconditionalChange(asked)
 }
