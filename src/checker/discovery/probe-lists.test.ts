@@ -63,6 +63,48 @@ test('the form in which a list is sorted is found by the order of its records', 
   assert.deepEqual(collection.sorts.toSorted(), ['id', 'pages', 'title'])
 })
 
+test('an order is found by a member by which lists can be sorted, whatever the identifier does', async (context) => {
+  const collection = await tried(context, (all, query) => {
+    const [, member = '', sign] = /^(\w+),(ASC|DESC)$/.exec(query.get('sort') ?? '') ?? []
+    if (member !== 'pages') return all
+    const sorted = all.toSorted((left, right) => Number(left['pages']) - Number(right['pages']))
+    return sign === 'ASC' ? sorted : sorted.toReversed()
+  })
+  assert.deepEqual([collection.sorts, collection.query?.ascending], [['pages'], 'sort={},ASC'])
+})
+
+test('filters with their value in an expression are used only if two of them restrict a list together', async (context) => {
+  const filtered = (isTogether: boolean) => (all: readonly Thing[], query: URLSearchParams) => {
+    const filters = query.getAll('{}').concat(
+      [...query].flatMap(([name, value]) => {
+        const [, wanted] = /^eq\.(.*)$/.exec(value) ?? []
+        return wanted === undefined ? [] : [`${name}=${wanted}`]
+      }),
+    )
+    return all.filter((each) =>
+      (isTogether ? filters : filters.slice(0, 1)).every((each2) => {
+        const [name = '', value] = each2.split('=')
+        return String(each[name]) === value
+      }),
+    )
+  }
+  const together = await tried(context, filtered(true))
+  assert.deepEqual([together.filters, together.query?.filter], [['title', 'pages'], '{}=eq.{value}'])
+  const alone = await tried(context, filtered(false))
+  assert.deepEqual([alone.filters, alone.query?.filter], [[], undefined])
+})
+
+test('a search is found by its words, beside a filter', async (context) => {
+  const collection = await tried(context, (all, query) =>
+    all.filter(
+      (each) =>
+        String(each['title']).includes(query.get('search') ?? '') &&
+        [null, String(each['pages'])].includes(query.get('pages')),
+    ),
+  )
+  assert.deepEqual([collection.search, collection.query?.q, collection.filters], ['title', 'search', ['pages']])
+})
+
 test('records are found by a search for their mark, which changes then keep', async (context) => {
   const collection = await tried(context, (all, query) =>
     all.filter((each) => String(each['title']).includes(query.get('search') ?? '')),

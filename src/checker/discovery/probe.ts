@@ -27,11 +27,26 @@ export async function probe(trial: Trial, collection: CollectionProfile, given: 
   const changes = await probeChanges(trial, described, record)
   const own = { ...record, body: membersOf(record.body, { ...described, ...changes }) }
   const members = isGuessed ? await probeMembers(trial, described, own) : await probeRequired(trial, described, own)
-  const lists = await probeLists(trial, described, record)
-  const search = await probeSearch(trial, { ...described, ...lists }, record)
+  // Changes have given it other values.
+  const now = { ...record, body: { ...record.body, ...(await valuesNow(trial, described, record)) } }
+  const lists = await probeLists(trial, described, now)
+  const search = await probeSearch(trial, { ...described, ...lists }, now)
   const found = { ...described, ...owner, ...changes, ...members, ...lists, ...search }
   const facts = { ...found, ...(await probeMarker(trial, { ...collection, ...found }, record)) }
   return { ...facts, ...(await probeFinder(trial, { ...collection, ...facts }, record)) }
+}
+
+async function recordNow(trial: Trial, collection: CollectionProfile, url: string): Promise<JsonObject> {
+  const { answer } = await request(trial.requester, 'GET', url)
+  const where = { profile: trial.profileOf(collection.name), collection }
+  return (isSuccess(answer) ? recordOf(answer, where) : undefined) ?? {}
+}
+
+/** The values that the members of a body have now, as far as a response shows them in the same form. */
+async function valuesNow(trial: Trial, collection: CollectionProfile, { url, body }: TrialRecord): Promise<JsonObject> {
+  const now = await recordNow(trial, collection, url)
+  const isShown = (name: string) => Object.hasOwn(now, name) && typeof now[name] === typeof body[name]
+  return Object.fromEntries(Object.keys(body).flatMap((name) => (isShown(name) ? [[name, now[name]]] : [])))
 }
 
 /**
@@ -39,9 +54,8 @@ export async function probe(trial: Trial, collection: CollectionProfile, given: 
  * and numbers of versions, are sent only where they must be.
  */
 async function probeShown(trial: Trial, collection: CollectionProfile, { url, body }: TrialRecord): Promise<Facts> {
-  const { answer } = await request(trial.requester, 'GET', url)
-  const shown = isSuccess(answer) ? recordOf(answer, { profile: trial.profileOf(collection.name), collection }) : {}
-  const hidden = Object.keys(body).filter((each) => !Object.hasOwn(shown ?? {}, each))
+  const shown = await recordNow(trial, collection, url)
+  const hidden = Object.keys(body).filter((each) => !Object.hasOwn(shown, each))
   if (hidden.length === 0 || hidden.length === Object.keys(body).length) return {}
   const { change, optional, invalid, example = {}, required, references } = collection
   const omitted = hidden.filter((each) => !required.includes(each) && !Object.hasOwn(references, each))
@@ -208,7 +222,9 @@ async function probeChanges(trial: Trial, collection: CollectionProfile, record:
   }
   const answer = await patch(change)
   if (answer !== undefined && [404, 405, 501].includes(answer.status)) {
-    return trial.guessed.has(collection.name) ? { operations: operations.filter((each) => each !== operation) } : {}
+    if (!trial.guessed.has(collection.name)) return {}
+    const others = operations.filter((each) => each !== operation)
+    return { operations: others, ...(await probeChanges(trial, { ...collection, operations: others }, record)) }
   }
   if (isSuccess(answer)) {
     const ignored = trial.ignoredMembers(collection.name, (await request(trial.requester, 'GET', url)).answer, change)
