@@ -92,7 +92,7 @@ export function recordOf(answer: Answer | undefined, { profile, collection }: Wh
   if (!isObject(body)) return undefined
   if (Object.hasOwn(body, collection.id)) return body
   const inner = valueAt(body, profile.names.items)
-  if (isObject(inner)) return inner
+  if (isObject(inner) && inner !== body) return inner
   const [only, ...others] = Object.values(body).filter((each) => isObject(each) && Object.hasOwn(each, collection.id))
   return isObject(only) && others.length === 0 ? only : body
 }

@@ -325,6 +325,82 @@ test('numbers and instants in another form are kept, others are not', () => {
     [1, '1.01', false],
     ['a', 'b', false],
     [true, 'true', false],
+    [{ id: 7, name: 'a' }, 7, true],
+    [{ id: 8, name: 'a' }, 7, false],
+    [{ name: 'a' }, null, false],
   ]
   for (const [left, right, isKept] of pairs) assert.equal(isAlike(left, right), isKept, `${left} ${right}`)
+})
+
+test('a record is found in an envelope of its own name, and a list in one that only its pages have', async (context) => {
+  const kept = new Map<string, JsonObject>()
+  const inEnvelope: Manner = {
+    answer(method, url, text) {
+      const id = url.split('/')[2] ?? ''
+      if (method === 'POST') {
+        kept.set('7', { ...(JSON.parse(text) as JsonObject), id: 7 })
+        return { status: 201, body: { thing: kept.get('7') }, location: '/things/7' }
+      }
+      return method === 'GET' && kept.has(id) ? { status: 200, body: { thing: kept.get(id) } } : undefined
+    },
+  }
+  assert.deepEqual(await verdictsOn(context, ['MET-2/kept', 'RES-4/id'], inEnvelope), {
+    'MET-2/kept': 'holds',
+    'RES-4/id': 'holds',
+  })
+  const deeper: Manner = {
+    answer: (method, url) =>
+      method === 'GET' && /\d$/.test(url)
+        ? { status: 200, body: { a: { b: { id: 1, name: 'a', size: 1 } } } }
+        : undefined,
+  }
+  assert.deepEqual(await verdictsOn(context, ['MET-2/kept'], deeper), { 'MET-2/kept': 'not set up' })
+  const pages: Manner = {
+    collection: { pages: ['page'] },
+    answer(method, url) {
+      if (method !== 'GET' || !url.startsWith('/things?')) return undefined
+      const { searchParams } = new URL(url, 'http://x')
+      const size = Number(searchParams.get('per_page') ?? 4)
+      const all = Array.from({ length: 8 }, (_, index) => ({ id: index + 1, name: `n${index}` }))
+      const first = (Number(searchParams.get('page') ?? 1) - 1) * size
+      return { status: 200, body: { data: all.slice(first, first + size), count: 8 } }
+    },
+  }
+  assert.deepEqual(await verdictsOn(context, ['PAG-2/page-joined'], pages), { 'PAG-2/page-joined': 'holds' })
+})
+
+test('all errors may be listed for values that break constraints, where types are read one by one', async (context) => {
+  const schemas = { name: { type: 'string', maxLength: 3 }, size: { type: 'integer', minimum: 1 } }
+  const collection = { schemas, invalid: { name: { no: 'text' }, size: 'no number' } }
+  const refusing = (listsAll: boolean): Manner => ({
+    collection,
+    answer(method, _, text) {
+      if (method !== 'POST') return undefined
+      const { name, size } = JSON.parse(text) as { name?: unknown; size?: unknown }
+      if (typeof name === 'object') return { status: 400, body: { message: 'name is no text' } }
+      const isWrong = String(name ?? 'long').length > 3 || (typeof size === 'number' && size < 1)
+      if (!isWrong) return undefined
+      return { status: 422, body: { message: listsAll ? '2 errors:\nname\nsize\n' : '1 error:\nname\n' } }
+    },
+  })
+  assert.deepEqual(await verdictsOn(context, ['ERR-3/creation'], refusing(true)), { 'ERR-3/creation': 'holds' })
+  assert.deepEqual(await verdictsOn(context, ['ERR-3/creation'], refusing(false)), { 'ERR-3/creation': 'advice' })
+})
+
+test('what a server sets by itself is kept or cleared, and a deletion may leave 410', async (context) => {
+  const replaced = (defaults: JsonObject): Manner => ({
+    defaults,
+    collection: { operations: ['list', 'create', 'read', 'replace', 'delete'], optional: { size: 1 } },
+    answer: (method) => (method === 'PUT' ? { status: 200, body: { id: 1 } } : undefined),
+  })
+  // PUT changes nothing: a number that a body leaves out is 0, and still 1.
+  assert.deepEqual(await verdictsOn(context, ['MET-3/clears'], replaced({ size: 0 })), { 'MET-3/clears': 'fails' })
+  const gone = new Set<string>()
+  const verdicts = await verdictsOn(context, ['DEL-1/gone'], {
+    answer(method, url) {
+      if (method === 'DELETE') gone.add(url)
+      return method === 'GET' && gone.has(url) ? { status: 410 } : undefined
+    },
+  })
+  assert.deepEqual(verdicts, { 'DEL-1/gone': 'holds' })
 })

@@ -191,3 +191,70 @@ test('alternatives that are single values are an enumeration', () => {
   assert.deepEqual(expandSchema({}, { anyOf })['enum'], ['title', '-title'])
   assert.equal(expandSchema({}, { anyOf: [{ const: 'a' }, { type: 'object', properties: {} }] })['enum'], undefined)
 })
+
+test('bodies of any media type are read, and schemas that are defined inside others', () => {
+  const inner = { type: 'string', enum: ['alpine', 'valley'] }
+  const schema = {
+    type: 'object',
+    properties: { kind: { $ref: '#/components/schemas/Kind' }, name: { type: 'string' } },
+    $defs: { Kind: inner },
+  }
+  const root = readDocument(
+    JSON.stringify({
+      openapi: '3.1.0',
+      paths: {
+        '/huts': {
+          get: {
+            responses: { '200': { content: { 'application/json': { schema: { type: 'array', items: schema } } } } },
+          },
+          post: { requestBody: { content: { '*/*': { schema } } } },
+        },
+        '/huts/{id}': { get: {}, delete: {} },
+        // A search is no collection.
+        '/huts/search/byName': {
+          get: {
+            parameters: [{ name: 'name', in: 'query', required: true, schema: { type: 'string' } }],
+            responses: { '200': { content: { 'application/json': { schema: { type: 'array', items: schema } } } } },
+          },
+        },
+      },
+    }),
+  )
+  assert.ok(root !== undefined)
+  const [candidate, ...others] = candidatesIn(root)
+  assert.equal(others.length, 0)
+  assert.deepEqual(candidate?.creation?.['properties'], { kind: inner, name: { type: 'string' } })
+})
+
+test('a document of JSON:API is described by the attributes and relationships of its resource', () => {
+  const attributes = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } }
+  const harbor = { type: 'object', properties: { data: { properties: { type: { enum: ['harbors'] } } } } }
+  const relationships = { properties: { harbor, visits: { properties: { data: { type: 'array' } } } } }
+  const data = { type: 'object', properties: { type: {}, attributes, relationships } }
+  const schema = { type: 'object', properties: { data } }
+  const root = readDocument(
+    JSON.stringify({
+      openapi: '3.0.0',
+      paths: {
+        '/ships': {
+          get: {},
+          post: {
+            requestBody: {
+              content: {
+                'application/vnd.api+json': { schema, example: { data: { type: 'ships', attributes: { name: 'A' } } } },
+              },
+            },
+          },
+        },
+        '/ships/{id}': { get: {}, delete: {} },
+      },
+    }),
+  )
+  assert.ok(root !== undefined)
+  const [{ creation, example } = {}] = candidatesIn(root)
+  assert.deepEqual(creation?.['properties'], {
+    name: { type: 'string' },
+    harbor: { type: 'string', description: 'id of a harbors' },
+  })
+  assert.deepEqual([creation?.['required'], example], [['name'], { name: 'A' }])
+})

@@ -26,6 +26,8 @@ const telling = [
   'Error in node_modules/express/lib/router',
   '{"message":"Failed to convert from type [java.lang.String] to type [java.lang.Long] for value [odd]"}',
   '{"message":"Cannot deserialize value of type `com.example.Employee` from Array value"}',
+  '{"message":"Error executing PERSIST\\nINSERT INTO `station` (`name`) VALUES (?)"}',
+  'Unique index or primary key violation: "PUBLIC.IDX_NAME"',
   '{"message":"Unexpected end-of-input\\n at [Source: REDACTED; line: 1, column: 7]"}',
 ]
 
