@@ -2,7 +2,7 @@
  * The parts of a collection that cases need: its members by the features that they support, valid values, and the
  * collections to which it refers.
  */
-import type { CollectionProfile, Profile } from '../profile/profile.ts'
+import { type CollectionProfile, createdMember, type Profile } from '../profile/profile.ts'
 import { filterBy } from '../profile/query-style.ts'
 import { brokenValue, takesMark, typeOf } from '../values/generate.ts'
 import type { JsonObject } from '../values/json.ts'
@@ -22,9 +22,8 @@ const finders = {
   /** Rather a member that differs from record to record: lists with equal values have the same order both ways. */
   sort: ({ sorts, unique, id }) => sorts.find((each) => each === id || unique.includes(each)) ?? sorts[0],
   search: ({ search }) => search,
-  /** The time of creation, as lists may be sorted by it. */
-  created: ({ sorts }) =>
-    sorts.find((each) => /^(?:created|inserted)_?(?:at|on|date|time)?$|^date_?created$/i.test(each)) ?? 'created_at',
+  /** The time of creation. */
+  created: createdMember,
   marker: ({ marker }) => marker,
   /** Sorts lists, and differs from record to record. */
   distinct: ({ sorts, unique }) => sorts.find((each) => unique.includes(each)),

@@ -185,3 +185,45 @@ test('the responses of the trial are kept for cases about the whole run', async 
   const { ledger } = await found(context, origin)
   assert.ok(ledger.kept.some(({ answer, step }) => answer?.status === 500 && step === ''))
 })
+
+/** A server whose records have a number, and another member in their addresses. */
+async function serveByKey(context: TestContext, records: number, isThere = true) {
+  let last = 0
+  const make = (title = '') => ({ id: ++last, handle: `h${last}-${title.length}q`, title })
+  const all = new Map(
+    Array.from({ length: records }, (_, index) => make(`T${index}`)).map((each) => [each.handle, each]),
+  )
+  const origin = await served(context, ({ method, url = '' }, response, text) => {
+    const [, name, key] = new URL(url, 'http://x').pathname.split('/')
+    const answer = (status: number, body?: unknown) =>
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end(body && JSON.stringify(body))
+    if (name !== 'books') return answer(404, { error: 'nothing' })
+    if (method === 'POST' && key === undefined) {
+      const { handle, ...body } = JSON.parse(text)
+      if (handle !== undefined) return answer(400, { error: 'handle: unknown' })
+      const made = make(body.title)
+      all.set(made.handle, made)
+      return answer(201, made)
+    }
+    if (key === undefined) return answer(200, [...all.values()])
+    if (!all.has(key) || !isThere) return answer(404, { error: 'nothing' })
+    if (method === 'DELETE') all.delete(key)
+    return method === 'DELETE' ? answer(204) : answer(200, all.get(key))
+  })
+  return { origin, all }
+}
+
+test('the member that addresses have is found, by an existing record or by a new one', async (context) => {
+  for (const count of [3, 0]) {
+    const { origin, all } = await serveByKey(context, count)
+    const { collection, notices, remains } = await found(context, origin)
+    assert.deepEqual([collection?.id, notices, remains, all.size], ['handle', [], [], count])
+  }
+})
+
+test('a new record that is nowhere is reported, and no other one is created', async (context) => {
+  const { origin, all } = await serveByKey(context, 1, false)
+  const { notices } = await found(context, origin)
+  assert.match(notices.join(), /it was created, but it is not at \/books\/2; .*collections\.books\.id/)
+  assert.equal(all.size, 2)
+})

@@ -38,6 +38,7 @@ export function describeCollection(
     .map(String)
     .filter((each) => members.includes(each))
   const references = referencesOf(candidate, schemas, required, all)
+  const nested = nestedReferencesOf(schemas, all)
   const forms = Object.entries(references).flatMap(([member, other]) => {
     const form = formOf(member, schemas[member] ?? {}, all.find((each) => each.name === other) ?? candidate)
     return form === undefined ? [] : [[member, form] as const]
@@ -60,13 +61,18 @@ export function describeCollection(
   const isSafe = marker !== undefined && deletionFilters.includes(marker)
   const operations = candidate.operations.filter((each) => each !== 'delete-by-filter' || isSafe)
   const isFree = (each: string) =>
-    !unique.includes(each) && !Object.hasOwn(references, each) && (shown.length === 0 || shown.includes(each))
+    !unique.includes(each) &&
+    !Object.hasOwn(references, each) &&
+    !Object.keys(nested).some((at) => at.startsWith(`/${each}/`)) &&
+    (shown.length === 0 || shown.includes(each))
   const changeable = members.filter((each) => isFree(each) && isChangeable(candidate, each, schemas[each]))
   const withoutMarker = changeable.filter((each) => each !== marker)
   const collection: CollectionProfile = {
     ...(candidate.names && { names: candidate.names }),
     ...{ name, path, operations, id, references, unique, required, schemas, example, marker },
     ...(forms.length > 0 && { referenceForms: Object.fromEntries(forms) }),
+    ...(Object.keys(nested).length > 0 && { nestedReferences: nested }),
+    ...createdName(shown),
     ...(candidate.slashes.length > 0 && { slashes: candidate.slashes }),
     sequential: sequenceOf(candidate, id),
     // The checker finds its records by the marker.
@@ -274,6 +280,27 @@ function referencesOf(
     return isUsed ? [[member, other.name] as const] : []
   })
   return Object.fromEntries(found)
+}
+
+/** Places inside members that hold an identifier of another collection: `/lines/0/productId`. */
+function nestedReferencesOf(schemas: Schemas, all: readonly Candidate[]): Record<string, string> {
+  const found = Object.entries(schemas).flatMap(([member, schema]) => {
+    const isList = typeOf(schema) === 'array'
+    const properties = objectOf((isList ? objectOf(schema['items']) : schema)['properties'])
+    return Object.entries(properties).flatMap(([name, value]) => {
+      const other = all.find((each) => refersTo(name, objectOf(value), each, undefined))
+      return other?.operations.includes('create')
+        ? [[`/${member}/${isList ? '0/' : ''}${name}`, other.name] as const]
+        : []
+    })
+  })
+  return Object.fromEntries(found)
+}
+
+/** The name of the time of creation, if it is another one than ours. */
+function createdName(shown: readonly string[]): Pick<CollectionProfile, 'created'> {
+  const found = shown.find((each) => /^(?:created|inserted)_?(?:at|on|date|time)?$|^date_?created$/i.test(each))
+  return found === undefined || shown.includes('created_at') ? {} : { created: found }
 }
 
 /** The form of a reference that is no bare identifier: an object with that, or the path of the record. */

@@ -30,7 +30,7 @@ import {
   type Parameter,
   pathsOf,
 } from './openapi.ts'
-import { identifierIn } from './record-names.ts'
+import { identifierIn, ownIdentifier } from './record-names.ts'
 import { namesOf, readList } from './response-names.ts'
 import { exclusionNotices, Selection } from './selection.ts'
 
@@ -286,12 +286,15 @@ const oftenSetByServer = /^(?:created|updated|modified|deleted|inserted|changed)
 /** A candidate from the response of its list: clients can create what the first record shows. */
 async function guessCandidate(requester: Requester, base: string, candidate: Candidate): Promise<Candidate> {
   const first = candidate.listed?.first
-  const idName = first && identifierIn(first, candidate.name)
+  const idName = first && (await addressMember(requester, base, candidate, first))
   const example =
     first &&
     Object.fromEntries(
       Object.entries(first)
-        .filter(([name]) => name !== idName && !setByServer.test(name) && !oftenSetByServer.test(name))
+        .filter(
+          ([name]) =>
+            name !== idName && ![setByServer, oftenSetByServer, ownIdentifier].some((each) => each.test(name)),
+        )
         // Records of others: a body that named them might move them to the new record.
         .filter(([, value]) => !(Array.isArray(value) && value.some(populatedId)))
         .map(([name, value]) => [name, populatedId(value) ?? value] as const),
@@ -313,10 +316,31 @@ async function guessCandidate(requester: Requester, base: string, candidate: Can
   }
 }
 
+/** The member of a record that its address has: the usual one, unless the record is not there, and is by another one. */
+async function addressMember(
+  requester: Requester,
+  base: string,
+  candidate: Candidate,
+  first: JsonObject,
+): Promise<string | undefined> {
+  const usual = identifierIn(first, candidate.name)
+  const items = candidate.listed?.items ?? []
+  const isOwn = (name: string) =>
+    ['string', 'number'].includes(typeof first[name]) &&
+    /^[\w-]{1,64}$/.test(String(first[name])) &&
+    new Set(items.map((each) => each[name])).size === items.length
+  for (const name of [...(usual === undefined ? [] : [usual]), ...Object.keys(first).filter(isOwn)]) {
+    const { answer } = await requestFollowing(requester, addressOf(base, candidate, String(first[name])))
+    if (name === usual && answer?.status !== 404) return usual
+    if (isSuccess(answer)) return name
+  }
+  return usual
+}
+
 /** The identifier of a record that stands where other servers only have its identifier. */
 function populatedId(value: unknown): unknown {
   const record = objectOf(value)
-  const id = identifierIn(record, '')
+  const id = 'documentId' in record ? 'documentId' : identifierIn(record, '')
   return id === undefined || Object.keys(record).length < 2 ? undefined : record[id]
 }
 

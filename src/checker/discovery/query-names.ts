@@ -4,10 +4,10 @@ import type { ParameterName, QueryStyle } from '../profile/query-style.ts'
 
 /** Usual names, those of this project's interface first. */
 export const usual = {
-  page: ['page', '_page', 'pageNumber', 'page_number', 'page[number]', 'p'],
+  page: ['page', '_page', 'pageNumber', 'page_number', 'page[number]', 'p', 'pagination[page]'],
   size: [
     ...['per_page', 'page_size', 'perPage', 'pageSize', 'limit', 'size', '_limit', '$limit', 'take', '_per_page'],
-    ...['page[size]', 'page[limit]', 'top', '$top'],
+    ...['page[size]', 'page[limit]', 'top', '$top', 'pagination[pageSize]'],
   ],
   offset: ['offset', 'skip', '$skip', '_start', 'start', 'page[offset]', '_offset', '$offset'],
 } as const

@@ -36,7 +36,7 @@ export function referredName(member: string): string | undefined {
 /** Usual names of the member that identifies a record, the most usual first. */
 function identifierNames(collection: string): readonly string[] {
   const [one] = recordNames(collection)
-  return ['id', '_id', 'uuid', 'ID', `${one}_id`, `${one}Id`, 'key']
+  return ['id', '_id', 'uuid', 'ID', `${one}_id`, `${one}Id`, 'documentId', 'key']
 }
 
 /** The member of a record that identifies it. */
@@ -50,6 +50,9 @@ export function identifierIn(record: Readonly<Record<string, unknown>>, collecti
  * @param idName its name in the paths of records
  */
 export function identifierOf(properties: object, collection: string, idName: string | undefined): string {
-  const names = ['id', idName, ...identifierNames(collection)]
+  const names = [idName, ...identifierNames(collection)]
   return names.find((name) => name !== undefined && Object.hasOwn(properties, name)) ?? 'id'
 }
+
+/** Members that servers give a value that is the record's own: a body that has one may overwrite a record. */
+export const ownIdentifier = /^(?:_?id|uu?id|guid|documentId|object_?id)$/i

@@ -1,6 +1,6 @@
 /** Reads from an error response what is wrong with a body, and repairs the body. */
 import { type Answer, jsonOf } from '../client/exchange.ts'
-import { generate, isUnmade, type Schema, uniqueValue } from '../values/generate.ts'
+import { generate, isUnmade, type Schema, typeOf, uniqueValue } from '../values/generate.ts'
 import { isObject, type JsonObject } from '../values/json.ts'
 
 /** One thing that is wrong with a body. */
@@ -93,7 +93,8 @@ function memberNamed(error: Readonly<Record<string, unknown>>): string | undefin
   const segment = list?.find((each) => typeof each === 'string' && !/^(?:body|query|path)$/.test(each))
   if (segment !== undefined) return segment
   const named = [field, property, param, attribute, propertyName, name, path].find((each) => typeof each === 'string')
-  if (typeof named !== 'string' || !/^[\w.$[\]-]+$/.test(named)) return undefined
+  // A name such as ValidationError is that of the error itself.
+  if (typeof named !== 'string' || !/^[\w.$[\]-]+$/.test(named) || /(?:Error|Exception)$/.test(named)) return undefined
   return named.replace(/^(?:body|\$)\./, '').split(/[.[]/)[0]
 }
 
@@ -207,7 +208,9 @@ export function repairBody(refused: RefusedBody) {
       else {
         // A schema that was derived from records may be narrower than the complaint says.
         const isFixed = schema !== undefined && ('enum' in schema || 'pattern' in schema)
-        const said = schemaFromText(text)
+        // A text about a part of an object or an array says nothing about the whole.
+        const isWhole = ['array', 'object'].includes(typeOf(schema ?? {}) ?? '')
+        const said = isWhole ? {} : schemaFromText(text)
         const isTold = schema === undefined || turn > 0 || 'pattern' in said || 'enum' in said
         const better = isTold ? { ...schema, ...said, ...(isFixed && schema) } : schema
         const value = generate(better, member, turn + 1)

@@ -164,6 +164,40 @@ export class Trial {
   }
 
   /**
+   * A new record where it can be read. If it is not at the address that its identifier makes, another member of the
+   * response may be the one that addresses have. `undefined` if the record is nowhere: it could not be deleted either.
+   */
+  async locate(name: string, record: TrialRecord, { answer }: Exchange): Promise<TrialRecord | undefined> {
+    const collection = this.collection(name)
+    const read = (url: string) => request(record.creator, 'GET', url)
+    if (!collection.operations.includes('read') || !isGone((await read(record.url)).answer)) return record
+    const where = { profile: this.profileOf(name), collection }
+    const shown = recordOf(answer, where) ?? {}
+    for (const [member, value] of Object.entries(shown)) {
+      const isAddress = ['string', 'number'].includes(typeof value) && /^[\w-]{1,64}$/.test(String(value))
+      if (member === collection.id || !isAddress) continue
+      const url = `${where.profile.base}${collection.path}/${value}`
+      const found = (await read(url)).answer
+      const isSameRecord = recordOf(found, where)?.[collection.id] === shown[collection.id]
+      if (!isSuccess(found) || !isSameRecord) continue
+      return this.#moved(name, record, { ...record, id: String(value), url, path: new URL(url).pathname }, member)
+    }
+    return undefined
+  }
+
+  /** Notes that a record is at another address, by another member. */
+  #moved(name: string, from: TrialRecord, to: TrialRecord, id: string): TrialRecord | undefined {
+    this.ledger.remains.delete(from.path)
+    if (this.ledger.foreign.has(to.path)) return undefined
+    this.ledger.remains.add(to.path)
+    this.#records.splice(this.#records.indexOf(from), 1, to)
+    if (this.first.get(name) === from) this.first.set(name, to)
+    this.identifiers.set(name, [to.id])
+    this.learn(name, { id, sample: to.id })
+    return to
+  }
+
+  /**
    * The members that the server set to other values than those of a body, in a collection without a document: such
    * members look as if clients could set them.
    */
@@ -201,11 +235,10 @@ export class Trial {
   }
 
   /** Whether a record still exists soon after the server said that it is gone. */
-  async isStillListed(name: string, { url, id, path }: TrialRecord): Promise<boolean> {
+  async isStillListed(name: string, { id, path }: TrialRecord): Promise<boolean> {
     const collection = this.collection(name)
     const by = { ...this.requester, signal: undefined }
     for (let pause = 50; pause < longestDeletion; pause *= 2) {
-      if (!isSuccess((await request(by, 'GET', url)).answer)) return false
       // A record that is only marked as deleted may still be readable. No list shows it.
       const items = this.itemsIn(name, await this.request(collection, 'GET', { by }))
       if (!items?.some((each) => String(each[collection.id]) === id)) return false

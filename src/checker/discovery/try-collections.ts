@@ -111,7 +111,7 @@ async function createMarked(trial: Trial, name: string): Promise<TrialRecord | u
     trial.learn(name, { schemas: known, label: undefined, ...(marker === label && { marker: undefined }) })
     return createMarked(trial, name)
   }
-  const created = noteCreation(trial, collection, exchange, body)
+  const created = await noteCreation(trial, collection, exchange, body)
   if (created === undefined) return undefined
   const sent = without(plain, trial.ignoredMembers(name, exchange.answer, body))
   learnBody(trial, collection, sent, new Set(collection.unique))
@@ -138,7 +138,7 @@ async function create(trial: Trial, name: string): Promise<TrialRecord | undefin
     last = exchange.answer
     if (last === undefined) return cannotCreate(trial, name, `no response: ${exchange.failure}`)
     if (isSuccess(last)) {
-      const created = noteCreation(trial, collection, exchange, body)
+      const created = await noteCreation(trial, collection, exchange, body)
       if (created === undefined) return undefined
       learnBody(trial, collection, without(body, trial.ignoredMembers(name, last, body)), unique)
       trial.learn(name, { required: [...required], schemas })
@@ -147,11 +147,11 @@ async function create(trial: Trial, name: string): Promise<TrialRecord | undefin
     // A careless server fails at what its database refuses, and says why.
     if (!isRefusal(last) && last.status !== 500) break
     const complaints = complaintsIn(last, [...Object.keys(schemas), ...Object.keys(body)])
-    if (turn === 0 && learnsReferenceForms(trial, collection, schemas)) {
+    if (turn === 0 && (await learnEnvelope(trial, name, body, complaints))) continue
+    if (turn < 2 && learnsReferenceForms(trial, name, schemas, complaints)) {
       body = exampleOf(trial, trial.collection(name))
       continue
     }
-    if (turn === 0 && (await learnEnvelope(trial, name, body, complaints))) continue
     const repaired = repairBody({ body, complaints, schemas, required: [...required], turn, references })
     if (repaired === undefined) break
     body = repaired.body
@@ -168,10 +168,13 @@ async function create(trial: Trial, name: string): Promise<TrialRecord | undefin
  */
 function learnsReferenceForms(
   trial: Trial,
-  { name, references, referenceForms }: CollectionProfile,
+  name: string,
   schemas: Readonly<Record<string, Schema>>,
+  complaints: readonly Complaint[],
 ): boolean {
-  const populated = Object.keys(references).filter((each) => schemas[each]?.['x-populated'] === true)
+  const { references, referenceForms } = trial.collection(name)
+  const isAbout = (each: string) => complaints.every(({ member }) => member === undefined || member === each)
+  const populated = Object.keys(references).filter((each) => schemas[each]?.['x-populated'] === true && isAbout(each))
   if (referenceForms !== undefined || populated.length === 0) return false
   trial.learn(name, { referenceForms: Object.fromEntries(populated.map((each) => [each, 'object'])) })
   return true
@@ -225,10 +228,15 @@ function isRefusal({ status }: Answer): boolean {
   return [400, 409, 422].includes(status)
 }
 
-function noteCreation(trial: Trial, collection: CollectionProfile, exchange: Exchange, body: JsonObject) {
-  const created = trial.note(collection, exchange, body)
-  const why = 'the response has neither its identifier nor its Location, or names a record that existed before'
-  return created ?? cannotCreate(trial, collection.name, why)
+async function noteCreation(trial: Trial, { name }: CollectionProfile, exchange: Exchange, body: JsonObject) {
+  const noted = trial.note(trial.collection(name), exchange, body)
+  if (noted === undefined) {
+    const why = 'the response has neither its identifier nor its Location, or names a record that existed before'
+    return cannotCreate(trial, name, why)
+  }
+  const created = await trial.locate(name, noted, exchange)
+  const why = `it was created, but it is not at ${noted.path}; write the member that addresses have into the profile: `
+  return created ?? cannotCreate(trial, name, `${why}collections.${name}.id`)
 }
 
 function cannotCreate(trial: Trial, name: string, why: string): undefined {

@@ -141,6 +141,11 @@ const collectionEntries = {
     'Any of: list, create, read, replace (PUT), update (PATCH), delete, restore, bulk-delete, delete-by-filter.',
   ],
   id: [kind<string>({ type: 'string', minLength: 1 }), "Member that holds a record's identifier."],
+  created: [
+    optional(text),
+    'Member that holds the time of creation, if it is another one than created_at.',
+    'createdAt',
+  ],
   example: [optional(values), 'Body that creates a record.', '{ name: Some name }'],
   references: [
     namesByMember,
@@ -155,6 +160,11 @@ const collectionEntries = {
     ),
     'References that are no bare identifiers: object for { "id": 1 }, path for the path of the record.',
     '{ team: object }',
+  ],
+  nestedReferences: [
+    optional(namesByMember),
+    'Places inside members that hold an identifier of another collection, as JSON Pointers.',
+    '{ /lines/0/product_id: products }',
   ],
   unique: [texts, 'Members whose values must be unique.'],
   required: [texts, 'Members that a body must have.'],
@@ -255,6 +265,19 @@ export const usualNames: Names = {
 /** The members that a server must report for a body that holds all known invalid values and nothing else. */
 export function mistakesOf({ invalid, required }: Pick<CollectionProfile, 'invalid' | 'required'>): string[] {
   return [...new Set([...Object.keys(invalid), ...required])]
+}
+
+/** The collections to which records refer. */
+export function referredCollections({
+  references,
+  nestedReferences = {},
+}: Pick<CollectionProfile, 'references' | 'nestedReferences'>): string[] {
+  return [...new Set([...Object.values(references), ...Object.values(nestedReferences)])]
+}
+
+/** The member that holds the time of creation. */
+export function createdMember({ created = 'created_at' }: Pick<CollectionProfile, 'created'>): string {
+  return created
 }
 
 /** Whether the checker can create records and delete them again. */

@@ -30,6 +30,16 @@ test('a query of a case is written as the server has it', () => {
       { filter: 'filter[{}]' },
       '«collection»?filter[«member:measured»]%5Bgt%5D=1',
     ],
+    [
+      '«collection»?«member:marker»=x&«member:measured»%5Bnot%5D=1',
+      { filter: 'filters[{}][$eq]' },
+      '«collection»?filters[«member:marker»][$eq]=x&filters[«member:measured»][$ne]=1',
+    ],
+    [
+      '«collection»?«member:marker»=x%20y&«member:measured»%5Bgte%5D=1',
+      { filter: '{}=eq.{value}' },
+      '«collection»?«member:marker»=eq.x%20y&«member:measured»=gte.1',
+    ],
     ['«pages|link:next»', { page: 'p' }, '«pages|link:next»'],
     ['/things?page=2', { page: 'p', firstPage: 0 }, '/things?page=2'],
   ]

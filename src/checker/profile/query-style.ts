@@ -90,7 +90,7 @@ export function pageNumberOf({ query: { firstPage = 1 } = {} }: Styled, page: nu
 }
 
 const anyParameter = new RegExp(`(?<=[?&])(${names.join('|')}|sort)=([^&]*)`, 'g')
-const memberFilter = /(?<=[?&])(«member:[a-z-]+»)(?:=([^&]*))?(?=[&%]|$)/g
+const memberFilter = /(?<=[?&])(«member:[a-z-]+»)(?:%5B(\w+)%5D)?=([^&]*)/g
 
 /**
  * Translates an address that a case wrote, before its references are replaced: what a server wrote itself, such as the
@@ -101,8 +101,8 @@ export function inQueryStyle(to: string, collection: Styled): string {
   if (query === undefined || !to.includes('«')) return to
   const { filter = '{}' } = query
   return to
-    .replace(memberFilter, (whole, name: string, value?: string) =>
-      value === undefined ? whole.replace(name, inForm(filter, name)) : filterBy(filter, name, value),
+    .replace(memberFilter, (_, name: string, operator: string | undefined, value: string) =>
+      filterBy(operatorForm(filter, operator), name, value),
     )
     .replace(anyParameter, (_, name: ParameterName | 'sort', value: string) => {
       if (name === 'sort') return sortedBy(value, query)
@@ -119,6 +119,18 @@ function sortedBy(value: string, { ascending = 'sort={}', descending = 'sort=-{}
     .split(',')
     .map((each) => (each.startsWith('-') ? inForm(descending, each.slice(1)) : inForm(ascending, each)))
     .join('&')
+}
+
+/** What servers with an operator for equality call the others. */
+const otherOperators: Readonly<Record<string, string>> = { not: 'ne', starts_with: 'startsWith' }
+
+/** The form of a filter with another operator: beside `filters[{}][$eq]` there is `filters[{}][$gt]`. */
+function operatorForm(filter: string, operator: string | undefined): string {
+  if (operator === undefined) return filter
+  const equal = /\beq\b/
+  return equal.test(filter)
+    ? filter.replace(equal, () => otherOperators[operator] ?? operator)
+    : `${filter}%5B${operator}%5D`
 }
 
 /** A filter by a member, in the form of a server. */

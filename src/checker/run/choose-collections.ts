@@ -1,7 +1,7 @@
 /** Chooses the collections on which a case runs, or says why there are none. */
 import type { Case } from '../case/case.ts'
 import { type Callers, collectionNeeds, isServerNeed, serverNeeds } from '../case/needs.ts'
-import { type CollectionProfile, canCreate, type Profile } from '../profile/profile.ts'
+import { type CollectionProfile, canCreate, type Profile, referredCollections } from '../profile/profile.ts'
 import { isNarrow } from '../values/generate.ts'
 
 /** The cases of a run, and what it knows before they run. */
@@ -49,7 +49,7 @@ export function creatableCollections({ profile, cases, ...callers }: PlannedRun)
   const add = (name: string) => {
     const found = profile.collections.find((each) => each.name === name)
     if (found === undefined || used.has(name)) return
-    for (const other of Object.values(found.references)) if (other !== name) add(other)
+    for (const other of referredCollections(found)) if (other !== name) add(other)
     if (canCreate(found)) used.add(name)
   }
   for (const one of cases) {

@@ -17,7 +17,7 @@ import type { Exchange, Fields } from '../client/exchange.ts'
 import { type CollectionProfile, type Profile, urlOf } from '../profile/profile.ts'
 import { inQueryStyle } from '../profile/query-style.ts'
 import { uniqueValue } from '../values/generate.ts'
-import { isObject, type JsonObject, objectOf, without, wrapAt } from '../values/json.ts'
+import { isObject, type JsonObject, objectOf, valueAt, without, withValueAt, wrapAt } from '../values/json.ts'
 import { nextCount } from '../values/random.ts'
 import { narrowMembers } from './choose-collections.ts'
 import type { Ledger } from './ledger.ts'
@@ -217,7 +217,7 @@ function withNewUniqueValues(
  * @param idOf the identifier of a record of another collection to which the new record refers
  */
 export function newExample(
-  { example = {}, unique, references, referenceForms = {}, schemas = {} }: CollectionProfile,
+  { example = {}, unique, references, referenceForms = {}, nestedReferences = {}, schemas = {} }: CollectionProfile,
   recordOfOther: (collection: string) => Pick<CreatedRecord, 'id' | 'path'> | undefined,
 ): JsonObject {
   const body = withNewUniqueValues(example, { unique, schemas })
@@ -234,5 +234,8 @@ export function newExample(
     const id = isNumber ? Number(record.id) : record.id
     body[member] = form === 'path' ? record.path : form === 'object' ? { id } : id
   }
-  return body
+  return Object.entries(nestedReferences).reduce<JsonObject>((whole, [at, other]) => {
+    const id = recordOfOther(other)?.id
+    return id === undefined ? whole : withValueAt(whole, at, typeof valueAt(whole, at) === 'number' ? Number(id) : id)
+  }, body)
 }

@@ -94,7 +94,7 @@ export class Ledger {
 
 /** Usual members that hold the record in a response, and that hold its identifier. */
 const envelopes = ['data', 'item', 'record', 'result']
-const identifiers = ['id', '_id', 'ID', 'uuid', 'key']
+const identifiers = ['id', '_id', 'ID', 'uuid', 'documentId', 'key']
 
 /** The identifiers of the record in a response, without those of other records. */
 function identifiersIn(body: unknown): string[] {

@@ -21,7 +21,7 @@ import { fill, fillAll, nestedPath } from '../case/fill.ts'
 import { base, collection as collectionAddress, credentialFields, Reference } from '../case/references.ts'
 import { keyOf } from '../client/credentials.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
-import { type CollectionProfile, profileFor, urlOf } from '../profile/profile.ts'
+import { type CollectionProfile, profileFor, referredCollections, urlOf } from '../profile/profile.ts'
 import { inQueryStyle, parameterOf } from '../profile/query-style.ts'
 import { type JsonObject, valueAt } from '../values/json.ts'
 import { randomText } from '../values/random.ts'
@@ -335,7 +335,7 @@ const deepest = 4
 
 /** Creates the records to which those of the collection refer. */
 async function createParents(run: CaseRun, depth: number): Promise<void> {
-  for (const name of new Set(Object.values(run.collection.references))) {
+  for (const name of referredCollections(run.collection)) {
     const key = `parent ${name}`
     const collection = run.profile.collections.find((each) => each.name === name)
     if (run.made.has(key) || collection === undefined || depth === deepest) continue

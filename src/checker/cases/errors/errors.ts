@@ -39,7 +39,10 @@ const outcomes = defineEach('ERR-1/', commonMistakes, (mistake) => ({
 const wellNamed = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/
 
 function codeOf(answer: Answer | undefined, { profile }: Observations): unknown {
-  return answer && valueAt(jsonOf(answer), profile.names.code)
+  const body = answer && jsonOf(answer)
+  const codes = [profile.names.code, '/code'].map((at) => valueAt(body, at))
+  // The framework's own errors may have it elsewhere.
+  return codes.find((each) => wellNamed.test(String(each))) ?? codes[0]
 }
 
 const tellsPeople: Expectation = answerOf(error, (answer, seen, exchange) => {

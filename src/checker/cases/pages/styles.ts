@@ -267,7 +267,8 @@ export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
     after: [],
     steps: [
       createMany(many, 3),
-      create(other, { [members.marker]: `other-${mark}` }),
+      // Without the mark: some filters find every text that contains theirs.
+      create(other, { [members.marker]: 'left alone' }),
       setUp(page.get(`${caseRecords}&${sizeParameter}=2`)),
     ],
     expect: [totals(page, 3)],

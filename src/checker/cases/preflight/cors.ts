@@ -170,7 +170,7 @@ const varies =
 
 /** Origins that the server must not allow. */
 const strangers: readonly (readonly [name: string, what: string, origin: string, needsOwn: boolean])[] = [
-  ['foreign', 'A request from a forbidden origin', foreign, false],
+  ['foreign', 'A request from a foreign origin', foreign, false],
   ['null', 'A request from the origin null', 'null', false],
   ['longer', 'A request from an origin that begins with an allowed one', `${allowedOrigin}.foreign.example`, true],
 ]

@@ -19,9 +19,10 @@ import {
   refusal,
 } from '../../case/names.ts'
 import { applicableWhere, outcomeOf, succeeded } from '../../case/preconditions.ts'
-import { caseRecords, collection, listWithCase, nestedList, Reference } from '../../case/references.ts'
+import { caseRecords, collection, listWithCase, members, nestedList, Reference } from '../../case/references.ts'
 import { body, create, forEachCollection, setUp, wait } from '../../case/steps.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from '../../client/exchange.ts'
+import { createdMember } from '../../profile/profile.ts'
 import { isObject, type JsonObject, memberPointer, pointerTo } from '../../values/json.ts'
 
 const [live, replaced, restored, full] = Reference.named('live', 'replaced', 'restored', 'full')
@@ -30,6 +31,12 @@ const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]00:?00)$/
 const withMilliseconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const longAgo = '2001-02-03T04:05:06.789Z'
 
+/** A time in milliseconds since 1970: servers write texts, and seconds or milliseconds. */
+function momentOf(value: unknown): number {
+  if (typeof value !== 'number') return Date.parse(String(value))
+  return value < 1e11 ? value * 1_000 : value
+}
+
 function noTimestamp(record: JsonObject, member: string): Wrong | undefined {
   const value = record[member]
   if (value === undefined) return { message: `there is no ${member}` }
@@ -37,82 +44,99 @@ function noTimestamp(record: JsonObject, member: string): Wrong | undefined {
   return { member, message: `${member} is ${short(value)}, which is no ISO 8601 time in UTC` }
 }
 
-/** A client could not set created_at. */
-function isNotSet(seen: Observations) {
-  const value = recordOf(seen.of(after).answer, seen)?.created_at
-  if (Date.parse(String(value)) !== Date.parse(longAgo)) return undefined
-  return finding(seen.of(after), { pointer: '/created_at' }, 'created_at is what the client sent')
+/** The time of creation that a record shows, under whatever name. */
+function createdAt(record: JsonObject | undefined, { collection }: Observations): unknown {
+  return record?.[createdMember(collection)]
 }
 
-export const times = common({ steps: [create(one)], expect: [isNotSet], after: ['RES-5/created-at'] }).define({
+/** A client could not set the time of creation. */
+function isNotSet(seen: Observations) {
+  if (Date.parse(String(createdAt(recordOf(seen.of(after).answer, seen), seen))) !== Date.parse(longAgo))
+    return undefined
+  const name = createdMember(seen.collection)
+  return finding(seen.of(after), { pointer: memberPointer(name) }, `${name} is what the client sent`)
+}
+
+const isShown = applicableWhere(
+  (seen) => createdAt(recordOf(seen.of(one).answer, seen), seen) !== undefined,
+  'records do not show when they were created',
+)
+
+export const times = common({ steps: [create(one)], expect: [isShown, isNotSet] }).define({
   'RES-5/created-at': {
     title: 'A new record has created_at, an ISO 8601 time in UTC',
-    after: [],
     expect: [theRecord(one, (found) => noTimestamp(found, 'created_at'))],
     remedy: 'Set created_at on the server when a record is made, and write it like 2026-01-31T08:00:00.000Z.',
   },
   'RES-5/milliseconds': {
-    title: 'created_at has milliseconds',
+    title: 'The time of creation has milliseconds',
+    after: ['RES-5/created-at'],
     // The specification asks for ISO 8601 in UTC. The precision is our decision.
     level: 'should',
     expect: [
-      theRecord(one, ({ created_at }) =>
-        withMilliseconds.test(String(created_at))
-          ? undefined
-          : { member: 'created_at', message: `${short(created_at)} has not three digits after the seconds, and Z` },
-      ),
+      isShown,
+      theRecord(one, (record, seen) => {
+        const value = createdAt(record, seen)
+        if (withMilliseconds.test(String(value))) return undefined
+        const member = createdMember(seen.collection)
+        return { member, message: `${short(value)} has not three digits after the seconds, and Z` }
+      }),
     ],
     remedy: 'Write all times with three digits after the seconds and Z, so that they sort as texts.',
   },
   'RES-5/now': {
-    title: 'created_at is the time at which the record was created',
+    title: 'The time of creation is that at which the record was created',
     expect: [
-      theRecord(one, ({ created_at }, seen) => {
+      isShown,
+      theRecord(one, (record, seen) => {
+        const value = createdAt(record, seen)
         const { answer } = seen.of(one)
         const date = answer && fieldOf(answer, 'Date')
         const now = date === undefined ? Date.now() : Date.parse(date)
-        const seconds = Math.abs(now - Date.parse(String(created_at))) / 1_000
+        const seconds = Math.abs(now - momentOf(value)) / 1_000
         // The time is compared with the server's own Date, if there is one.
         if (seconds <= (date === undefined ? 3_600 : 60)) return undefined
-        return {
-          member: 'created_at',
-          message: `${created_at} where the answer was given at ${new Date(now).toISOString()}`,
-        }
+        const message = `${short(value)} where the answer was given at ${new Date(now).toISOString()}`
+        return { member: createdMember(seen.collection), message }
       }),
     ],
     remedy: 'Set created_at from the clock in the transaction that makes the record.',
   },
   'RES-5/created-kept': {
-    title: 'created_at does not change when the record changes',
+    title: 'The time of creation does not change when the record changes',
     steps: [create(one), setUp(before.get(one)), setUp(changed.change(one)), after.get(one)],
     expect: [
-      theRecord(after, ({ created_at }, seen) => {
-        const old = recordOf(seen.of(before).answer, seen)?.created_at
-        if (created_at === old) return undefined
-        return { member: 'created_at', message: `${short(created_at)} in place of ${short(old)}` }
+      isShown,
+      theRecord(after, (record, seen) => {
+        const [now, old] = [createdAt(record, seen), createdAt(recordOf(seen.of(before).answer, seen), seen)]
+        if (now === old) return undefined
+        return { member: createdMember(seen.collection), message: `${short(now)} in place of ${short(old)}` }
       }),
     ],
     remedy: 'Write created_at once, on creation, and leave it out of every update.',
   },
   'RES-5/not-set-on-creation': {
-    title: 'A client cannot set created_at with POST',
+    title: 'A client cannot set the time of creation with POST',
     needs: ['read'],
-    steps: [create(one), after.post(collection, { ...body.example, with: { created_at: longAgo } })],
+    steps: [create(one), after.post(collection, { ...body.example, with: { [members.created]: longAgo } })],
     remedy: 'Refuse created_at in bodies, or ignore it.',
   },
   'RES-5/not-set-by-patch': {
-    title: 'A client cannot set created_at with PATCH',
-    steps: [create(one), change.patch(one, body.json({ created_at: longAgo })), after.get(one)],
+    title: 'A client cannot set the time of creation with PATCH',
+    steps: [create(one), change.patch(one, body.json({ [members.created]: longAgo })), after.get(one)],
     remedy: 'Refuse created_at in bodies, or ignore it.',
   },
   'RES-5/not-set-by-put': {
-    title: 'A client cannot set created_at with PUT',
-    steps: [create(one), change.put(one, { ...body.sentBy(one), with: { created_at: longAgo } }), after.get(one)],
+    title: 'A client cannot set the time of creation with PUT',
+    steps: [
+      create(one),
+      change.put(one, { ...body.sentBy(one), with: { [members.created]: longAgo } }),
+      after.get(one),
+    ],
     remedy: 'Refuse a created_at that differs from the record, or ignore it.',
   },
   'RES-5/updated-at': {
     title: 'A record has updated_at, the time of its last change',
-    after: [],
     // Beyond the specification.
     level: 'may',
     steps: [create(one), setUp(read.get(one))],
@@ -146,8 +170,9 @@ function noneDeleted(isWrong: (value: unknown) => boolean): Expectation {
   return (seen) => {
     for (const exchange of [seen.of(one), ...seen.all(live)]) {
       const found = recordOf(exchange.answer, seen)
-      if (found === undefined || !isWrong(found.deleted_at)) continue
-      return wrongIn(exchange, found, { member: 'deleted_at', message: `deleted_at is ${short(found.deleted_at)}` })
+      const member = Object.keys(found ?? {}).find((name) => /^deleted_?at$/i.test(name))
+      if (found === undefined || member === undefined || !isWrong(found[member])) continue
+      return wrongIn(exchange, found, { member, message: `${member} is ${short(found[member])}` })
     }
     return undefined
   }

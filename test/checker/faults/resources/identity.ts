@@ -188,7 +188,12 @@ export const identityFaults: readonly Fault[] = [
   {
     breaks: 'RES-5/created-at',
     says: 'created_at is in the time of the place.',
-    plant: creating(withJson((body) => ({ ...body, created_at: String(body['created_at']).replace('Z', '+03:00') }))),
+    plant: creating(
+      withJson((body) => {
+        const there = new Date(Date.parse(String(body['created_at'])) + 3 * 3_600_000)
+        return { ...body, created_at: there.toISOString().replace('Z', '+03:00') }
+      }),
+    ),
   },
   {
     breaks: 'RES-5/milliseconds',
