@@ -38,7 +38,7 @@ const finders = {
   measured: (it) => withTwoValues(it, it.filters, 'number'),
   /** Filters lists, and may be left out of the example. */
   emptied: ({ filters, optional, example = {}, marker }) =>
-    filters.find((name) => name !== marker && Object.hasOwn(optional, name) && Object.hasOwn(example, name)),
+    Object.keys(optional).find((name) => name !== marker && filters.includes(name) && Object.hasOwn(example, name)),
   /** A text that lists can neither filter nor sort by, if the filters and sorts of the collection are known. */
   undeclared: ({ filters, sorts, search, example = {}, references }) =>
     filters.length === 0 || sorts.length === 0

@@ -72,6 +72,9 @@ const mostPauses = 5
 const longestStream = 60
 /** How long a stopped run waits for the response to a changing request, in milliseconds. */
 const mostAfterStop = 5_000
+/** The length from which a body waits for a refusal, and how long, in milliseconds. */
+const largeBody = 262_144
+const timeToRefuse = 100
 const idempotent = /^(?:GET|HEAD|OPTIONS|PUT|DELETE)$/
 /**
  * How long an idle connection is kept, in milliseconds. A server may close it at any time, and a request that is sent
@@ -288,7 +291,8 @@ export class Client {
           message.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', fail)
           message.on('end', () => {
             // Many servers close the connection after an error without saying so.
-            if (!idempotent.test(asked.method) && (message.statusCode ?? 0) >= 400) socket.destroy()
+            const isRefused = !idempotent.test(asked.method) && (message.statusCode ?? 0) >= 400
+            if (isRefused || request?.writableEnded === false) socket.destroy()
             resolve({ step, asked, answer: answerOf(message, Buffer.concat(chunks)), milliseconds: ended() })
           })
         })
@@ -305,7 +309,11 @@ export class Client {
       // Requests that are sent after the stop are part of the cleanup.
       signal?.addEventListener('abort', stop, { once: true })
       request.on('close', () => signal?.removeEventListener('abort', stop))
-      request.on('error', fail).end(asked.body)
+      request.on('error', fail)
+      if ((asked.body?.length ?? 0) < largeBody) return request.end(asked.body)
+      // A server may refuse a large body by its length, and close the connection: then its response would be lost.
+      request.flushHeaders()
+      setTimeout(() => (isAnswered ? undefined : request.end(asked.body)), timeToRefuse)
     })
   }
 

@@ -24,7 +24,12 @@ export function altered(key: string): string {
 
 /** A secret of the same length that is no credential. */
 export function wrongSecret(secret: string): string {
-  return 'x'.repeat(secret.length)
+  // Basic: the same user with another password.
+  const [, user, password] =
+    /^([\x20-\x39\x3b-\x7e]+):([\x20-\x7e]+)$/.exec(Buffer.from(secret, 'base64').toString()) ?? []
+  return user === undefined || password === undefined
+    ? 'x'.repeat(secret.length)
+    : Buffer.from(`${user}:${'x'.repeat(password.length)}`).toString('base64')
 }
 
 /** An invalid credential of the same kind and length. */

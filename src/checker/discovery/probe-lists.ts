@@ -14,7 +14,7 @@ type Facts = Partial<CollectionProfile>
 type ListBy = (query: string) => Promise<readonly JsonObject[] | undefined>
 
 /** How many members of a record are tried. */
-const mostMembers = 6
+const mostMembers = 12
 
 /** With so many forms of a query, only few members are tried in all of them. */
 const mostForms = 8
@@ -169,7 +169,7 @@ async function probeOrders(
     return isRising(rising) && isRising(falling.toReversed())
   }
   // Many servers sort only by some members, and ignore all others.
-  const samples = distinct.slice(0, forms.length > mostForms ? 2 : mostMembers)
+  const samples = distinct.slice(0, forms.length > mostForms ? 2 : 6)
   const tries = samples.flatMap((name) => forms.map((form) => ({ name, form })))
   const { form } = (await firstOf(tries, (each) => isSorted(each.form, each.name))) ?? {}
   if (form === undefined) return {}

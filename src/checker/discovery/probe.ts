@@ -104,13 +104,29 @@ const mostLeftOut = 10
 /** For a collection with a document: which members it requires, although the document does not say so. */
 async function probeRequired(trial: Trial, collection: CollectionProfile, record: TrialRecord): Promise<Facts> {
   const required: string[] = []
+  const empty: string[] = []
   const sent = Object.keys(collection.optional).filter((each) => each in record.body)
   for (const name of sent.slice(0, mostLeftOut)) {
     const { unique, references } = collection
     if (unique.includes(name) || Object.hasOwn(references, name)) continue
-    if (isRefusal(await createWith(trial, collection, record, {}, [name]))) required.push(name)
+    const lacking = await createWith(trial, collection, record, {}, [name])
+    if (isRefusal(lacking)) required.push(name)
+    else if (isEmptyIn(trial, collection, lacking, name)) empty.push(name)
   }
-  return { required: [...collection.required, ...required], optional: without(collection.optional, required) }
+  const optional = emptyFirst(without(collection.optional, required), empty)
+  return { required: [...collection.required, ...required], optional }
+}
+
+/** Whether a new record has no value in a member that the body left out. */
+function isEmptyIn(trial: Trial, collection: CollectionProfile, answer: Answer | undefined, name: string): boolean {
+  const record = recordOf(answer, { profile: trial.profileOf(collection.name), collection })
+  return isSuccess(answer) && record !== undefined && (record[name] ?? null) === null
+}
+
+/** Members with those first that are empty if they are left out: a default shows less of what a server does. */
+function emptyFirst(members: JsonObject, empty: readonly string[]): JsonObject {
+  const first = empty.filter((each) => Object.hasOwn(members, each)).map((each) => [each, members[each]] as const)
+  return { ...Object.fromEntries(first), ...members }
 }
 
 /** The members of a body that the example still has: the server ignores the others. */
@@ -148,12 +164,14 @@ async function probeMembers(trial: Trial, collection: CollectionProfile, record:
   const create = (members: JsonObject, missing?: readonly string[]) =>
     createWith(trial, collection, record, members, missing)
   const required: string[] = []
+  const empty: string[] = []
   const optional: Record<string, unknown> = {}
   const invalid: Record<string, unknown> = {}
   const free = Object.keys(body).filter((name) => !unique.includes(name) && !Object.hasOwn(references, name))
   for (const name of free.slice(0, mostMembers)) {
     const lacking = await create({}, [name])
     if (isSuccess(lacking)) optional[name] = body[name]
+    if (isEmptyIn(trial, collection, lacking, name)) empty.push(name)
     if (isRefusal(lacking)) required.push(name)
     const value = invalidValue(schemas[name] ?? {})
     if (value !== undefined && isRefusal(await create({ [name]: value }))) invalid[name] = value
@@ -169,7 +187,7 @@ async function probeMembers(trial: Trial, collection: CollectionProfile, record:
   }
   return {
     required: [...new Set([...collection.required, ...required])],
-    ...{ optional, invalid, schemas: { ...schemas, ...lists } },
+    ...{ optional: emptyFirst(optional, empty), invalid, schemas: { ...schemas, ...lists } },
   }
 }
 

@@ -166,7 +166,12 @@ export function leftoverLines({ message, paths }: Leftover): string[] {
   return [`${message}${paths.length === 0 ? '' : ':'}`, ...paths.map((path) => `  ${path}`)]
 }
 
-function differenceText({ collection, before, after, created, unexplained, isMade }: Difference): string {
+function differenceText(difference: Difference): string {
+  const { collection, before, after, created, unexplained, isMade, isUnreadable } = difference
+  if (isUnreadable === true) {
+    const count = before === undefined ? '' : ` of ${before} records`
+    return `${collection}: its list${count} could be read before the check, and cannot be read any more`
+  }
   const isMore = after !== undefined && before !== undefined && after > before
   const parts = [
     ...(created.length === 0 ? [] : [`${created.length} listed above`]),

@@ -126,6 +126,8 @@ export interface Difference {
   readonly created: readonly string[]
   /** Paths of new records whose creator is unknown. */
   readonly unexplained: readonly string[]
+  /** Whether the list could be read before the run, and cannot be read any more. */
+  readonly isUnreadable?: boolean
   /** Whether clients create or delete records there. Otherwise only the server writes them, such as events. */
   readonly isMade: boolean
 }
@@ -153,7 +155,8 @@ export async function reconcile(run: RunContext, before: Census): Promise<Differ
   }
   return profile.collections.flatMap((collection) => {
     const [was, is] = [before.get(collection.name), after.get(collection.name)]
-    return was === undefined || is === undefined ? [] : (differenceOf(run, collection, was, is) ?? [])
+    if (was === undefined) return []
+    return is === undefined ? [unreadable(collection, was)] : (differenceOf(run, collection, was, is) ?? [])
   })
 }
 
@@ -203,6 +206,12 @@ async function findMarked(
     if (count) found.push(...count.records)
   }
   return found
+}
+
+/** What is said of a list that could be read before the run, and cannot be any more. */
+function unreadable(collection: CollectionProfile, { total }: Count): Difference {
+  const nothing = { after: undefined, created: [], unexplained: [] }
+  return { collection: collection.name, before: total, ...nothing, isMade: isWritable(collection), isUnreadable: true }
 }
 
 function differenceOf(run: RunContext, collection: CollectionProfile, was: Count, is: Count): Difference | undefined {

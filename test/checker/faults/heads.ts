@@ -1,5 +1,5 @@
 /** Faults of HEAD and ranges. */
-import { answering, on, withProblem } from '../plant/answers.ts'
+import { answering, on, withProblem, withStatus } from '../plant/answers.ts'
 import { withField, without } from '../plant/messages.ts'
 import { asking } from '../plant/requests.ts'
 import { all, at, has, isCollection, isNowhere, isRecord, of } from '../plant/which.ts'
@@ -151,8 +151,8 @@ const rangesOf: readonly Fault[] = [
   },
   {
     breaks: 'HED-3/backwards',
-    says: 'It refuses a range that it cannot read.',
-    plant: answering(ranged('bytes=9-2'), unsatisfied),
+    says: 'It sends a part for a range that ends before it begins.',
+    plant: answering(ranged('bytes=9-2'), withStatus(206)),
   },
   {
     breaks: 'HED-3/several',

@@ -87,7 +87,16 @@ export const caching = [
     after: [`CON-1/says-${name}`],
     level: 'should',
     steps,
-    expect: [directive(/^(?:private|no-store)$/, 'has neither private nor no-store')],
+    expect: [
+      field(asked, 'Cache-Control', (value, seen) => {
+        const all = elementsOf(value.toLowerCase())
+        if (all.some((each) => /^(?:private|no-store)$/.test(each))) return undefined
+        // RFC 9111, section 3.5: shared caches keep no response to Authorization unless it permits that.
+        const isSent = seen.of(asked).asked.fields.some(([name]) => name.toLowerCase() === 'authorization')
+        const isPermitted = all.some((each) => /^(?:public|must-revalidate|s-maxage=.*)$/.test(each))
+        return unless(isSent && !isPermitted, `${value} has neither private nor no-store`)
+      }),
+    ],
     remedy: 'Send private in Cache-Control: what one caller may read a shared cache must not keep for others.',
   })),
   ...defineEach('CON-1/again-', reads, ({ name, what, steps }) => ({

@@ -3,6 +3,7 @@ import type { Case, Expectation, Observations, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, fieldIs, finding, noField, short, status } from '../../case/expect.ts'
 import { one, read, whole } from '../../case/names.ts'
+import { answered } from '../../case/preconditions.ts'
 import { Reference } from '../../case/references.ts'
 import { create, setUp } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
@@ -52,6 +53,8 @@ const isWhole: Expectation[] = [
     return answer.body === wanted ? undefined : `${short(answer.body)} in place of ${short(wanted)}`
   }),
 ]
+
+const wholeIn: Expectation = (seen) => isWhole.map((test) => test(seen)).find((each) => each !== undefined)
 
 const remedy = 'Answer 206 with the requested bytes, both ends included, and Content-Range: bytes FIRST-LAST/LENGTH.'
 
@@ -140,10 +143,12 @@ const conditions: readonly Case[] = common({ expect: isWhole }).define({
     remedy: 'Ignore a Range whose unit is not known (RFC 9110 section 14.2).',
   },
   'HED-3/backwards': {
-    title: 'A range that ends before it begins is ignored',
+    title: 'A range that ends before it begins is ignored or refused',
     ...offered,
     steps: part('bytes=9-2'),
-    remedy: 'Ignore a Range that cannot be read: 416 is for those that can, and lie outside.',
+    // RFC 9110, section 14.2: a server may ignore or reject it.
+    expect: [(seen) => (answered(partStep, 416)(seen) || answered(partStep, 400)(seen) ? undefined : wholeIn(seen))],
+    remedy: 'Ignore a Range that cannot be read, or answer 416.',
   },
   'HED-3/several': {
     title: 'Several ranges return the whole representation or several parts',

@@ -10,6 +10,7 @@ import { body, create, forEachCollection, setUp } from '../../case/steps.ts'
 import { jsonOf } from '../../client/exchange.ts'
 import { basePath } from '../../profile/profile.ts'
 import { isObject, memberPointer, valueAt } from '../../values/json.ts'
+import { parseText } from '../../values/openapi.ts'
 
 const [document, deeper, verbStep, collectionFile] = Reference.named('document', 'deeper', 'verb', 'collection')
 const [record, chosenStep] = Reference.named('record', 'chosen')
@@ -276,9 +277,9 @@ export const identifiers = common({ prepare: [create(one)] }).define({
   },
 })
 
-/** The case is about OpenAPI documents in JSON. */
+/** The case is about OpenAPI documents. */
 function onlyWherePaths(step: Reference): Expectation {
-  return applicableWhere((seen) => isObject(pathsOf(seen, step)), 'the OpenAPI document could not be read as JSON')
+  return applicableWhere((seen) => isObject(pathsOf(seen, step)), 'the OpenAPI document could not be read')
 }
 
 /** No address of the document is wrong: `test` gets the segments after the base, parameters as `{}`. */
@@ -304,7 +305,7 @@ function segmentsOf(path: string, base: string): string[] {
 
 function pathsOf(seen: Observations, step: Reference): unknown {
   const { answer } = seen.of(step)
-  return answer && valueAt(jsonOf(answer), '/paths')
+  return answer && valueAt(jsonOf(answer) ?? parseText(answer.body), '/paths')
 }
 
 /** Lower case, words joined by hyphens (RES-1). */

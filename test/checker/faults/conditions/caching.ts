@@ -35,7 +35,7 @@ export const cachingFaults: readonly Fault[] = [
     {
       breaks: `CON-1/private-${name}`,
       says: `It lets shared caches keep what one caller has read (${name}).`,
-      plant: answering(which, on(statuses, cacheControl('no-cache'))),
+      plant: answering(which, on(statuses, cacheControl('public, no-cache'))),
     },
     {
       breaks: `CON-1/again-${name}`,
