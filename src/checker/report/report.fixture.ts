@@ -84,6 +84,7 @@ export const sample: Report = {
     .filter(({ id }) => results.some((each) => each.id.startsWith(`${id}/`)) || id === 'OPS-2')
     .map((rule) => ruleResult(rule, results)),
   created: 40,
+  vanished: 0,
   remains: ['/v1/cities/7'],
   jobs: ['/v1/jobs/3'],
   differences: [

@@ -154,14 +154,21 @@ function leftoverPart(report: Report, { width, paint }: Show): string[] {
   const lines = leftoversOf(report)
     .flatMap(leftoverLines)
     .map((each) => cut(printable(each), width))
-  const { created, remains } = report
+  const { created, remains, vanished } = report
   const shown = lines.length <= mostLines.leftovers ? lines : lines.slice(0, mostLines.leftovers - 1)
   const rest = lines.length - shown.length
   return [
-    ...(created === 0 ? [] : ['', `${created} records were created, and ${created - remains.length} deleted again`]),
+    ...(created === 0
+      ? []
+      : ['', `${created} records were created, and ${created - remains.length} deleted again${goneWith(vanished)}`]),
     ...shown.map((each) => (each.startsWith(' ') ? each : paint('yellow', each))),
     ...(rest === 0 ? [] : [`  … ${rest} more`]),
   ]
+}
+
+/** Records that the checker could not delete itself: the server may still hold them, where no request shows them. */
+function goneWith(vanished: number): string {
+  return vanished === 0 ? '' : `, ${vanished} of them with another record or by a job`
 }
 
 function hints(causes: readonly Cause[], { paint }: Show): string[] {

@@ -57,6 +57,8 @@ export interface Report {
   readonly rules: readonly RuleResult[]
   /** Number of records that were created, as responses say. */
   readonly created: number
+  /** Number of records that were gone although no request deleted them by their own address. */
+  readonly vanished: number
   /** Paths of records that were created and could not be deleted. */
   readonly remains: readonly string[]
   /** Paths of jobs and exports that were started and could not be deleted. */
@@ -97,7 +99,7 @@ export async function check(options: CheckOptions): Promise<Report> {
     seconds: Math.round((performance.now() - began) / 100) / 10,
     requests: client.count,
     rules: wanted.map((rule) => ruleResult(rule, results)),
-    created: ledger.created,
+    ...{ created: ledger.created, vanished: ledger.vanished },
     remains: [...ledger.remains],
     jobs,
     differences,

@@ -31,6 +31,8 @@ export async function removeRecords(
     // A caller who may create records may not be allowed to delete them.
     if (isOther || (await isRemoved(run, by, path)) || (by !== 'caller' && (await isRemoved(run, 'caller', path)))) {
       remains.delete(path)
+      const isVanished = !isOther && !run.ledger.deleted.has(new URL(urlOf(run.profile, path)).pathname)
+      if (isVanished) run.ledger.vanished++
     }
   }
 }

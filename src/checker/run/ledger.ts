@@ -33,6 +33,10 @@ export class Ledger {
   unanswered = 0
   /** Number of records that were created, as responses say. */
   created = 0
+  /** Paths whose deletion the server answered with success. */
+  readonly deleted = new Set<string>()
+  /** Number of records that were gone although no request deleted them by their own address. */
+  vanished = 0
   /** Error responses, and those that set a cookie, for cases about the whole run. */
   readonly kept: Exchange[] = []
 
@@ -57,7 +61,10 @@ export class Ledger {
     if (isKept && this.kept.length < mostKept) this.kept.push(exchange)
     if (safe.has(asked.method)) return
     if (answer?.status === 202) this.#noteJob(asked.url, answer)
-    if (asked.method === 'DELETE') return
+    if (asked.method === 'DELETE') {
+      if (isSuccess(answer) && this.deleted.size < most) this.deleted.add(new URL(asked.url).pathname)
+      return
+    }
     const isPlain = answer?.status === 201
     for (const [mark] of `${asked.url} ${asked.body ?? ''} ${asked.bytes ?? ''}`.matchAll(markPattern)) {
       if (this.marks.size < most) this.marks.set(mark, this.marks.get(mark) === true || !isPlain)

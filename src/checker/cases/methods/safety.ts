@@ -103,7 +103,7 @@ export const unsupported = define({
     remedy: 'Send Allow with every 405 (RFC 9110 section 15.5.6).',
   },
   'MET-6/allow-true': {
-    title: 'Allow of a 405 lists the supported methods, without the refused one',
+    title: 'Allow of a 405 lists the methods that read, change and delete records, without the refused one',
     needs: ['read'],
     after: ['MET-6/allow'],
     steps,
