@@ -2,7 +2,7 @@
  * The parts of a collection that cases need: its members by the features that they support, valid values, and the
  * collections to which it refers.
  */
-import { type CollectionProfile, createdMember, type Profile } from '../profile/profile.ts'
+import type { CollectionProfile, Profile } from '../profile/profile.ts'
 import { filterBy } from '../profile/query-style.ts'
 import { brokenValue, takesMark, typeOf } from '../values/generate.ts'
 import type { JsonObject } from '../values/json.ts'
@@ -109,6 +109,19 @@ export function brokenValues({ schemas = {}, references, example = {} }: Collect
   const free = Object.keys(example).filter((each) => !Object.hasOwn(references, each))
   const values = free.map((each) => [each, brokenValue(schemas[each] ?? {})] as const)
   return Object.fromEntries(values.filter(([, value]) => value !== undefined))
+}
+
+/** The collections to which records refer. */
+export function referredCollections({
+  references,
+  nestedReferences = {},
+}: Pick<CollectionProfile, 'references' | 'nestedReferences'>): string[] {
+  return [...new Set([...Object.values(references), ...Object.values(nestedReferences)])]
+}
+
+/** The member that holds the time of creation. */
+export function createdMember({ created = 'created_at' }: Pick<CollectionProfile, 'created'>): string {
+  return created
 }
 
 type Collections = Pick<Profile, 'collections'>

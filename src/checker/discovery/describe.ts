@@ -19,8 +19,8 @@ import {
 } from '../values/generate.ts'
 import { isObject, type JsonObject, objectOf } from '../values/json.ts'
 import type { Candidate } from './openapi.ts'
-import { documentedPages, isListParameter, ordersToTry } from './query-names.ts'
-import { identifierIn, identifierOf, normalized, recordNames, referredName } from './record-names.ts'
+import { documentedPages, filtersIn, ordersToTry } from './query-names.ts'
+import { idOf, referencesOf } from './record-names.ts'
 
 type Schemas = Readonly<Record<string, Schema>>
 
@@ -37,18 +37,17 @@ export function describeCollection(
   const required = listOf(candidate.creation?.['required'])
     .map(String)
     .filter((each) => members.includes(each))
-  const references = referencesOf(candidate, schemas, required, all)
-  const nested = nestedReferencesOf(schemas, all)
-  const forms = Object.entries(references).flatMap(([member, other]) => {
-    const form = formOf(member, schemas[member] ?? {}, all.find((each) => each.name === other) ?? candidate)
-    return form === undefined ? [] : [[member, form] as const]
-  })
+  const { references, forms, nested } = referencesOf(candidate, schemas, required, all)
   const { example, unmade } = exampleOf(candidate, schemas, required)
   const unique = uniqueMembers(schemas, example)
   const { pages, query: style } = documentedPages(
     query.filter(({ schema }) => typeOf(schema) !== 'boolean').map(({ name }) => name),
   )
-  const { filterable, form } = filtersIn(query, [...shown, ...members], Object.values(style).map(String))
+  const { filterable, form } = filtersIn(
+    query.map(({ name }) => name),
+    [...shown, ...members],
+    Object.values(style).map(String),
+  )
   const searchName = searchParameter(query)?.name ?? 'q'
   const queryStyle = {
     ...style,
@@ -70,7 +69,7 @@ export function describeCollection(
   const collection: CollectionProfile = {
     ...(candidate.names && { names: candidate.names }),
     ...{ name, path, operations, id, references, unique, required, schemas, example, marker },
-    ...(forms.length > 0 && { referenceForms: Object.fromEntries(forms) }),
+    ...(Object.keys(forms).length > 0 && { referenceForms: forms }),
     ...(Object.keys(nested).length > 0 && { nestedReferences: nested }),
     ...createdName(shown),
     ...(candidate.slashes.length > 0 && { slashes: candidate.slashes }),
@@ -112,7 +111,11 @@ export function describeCollection(
       `${name}: no value for ${member} can be generated (${why}). Write a valid one into the profile: ` +
       `collections.${name}.example.${member}`,
   )
-  return { collection, notices: operations.includes('create') ? notices : [] }
+  const isPut = !operations.includes('create') && operations.includes('replace') && operations.includes('delete')
+  const byPut =
+    `${name}: its document has PUT of a record and no POST. If clients create records by PUT, at an identifier that ` +
+    'they choose, the checker does not try this, and cases that need a record are not applicable.'
+  return { collection, notices: operations.includes('create') ? notices : isPut ? [byPut] : [] }
 }
 
 /** The sizes that pages may have, as far as they are narrower than 1 to 100. */
@@ -126,37 +129,15 @@ function sizesIn(query: Candidate['query'], styled: Pick<CollectionProfile, 'pag
   return { ...(least > 1 && { least }), ...(most > 0 && most < 100 && { most }) }
 }
 
-const filterForm = /^((?:filters?|where)[.[])?([a-z]\w*?)(\](?:\[\$?eq\])?|[._]{1,2}(?:eq|exact|equals))?$/i
-
-/** The members by which lists can be filtered: `name=x`, or `filter[name]=x` if no other filter is documented. */
-function filtersIn(query: Candidate['query'], members: readonly string[], taken: readonly string[]) {
-  const names = query.map(({ name }) => name).filter((name) => !isListParameter(name) && !taken.includes(name))
-  const plain = names.filter((name) => members.includes(name))
-  if (plain.length > 0) return { filterable: plain, form: {} }
-  // Such as `filter[name]`, `where.name.eq` and `name__exact`: all of the same form.
-  const formed = names.flatMap((name) => {
-    const [, start = '', member = '', end = ''] = filterForm.exec(name) ?? []
-    return members.includes(member) ? [{ member, form: `${start}{}${end}` }] : []
-  })
-  const form = formed[0]?.form
-  return {
-    filterable: formed.filter((each) => each.form === form).map(({ member }) => member),
-    form: form === undefined ? {} : { filter: form },
-  }
-}
-
 function recordProperties({ record }: Candidate): JsonObject {
   return objectOf(record?.['properties'])
-}
-
-function idOf({ record, idName, listed, name }: Candidate): string {
-  const seen = idName ?? (listed?.first && identifierIn(listed.first, name))
-  return identifierOf(objectOf(record?.['properties']), name, seen)
 }
 
 /** Whether the server numbers the records: by the first record of the list, or by the type of the identifier. */
 function sequenceOf(candidate: Candidate, id: string): boolean | undefined {
   const value = candidate.listed?.first?.[id]
+  // Clients choose what a body must have.
+  if (typeof value === 'string' && listOf(candidate.creation?.['required']).includes(id)) return false
   if (value !== undefined) return isSequential(String(value))
   const schema = objectOf(recordProperties(candidate)[id])
   if (schema['format'] === 'uuid') return false
@@ -165,7 +146,8 @@ function sequenceOf(candidate: Candidate, id: string): boolean | undefined {
 
 /** Resourced writes `x-default`, because generators misunderstand `default` in requests. */
 function hasDefault(schema: Schema = {}): boolean {
-  return 'default' in schema || 'x-default' in schema
+  // Some generators write null where there is none.
+  return (schema['default'] ?? schema['x-default'] ?? null) !== null
 }
 
 /** Names of members that servers set themselves. */
@@ -262,69 +244,10 @@ function exampleOf({ example, creation }: Candidate, schemas: Schemas, required:
   return { example: unmade.length > 0 ? undefined : Object.fromEntries(made), unmade }
 }
 
-/** Members that identify a record of another collection. Optional ones only if clients can create those records. */
-function referencesOf(
-  candidate: Candidate,
-  schemas: Schemas,
-  required: readonly string[],
-  all: readonly Candidate[],
-): Record<string, string> {
-  const found = Object.entries(schemas).flatMap(([member, schema]) => {
-    const shown = candidate.listed?.first?.[member]
-    const other = all.find(
-      (each) => refersTo(member, schema, each, shown) || formOf(member, schema, each) !== undefined,
-    )
-    if (other === undefined || typeOf(schema) === 'array') return []
-    if (typeOf(schema) === 'object' && formOf(member, schema, other) === undefined) return []
-    const isUsed = required.includes(member) || (other.name !== candidate.name && other.operations.includes('create'))
-    return isUsed ? [[member, other.name] as const] : []
-  })
-  return Object.fromEntries(found)
-}
-
-/** Places inside members that hold an identifier of another collection: `/lines/0/productId`. */
-function nestedReferencesOf(schemas: Schemas, all: readonly Candidate[]): Record<string, string> {
-  const found = Object.entries(schemas).flatMap(([member, schema]) => {
-    const isList = typeOf(schema) === 'array'
-    const properties = objectOf((isList ? objectOf(schema['items']) : schema)['properties'])
-    return Object.entries(properties).flatMap(([name, value]) => {
-      const other = all.find((each) => refersTo(name, objectOf(value), each, undefined))
-      return other?.operations.includes('create')
-        ? [[`/${member}/${isList ? '0/' : ''}${name}`, other.name] as const]
-        : []
-    })
-  })
-  return Object.fromEntries(found)
-}
-
 /** The name of the time of creation, if it is another one than ours. */
 function createdName(shown: readonly string[]): Pick<CollectionProfile, 'created'> {
   const found = shown.find((each) => /^(?:created|inserted)_?(?:at|on|date|time)?$|^date_?created$/i.test(each))
   return found === undefined || shown.includes('created_at') ? {} : { created: found }
-}
-
-/** The form of a reference that is no bare identifier: an object with that, or the path of the record. */
-function formOf(member: string, schema: Schema, other: Candidate): 'object' | 'path' | undefined {
-  if (!recordNames(other.name).includes(normalized(member))) return undefined
-  if (/^(?:uri|iri)(?:-reference)?$/.test(String(schema['format']))) return 'path'
-  const isRecord = typeOf(schema) === 'object' && Object.hasOwn(objectOf(schema['properties']), 'id')
-  return isRecord ? 'object' : undefined
-}
-
-/** @param shown the member's value in an existing record */
-function refersTo(member: string, schema: Schema, other: Candidate, shown: unknown): boolean {
-  const names = recordNames(other.name)
-  const described = /\bid of (?:one of )?(?:the|an?) ([\w-]+)/i.exec(String(schema['description'] ?? ''))?.[1]
-  if (described !== undefined && [other.name, ...names].includes(described.toLowerCase())) return true
-  const referred = referredName(member)
-  if (referred !== undefined) {
-    return names.some((each) => referred === each || (referred.endsWith(each) && each.length > 3))
-  }
-  const id = objectOf(recordProperties(other)[idOf(other)])
-  const isAlike =
-    typeOf(schema) === 'integer' ? typeOf(id) === 'integer' : schema['format'] === 'uuid' && id['format'] === 'uuid'
-  const isListed = () => typeof shown === 'string' && other.listed?.items?.some((each) => each[idOf(other)] === shown)
-  return names.includes(normalized(member)) && (isAlike || isListed() === true)
 }
 
 /** Names of members that are often unique. */

@@ -30,7 +30,7 @@ import {
   type Parameter,
   pathsOf,
 } from './openapi.ts'
-import { identifierIn, ownIdentifier } from './record-names.ts'
+import { identifierIn } from './record-names.ts'
 import { namesOf, readList } from './response-names.ts'
 import { exclusionNotices, Selection } from './selection.ts'
 
@@ -283,6 +283,9 @@ function* addressesIn(value: unknown, depth: number): Generator<string> {
 /** Without a document, names tell more. */
 const oftenSetByServer = /^(?:created|updated|modified|deleted|inserted|changed)/
 
+/** Members that servers give a value that is the record's own: a body that has one may overwrite a record. */
+const ownIdentifier = /^(?:_?id|uu?id|guid|documentId|object_?id)$/i
+
 /** A candidate from the response of its list: clients can create what the first record shows. */
 async function guessCandidate(requester: Requester, base: string, candidate: Candidate): Promise<Candidate> {
   const first = candidate.listed?.first
@@ -297,6 +300,7 @@ async function guessCandidate(requester: Requester, base: string, candidate: Can
         )
         // Records of others: a body that named them might move them to the new record.
         .filter(([, value]) => !(Array.isArray(value) && value.some(populatedId)))
+        .filter(([, value]) => collectionAt(value, base) !== candidate.name)
         .map(([name, value]) => [name, populatedId(value) ?? value] as const),
     )
   const id = first && idName ? String(first[idName]) : undefined
@@ -312,11 +316,11 @@ async function guessCandidate(requester: Requester, base: string, candidate: Can
       addressOf(base, located),
       id === undefined ? undefined : addressOf(base, located, id),
     ),
-    creation: example ? withReferences(schemaOf(example), related, first) : { type: 'object', properties: {} },
+    creation: example ? withReferences(schemaOf(example), related, first, base) : { type: 'object', properties: {} },
   }
 }
 
-/** The member of a record that its address has: the usual one, unless the record is not there, and is by another one. */
+/** The member that the address of a record has: the usual one, unless the record is only found by another one. */
 async function addressMember(
   requester: Requester,
   base: string,
@@ -337,6 +341,13 @@ async function addressMember(
   return usual
 }
 
+/** The collection to whose record a path leads: `gardens` for `/api/v1/gardens/3/`. */
+function collectionAt(value: unknown, base: string): string | undefined {
+  const start = `${new URL(base).pathname.replace(/\/$/, '')}/`
+  const rest = typeof value === 'string' && value.startsWith(start) ? value.slice(start.length) : ''
+  return /^([\w-]+)\/[\w-]+\/?$/.exec(rest)?.[1]
+}
+
 /** The identifier of a record that stands where other servers only have its identifier. */
 function populatedId(value: unknown): unknown {
   const record = objectOf(value)
@@ -345,11 +356,21 @@ function populatedId(value: unknown): unknown {
 }
 
 /** A schema that says to which records members refer. */
-function withReferences(schema: Schema, related: ReadonlyMap<string, string>, shown: JsonObject = {}): Schema {
+function withReferences(
+  schema: Schema,
+  related: ReadonlyMap<string, string>,
+  shown: JsonObject = {},
+  base = '',
+): Schema {
   const properties = Object.entries(objectOf(schema['properties'])).map(([name, value]) => {
     const isPopulated = populatedId(shown[name]) !== undefined
-    const type = related.get(name) ?? (isPopulated ? name : undefined)
-    const told = { ...objectOf(value), ...(isPopulated && { 'x-populated': true }) }
+    const led = collectionAt(shown[name], base)
+    const type = led ?? related.get(name) ?? (isPopulated ? name : undefined)
+    const told = {
+      ...objectOf(value),
+      ...(isPopulated && { 'x-populated': true }),
+      ...(led !== undefined && { 'x-path': true }),
+    }
     return [name, type === undefined ? value : { ...told, description: `id of a ${type}` }] as const
   })
   return { ...schema, properties: Object.fromEntries(properties) }

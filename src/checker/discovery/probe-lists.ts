@@ -5,7 +5,7 @@ import { filterBy, finderQuery, inForm, type QueryStyle, sizeOf } from '../profi
 import { typeOf, uniqueValue } from '../values/generate.ts'
 import { type JsonObject, without } from '../values/json.ts'
 import { randomText } from '../values/random.ts'
-import { fieldsToTry, filtersToTry, findersToTry, ordersToTry, usual } from './query-names.ts'
+import { filtersToTry, findersToTry, ordersToTry, usual } from './query-names.ts'
 import type { Trial, TrialRecord } from './trial.ts'
 
 type Facts = Partial<CollectionProfile>
@@ -51,6 +51,17 @@ function styled(query: QueryStyle): Facts {
 function listBy(trial: Trial, collection: CollectionProfile): ListBy {
   return async (query) =>
     trial.itemsIn(collection.name, await trial.request(collection, 'GET', { suffix: query && `?${query}` }))
+}
+
+/**
+ * Parameters that may restrict the members of records: those that a document names, or all usual ones.
+ *
+ * @param type the type of the records, if they are resource objects of JSON:API
+ */
+function fieldsToTry(names: readonly string[], type: string | undefined): readonly string[] {
+  const ofType = type === undefined ? [] : [`fields[${type}]`]
+  if (names.length === 0) return [...ofType, 'fields', '_fields', 'select', '$select']
+  return names.filter((each) => ofType.includes(each) || /^[_$]?(?:fields|select)$/i.test(each))
 }
 
 /** The parameter that restricts the members of records, if it has an effect. */

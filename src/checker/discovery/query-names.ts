@@ -56,6 +56,25 @@ export function documentedPages(names: readonly string[]): {
   }
 }
 
+const filterForm = /^((?:filters?|where)[.[])?([a-z]\w*?)(\](?:\[\$?eq\])?|[._]{1,2}(?:eq|exact|equals))?$/i
+
+/** The members by which lists can be filtered: `name=x`, or `filter[name]=x` if no other filter is documented. */
+export function filtersIn(all: readonly string[], members: readonly string[], taken: readonly string[]) {
+  const names = all.filter((name) => !isListParameter(name) && !taken.includes(name))
+  const plain = names.filter((name) => members.includes(name))
+  if (plain.length > 0) return { filterable: plain, form: {} }
+  // Such as `filter[name]`, `where.name.eq` and `name__exact`: all of the same form.
+  const formed = names.flatMap((name) => {
+    const [, start = '', member = '', end = ''] = filterForm.exec(name) ?? []
+    return members.includes(member) ? [{ member, form: `${start}{}${end}` }] : []
+  })
+  const form = formed[0]?.form
+  return {
+    filterable: formed.filter((each) => each.form === form).map(({ member }) => member),
+    form: form === undefined ? {} : { filter: form },
+  }
+}
+
 type Orders = Required<Pick<QueryStyle, 'ascending' | 'descending'>>
 
 const orders = (ascending: string, descending: string): Orders => ({ ascending, descending })
@@ -101,17 +120,6 @@ function formsOf(name: string): Orders[] {
     orders(`${name}[{}]=asc`, `${name}[{}]=desc`),
     orders(`${name}[{}]=1`, `${name}[{}]=-1`),
   ]
-}
-
-/**
- * Parameters that may restrict the members of records: those that a document names, or all usual ones.
- *
- * @param type the type of the records, if they are resource objects of JSON:API
- */
-export function fieldsToTry(names: readonly string[], type: string | undefined): readonly string[] {
-  const ofType = type === undefined ? [] : [`fields[${type}]`]
-  if (names.length === 0) return [...ofType, 'fields', '_fields', 'select', '$select']
-  return names.filter((each) => ofType.includes(each) || /^[_$]?(?:fields|select)$/i.test(each))
 }
 
 /** Forms of filters to be tried one after the other: those that fit a documented name, or all usual ones. */

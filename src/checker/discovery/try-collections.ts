@@ -279,6 +279,24 @@ function labelOf(collection: CollectionProfile): string | undefined {
   return fitting.find((each) => !('x-seen' in (schemas[each] ?? {}))) ?? fitting[0]
 }
 
+/** Finds another text for the mark: one with which the server takes a body that it took before. */
+async function findLabel(trial: Trial, name: string, body: JsonObject): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) {
+    const collection = trial.collection(name)
+    const label = labelOf(collection)
+    if (label === undefined) return trial.learn(name, { label })
+    const fresh = exampleOf(trial, { ...collection, example: body })
+    const marked = { ...fresh, [label]: `${fresh[label] ?? ''} ${trial.mark}`.trim() }
+    const exchange = await trial.request(collection, 'POST', { body: marked })
+    if (isSuccess(exchange.answer)) {
+      trial.note(collection, exchange, marked)
+      return trial.learn(name, { label })
+    }
+    const { schemas = {} } = collection
+    trial.learn(name, { label: undefined, schemas: { ...schemas, [label]: { ...schemas[label], 'x-unmarked': true } } })
+  }
+}
+
 /** Why a body must not be sent: it would choose the identifier of its record. `undefined` if it may be sent. */
 function chosenIdentifier(
   { allowChosenIds }: Profile,
@@ -325,9 +343,7 @@ async function findUniqueMembers(trial: Trial, name: string, first: TrialRecord)
     if (isSuccess(last.answer)) {
       trial.note(collection, last, body)
       const { label } = trial.collection(name)
-      if (label !== undefined && unique.includes(label)) {
-        trial.learn(name, { label: labelOf(trial.collection(name)) })
-      }
+      if (label !== undefined && unique.includes(label)) await findLabel(trial, name, body)
       return
     }
   }

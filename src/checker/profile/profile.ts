@@ -267,19 +267,6 @@ export function mistakesOf({ invalid, required }: Pick<CollectionProfile, 'inval
   return [...new Set([...Object.keys(invalid), ...required])]
 }
 
-/** The collections to which records refer. */
-export function referredCollections({
-  references,
-  nestedReferences = {},
-}: Pick<CollectionProfile, 'references' | 'nestedReferences'>): string[] {
-  return [...new Set([...Object.values(references), ...Object.values(nestedReferences)])]
-}
-
-/** The member that holds the time of creation. */
-export function createdMember({ created = 'created_at' }: Pick<CollectionProfile, 'created'>): string {
-  return created
-}
-
 /** Whether the checker can create records and delete them again. */
 export function canCreate({ operations, example }: CollectionProfile): boolean {
   return operations.includes('create') && operations.includes('delete') && example !== undefined

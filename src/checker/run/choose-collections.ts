@@ -1,7 +1,9 @@
 /** Chooses the collections on which a case runs, or says why there are none. */
+
 import type { Case } from '../case/case.ts'
+import { referredCollections } from '../case/members.ts'
 import { type Callers, collectionNeeds, isServerNeed, serverNeeds } from '../case/needs.ts'
-import { type CollectionProfile, canCreate, type Profile, referredCollections } from '../profile/profile.ts'
+import { type CollectionProfile, canCreate, type Profile } from '../profile/profile.ts'
 import { isNarrow } from '../values/generate.ts'
 
 /** The cases of a run, and what it knows before they run. */

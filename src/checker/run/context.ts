@@ -17,7 +17,7 @@ import type { Exchange, Fields } from '../client/exchange.ts'
 import { type CollectionProfile, type Profile, urlOf } from '../profile/profile.ts'
 import { inQueryStyle } from '../profile/query-style.ts'
 import { uniqueValue } from '../values/generate.ts'
-import { isObject, type JsonObject, objectOf, valueAt, without, withValueAt, wrapAt } from '../values/json.ts'
+import { isObject, type JsonObject, objectOf, valueAt, without, wrapAt } from '../values/json.ts'
 import { nextCount } from '../values/random.ts'
 import { narrowMembers } from './choose-collections.ts'
 import type { Ledger } from './ledger.ts'
@@ -180,6 +180,32 @@ function startOf(from: Extract<Body, { from: unknown }>['from'], state: CaseStat
   return value
 }
 
+/** A copy of an object with another value at a pointer; without it if the pointer leads nowhere. */
+function withValueAt(whole: JsonObject, pointer: string, value: unknown): JsonObject {
+  const names = pointer.split('/').slice(1)
+  const copy = structuredClone(whole)
+  const last = names.pop()?.replaceAll('~1', '/').replaceAll('~0', '~') ?? ''
+  const holder = valueAt(copy, names.map((each) => `/${each}`).join(''))
+  if (typeof holder === 'object' && holder !== null) Object.assign(holder, { [last]: value })
+  return copy
+}
+
+/** The value of a member that refers to a record, in the form of the value before. */
+function referenceTo(
+  { id, path }: Pick<CreatedRecord, 'id' | 'path'>,
+  form: 'object' | 'path' | undefined,
+  schema: JsonObject = {},
+  before: unknown,
+): unknown {
+  switch (form) {
+    case 'path':
+      return path + (String(before).endsWith('/') ? '/' : '')
+    case 'object':
+      return { id: /^\d+$/.test(id) ? Number(id) : id }
+  }
+  return typeof before === 'number' || schema['type'] === 'integer' ? Number(id) : id
+}
+
 /** The unique members in the request of a step. */
 function uniqueMembersSent({ collection, exchanges, profile }: CaseState, step: string | undefined): JsonObject {
   if (step === undefined) return {}
@@ -224,15 +250,7 @@ export function newExample(
   for (const [member, other] of Object.entries(references)) {
     const record = recordOfOther(other)
     if (record === undefined) continue
-    const form = referenceForms[member]
-    const { type, properties } = schemas[member] ?? {}
-    const inner = form === 'object' ? objectOf(objectOf(properties)['id'])['type'] : type
-    const isNumber =
-      form === 'object'
-        ? inner === 'integer' || /^\d+$/.test(record.id)
-        : typeof body[member] === 'number' || inner === 'integer'
-    const id = isNumber ? Number(record.id) : record.id
-    body[member] = form === 'path' ? record.path : form === 'object' ? { id } : id
+    body[member] = referenceTo(record, referenceForms[member], schemas[member], body[member])
   }
   return Object.entries(nestedReferences).reduce<JsonObject>((whole, [at, other]) => {
     const id = recordOfOther(other)?.id

@@ -2,6 +2,7 @@
  * Runs one case on a collection: takes its steps, creates records with those to which they refer, judges the exchanges,
  * and removes what it created.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Ask,
@@ -18,10 +19,11 @@ import {
 import { itemsOf } from '../case/expect.ts'
 import { isPart } from '../case/expect-list.ts'
 import { fill, fillAll, nestedPath } from '../case/fill.ts'
+import { referredCollections } from '../case/members.ts'
 import { base, collection as collectionAddress, credentialFields, Reference } from '../case/references.ts'
 import { keyOf } from '../client/credentials.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
-import { type CollectionProfile, profileFor, referredCollections, urlOf } from '../profile/profile.ts'
+import { type CollectionProfile, profileFor, urlOf } from '../profile/profile.ts'
 import { inQueryStyle, parameterOf } from '../profile/query-style.ts'
 import { type JsonObject, valueAt } from '../values/json.ts'
 import { randomText } from '../values/random.ts'

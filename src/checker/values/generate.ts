@@ -6,7 +6,8 @@ import { randomInt, randomText, randomUuid } from './random.ts'
 
 /**
  * A schema without references. `x-seen` has values that all records have in turn: probably no others are admitted.
- * `x-unmarked` says that the server refuses texts with the checker's mark.
+ * `x-unmarked` says that the server refuses texts with the checker's mark, `x-populated` that it shows the whole record
+ * to which a member refers, and `x-path` that it shows the path of that record.
  */
 export type Schema = JsonObject
 

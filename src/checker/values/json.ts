@@ -54,16 +54,6 @@ export function wrapAt(pointer: string, value: unknown): unknown {
   )
 }
 
-/** A copy of an object with another value at a pointer; without it if the pointer leads nowhere. */
-export function withValueAt(whole: JsonObject, pointer: string, value: unknown): JsonObject {
-  const names = pointer.split('/').slice(1)
-  const copy = structuredClone(whole)
-  const last = names.pop()?.replaceAll('~1', '/').replaceAll('~0', '~') ?? ''
-  const holder = valueAt(copy, names.map((each) => `/${each}`).join(''))
-  if (typeof holder === 'object' && holder !== null) Object.assign(holder, { [last]: value })
-  return copy
-}
-
 /** The pointer of an object inside a value, found by identity; `undefined` if the value does not hold it. */
 export function pointerTo(whole: unknown, part: object): string | undefined {
   if (whole === part) return ''

@@ -55,9 +55,11 @@ const pairs: readonly Pair[] = [
   {
     id: 'CON-6/401-before-405',
     title: 'An unsupported method without a credential returns 401, not 405',
-    needs: ['key'],
-    later: [['PUT', collection, broken], 405],
-    both: [['PUT', collection, { ...broken, caller: 'nobody' }], 401],
+    needs: ['create', 'key', 'read'],
+    // Not PUT of the collection: a careless server would replace all of its records.
+    prepare: [create(one)],
+    later: [['POST', one.path, { body: body.mark }], 405],
+    both: [['POST', one.path, { body: body.mark, caller: 'nobody' }], 401],
     remedy: unknownFirst,
   },
   {

@@ -7,7 +7,7 @@ import { after, below, change, listings, one, other, read } from '../../case/nam
 import { answered, applicableWhere, nobodyThere } from '../../case/preconditions.ts'
 import { absentId, collection, configured, idMember, nestedList, Reference } from '../../case/references.ts'
 import { body, create, forEachCollection, setUp } from '../../case/steps.ts'
-import { jsonOf } from '../../client/exchange.ts'
+import { type Exchange, fieldOf, jsonOf } from '../../client/exchange.ts'
 import { basePath } from '../../profile/profile.ts'
 import { isObject, memberPointer, valueAt } from '../../values/json.ts'
 import { parseText } from '../../values/openapi.ts'
@@ -160,7 +160,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
     ],
     expect: [
       (seen) => {
-        const found = seen.all(verbStep).find(({ answer }) => answer !== undefined && answer.status < 400)
+        const found = seen.all(verbStep).find((each) => each.answer && each.answer.status < 400 && !addsSlash(each))
         return found && finding(found, 'status', `${found.answer?.status} for ${new URL(found.asked.url).pathname}`)
       },
     ],
@@ -181,10 +181,16 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
   },
 })
 
+/** A redirect that only adds a slash to the address: a framework sends it before it looks whether anything is there. */
+export function addsSlash({ asked, answer }: Exchange): boolean {
+  const location = answer && answer.status < 400 ? fieldOf(answer, 'Location') : undefined
+  return location !== undefined && URL.parse(location, asked.url)?.pathname === `${new URL(asked.url).pathname}/`
+}
+
 /** Every response is an error. */
 function leadsNowhere(step: Reference): Expectation {
   return answerOf(step, ({ status }, _, exchange) =>
-    status >= 400 ? undefined : finding(exchange, 'status', `${status} in place of an error`),
+    status >= 400 || addsSlash(exchange) ? undefined : finding(exchange, 'status', `${status} in place of an error`),
   )
 }
 

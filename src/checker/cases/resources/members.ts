@@ -1,8 +1,10 @@
 /** RES-5 to RES-8: timestamps, names of members, and the same members in every representation. */
+
 import type { Case, Expectation, Finding, Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, short } from '../../case/expect.ts'
 import { listed, recordOf, theRecord, type Wrong, wrongIn } from '../../case/expect-records.ts'
+import { createdMember } from '../../case/members.ts'
 import {
   after,
   before,
@@ -22,7 +24,6 @@ import { applicableWhere, outcomeOf, succeeded } from '../../case/preconditions.
 import { caseRecords, collection, listWithCase, members, nestedList, Reference } from '../../case/references.ts'
 import { body, create, forEachCollection, setUp, wait } from '../../case/steps.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from '../../client/exchange.ts'
-import { createdMember } from '../../profile/profile.ts'
 import { isObject, type JsonObject, memberPointer, pointerTo } from '../../values/json.ts'
 
 const [live, replaced, restored, full] = Reference.named('live', 'replaced', 'restored', 'full')

@@ -6,6 +6,7 @@ import { after, before, odd, one, read } from '../../case/names.ts'
 import { base, collection, collectionPath, Reference } from '../../case/references.ts'
 import { body, create, setUp } from '../../case/steps.ts'
 import type { Exchange } from '../../client/exchange.ts'
+import { addsSlash } from './addresses.ts'
 
 const [replaced, between] = Reference.named('replaced', 'between')
 
@@ -100,7 +101,9 @@ export const oddAddresses = common({ remedy: route }).define({
     title: 'A path with an empty segment returns 404',
     needs: ['list'],
     steps: [create(one), before.get(`${base}/${collectionPath}`), between.get(`${collection}//${one.id}`)],
-    expect: [leadsNowhere(before), leadsNowhere(between)],
+    expect: [before, between].map(
+      (step) => (seen) => (addsSlash(seen.of(step)) ? undefined : leadsNowhere(step)(seen)),
+    ),
   },
   'RES-10/escape': {
     title: 'An invalid percent-encoding in a path is refused with 400',

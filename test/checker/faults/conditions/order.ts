@@ -55,7 +55,7 @@ export const orderFaults: readonly Fault[] = [
   fault(
     'CON-6/401-before-405',
     'It looks at the method before it asks who is there.',
-    early(of('PUT', isAnonymous, isCollection), known, 405),
+    early(of('POST', isAnonymous, isRecord), known, 405),
   ),
   fault(
     'CON-6/401-before-400',
