@@ -47,8 +47,11 @@ function codeOf(answer: Answer | undefined, { profile }: Observations): unknown 
 
 const tellsPeople: Expectation = answerOf(error, (answer, seen, exchange) => {
   const { message: at } = seen.profile.names
-  const message = valueAt(jsonOf(answer), at)
-  if (typeof message === 'string' && message.trim() !== '') return undefined
+  const body = jsonOf(answer)
+  const message = valueAt(body, at)
+  // The framework's own errors may have it elsewhere.
+  const messages = [message, ...['/message', '/detail', '/title'].map((each) => valueAt(body, each))]
+  if (messages.some((each) => typeof each === 'string' && each.trim() !== '')) return undefined
   return finding(exchange, message === undefined ? 'body' : { pointer: at }, `${short(message)} at ${at}: no message`)
 })
 
