@@ -5,8 +5,11 @@ import type { CollectionProfile, Profile } from '../profile/profile.ts'
 import type { JsonObject } from '../values/json.ts'
 import type { Need } from './needs.ts'
 
-/** Who sends a request: the caller of `--key`, no credential, an invalid one, or a caller without the permission. */
-export type Caller = 'caller' | 'nobody' | 'wrong' | 'other'
+/**
+ * Who sends a request: the caller of `--key`, no credential, an invalid one, one that differs in one character, or a
+ * caller without the permission.
+ */
+export type Caller = 'caller' | 'nobody' | 'wrong' | 'altered' | 'other'
 
 /**
  * The body of a request: a text, a JSON value, or a body that is made from the profile or from an earlier step (`body`

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { altered, wrongSecret } from '../client/credentials.ts'
+import { wrongSecret } from '../client/credentials.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf, linksOf } from '../client/exchange.ts'
 import { messagesIn } from '../client/stream-messages.ts'
 import { basePath, type CollectionProfile, versionsIn } from '../profile/profile.ts'
@@ -42,7 +42,6 @@ const ofCase = {
   more: ({ collection }, kind) => valuesOf(collection, kind as MemberKind)?.more,
   changed: ({ collection }) => Object.values(collection.change)[0],
   key: ({ key }) => key,
-  altered: ({ key }) => key && altered(key),
   wrong: ({ key }) => key && wrongSecret(key),
   deprecated: ({ profile: { deprecated } }) => deprecated && basePath({ base: deprecated }),
   'deprecated-version': ({ profile: { deprecated } }) => deprecated && versionsIn(new URL(deprecated).pathname).at(-1),

@@ -223,7 +223,6 @@ export const pageParameter = value('page')
 export const key = value('key')
 /** The secret of an invalid credential. */
 export const wrongKey = value('wrong')
-export const alteredKey = value('altered')
 export const credentialFields = '«credential»'
 
 /** Addresses and names from the profile. */

@@ -32,6 +32,14 @@ export function wrongSecret(secret: string): string {
     : Buffer.from(`${user}:${'x'.repeat(password.length)}`).toString('base64')
 }
 
+/** The credential with another character. */
+export function alteredCredential(credential: Fields): Fields {
+  return credential.map(([name, value]) => {
+    const secret = secretIn(value)
+    return [name, value.slice(0, value.length - secret.length) + altered(secret)]
+  })
+}
+
 /** An invalid credential of the same kind and length. */
 export function wrongCredential(credential: Fields): Fields {
   return credential.map(([name, value]) => {

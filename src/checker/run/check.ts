@@ -8,7 +8,7 @@ import { type Case, type Finding, NotSetUp, ruleOf } from '../case/case.ts'
 import { placementOf, type Tier } from '../case/tiers.ts'
 import { cases as allCases } from '../cases/cases.ts'
 import type { Client } from '../client/client.ts'
-import { isOtherScheme, nameSecrets, wrongCredential } from '../client/credentials.ts'
+import { alteredCredential, isOtherScheme, nameSecrets, wrongCredential } from '../client/credentials.ts'
 import type { Exchange, Fields } from '../client/exchange.ts'
 import { type CollectionProfile, canCreate, type Profile, profileFor } from '../profile/profile.ts'
 import { newSeed, withSeed } from '../values/random.ts'
@@ -79,7 +79,13 @@ export async function check(options: CheckOptions): Promise<Report> {
   const began = performance.now()
   const date = new Date().toISOString()
   const ledger = options.ledger ?? new Ledger().watch(client)
-  const credentials = { caller: credential, nobody: [], wrong: wrongCredential(credential), other }
+  const credentials = {
+    caller: credential,
+    nobody: [],
+    wrong: wrongCredential(credential),
+    altered: alteredCredential(credential),
+    other,
+  }
   const seed = options.seed ?? newSeed()
   const run: RunContext = { client, profile, credentials, ledger, seed }
   const chosen = withDependencies(options.cases ?? allCases, only)

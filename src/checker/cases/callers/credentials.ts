@@ -6,7 +6,7 @@ import { everyStatus, field, finding, refused, sameBody, status, unless } from '
 import { ownItems } from '../../case/expect-list.ts'
 import { after, before, both, changed, list, listings, one, read, refusal, removed } from '../../case/names.ts'
 import { answered, applicableIf, succeeded } from '../../case/preconditions.ts'
-import { alteredKey, collection, credentialFields, host, key, listWithCase, Reference } from '../../case/references.ts'
+import { collection, credentialFields, host, key, listWithCase, Reference } from '../../case/references.ts'
 import { asNobody, body, create, setUp } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
 
@@ -124,12 +124,16 @@ export const authentication: readonly Case[] = [
       expect: [refused(removed), status(after, 200)],
     },
   }),
-  refusedCredential(
-    'altered',
-    'A credential with one changed character is refused',
-    `Bearer ${alteredKey}`,
-    'Compare the whole credential, and check the signature of a token: its beginning is not enough.',
-  ),
+  ...define({
+    'AUT-1/altered': {
+      title: 'A credential with one changed character is refused',
+      kind: 'reading',
+      needs: ['list', 'protected'],
+      steps: [list.get(collection, { caller: 'altered' })],
+      expect: [refused(list)],
+      remedy: 'Compare the whole credential, and check the signature of a token: its beginning is not enough.',
+    },
+  }),
   refusedCredential(
     'other-scheme',
     'The credential with another scheme is refused',
