@@ -36,6 +36,8 @@ const finders = {
   ranked: (it) => withTwoValues(it, it.sorts, 'number') ?? withTwoValues(it, it.sorts),
   /** Filters lists, and is a number of which two values are known. */
   measured: (it) => withTwoValues(it, it.filters, 'number'),
+  /** Filters lists, and is a text of which two values are known: one of a few words, such as a status. */
+  worded: (it) => withTwoValues(it, it.filters, 'string'),
   /** Filters lists, and may be left out of the example. */
   emptied: ({ filters, optional, example = {}, marker }) =>
     Object.keys(optional).find((name) => name !== marker && filters.includes(name) && Object.hasOwn(example, name)),
@@ -87,7 +89,11 @@ export function twoValuesOf(collection: CollectionProfile, member: string) {
   return isLess ? { less: one, more: other } : { less: other, more: one }
 }
 
-function withTwoValues(collection: CollectionProfile, members: readonly string[], type?: 'number'): string | undefined {
+function withTwoValues(
+  collection: CollectionProfile,
+  members: readonly string[],
+  type?: 'number' | 'string',
+): string | undefined {
   return members.find((name) => {
     const values = twoValuesOf(collection, name)
     return values !== undefined && (type === undefined || typeof values.less === type)

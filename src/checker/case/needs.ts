@@ -99,6 +99,7 @@ export const collectionNeeds = {
   protected: [can('list'), 'can be listed'],
   ranked: [has('ranked'), 'can be sorted by a member with two known values'],
   measured: [has('measured'), 'can be filtered by a number with two known values'],
+  worded: [has('worded'), 'can be filtered by a text with two known values, beside that of the checker'],
   emptied: [has('emptied'), 'can be filtered by a member that may be left out'],
   undeclared: [has('undeclared'), 'can be filtered and sorted, and has a text by which it cannot'],
   'marker-sort': [

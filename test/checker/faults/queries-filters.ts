@@ -35,6 +35,11 @@ export const filterFaults: readonly Fault[] = [
     plant: taking('price', /^\d+$/),
   },
   {
+    breaks: 'QRY-1/word',
+    says: 'It forgets the filter by color.',
+    plant: taking('color', /^(?:red|green)$/),
+  },
+  {
     breaks: 'QRY-1/any-of',
     says: 'Of a filter that is given twice the last counts.',
     plant: listing((parameters) => {
@@ -114,6 +119,6 @@ export const filterFaults: readonly Fault[] = [
   {
     breaks: 'QRY-2/null',
     says: 'It takes [null]=false for true.',
-    plant: taking('price[null]', 'false', 'true'),
+    plant: taking('color[null]', 'false', 'true'),
   },
 ]

@@ -64,6 +64,16 @@ export const filterCases: readonly Case[] = [
       expect: [lists(found, more)],
       remedy: 'Read the value of a filter by the type of its field, and combine filters of several fields with "and".',
     },
+    'QRY-1/word': {
+      title: 'A filter by a text finds only records with this text, beside another filter',
+      steps: [
+        create(less, { [members.worded]: lesser.worded }),
+        create(more, { [members.worded]: greater.worded }),
+        found.get(`${caseRecords}&${members.worded}=${greater.worded}`),
+      ],
+      expect: [lists(found, more)],
+      remedy: 'Combine the filters of several fields with "and".',
+    },
     'QRY-1/any-of': {
       title: 'A repeated filter finds the records with either value',
       level: 'should',
