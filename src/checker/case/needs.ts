@@ -48,6 +48,11 @@ export const serverNeeds = {
     'a careless server could take the request as "delete everything", and the profile does not say that its ' +
       'data may be lost (disposable)',
   ],
+  repairable: [
+    ({ disposable }) => disposable === true,
+    'a server that loses the race could keep records that no request can delete, and the profile does not say that ' +
+      'its data may be lost (disposable)',
+  ],
   tls: [({ base }) => base.startsWith('https:'), 'the address of the server is not HTTPS'],
   version: [({ base }) => versionsIn(new URL(base).pathname).length > 0, 'the address of the interface has no version'],
   'version-field': [({ versionField }) => versionField !== undefined, 'no header field names the version'],

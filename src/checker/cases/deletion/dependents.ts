@@ -100,6 +100,7 @@ export const dependentCases = common({
   },
   'DEL-4/race': {
     title: 'A record is not deleted while a dependent is created',
+    needs: ['repairable'],
     after: ['DEL-4/refused', 'DEL-1/list'],
     steps: [
       create(first),
