@@ -12,7 +12,7 @@ import { casesOf, checkShop, tellAll } from './try-faults.ts'
 const means = { hasKey: true, hasOther: true }
 
 // A document cannot show these.
-const undiscoverable = ['origin', 'deprecated', 'retired', 'grace', 'tls', 'attempts', 'disposable']
+const undiscoverable = ['origin', 'deprecated', 'retired', 'grace', 'tls', 'attempts', 'disposable', 'repairable']
 
 test('without a profile every case finds a collection that finds one with a profile, and holds on it', async (context) => {
   const shop = await serveShop()

@@ -288,7 +288,7 @@ const ownIdentifier = /^(?:_?id|uu?id|guid|documentId|object_?id)$/i
 
 /** A candidate from the response of its list: clients can create what the first record shows. */
 async function guessCandidate(requester: Requester, base: string, candidate: Candidate): Promise<Candidate> {
-  const first = candidate.listed?.first
+  const first = firstWithValues(candidate)
   const idName = first && (await addressMember(requester, base, candidate, first))
   const example =
     first &&
@@ -318,6 +318,16 @@ async function guessCandidate(requester: Requester, base: string, candidate: Can
     ),
     creation: example ? withReferences(schemaOf(example), related, first, base) : { type: 'object', properties: {} },
   }
+}
+
+/** The first listed record, with the values of others for members in which it has none. */
+function firstWithValues({ listed }: Candidate): JsonObject | undefined {
+  const others = listed?.items ?? []
+  const shown = (name: string) => others.find((each) => (each[name] ?? null) !== null)?.[name] ?? null
+  return (
+    listed?.first &&
+    Object.fromEntries(Object.entries(listed.first).map(([name, value]) => [name, value ?? shown(name)]))
+  )
 }
 
 /** The member that the address of a record has: the usual one, unless the record is only found by another one. */

@@ -146,7 +146,7 @@ async function create(trial: Trial, name: string): Promise<TrialRecord | undefin
     }
     // A careless server fails at what its database refuses, and says why.
     if (!isRefusal(last) && last.status !== 500) break
-    const complaints = complaintsIn(last, [...Object.keys(schemas), ...Object.keys(body)])
+    const complaints = complaintsIn(last, [...Object.keys(schemas), ...Object.keys(body), collection.id])
     if (turn === 0 && (await learnEnvelope(trial, name, body, complaints))) continue
     if (turn < 2 && learnsReferenceForms(trial, name, schemas, complaints)) {
       body = exampleOf(trial, trial.collection(name))
@@ -373,10 +373,12 @@ function uniqueToTry(collection: CollectionProfile, answer: Answer, body: JsonOb
   const known = only([...unique, ...reported])
   const texts = only(freeTexts(body, collection))
   const usual = texts.filter((each) => oftenUnique.test(each))
+  // A number may be unique together with a reference: the number of an episode, of a line.
+  const numbers = possible.filter((each) => typeof body[each] === 'number')
   const all = [
     ...[reported, known],
-    ...[...usual, ...texts].map((each) => only([...known, each])),
-    only([...known, ...texts]),
+    ...[...usual, ...texts, ...numbers].map((each) => only([...known, each])),
+    only([...known, ...texts, ...numbers]),
   ]
   const seen = new Set(['[]'])
   const isNew = (each: readonly string[]) => !seen.has(JSON.stringify(each)) && seen.add(JSON.stringify(each))

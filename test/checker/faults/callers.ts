@@ -74,6 +74,17 @@ export const callersFaults: readonly Fault[] = [
     plant: asking(of('POST', isAnonymous, isCollection), asCaller),
   },
   {
+    breaks: 'AUT-1/altered-creation',
+    says: 'It finds keys by their beginning where records are created.',
+    plant: asking(
+      (request, { key }) =>
+        of('POST', isCollection)(request) &&
+        request.headers['authorization']?.startsWith(`Bearer ${key.slice(0, 12)}`) === true &&
+        request.headers['authorization'] !== `Bearer ${key}`,
+      asCaller,
+    ),
+  },
+  {
     breaks: 'AUT-1/creation-without-effect',
     says: 'It asks for the credential once it has created.',
     plant: inSecret(of('POST', isAnonymous, isCollection)),
@@ -112,7 +123,8 @@ export const callersFaults: readonly Fault[] = [
     breaks: 'AUT-1/altered',
     says: 'It finds keys by their beginning.',
     plant: asking(
-      ({ headers }, { key }) =>
+      ({ method, headers }, { key }) =>
+        method === 'GET' &&
         headers['authorization']?.startsWith(`Bearer ${key.slice(0, 12)}`) === true &&
         headers['authorization'].length === `Bearer ${key}`.length,
       asCaller,

@@ -71,6 +71,14 @@ export const authentication: readonly Case[] = [
       steps: [create(one), created.post(collection, body.example, asNobody)],
       expect: [refused(created)],
     },
+    'AUT-1/altered-creation': {
+      title: 'A creation with one changed character in the credential is refused',
+      needs: ['key'],
+      after: ['AUT-1/creation'],
+      steps: [create(one), created.post(collection, body.example, { caller: 'altered' })],
+      expect: [refused(created)],
+      remedy: 'Compare the whole credential, and check the signature of a token: its beginning is not enough.',
+    },
     'AUT-1/creation-without-effect': {
       title: 'A creation that is refused for lack of a credential creates nothing',
       after: ['AUT-1/creation'],
