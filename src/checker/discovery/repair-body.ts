@@ -71,7 +71,10 @@ function* readComplaints(
     for (const [name, each] of Object.entries(value)) {
       if (depth === 0 && !Array.isArray(each) && problemMembers.test(name)) continue
       // Members as names: `{"name": ["is required"]}`, `{"name": {"code": "not_unique"}}`.
-      const isKnown = reader.members.has(name) && (typeof each === 'string' || isObject(each))
+      // A record may have a `description`, too: the text decides what it is about.
+      const isText = typeof each === 'string' && textMembers.includes(name)
+      const isOfError = isText && memberInText(each, reader.members) !== undefined
+      const isKnown = reader.members.has(name) && !isOfError && (typeof each === 'string' || isObject(each))
       const isMember = !holders.test(name) && (Array.isArray(each) || isKnown)
       yield* readComplaints(each, isMember ? name : undefined, reader, depth + 1)
     }

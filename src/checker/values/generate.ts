@@ -241,7 +241,9 @@ function textFor(schema: Schema, name: string, turn: number): unknown {
     .replaceAll(/[_-]+/g, ' ')
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
-  const text = turn === 0 ? `Some ${words}` : `Other ${words} ${turn}`
+  const sentence = turn === 0 ? `Some ${words}` : `Other ${words} ${turn}`
+  // Such texts stand in addresses.
+  const text = /(?:^|_)(?:slug|handle|permalink)$/i.test(name) ? sentence.toLowerCase().replaceAll(' ', '-') : sentence
   const fitted = text.length <= most ? text : `${turn || ''}${words}`.replaceAll(' ', '').slice(0, most)
   return fitted.padEnd(Math.min(least, 10_000), 'x')
 }
