@@ -134,7 +134,11 @@ export function expandSchema(root: JsonObject, schema: unknown, alternatives: 'f
     const values = choicesIn([anyOf, oneOf].flatMap(resolveAll))
     if (values !== undefined) return { ...own, type: typeof values[0], enum: values }
     const branches = [anyOf, oneOf].flatMap((each) => {
-      const some = resolveAll(each).filter(({ type }) => type !== 'null')
+      // Some libraries take a number in a text, too: {"anyOf": [{"type": "string", "format": "integer"}, …]}.
+      const isInText = ({ type, format }: JsonObject) =>
+        type === 'string' && /^(?:integer|number|numeric|boolean)$/.test(String(format))
+      const all = resolveAll(each).filter(({ type }) => type !== 'null')
+      const some = all.toSorted((left, right) => Number(isInText(left)) - Number(isInText(right)))
       return alternatives === 'all' ? some : some.slice(0, 1)
     })
     return [...resolveAll(allOf), ...branches].reduce<JsonObject>(

@@ -27,11 +27,12 @@ export async function probe(trial: Trial, collection: CollectionProfile, given: 
   const changes = await probeChanges(trial, described, record)
   const own = { ...record, body: membersOf(record.body, { ...described, ...changes }) }
   const members = isGuessed ? await probeMembers(trial, described, own) : await probeRequired(trial, described, own)
+  const offered = isGuessed ? await probeReplacement(trial, { ...described, ...changes }, record) : {}
   // Changes have given it other values.
   const now = { ...record, body: { ...record.body, ...(await valuesNow(trial, described, record)) } }
   const lists = await probeLists(trial, described, now)
   const search = await probeSearch(trial, { ...described, ...lists }, now)
-  const found = { ...described, ...owner, ...changes, ...members, ...lists, ...search }
+  const found = { ...described, ...owner, ...changes, ...offered, ...members, ...lists, ...search }
   const facts = { ...found, ...(await probeMarker(trial, { ...collection, ...found }, record)) }
   return { ...facts, ...(await probeFinder(trial, { ...collection, ...facts }, record)) }
 }
@@ -96,6 +97,17 @@ async function createWith(
   // A record with an invalid value would disturb what lists show.
   if (created !== undefined) await trial.remove(created)
   return exchange.answer
+}
+
+/** Without a document: whether records take PUT, which nothing else has shown where they take PATCH. */
+async function probeReplacement(trial: Trial, collection: CollectionProfile, record: TrialRecord): Promise<Facts> {
+  const { operations } = collection
+  if (!operations.includes('update') || !operations.includes('replace')) return {}
+  const fields = collection.conditional ? [['If-Match', await currentTag(trial.requester, record.url)] as const] : []
+  const sent = trial.inEnvelope(collection.name, membersOf(record.body, collection))
+  const { answer } = await request(trial.requester, 'PUT', record.url, { body: sent, fields })
+  const isAbsent = answer !== undefined && [404, 405, 501].includes(answer.status)
+  return isAbsent ? { operations: operations.filter((each) => each !== 'replace') } : {}
 }
 
 /** The members that are tried to be left out. */

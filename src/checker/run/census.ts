@@ -227,6 +227,8 @@ function differenceOf(run: RunContext, collection: CollectionProfile, was: Count
   // Jobs that the checker began are reported separately.
   const jobs = paths.filter((path) => ledger.jobs.has(path))
   const after = is.total === undefined ? undefined : is.total - jobs.length
-  const isSame = was.total === after && created.length === 0 && unexplained.length === 0
+  // What could not be counted before shows nothing now.
+  const isEqual = was.total === after || was.total === undefined
+  const isSame = isEqual && created.length === 0 && unexplained.length === 0
   return isSame ? undefined : { collection: collection.name, before: was.total, after, created, unexplained, isMade }
 }

@@ -31,7 +31,7 @@ export async function removeRecords(
     // A caller who may create records may not be allowed to delete them.
     if (isOther || (await isRemoved(run, by, path)) || (by !== 'caller' && (await isRemoved(run, 'caller', path)))) {
       remains.delete(path)
-      const isVanished = !isOther && !run.ledger.deleted.has(new URL(urlOf(run.profile, path)).pathname)
+      const isVanished = !isOther && !run.ledger.deleted.has(path)
       if (isVanished) run.ledger.vanished++
     }
   }

@@ -129,13 +129,25 @@ export function bodyText(body: Body, state: CaseState, to: string): string {
     ...startOf(body.from, state),
     ...uniqueMembersSent(state, body.like),
     ...(body.plus === undefined ? {} : withNewUniqueValues(state.collection[body.plus], state.collection)),
-    ...(fillAll(body.with ?? {}, state) as JsonObject),
+    ...typedReferences(fillAll(body.with ?? {}, state) as JsonObject, state),
   }
   const names = (body.without ?? []).map((name) => fill(name, state))
   const { raw } = body
   if (raw === undefined) return JSON.stringify(wrapAt(envelope, without(whole, names)))
   const text = JSON.stringify(wrapAt(envelope, { ...without(whole, names), [rawMember]: 0 }))
   return text.replace(`"${rawMember}":0`, () => raw)
+}
+
+/** Identifiers in references as numbers, where a body has numbers there: a text would be refused for its type. */
+function typedReferences(members: JsonObject, { collection }: CaseState): JsonObject {
+  const { references, example = {}, schemas = {} } = collection
+  const isNumber = (name: string) => typeof example[name] === 'number' || schemas[name]?.['type'] === 'integer'
+  return Object.fromEntries(
+    Object.entries(members).map(([name, value]) => [
+      name,
+      Object.hasOwn(references, name) && isNumber(name) && /^\d+$/.test(String(value)) ? Number(value) : value,
+    ]),
+  )
 }
 
 /** Stands for a member whose text is inserted as it is. */

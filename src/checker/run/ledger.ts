@@ -62,7 +62,7 @@ export class Ledger {
     if (safe.has(asked.method)) return
     if (answer?.status === 202) this.#noteJob(asked.url, answer)
     if (asked.method === 'DELETE') {
-      if (isSuccess(answer) && this.deleted.size < most) this.deleted.add(new URL(asked.url).pathname)
+      if (isSuccess(answer) && this.deleted.size < most) this.deleted.add(bare(new URL(asked.url).pathname))
       return
     }
     const isPlain = answer?.status === 201
@@ -84,7 +84,7 @@ export class Ledger {
   }
 
   #name(path: string): void {
-    if (this.named.size < most) this.named.add(path.replace(/\/+$/, ''))
+    if (this.named.size < most) this.named.add(bare(path))
   }
 
   #noteJob(from: string, answer: Answer): void {
@@ -97,6 +97,11 @@ export class Ledger {
   isMarked(record: unknown): boolean {
     return [...JSON.stringify(record).matchAll(markPattern)].some(([mark]) => this.marks.has(mark))
   }
+}
+
+/** A path without the slash that some servers want at its end. */
+function bare(path: string): string {
+  return path.replace(/\/+$/, '')
 }
 
 /** Usual members that hold the record in a response, and that hold its identifier. */

@@ -141,7 +141,10 @@ export const goneCases = common({ needs: ['read'] }).define({
       ...deleteRecord(gone, two.at(0)),
       after.get(`${listWithCase}&include_deleted=true`),
       // Some servers do not support include_deleted. Others take it for a filter, and find nothing.
-      applicableIf((seen) => seen.of(after).answer?.status !== 400, 'there is no asking for deleted records'),
+      applicableIf(
+        (seen) => ![400, 422].includes(seen.of(after).answer?.status ?? 0),
+        'there is no asking for deleted records',
+      ),
       applicableIf(
         (seen) => seen.of(after).answer?.status !== 200 || isListed(after, two.at(1))(seen),
         'with include_deleted a list does not show what is there',
