@@ -118,7 +118,10 @@ async function checkTarget(
 /** The exit code of a check that did not come to its end; says why the server is lost. */
 function stopStatus(lost: string | undefined): number {
   if (lost === undefined) return 130
-  process.stderr.write(`The server stopped answering, and the check stopped. The last failure was: ${lost}.\n`)
+  process.stderr.write(
+    `The server stopped answering, and the check stopped. The last failure was: ${lost}.\n` +
+      'Records whose creation it did not answer may be left too: most contain checked- and ten more characters.\n',
+  )
   return 3
 }
 

@@ -243,9 +243,11 @@ describe('resourced check', () => {
         return server(request)
       },
     })
-    const { code, err } = await check(url.replace(shop.serving.origin, planted.origin), '--key', shop.key, '--yes')
+    const { code, out, err } = await check(url.replace(shop.serving.origin, planted.origin), '--key', shop.key, '--yes')
     assert.equal(code, 3, err)
     assert.match(err, /The server stopped answering, and the check stopped\. .*ECONNREFUSED/)
+    assert.match(err, /Records whose creation it did not answer may be left/)
+    assert.doesNotMatch(out, /cannot be read any more/)
   })
 
   it('ends at once when it is stopped twice', async () => {

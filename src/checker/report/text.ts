@@ -162,7 +162,7 @@ function leftoverPart(report: Report, { width, paint }: Show): string[] {
       ? []
       : ['', `${created} records were created, and ${created - remains.length} deleted again${goneWith(vanished)}`]),
     ...shown.map((each) => (each.startsWith(' ') ? each : paint('yellow', each))),
-    ...(rest === 0 ? [] : [`  … ${rest} more`]),
+    ...(rest === 0 ? [] : [`  … ${rest} lines more, which the other formats show`]),
   ]
 }
 

@@ -153,6 +153,8 @@ export async function reconcile(run: RunContext, before: Census): Promise<Differ
     )
     after = await takeCensus(requesterFor(run), profile)
   }
+  // Of a server that does not answer any more nothing can be said.
+  if (after.size === 0 && (await request(requesterFor(run), 'GET', profile.base)).answer === undefined) return []
   return profile.collections.flatMap((collection) => {
     const [was, is] = [before.get(collection.name), after.get(collection.name)]
     if (was === undefined) return []
