@@ -41,7 +41,24 @@ test('after a 429 all requests pause, and the request is repeated', async (conte
   assert.deepEqual([asked, pauses, client.count], [2, [1], 2])
 })
 
-test('an noRetry request returns a 429', async (context) => {
+test('bytes are sent again after a pause if one of their requests is answered 429', async (context) => {
+  let asked = 0
+  const origin = await served(context, (_, response) => {
+    response.statusCode = ++asked === 2 ? 429 : 200
+    response.setHeader('Retry-After', '1').end()
+  })
+  const host = new URL(origin).host
+  const head = (more = '') => `GET / HTTP/1.1\r\nHost: ${host}\r\n${more}\r\n`
+  const client = clientFor(context)
+  const both = await client.bytes('both', origin, head() + head('Connection: close\r\n'), 5)
+  assert.deepEqual(
+    both.map(({ answer }) => answer?.status),
+    [200, 200],
+  )
+  assert.deepEqual([asked, client.count], [4, 2])
+})
+
+test('a noRetry request returns a 429', async (context) => {
   const origin = await served(context, (_, response) => response.writeHead(429).end())
   const client = clientFor(context)
   assert.equal((await client.send('one', get(`${origin}/`), { noRetry: true })).answer?.status, 429)

@@ -178,13 +178,20 @@ export class Client {
     this.#options.onPause?.(seconds)
   }
 
-  /** Sends bytes on a connection of their own. Returns an exchange for each response, at least one. */
+  /**
+   * Sends bytes on a connection of their own. Repeats them after a pause if the server answers a part of them with 429.
+   *
+   * @returns an exchange for each response, at least one
+   */
   async bytes(step: string, url: string, bytes: string, seconds: number): Promise<Exchange[]> {
-    this.count++
     const sent = this.#formed(url, bytes)
-    const exchanges = await this.#inTurn(() => sendBytes(step, url, sent, { ...this.#options, seconds }))
-    for (const listener of this.#listeners) for (const exchange of exchanges) listener(exchange)
-    return exchanges
+    for (let pauses = 0; ; pauses++) {
+      this.count++
+      const exchanges = await this.#inTurn(() => sendBytes(step, url, sent, { ...this.#options, seconds }))
+      for (const listener of this.#listeners) for (const exchange of exchanges) listener(exchange)
+      const refused = exchanges.find(({ answer }) => answer?.status === 429)
+      if (!(await this.pauseAfter(refused?.answer, pauses))) return exchanges
+    }
   }
 
   /**
