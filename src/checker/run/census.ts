@@ -153,8 +153,9 @@ export async function reconcile(run: RunContext, before: Census): Promise<Differ
     )
     after = await takeCensus(requesterFor(run), profile)
   }
-  // Of a server that does not answer any more nothing can be said.
-  if (after.size === 0 && (await request(requesterFor(run), 'GET', profile.base)).answer === undefined) return []
+  // Nothing can be said of a server that does not answer any more.
+  const isSilent = async () => (await request(requesterFor(run), 'GET', profile.base)).answer === undefined
+  if (before.size > 0 && after.size === 0 && (await isSilent())) return []
   return profile.collections.flatMap((collection) => {
     const [was, is] = [before.get(collection.name), after.get(collection.name)]
     if (was === undefined) return []
