@@ -50,8 +50,8 @@ export interface Bench {
   /** The clock: move it by setting `ahead`, in milliseconds. */
   readonly clock: { ahead: number }
   readonly failures: unknown[]
-  /** Starts a worker. Its consumers do what is given by their names. */
-  start(consumers: Readonly<Record<string, Deliver>>, server?: string): DeliveryWorker
+  /** Starts a worker. Its consumers do what is given by their names. `store`: the deliveries, where they may fail. */
+  start(consumers: Readonly<Record<string, Deliver>>, server?: string, store?: DeliveryStore): DeliveryWorker
   /** The deliveries as records, in the order of their events. */
   // biome-ignore lint/suspicious/noExplicitAny: records have every shape
   shown(): Promise<any[]>
@@ -76,7 +76,7 @@ export async function openBench(test: TestContext): Promise<Bench> {
   })
   return {
     ...{ storage, deliveries, events, failures, clock },
-    start(consumers, server = uuidv7()) {
+    start(consumers, server = uuidv7(), store = deliveries) {
       const consumerOf = (deliver: Deliver): Consumer => ({
         read: (after, limit) => events.read({ after, limit } as never),
         deliver: async (delivery, signal) => deliver(delivery, signal),
@@ -85,7 +85,7 @@ export async function openBench(test: TestContext): Promise<Bench> {
       const worker = startDeliveries({
         ...{
           events,
-          deliveries,
+          deliveries: store,
           server,
           now,
           interval: 20,

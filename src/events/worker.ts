@@ -190,12 +190,10 @@ class Worker implements DeliveryWorker {
     const missing = functions.filter(({ name, kinds }) => kinds.some((kind) => known.get(name)?.[kind] === undefined))
     if (missing.length === 0) return states
     this.#startedAt ??= this.#readStart()
-    try {
-      const position = (await this.#startedAt) ?? 0
-      for (const each of missing) await deliveries.addConsumer({ ...each, position })
-    } finally {
-      this.#startedAt = undefined
-    }
+    const position = (await this.#startedAt) ?? 0
+    for (const each of missing) await deliveries.addConsumer({ ...each, position })
+    // Not before all are added: the next look adds those that failed, from the same position on.
+    this.#startedAt = undefined
     return deliveries.consumers()
   }
 
@@ -204,8 +202,10 @@ class Worker implements DeliveryWorker {
     const { events, functions = [] } = this.#options
     if (functions.length === 0) return undefined
     const reading = events.horizon()
-    // `#register` awaits the result and reports the error.
-    reading.catch(() => {})
+    // `#register` awaits the result and reports the error; the next look reads again.
+    reading.catch(() => {
+      if (this.#startedAt === reading) this.#startedAt = undefined
+    })
     return reading
   }
 
@@ -261,8 +261,10 @@ class Worker implements DeliveryWorker {
       const next = await consumer.read(lane.examined, batch, kinds)
       more = next.more
       const to = Math.max(next.position, lane.examined)
-      lane.examined = to
-      if (next.events.length === 0 && to - from < worthStoring) continue
+      if (next.events.length === 0 && to - from < worthStoring) {
+        lane.examined = to
+        continue
+      }
       const added = next.events.map(deliveryOf)
       const isFirst = await deliveries.fanOut({ consumer: name, kinds, from, to, deliveries: added, now: now() })
       if (!isFirst) {
@@ -270,6 +272,8 @@ class Worker implements DeliveryWorker {
         lane.state = { ...lane.state, position: -1 }
         return
       }
+      // Not before the commit: events that got no deliveries, because the transaction failed, are examined again.
+      lane.examined = to
       lane.state = { ...lane.state, position: to }
       if (added.length > 0) this.#claim(lane)
     }
