@@ -29,8 +29,8 @@ export function failingStore<Store extends object>(
     }
   const proxy = new Proxy(store, {
     get(target, name) {
-      const value = Reflect.get(target, name)
-      return name === method ? failingMethod(value.bind(target)) : value
+      const value: unknown = Reflect.get(target, name)
+      return name === method && typeof value === 'function' ? failingMethod(value.bind(target)) : value
     },
   })
   return { store: proxy, hit: () => calls >= call }

@@ -16,7 +16,7 @@ const slow = [
 const long = [
   /^src\/(?:cli\/dev|server\/node\/slow-clients)\.test/,
   /^test\/(?:container|documentation|package|power-cut|schemathesis)\//,
-  /^test\/(?:backup|canaries|command-errors|deletion-crash|durability|events-crash|function-crash|move|permissions|remembered|webhooks-crash|workers)\.test/,
+  /^test\/(?:backup|canaries|command-errors|deletion-crash|durability|events-crash|function-crash|injected-faults|move|permissions|remembered|webhooks-crash|workers)\.test/,
   /^test\/(?:checker\/(?:conditions|strangers)|races\/pairs|wire\/large-files)\.test/,
   /^test\/browser\/(?:api-page|console-(?:accessibility|browse|openid|session))\.test/,
 ]
@@ -94,7 +94,7 @@ export function isWorthRepeating(file: string): boolean {
 
 /** Whether PostgreSQL can change its result most, so that the tests after `npm test` repeat it there every time. */
 export function isRepeatedFirst(file: string): boolean {
-  return /^(?:test\/(?:durability|events|events-crash|function-crash|idempotency-crash|purge-race|upgrade|upgrade-rolling|webhooks-crash)\b|src\/jobs\/import)/.test(
+  return /^(?:test\/(?:durability|events|events-crash|function-crash|idempotency-crash|injected-faults|purge-race|upgrade|upgrade-rolling|webhooks-crash)\b|src\/jobs\/import)/.test(
     file,
   )
 }

@@ -58,3 +58,43 @@ test('a doubted clock removes nothing, is reported once, and is checked again ea
   assert.equal(done.length, 3)
   assert.deepEqual(told, [doubt, undefined])
 })
+
+test('JOB-3: the file of an export that has ended after all is kept', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] })
+  const dropped: string[] = []
+  let [steps, isOpen] = [0, true]
+  const jobs = {
+    open: async () => (isOpen ? [{ id: 'export', task: 'export' }] : []),
+    countTotal: async () => {},
+    // It is no longer open: there is nothing to fail.
+    fail: async () => isOpen,
+  } as unknown as JobStore
+  const files = {
+    async step() {
+      steps++
+      // The last step commits, and its confirmation is lost.
+      if (steps === 5) isOpen = false
+      throw new Error('The connection was lost.')
+    },
+    drop: async (job: string) => void dropped.push(job),
+    close: async () => {},
+  }
+  const failures: unknown[] = []
+  const runner = startRunner({
+    ...{ storage: { jobs }, files: files as unknown as ExportFiles, now: () => 1, paused: () => false },
+    ...{ newJobId: () => 'job', statusUrlOf: (job) => job, ended: () => assert.fail('It has not ended here.') },
+    ...{ failed: (error) => failures.push(error), doubted: () => {} },
+  })
+  context.after(async () => {
+    context.mock.timers.reset()
+    await runner.close()
+  })
+  // The pauses between attempts are measured by a clock that is not mocked.
+  for (const end = performance.now() + 60_000; steps < 5 && performance.now() < end; ) {
+    context.mock.timers.tick(1_000)
+    await turn()
+  }
+  for (let turns = 0; turns < 20; turns++) await turn()
+  assert.equal(failures.length, 5)
+  assert.deepEqual(dropped, [])
+})

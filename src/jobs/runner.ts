@@ -173,9 +173,13 @@ export function startRunner({
   }
 
   const giveUp = async (job: OpenJob, error: unknown) => {
+    const drop = async () => void (job.task === 'export' && (await files.drop(job.id)))
     try {
-      if (job.task === 'export') await files.drop(job.id)
+      // Without room, the failure may only be stored once the file is gone.
+      if (isWithoutRoom(error)) await drop()
+      // The export may have ended after all, if only the confirmation of its commit was lost: it needs its file then.
       if (!(await jobs.fail(job, problemOf(job, error), now()))) return
+      await drop()
       troubles.delete(job.id)
       measured.delete(job.id)
       ended(job, 'failed')

@@ -3,9 +3,9 @@ import { mock, test } from 'node:test'
 import type { KeyStore } from '../storage/storage.ts'
 import { noteUses } from './key-uses.ts'
 
-function storeInto(kept: [string, number][][], fail = false): KeyStore {
+function storeInto(kept: [string, number][][], fails = () => false): KeyStore {
   const keepUses = async (uses: ReadonlyMap<string, number>) => {
-    if (fail) throw new Error('full')
+    if (fails()) throw new Error('full')
     kept.push([...uses])
   }
   return { keepUses } as Partial<KeyStore> as KeyStore
@@ -41,12 +41,34 @@ test('uses are written together a minute after the first: the last use of each k
   mock.timers.reset()
 })
 
-test('a failed write is reported, and later writes continue', async () => {
+test('a failed write is reported, and the next one has its uses too', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] })
   const failures: unknown[] = []
-  const uses = noteUses(storeInto([], true), Date.now, (error) => void failures.push(error))
+  const kept: [string, number][][] = []
+  let isFull = true
+  let now = 1
+  const store = storeInto(kept, () => isFull)
+  const uses = noteUses(
+    store,
+    () => now,
+    (error) => void failures.push(error),
+  )
+  uses.note('a')
+  uses.note('b')
+  await uses.keep()
+  assert.equal(failures.length, 1)
+  now = 2
+  uses.note('a')
+  isFull = false
+  mock.timers.tick(60_000)
+  assert.deepEqual(new Map(kept[0]), new Map(Object.entries({ a: 2, b: 1 })))
+  isFull = true
   uses.note('a')
   await uses.close()
-  assert.equal(failures.length, 1)
+  assert.equal(failures.length, 2)
+  mock.timers.tick(120_000)
+  assert.equal(failures.length, 2, 'nothing is written after the end')
+  mock.timers.reset()
 })
 
 test('ERR-6: uses are kept while the database must not be written to', async () => {

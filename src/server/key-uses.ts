@@ -16,7 +16,7 @@ const everyMinute = 60_000
 /**
  * Begins to note uses.
  *
- * @param failed is called with the error if uses could not be written; they are lost, as in a crash
+ * @param failed is called with the error if uses could not be written; the next write tries again
  * @param paused whether the database must not be written to now; uses are kept until it may
  */
 export function noteUses(
@@ -27,6 +27,7 @@ export function noteUses(
 ): KeyUses {
   let noted = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
+  let isClosed = false
   const keep = async () => {
     clearTimeout(timer)
     timer = undefined
@@ -36,6 +37,8 @@ export function noteUses(
     try {
       await keys.keepUses(uses)
     } catch (error) {
+      noted = new Map([...uses, ...noted])
+      if (timer === undefined && !isClosed) keepLater()
       failed(error)
     }
   }
@@ -48,6 +51,9 @@ export function noteUses(
       if (timer === undefined) keepLater()
     },
     keep,
-    close: keep,
+    close() {
+      isClosed = true
+      return keep()
+    },
   }
 }
