@@ -58,6 +58,9 @@ test('URLs whose host is a refused address, or the machine itself, are known wit
   assert.deepEqual(refused(inside), inside)
   const names = ['https://example.com/', 'https://10.0.0.1.example.com/', 'https://localhost.example/']
   assert.deepEqual(refused([...names, 'https://1.1.1.1/', 'https://[2606:4700::1111]:8443/']), [])
+  const ports = ['https://example.com:22/', 'https://example.com:0/', 'https://example.com:80/', 'http://example.com/']
+  assert.deepEqual(refused([...ports, 'https://example.com:443/', 'https://example.com:8443/']), ports)
+  assert.deepEqual(refused(ports, ['10.0.0.0/8']), [])
   const allowed = ['http://localhost:22/', 'http://127.0.0.1/', 'https://[::ffff:127.0.0.1]/']
   assert.deepEqual(refused([...allowed, 'http://1.1.1.1/', 'https://[::1]/'], ['127.0.0.0/8']), [
     ...['http://1.1.1.1/', 'https://[::1]/'],

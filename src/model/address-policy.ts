@@ -87,14 +87,14 @@ export function addressPolicy(networks: readonly string[] = []): AddressPolicy {
       if (url.username !== '' || url.password !== '') return false
       if (addresses.length === 0 || !addresses.every(permits)) return false
       if (addresses.every(isAllowedNetwork)) return /^https?:$/.test(url.protocol)
-      return url.protocol === 'https:' && isWebPort(url.port)
+      return isPublicService(url)
     },
   }
 }
 
-/** Whether a port is one that web servers use. Those below 1024 belong to other services. */
-function isWebPort(port: string): boolean {
-  return port === '' || port === '443' || Number(port) >= 1024
+/** Whether a URL is one of a public web server. Ports below 1024 belong to other services. */
+function isPublicService({ protocol, port }: URL): boolean {
+  return protocol === 'https:' && (port === '' || Number(port) >= 1024)
 }
 
 /** Names of the machine itself, whatever DNS says (RFC 6761). */
@@ -102,13 +102,16 @@ const localName = /(?:^|\.)localhost\.?$/
 
 /**
  * Whether a URL can be refused without DNS: its host is an address that is not permitted, or a name of the machine
- * itself. `URL` has already read IPv4 addresses in all forms, such as `0x7f.1` and `2130706433`.
+ * itself, or no address of its name would be permitted. `URL` has already read IPv4 addresses in all forms, such as
+ * `0x7f.1` and `2130706433`.
  */
-export function isRefusedLiterally(url: URL, { permitsUrl }: AddressPolicy): boolean {
+export function isRefusedLiterally(url: URL, { permitsUrl, allowsNetworks }: AddressPolicy): boolean {
   const { hostname } = url
   if (localName.test(hostname)) return !['127.0.0.1', '::1'].some((address) => permitsUrl(url, [address]))
   const address = literalAddress(hostname)
-  return address !== undefined && !permitsUrl(url, [address])
+  if (address !== undefined) return !permitsUrl(url, [address])
+  // A name can only lead to public addresses, unless the operator allows networks.
+  return !allowsNetworks && !isPublicService(url)
 }
 
 /**

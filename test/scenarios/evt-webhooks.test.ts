@@ -103,8 +103,13 @@ describe('a webhook as a record', () => {
       ...['UNKNOWN_FIELD /secret', 'READ_ONLY /version', 'READ_ONLY /subject', 'READ_ONLY /roles'],
     ])
     const closed = await start(t, { webhookNetworks: [] })
-    const http = await closed.send({ path: '/v1/webhooks', body: { url: 'http://example.com/' } })
-    assert.deepEqual(places(http), ['INVALID_VALUE /url'])
+    for (const url of ['http://example.com/', 'https://example.com:22/']) {
+      assert.deepEqual(places(await closed.send({ path: '/v1/webhooks', body: { url } })), ['INVALID_VALUE /url'], url)
+    }
+    const { id } = await made(closed, { url: 'https://example.com:8443/' })
+    const changed = { url: 'https://example.com:25/' }
+    const patched = await closed.send({ method: 'PATCH', path: `/v1/webhooks/${id}`, body: changed })
+    assert.deepEqual(places(patched), ['INVALID_VALUE /url'])
   })
 
   it('EVT-8: changes with If-Match, and is deleted with its pending deliveries', async (t) => {
