@@ -73,7 +73,7 @@ test('ERR-6: two servers enter maintenance and finish requests, and a killed one
 
   maintenance('on', '--message', 'Back soon.', '--retry-after', 'PT2M')
   const took = await until(503, one, two)
-  assert.ok(took < 2_000, `they noticed after ${took} ms`)
+  assert.ok(took < 20_000, `they noticed after ${took} ms`)
   const refused = await fetch(`${two.origin}/v1/folders`, { method: 'POST', body: '{"name":"Late"}' })
   assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '120'])
   assert.equal(((await refused.json()) as { detail: string }).detail, 'Back soon.')

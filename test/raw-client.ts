@@ -34,18 +34,19 @@ export function sendRaw(origin: string, bytes: string, options: RawOptions = {})
   const { hostname, port } = new URL(origin)
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname)
-    let received: Buffer = Buffer.alloc(0)
+    const received: Buffer[] = []
     let reset = false
+    const read = () => readAnswers(Buffer.concat(received), options.methods ?? [])
     const stop = (closed: boolean) => {
       clearTimeout(timer)
       socket.destroy()
-      resolve({ answers: readAnswers(received, options.methods ?? []), closed, reset })
+      resolve({ answers: read(), closed, reset })
     }
-    const timer = setTimeout(() => stop(false), options.patience ?? 5000)
+    const timer = setTimeout(() => stop(false), options.patience ?? 60_000)
     socket.on('data', (chunk) => {
-      received = Buffer.concat([received, chunk as Uint8Array])
+      received.push(chunk as Buffer)
       if (options.answers === undefined) return
-      const final = readAnswers(received, options.methods ?? []).filter(({ status }) => status >= 200)
+      const final = read().filter(({ status }) => status >= 200)
       if (final.length >= options.answers) stop(false)
     })
     socket.on('error', () => {

@@ -113,9 +113,9 @@ for (const transport of transports) {
     const { server, origin } = await serve(context, transport, body)
     const { ended } = await openAnswer(origin, '/', transport)
     const began = performance.now()
-    const [, isWhole] = await Promise.all([server.close(), ended])
+    const [, isWhole] = await Promise.all([server.close(120_000), ended])
     assert.deepEqual([isWhole, body.closings], [true, 1])
-    assert.ok(performance.now() - began < 3_000)
+    assert.ok(performance.now() - began < 60_000)
   })
 
   test(`${transport}: HEAD has the header fields, and opens nothing`, async (context) => {
