@@ -57,19 +57,17 @@ const types = { '@types/node': '*' }
 // The types of these frameworks are needed by those who use the provider for one.
 const frameworks = { '@refinedev/core': '^5.0.0', 'ra-core': '^5.0.0' }
 
-/**
- * The manifest of the package. npm publishes nothing that is private: `npm run release` removes that word, after its
- * checks.
- */
+/** The manifest of the package, as it is published. `npm run release` checks it before it packs the package. */
 export async function packageManifest(): Promise<Manifest> {
-  const { name, version, description, license, type, engines, dependencies } = await rootManifest()
+  const { name, version, description, license, type, engines, repository, dependencies } = await rootManifest()
   const needed = Object.entries(dependencies).filter(([each]) => !included.some((name) => name === each))
   return {
     name,
     version,
-    private: true,
     description,
     license,
+    ...(repository !== undefined && { repository }),
+    publishConfig: { access: 'public' },
     type,
     engines,
     exports: {

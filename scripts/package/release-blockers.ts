@@ -34,6 +34,23 @@ export function blockers(state: ReleaseState): readonly string[] {
   return found
 }
 
+/** The manifest of a built package, as far as publishing depends on it. */
+interface BuiltManifest {
+  readonly version?: unknown
+  readonly private?: unknown
+  readonly publishConfig?: { readonly access?: unknown }
+}
+
+/** Everything in the manifest of a built package that would prevent its publication, as sentences. */
+export function manifestBlockers(manifest: BuiltManifest, version: string): readonly string[] {
+  const found: string[] = []
+  if (manifest.private !== undefined) found.push('dist/package.json has "private": npm would refuse to publish it.')
+  if (manifest.version !== version) found.push(`dist/package.json has the version ${manifest.version}, not ${version}.`)
+  if (manifest.publishConfig?.access !== 'public')
+    found.push('publishConfig.access of dist/package.json is not public.')
+  return found
+}
+
 /** The text below the heading of a version. */
 function changesOf(version: string, changelog: string): string | undefined {
   const sections = changelog.split(/^## /m)

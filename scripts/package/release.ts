@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { blockers } from './release-blockers.ts'
+import { blockers, manifestBlockers } from './release-blockers.ts'
 
 /** A package that passed its tests. */
 export interface Release {
@@ -51,13 +51,14 @@ export function prepareRelease(options: ReleaseOptions): Release {
       throw new ReleaseRefused('The tests changed files of the commit: a test must leave nothing behind.')
     }
     run(clone, 'npm', ['run', 'build'], 'The package could not be built.')
-    const manifest = join(clone, 'dist', 'package.json')
-    const { private: _, ...publishable } = JSON.parse(readFileSync(manifest, 'utf8'))
-    writeFileSync(manifest, `${JSON.stringify(publishable, undefined, 2)}\n`)
+    const manifest = JSON.parse(readFileSync(join(clone, 'dist', 'package.json'), 'utf8'))
+    const obstacles = manifestBlockers(manifest, version)
+    if (obstacles.length > 0)
+      throw new ReleaseRefused(['The built package cannot be published:', ...obstacles].join('\n- '))
     const releases = releaseFolder(folder)
     mkdirSync(releases, { recursive: true })
     run(join(clone, 'dist'), 'npm', ['pack', '--pack-destination', releases], 'The package could not be packed.')
-    const tarball = join(releases, `${publishable.name}-${version}.tgz`)
+    const tarball = join(releases, `${manifest.name}-${version}.tgz`)
     const release = { commit, version, tarball, integrity: integrityOf(tarball) }
     writeFileSync(join(releases, 'release.json'), `${JSON.stringify(release, undefined, 2)}\n`)
     return release

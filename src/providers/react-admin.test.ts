@@ -30,6 +30,11 @@ function run<Result>(
   hook: () => Result,
   within = (probe: ReactNode) => probe,
 ) {
+  // react-admin prints the errors that its hooks return, which the tests expect.
+  const { error: print } = console
+  context.mock.method(console, 'error', (...given: unknown[]) => {
+    if (!(given[0] instanceof ReactAdminError)) print(...given)
+  })
   let latest: Result | undefined
   const Probe = () => {
     const result = hook()

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { preparedRelease, prepareRelease } from '../../scripts/package/release.ts'
-import { blockers, type ReleaseState } from '../../scripts/package/release-blockers.ts'
+import { blockers, manifestBlockers, type ReleaseState } from '../../scripts/package/release-blockers.ts'
 
 const ready: ReleaseState = {
   changedFiles: [],
@@ -50,6 +50,14 @@ test('everything in the way is reported at once', () => {
   assert.equal(blockers({ ...ready, changedFiles: ['?? a'], isPushed: false, version: '2.0.0' }).length, 3)
 })
 
+test('a built package that npm would refuse is not packed', () => {
+  const built = { version: '1.2.3', publishConfig: { access: 'public' } }
+  assert.deepEqual(manifestBlockers(built, '1.2.3'), [])
+  assert.match(String(manifestBlockers({ ...built, private: true }, '1.2.3')), /"private"/)
+  assert.match(String(manifestBlockers(built, '1.2.4')), /1\.2\.3, not 1\.2\.4/)
+  assert.match(String(manifestBlockers({ version: '1.2.3' }, '1.2.3')), /publishConfig/)
+})
+
 /** A repository that is as small as one can be, whose tests do as told. */
 function repository(context: TestContext, tests = 'exit 0') {
   const base = mkdtempSync(join(tmpdir(), 'resourced-repository-'))
@@ -69,7 +77,12 @@ function repository(context: TestContext, tests = 'exit 0') {
   write('CHANGELOG.md', ready.changelog)
   write(
     'build.js',
-    "const { cpSync, mkdirSync } = require('node:fs')\nmkdirSync('dist')\ncpSync('package.json', 'dist/package.json')\ncpSync('lib.js', 'dist/lib.js')\n",
+    `const { cpSync, mkdirSync, writeFileSync } = require('node:fs')
+const { name, version } = require('./package.json')
+mkdirSync('dist')
+writeFileSync('dist/package.json', JSON.stringify({ name, version, publishConfig: { access: 'public' } }))
+cpSync('lib.js', 'dist/lib.js')
+`,
   )
   write('lib.js', 'module.exports = 1\n')
   const scripts = { build: 'node build.js', 'test:release': 'sh .ci/run' }
