@@ -24,6 +24,9 @@ test('AUT-13: plans share a read only if everything about their readers is the s
     { permitted: always },
     fields('ann'),
     fields('bob'),
+    ...[Number.NaN, Infinity, -Infinity].map((value) => ({
+      permitted: { kind: 'compare', field: 'level', operator: 'lte', value } satisfies Predicate,
+    })),
   ]
   const keys = others.map((other) => reads.keyOf({ ...plan, ...other }))
   assert.equal(new Set([key, ...keys]).size, others.length + 1)

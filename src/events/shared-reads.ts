@@ -2,6 +2,7 @@
  * Reads events for many readers. Readers at the same position with the same version, filter and permission share one
  * read and its bytes, so that an event for thousands of idle streams costs one read for each role.
  */
+import { exactText } from '../model/plain-copy.ts'
 import type { ReadEvent, ReadEvents } from '../plan/plan.ts'
 import type { EventStore } from '../storage/storage.ts'
 
@@ -42,7 +43,7 @@ export class SharedReads {
   readonly #horizon: () => number
   readonly #write: (event: ReadEvent) => string
   readonly #results = new Map<string, Promise<EventBatch>>()
-  readonly #digests = new WeakMap<object, string>()
+  readonly #texts = new WeakMap<object, string>()
   #waiting: (() => void)[] = []
   #running = 0
   #eventBytes = 1
@@ -66,7 +67,7 @@ export class SharedReads {
   /** Plans with the same key find the same events. Everything counts that a plan says about its reader. */
   keyOf({ resource: _resource, versionResource: _versionResource, limit: _limit, ...reader }: ReadEvents): string {
     return Object.entries(reader)
-      .map(([name, value]) => `${name} ${typeof value === 'object' ? this.#digestOf(value) : value}`)
+      .map(([name, value]) => `${name} ${typeof value === 'object' ? this.#textOf(value) : exactText(value)}`)
       .join(' ')
   }
 
@@ -132,11 +133,11 @@ export class SharedReads {
     return pieces
   }
 
-  #digestOf(value: object): string {
-    const known = this.#digests.get(value)
+  #textOf(value: object): string {
+    const known = this.#texts.get(value)
     if (known !== undefined) return known
-    const digest = JSON.stringify(value, (_, each: unknown) => (each instanceof Map ? [...each] : each))
-    this.#digests.set(value, digest)
-    return digest
+    const text = exactText(value)
+    this.#texts.set(value, text)
+    return text
   }
 }

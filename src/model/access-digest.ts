@@ -1,6 +1,7 @@
 /** A digest of access rules: an export goes on only while the rules are those of its request (AUT-9). */
 import { hash } from 'node:crypto'
 import type { AccessRule, Action } from './declaration.ts'
+import { exactText } from './plain-copy.ts'
 import type { Catalog, Resource } from './resource.ts'
 
 /**
@@ -9,7 +10,7 @@ import type { Catalog, Resource } from './resource.ts'
  */
 export function accessDigest(catalog: Catalog, resource: Resource, action: Action): string {
   const rules = [...rulesOf(catalog, resource, action), ...(action === 'read' ? fieldRulesOf(catalog, resource) : [])]
-  return hash('sha256', JSON.stringify(rules), 'base64url').slice(0, 22)
+  return hash('sha256', exactText(rules), 'base64url').slice(0, 22)
 }
 
 /** The rules by which callers may read single fields. */

@@ -99,11 +99,47 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** JSON with sorted keys: equal values have equal texts. */
+/**
+ * The text of plain data as a part of keys: different values have different texts, also those that JSON has no text
+ * for (`NaN`, `Infinity`, `-0`, `undefined`). Of JSON values it is the JSON. The order of members counts.
+ *
+ * @throws TypeError for functions, symbols and objects that are no plain data
+ */
+export function exactText(value: unknown): string {
+  // Requests wait for the keys of what they read, and almost all data is JSON.
+  if (isJson(value)) return JSON.stringify(value)
+  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value)
+  if (typeof value === 'bigint') return `${value}n`
+  if (value === undefined) return 'undefined'
+  if (Array.isArray(value)) return `[${Array.from(value, exactText).join()}]`
+  if (!isObject(value) || !isPlain(value)) throw new TypeError('Keys are made of plain data alone.')
+  const members = Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}:${exactText(each)}`)
+  return `{${members.join()}}`
+}
+
+/** Whether `JSON.stringify` leaves nothing out. Lone surrogates are escaped, so no hash of the text confuses them. */
+function isJson(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)
+  if (typeof value !== 'object' || value === null) {
+    return value === null || typeof value === 'string' || typeof value === 'boolean'
+  }
+  if (!isPlain(value)) return false
+  // `every` would skip the holes of an array, which JSON writes as null.
+  if (Array.isArray(value)) {
+    for (const each of value) if (!isJson(each)) return false
+    return true
+  }
+  for (const name in value) if (!isJson((value as Record<string, unknown>)[name])) return false
+  return true
+}
+
+/**
+ * The text of a JSON value whatever the order of its members: equal values have equal texts, and no others. JSON has one
+ * zero.
+ */
 export function canonicalJson(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`
-  const members = Object.keys(value).sort()
-  const texts = members.map((key) => `${JSON.stringify(key)}:${canonicalJson((value as Record<string, unknown>)[key])}`)
-  return `{${texts.join()}}`
+  if (!isObject(value)) return value === 0 ? '0' : exactText(value)
+  const names = Object.keys(value).sort()
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`).join()}}`
 }

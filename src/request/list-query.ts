@@ -5,6 +5,7 @@
 
 import { decimalKeyOf } from '../model/decimal.ts'
 import { controlParameters } from '../model/names.ts'
+import { exactText } from '../model/plain-copy.ts'
 import {
   allOf,
   always,
@@ -146,9 +147,9 @@ export function readListQuery(
   const page = readPageRequest(single, pageSize, issues)
   if (issues.length > 0) throw invalidQuery(issues)
   // The order of filters makes no difference: cursors, statements and kept totals see one spelling.
-  if (predicates.length > 1) predicates.sort((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1))
+  if (predicates.length > 1) predicates.sort((left, right) => (exactText(left) < exactText(right) ? -1 : 1))
   const filter = allOf(predicates)
-  const binding = page.style === 'cursor' ? JSON.stringify([filter, sort, q || null, includeDeleted]) : ''
+  const binding = page.style === 'cursor' ? exactText([filter, sort, q || null, includeDeleted]) : ''
   const query = { filter, versionFilter: undefined, sort, search, fields, includeDeleted, page, binding }
   return isMapped(resource) ? { ...query, ...translateQuery(resource, query), versionFilter: filter } : query
 }

@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import { exactText } from '../../model/plain-copy.ts'
 import { allOf, type EventGrant, evaluate, fieldsOf, isOfAllRecords, type Predicate } from '../../model/predicate.ts'
 import { isFolded, type Resource } from '../../model/resource.ts'
 import { fold } from '../../model/text.ts'
@@ -51,7 +52,7 @@ export function predicateDigest(predicate: Predicate): string {
   if (predicate.kind === 'always') return ''
   const known = digests.get(predicate)
   if (known !== undefined) return known
-  const digest = hash('sha256', JSON.stringify(predicate), 'base64url').slice(0, 22)
+  const digest = hash('sha256', exactText(predicate), 'base64url').slice(0, 22)
   digests.set(predicate, digest)
   return digest
 }

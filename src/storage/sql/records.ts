@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { type FieldGrants, grantOf, recordedGrants } from '../../model/field-grants.ts'
+import { exactText } from '../../model/plain-copy.ts'
 import type { Predicate } from '../../model/predicate.ts'
 import { type RecordValues, type Resource, resourceInVersion, storedResource } from '../../model/resource.ts'
 import type { Row } from '../transaction.ts'
@@ -235,7 +236,7 @@ export function grantsDigest(grants: FieldGrants | undefined): string {
   if (grants === undefined) return ''
   const known = grantDigests.get(grants)
   if (known !== undefined) return known
-  const digest = ` ${hash('sha256', JSON.stringify(grants), 'base64url').slice(0, 22)}`
+  const digest = ` ${hash('sha256', exactText(grants), 'base64url').slice(0, 22)}`
   grantDigests.set(grants, digest)
   return digest
 }

@@ -2,6 +2,7 @@
 import { createHmac, hash } from 'node:crypto'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { grantOf } from '../../model/field-grants.ts'
+import { exactText } from '../../model/plain-copy.ts'
 import { allOf, always, isOfAllRecords, type Predicate, type SortTerm } from '../../model/predicate.ts'
 import { isEqualityFilter, isFolded, isIndexed, type Resource } from '../../model/resource.ts'
 import { checkPage } from '../../plan/check-record.ts'
@@ -254,7 +255,8 @@ function conditionKey(plan: ReadPage): string {
   const predicates = `${predicateDigest(filter)}.${predicateDigest(permitted)}`
   if (search !== undefined || deleted !== undefined) {
     const masks = readableFields === undefined ? [] : [readableFields]
-    return `${predicates}.${digest(JSON.stringify([search, searchedTexts(plan), deleted, ...masks]))}`
+    const rest = [search ?? null, searchedTexts(plan) ?? null, deleted ?? null, ...masks]
+    return `${predicates}.${digest(exactText(rest))}`
   }
   return predicates === '.' ? '' : predicates
 }

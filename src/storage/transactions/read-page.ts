@@ -181,7 +181,8 @@ export function pageKey({ key, permitted, parent, deleted, readableFields }: Rea
   // Which deleted records a caller is shown depends on the time.
   if (key === undefined || deleted !== undefined) return undefined
   const allowed = `${predicateDigest(permitted)}${grantsDigest(readableFields)}`
-  if (parent === undefined) return `${key} ${allowed}`
+  // Callers write the end of the key, so it comes last.
+  if (parent === undefined) return `${allowed} ${key}`
   return JSON.stringify([key, allowed, parent.id, predicateDigest(parent.permitted)])
 }
 
