@@ -89,7 +89,7 @@ async function runSeed(seed: number, comparison: Comparison): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'resourced-remembered-'))
   const path = join(folder, 'data.db')
   const open = () => compared(openSqlite(versions.stored, { path, synchronous: 'off' }), versions, path, comparison)
-  const servers = [await twin(versions, open()), await twin(versions, open(), false)]
+  const servers = [await twin(versions, open()), await twin(versions, open(), { isFirst: false })]
   const known = new Known()
   let at = Date.UTC(2026, 0, 1)
   try {

@@ -1,6 +1,7 @@
 /** Webhooks as consumers of events: which events they get, and how a delivery is sent (EVT-8 to EVT-11). */
 import { deepFreeze } from '../model/plain-copy.ts'
-import { allOf, comparisonKeys, matches, type Predicate, resolveCondition } from '../model/predicate.ts'
+import { allOf, comparisonKeys, matches, type Predicate } from '../model/predicate.ts'
+import { resolveCondition } from '../model/resolve-condition.ts'
 import { type Catalog, storedResource } from '../model/resource.ts'
 import type { ReadEvent, ReadEvents } from '../plan/plan.ts'
 import { planEvents } from '../plan/plan-events.ts'

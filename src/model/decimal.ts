@@ -101,15 +101,17 @@ export function decimalText(value: Decimal, { precision, scale }: DecimalForm): 
 
 // Two digits of the key count the digits before the decimal point.
 const mostBeforePoint = 99
+// Far more than the smallest number of JavaScript has, and few enough to be written.
+const mostAfterPoint = 20_000
 
 /**
  * The comparison key of a decimal: texts that sort, by code units, like the numbers, for any precision. It is `1`, the
  * number of digits before the decimal point, and the digits. For negative numbers it is `0`, the same with each digit
  * subtracted from 9, and a character that sorts after digits. `undefined`: more than 99 digits before the decimal
- * point.
+ * point, or 20,000 after it.
  */
 export function decimalKey({ negative, digits, exponent }: Decimal): string | undefined {
-  if (exponent > mostBeforePoint || exponent - digits.length < -mostBeforePoint) return undefined
+  if (exponent > mostBeforePoint || digits.length - exponent > mostAfterPoint) return undefined
   const before = Math.max(0, exponent)
   const whole = exponent > 0 ? digits.padEnd(exponent, '0') : '0'.repeat(-exponent) + digits
   const key = String(before).padStart(2, '0') + whole

@@ -2,14 +2,13 @@
  * Conditions and sort orders as values. Access rules, filters and business rules all become a `Predicate`. It decides
  * about one record (`matches`) or filters a list (`storage/sql/predicate.ts`), with the same result (AUT-6).
  *
- * Declared conditions (`where`) become predicates once the values of the caller and of the changed record are known.
+ * Declared conditions (`where`) become predicates once the values of the caller and of the changed record are known
+ * (`resolve-condition.ts`).
  *
  * Logic has three values, as in SQL: a comparison with `null` is unknown, and so is its negation. A record matches if
  * the predicate is true. See docs/reference/conditions-and-access.md.
  */
 import { decimalKeyOf } from './decimal.ts'
-import type { Condition, ConditionValue, FieldCondition } from './declaration.ts'
-import type { CallerView } from './declared-functions.ts'
 import type { Field, RecordValues, Resource } from './resource.ts'
 import { compareText, fold } from './text.ts'
 import { instantKey, timestamp } from './time.ts'
@@ -29,6 +28,8 @@ export type Predicate =
   /** The field has none of the values. Never unknown: `null` differs from every value. */
   | { readonly kind: 'differs'; readonly field: string; readonly values: readonly Scalar[] }
   | { readonly kind: 'null'; readonly field: string }
+  /** A comparison with a value that the field never holds: its result is the same for all values, unknown for `null`. */
+  | { readonly kind: 'decided'; readonly field: string; readonly holds: boolean }
   | { readonly kind: 'and'; readonly terms: readonly Predicate[] }
   | { readonly kind: 'or'; readonly terms: readonly Predicate[] }
   | { readonly kind: 'not'; readonly term: Predicate }
@@ -170,6 +171,8 @@ export function evaluate(
       return !predicate.values.includes(record[predicate.field] as Scalar)
     case 'null':
       return record[predicate.field] === null || record[predicate.field] === undefined
+    case 'decided':
+      return record[predicate.field] === null || record[predicate.field] === undefined ? undefined : predicate.holds
     case 'and':
       return allTrue(predicate.terms.map((term) => evaluate(record, term, follow)))
     case 'or':
@@ -219,7 +222,7 @@ function compare(actual: unknown, operator: Comparison, expected: Scalar): boole
 }
 
 /** How the values of a declared or system field are compared; `undefined`: no such field. */
-function comparableType(resource: Resource, name: string): Field['type'] | 'timestamp' | undefined {
+export function comparableType(resource: Resource, name: string): Field['type'] | 'timestamp' | undefined {
   if (name === 'id') return 'string'
   if (name === 'created_at' || name === 'updated_at' || name === 'deleted_at') return 'timestamp'
   return resource.field.get(name)?.type
@@ -227,7 +230,8 @@ function comparableType(resource: Resource, name: string): Field['type'] | 'time
 
 /**
  * The comparison key of a value: instants and decimals in one spelling, other values unchanged. `undefined` if the
- * value does not fit the field: then no comparison is true.
+ * value is of another type than the field, or is no finite number: a comparison with it is unknown. A key may be one
+ * that no value of the field has: `resolve-condition.ts` compares it by value.
  */
 export function comparisonKey(resource: Resource, name: string, value: unknown): Scalar | undefined {
   switch (comparableType(resource, name)) {
@@ -242,7 +246,7 @@ export function comparisonKey(resource: Resource, name: string, value: unknown):
       return decimalKeyOf(value)
     case 'integer':
     case 'number':
-      return typeof value === 'number' ? value : undefined
+      return Number.isFinite(value) ? (value as number) : undefined
     case 'boolean':
       return typeof value === 'boolean' ? value : undefined
     default:
@@ -263,95 +267,6 @@ export function comparisonKeys(resource: Resource, record: RecordValues): Compar
 
 // Not null, and equal to no value in a condition.
 const opaque = Object.freeze({})
-
-/** The sources of values in a condition. */
-export interface Bindings {
-  readonly caller: CallerView
-  /** The changed record, in business rules. */
-  readonly record?: RecordValues
-}
-
-/**
- * Resolves a declared condition on records of `resource`. A comparison with a missing value is unknown: with `null`,
- * with a claim that the caller does not have, or with a value that does not fit the field. An unknown comparison must
- * not match, so it becomes `never`, and under `not`, `always`.
- */
-export function resolveCondition(resource: Resource, condition: Condition, bindings: Bindings): Predicate {
-  return resolve({ resource, bindings, unknown: never }, condition)
-}
-
-/** The surroundings of a condition. */
-interface Scope {
-  readonly resource: Resource
-  readonly bindings: Bindings
-  /** The predicate for an unknown comparison: it does not make the whole condition true. */
-  readonly unknown: Predicate
-}
-
-function resolve(scope: Scope, condition: Condition): Predicate {
-  return allOf(
-    Object.entries(condition).map(([name, value]) => {
-      if (name === 'and') return allOf((value as readonly Condition[]).map((each) => resolve(scope, each)))
-      if (name === 'or') return anyOf((value as readonly Condition[]).map((each) => resolve(scope, each)))
-      if (name === 'not') return not(resolve({ ...scope, unknown: not(scope.unknown) }, value as Condition))
-      return resolveField(scope, name, value as ConditionValue | FieldCondition)
-    }),
-  )
-}
-
-function resolveField(scope: Scope, field: string, value: ConditionValue | FieldCondition): Predicate {
-  if (!isFieldCondition(value)) return compared(scope, field, 'eq', value)
-  return allOf(
-    Object.entries(value).map(([operator, operand]): Predicate => {
-      if (operator === 'null') {
-        const unset: Predicate = { kind: 'null', field }
-        return operand === true ? unset : not(unset)
-      }
-      if (operator === 'not') {
-        const key = keyOf(scope, field, boundValue(operand as ConditionValue, scope.bindings))
-        return key === undefined ? scope.unknown : { kind: 'differs', field, values: [key] }
-      }
-      if (operator === 'in') return among(scope, field, operand as readonly ConditionValue[])
-      return compared(scope, field, operator as Comparison, operand as ConditionValue)
-    }),
-  )
-}
-
-function isFieldCondition(value: ConditionValue | FieldCondition): value is FieldCondition {
-  return typeof value === 'object' && value !== null && !('caller' in value) && !('record' in value)
-}
-
-function compared(scope: Scope, field: string, operator: Comparison, value: ConditionValue): Predicate {
-  const key = keyOf(scope, field, boundValue(value, scope.bindings))
-  return key === undefined ? scope.unknown : { kind: 'compare', field, operator, value: key }
-}
-
-function among(scope: Scope, field: string, values: readonly ConditionValue[]): Predicate {
-  // A claim may itself be a list: { in: [{ caller: 'claims.teams' }] }.
-  const keys = values
-    .flatMap((value) => boundValue(value, scope.bindings) as unknown)
-    .map((value) => keyOf(scope, field, value))
-  const known = keys.filter((key) => key !== undefined)
-  const listed: Predicate = known.length === 0 ? never : { kind: 'in', field, values: known }
-  return known.length === keys.length ? listed : anyOf([listed, scope.unknown])
-}
-
-/** The constant, or the value that it names; `undefined` or `null` if that is missing. */
-function boundValue(value: ConditionValue, { caller, record }: Bindings): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if ('record' in value) return record?.[value.record]
-  let found: unknown = caller
-  for (const name of value.caller.split('.')) {
-    found =
-      typeof found === 'object' && found !== null && Object.hasOwn(found, name) ? Reflect.get(found, name) : undefined
-  }
-  return found
-}
-
-/** The comparison key of a value; `undefined` if the value is missing or does not fit the field. */
-function keyOf({ resource }: Scope, field: string, value: unknown): Scalar | undefined {
-  return value === null ? undefined : comparisonKey(resource, field, value)
-}
 
 /** One term of an order. */
 export interface SortTerm {

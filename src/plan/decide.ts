@@ -13,15 +13,8 @@ import {
 } from '../model/declaration.ts'
 import { callDeclared, FunctionFault, frozenCopy } from '../model/declared-function.ts'
 import { grantOf } from '../model/field-grants.ts'
-import {
-  comparisonKey,
-  comparisonKeys,
-  fieldsOf,
-  matches,
-  type Predicate,
-  resolveCondition,
-  type Scalar,
-} from '../model/predicate.ts'
+import { comparisonKey, comparisonKeys, fieldsOf, matches, type Predicate, type Scalar } from '../model/predicate.ts'
+import { resolveCondition } from '../model/resolve-condition.ts'
 import type { Catalog, Draft, RecordValues, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 import { type CurrentRecord, checkRecord, dependsOn, type RecordAccess } from './check-record.ts'

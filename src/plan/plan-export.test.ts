@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { completeCatalog } from '../model/catalog.ts'
 import type { Condition, InterfaceDeclaration } from '../model/declaration.ts'
-import { resolveCondition } from '../model/predicate.ts'
+import { resolveCondition } from '../model/resolve-condition.ts'
 import { studio } from '../model/studio.fixture.ts'
 import { deepestCondition, mostComparisons, mostListed, readExportRequest } from './plan-export.ts'
 

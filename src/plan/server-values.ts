@@ -7,6 +7,7 @@ import { canonicalValue } from '../model/decimal.ts'
 import type { ServerValue } from '../model/declaration.ts'
 import type { CallerView } from '../model/declared-functions.ts'
 import type { Draft, Field, Resource } from '../model/resource.ts'
+import { isStorableText } from '../model/text.ts'
 
 /** Where the server finds values: the caller, and the time of the change (ISO 8601, UTC, milliseconds). */
 export interface ServerSources {
@@ -22,8 +23,16 @@ export function serverValue(field: Field, wanted: ServerValue | undefined, { cal
   if (wanted === undefined) return undefined
   if ('now' in wanted) return field.format === 'date' ? at.slice(0, 10) : at
   const found = attributeOf(caller, wanted.caller)
-  if (found === undefined || found === null || field.validate(found).length > 0) return undefined
+  if (found === undefined || found === null || !isStorable(found) || field.validate(found).length > 0) return undefined
   return canonicalValue(field, found)
+}
+
+/** Whether a request could have the value: claims come from tokens and applications, which allow more. */
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return isStorableText(value)
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([name, each]) => isStorableText(name) && isStorable(each))
 }
 
 /** An attribute of the caller: `id`, `roles` or `claims.NAME`. */

@@ -28,6 +28,24 @@ test('AUT-6: a comparison with a missing value allows no record, under not too',
   assert.deepEqual(grantOf({ where: { team: { in: [claim] } } }, { team: ['ann', 7] }), { kind: 'in', field: 'team', values: ['ann'] })
 }) // biome-ignore format: one row reads best
 
+test('AUT-6: a time is compared with timestamps to its last digit', () => {
+  const grant = (operator: string, since: string) =>
+    grantOf({ where: { created_at: { [operator]: { caller: 'claims.since' } } } }, { since })
+  const compare = (operator: string, value: string) => ({ kind: 'compare', field: 'created_at', operator, value })
+  const exact = compare('gte', '2026-11-21T08:00:00.500Z')
+  assert.deepEqual(grant('gte', '2026-11-21T09:00:00.500000+01:00'), exact)
+  // After the timestamp with the same milliseconds, and before the next one.
+  const next = '2026-11-21T08:00:00.500Z~'
+  for (const operator of ['gt', 'gte']) {
+    assert.deepEqual(grant(operator, '2026-11-21T08:00:00.5001Z'), compare('gte', next))
+  }
+  for (const operator of ['lt', 'lte']) {
+    assert.deepEqual(grant(operator, '2026-11-21T08:00:00.5001Z'), compare('lt', next))
+  }
+  const equal = { where: { created_at: { not: { caller: 'claims.since' } } } }
+  assert.equal(grantOf(equal, { since: '2026-11-21T08:00:00.5001Z' }), always)
+})
+
 test('a function returns true, false or a condition, and no promise', () => {
   assert.equal(
     grantOf(() => true),

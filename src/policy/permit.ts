@@ -8,16 +8,8 @@ import { callDeclared, FunctionFault } from '../model/declared-function.ts'
 import type { CallerView } from '../model/declared-functions.ts'
 import { type FieldGrants, recordedField } from '../model/field-grants.ts'
 import { below, type Steps } from '../model/place.ts'
-import {
-  allOf,
-  always,
-  anyOf,
-  type EventGrant,
-  isOfAllRecords,
-  never,
-  type Predicate,
-  resolveCondition,
-} from '../model/predicate.ts'
+import { allOf, always, anyOf, type EventGrant, isOfAllRecords, never, type Predicate } from '../model/predicate.ts'
+import { resolveCondition } from '../model/resolve-condition.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 
 /** The role that undeclared actions require (AUT-3). */
@@ -113,23 +105,35 @@ function allowedBy(catalog: Catalog, caller: CallerView, { rule, place, resource
 function answerOf(place: string, answer: unknown, resource: Resource, caller: CallerView): Predicate {
   if (typeof answer === 'boolean') return answer ? always : never
   const subject = { resource: comparedResource(resource), record: undefined }
-  // A value that does not fit its field, such as a claim that the caller does not have, matches no record.
+  // A value that does not fit its field, such as a claim that the caller does not have, matches no record. A number that
+  // is not finite is a mistake: it would be missing, and who returns Infinity means every record.
   const problem = conditionProblems(answer, subject).find(
-    ({ code, steps }) => structural.has(code) || !isValue(answer, steps),
+    ({ code, steps }) => structural.has(code) || !isValue(answer, steps) || isNotFinite(valueAt(answer, steps)),
   )
   if (problem === undefined) return resolveCondition(resource, answer as Condition, { caller })
-  const where = problem.steps.length === 0 ? '' : ` at ${below('where', problem.steps)}`
-  throw new FunctionFault(
-    `${place} answered with neither true, false nor a condition on ${resource.name}${where} (${problem.code}).`,
-  )
+  const { steps, code } = problem
+  const where = steps.length === 0 ? '' : ` at ${below('where', steps)}`
+  const value = valueAt(answer, steps)
+  const what = isNotFinite(value)
+    ? `a number that is not finite${where}: ${value}`
+    : `neither true, false nor a condition on ${resource.name}${where} (${code})`
+  throw new FunctionFault(`${place} answered with ${what}.`)
+}
+
+function valueAt(condition: unknown, steps: Steps): unknown {
+  return steps.reduce((value: unknown, step) => Reflect.get(Object(value), step), condition)
+}
+
+function isNotFinite(value: unknown): boolean {
+  return typeof value === 'number' && !Number.isFinite(value)
 }
 
 /** Whether a problem is about a value that a field is compared with: `field`, `field.gt`, `field.in[0]`. */
 function isValue(condition: unknown, steps: Steps): boolean {
-  let [value, rest] = [condition, steps]
+  let rest = steps
   while (rest[0] === 'and' || rest[0] === 'or' || rest[0] === 'not') rest = rest.slice(rest[0] === 'not' ? 1 : 2)
   if (rest.length === 0 || typeof rest[0] !== 'string') return false
-  for (const step of steps) value = Reflect.get(value as object, step)
+  const value = valueAt(condition, steps)
   if (typeof value === 'object' && value !== null) return false
   const [, operator, index] = rest
   return operator === undefined || (operator === 'in' ? index !== undefined : valued.includes(String(operator)))

@@ -12,6 +12,7 @@ import {
   type Scalar,
   type SortTerm,
 } from '../model/predicate.ts'
+import { comparisonOf, keysOf } from '../model/resolve-condition.ts'
 import { type MappedResource, type Resource, storedResource, systemFields } from '../model/resource.ts'
 
 /** A target that has a resource: of its own, and of the record that it is nested under. */
@@ -70,10 +71,7 @@ function translatePredicate(resource: MappedResource, predicate: Predicate, unkn
         const decided = evaluate({ [field]: value }, predicate)
         return decided === undefined ? unknown : decided ? always : never
       }
-      if (predicate.kind === 'compare')
-        return { ...predicate, field: name, value: storedKey(resource, field, predicate.value) }
-      if (predicate.kind !== 'in' && predicate.kind !== 'differs') return { ...predicate, field: name }
-      return { ...predicate, field: name, values: predicate.values.map((value) => storedKey(resource, field, value)) }
+      return translateComparison(resource, predicate, { name, unknown })
     }
   }
 }
@@ -83,11 +81,30 @@ function storedField({ mapping }: MappedResource, name: string): string | undefi
   return mapping.toStored.get(name) ?? ((systemFields as readonly string[]).includes(name) ? name : undefined)
 }
 
-function storedKey(resource: MappedResource, name: string, value: Scalar): Scalar {
-  const { conversions, stored, toStored } = resource.mapping
-  const conversion = conversions.get(name)
-  if (conversion === undefined) return value
-  return comparisonKey(stored, toStored.get(name)!, conversion.newer(valueOfKey(resource, name, value))) ?? value
+type Comparing = Exclude<Predicate, { readonly kind: 'always' | 'never' | 'event' | 'masked' | 'and' | 'or' | 'not' }>
+
+/**
+ * The same comparison of the stored field, with the values that the current version has for those of the older one. A
+ * value without a counterpart equals no stored value.
+ */
+function translateComparison(
+  resource: MappedResource,
+  predicate: Comparing,
+  { name, unknown }: { readonly name: string; readonly unknown: Predicate },
+): Predicate {
+  const { conversions, stored } = resource.mapping
+  const conversion = conversions.get(predicate.field)
+  const hasValues = predicate.kind === 'compare' || predicate.kind === 'in' || predicate.kind === 'differs'
+  if (conversion === undefined || !hasValues) return { ...predicate, field: name }
+  const convert = (key: Scalar) => conversion.newer(valueOfKey(resource, predicate.field, key))
+  const nothing: Predicate = { kind: 'decided', field: name, holds: false }
+  if (predicate.kind === 'compare') {
+    const { operator, value } = predicate
+    return comparisonOf(stored, name, operator, convert(value)) ?? (operator === 'eq' ? nothing : unknown)
+  }
+  const { keys: values } = keysOf(stored, name, predicate.values.map(convert))
+  if (values.length > 0) return { ...predicate, field: name, values }
+  return predicate.kind === 'differs' ? always : nothing
 }
 
 /** The value that a comparison key of a decimal field means: conversions take values as clients send them. */
@@ -95,5 +112,7 @@ function valueOfKey({ field }: Resource, name: string, key: Scalar): Scalar {
   const decimal = field.get(name)?.decimal
   if (decimal === undefined) return key
   const value = decimalOfKey(String(key))
-  return decimalText(value, decimal) ?? decimalText(value, { precision: 198, scale: 99 }) ?? key
+  const scale = Math.max(0, value.digits.length - value.exponent)
+  const needed = { precision: scale + Math.max(0, value.exponent), scale }
+  return decimalText(value, decimal) ?? decimalText(value, needed) ?? key
 }

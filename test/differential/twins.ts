@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { type HttpRequest, isFile, type ResponseBody } from '../../src/http/message.ts'
 import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
 import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
+import type { AuthenticateOption } from '../../src/policy/own-credentials.ts'
 import { type Application, assemble } from '../../src/server/app.ts'
 import { fault } from '../../src/spec/faults.ts'
 import { openPostgres } from '../../src/storage/postgres/storage.ts'
@@ -51,11 +52,12 @@ export interface Twins {
 }
 
 /** Opens both on empty databases. */
-export async function openTwins(declaration: InterfaceDeclaration): Promise<Twins> {
+export async function openTwins(declaration: InterfaceDeclaration, authenticate?: AuthenticateOption): Promise<Twins> {
   const { url, remove } = await emptyDatabase()
   const [left, right] = [completeVersions(declaration), completeVersions(declaration)]
-  const sqlite = await twin(left, openSqlite(left.stored, { path: ':memory:' }))
-  const postgres = await twin(right, await openPostgres(right.stored, { url, unsafe: true, poolSize: 2 }))
+  const options = { isFirst: true, authenticate }
+  const sqlite = await twin(left, openSqlite(left.stored, { path: ':memory:' }), options)
+  const postgres = await twin(right, await openPostgres(right.stored, { url, unsafe: true, poolSize: 2 }), options)
   return {
     async ask(asked) {
       return [await sqlite.ask(asked), await postgres.ask(asked)]
@@ -76,9 +78,13 @@ export interface Twin {
 /**
  * Opens one application.
  *
- * @param isFirst whether it is the first one on its database, which adds the keys of the callers
+ * @param options `isFirst`: whether it is the first one on its database, which adds the keys of the callers
  */
-export async function twin(versions: Versions, storage: Storage, isFirst = true): Promise<Twin> {
+export async function twin(
+  versions: Versions,
+  storage: Storage,
+  { isFirst = true, authenticate }: { isFirst?: boolean; authenticate?: AuthenticateOption | undefined } = {},
+): Promise<Twin> {
   let now = 0
   let failures: string[] = []
   // Cursors that are signed alike are alike, and so are the tags of lists.
@@ -87,6 +93,7 @@ export async function twin(versions: Versions, storage: Storage, isFirst = true)
     versions,
     now: () => now,
     rateLimit: 'off',
+    authenticate,
     observe(seen) {
       if (seen.kind === 'failure') failures.push(describe(seen.error))
     },

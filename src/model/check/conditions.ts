@@ -232,7 +232,9 @@ function checkConstant(part: Part, { type, values, texts }: Compared, isPart: bo
   }
   const wanted = basic(type)
   if (typeof value !== wanted) part.mustBe(`a ${wanted} as the field is`, `Write a ${wanted}.`)
-  else if (type === 'integer' && !Number.isSafeInteger(value)) {
+  else if (typeof value === 'number' && !Number.isFinite(value)) {
+    part.mustBe('a finite number', 'Write one such as 3.', 'INVALID_VALUE')
+  } else if (type === 'integer' && !Number.isSafeInteger(value)) {
     part.mustBe('a whole number as the field is', 'Write one such as 3.', 'INVALID_VALUE')
   }
   if (typeof value !== 'string' || type !== 'string' || isPart) return

@@ -12,7 +12,8 @@ import { engine } from '../../../test/engine.ts'
 import { completeCatalog } from '../../model/catalog.ts'
 import type { Condition, ConditionValue, FieldCondition } from '../../model/declaration.ts'
 import { defineInterface } from '../../model/inference/define-interface.ts'
-import { type Bindings, comparisonKeys, matches, resolveCondition } from '../../model/predicate.ts'
+import { comparisonKeys, matches } from '../../model/predicate.ts'
+import { type Bindings, resolveCondition } from '../../model/resolve-condition.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { columnsOf, tableSql } from './columns.ts'
 import { sqlContext } from './context.ts'
@@ -39,7 +40,13 @@ const tables = await openTables(catalog)
 const context = sqlContext({ catalog, engine: tables.engine })
 after(() => tables.close())
 
-const values = { team: fc.constantFrom('a', 'b', 'c'), count: fc.integer({ min: 0, max: 3 }), done: fc.boolean() }
+// An integer is compared by value with numbers that it cannot be.
+const beyond = [0.5, 1.5, -0.5, 5e-324, 2 ** 53, -(2 ** 63), 1e300, -1e300]
+const values = {
+  team: fc.constantFrom('a', 'b', 'c'),
+  count: fc.oneof({ weight: 2, arbitrary: fc.integer({ min: 0, max: 3 }) }, fc.constantFrom(...beyond)),
+  done: fc.boolean(),
+}
 type Name = keyof typeof values
 
 const bindings: Bindings = {
@@ -58,6 +65,9 @@ const missing = fc.constantFrom<ConditionValue>(
   { caller: 'claims.absent' },
   { caller: 'claims.team.deep' },
   { record: 'done' },
+  Number.NaN,
+  Infinity,
+  -Infinity,
 )
 /** A value of a field's type, from wherever, or something missing. */
 const valueFor = (name: Name): fc.Arbitrary<ConditionValue> =>
@@ -136,6 +146,7 @@ function bound(value: ConditionValue): Sql {
   const found =
     typeof value !== 'object' ? value : value && named['caller' in value ? String(value.caller) : String(value.record)]
   if (found === null || found === undefined) return raw('null')
+  if (typeof found === 'number' && !Number.isFinite(found)) return raw('null')
   return raw(typeof found === 'string' ? `'${found}'` : typeof found === 'boolean' ? truth(found) : String(found))
 }
 

@@ -23,8 +23,8 @@ import { timestamp } from '../../model/time.ts'
 import { reference } from '../../model/type.ts'
 import { columnsOf, tableSql } from './columns.ts'
 import { sqlContext } from './context.ts'
-import { after, liveSql, type PredicateContext, predicateSql } from './predicate.ts'
-import { boundOf } from './records.ts'
+import { after, liveSql, type PredicateContext, predicateDigest, predicateSql } from './predicate.ts'
+import { boundOf, grantsDigest } from './records.ts'
 import { openTables } from './statements.fixture.ts'
 
 const fields = {
@@ -155,8 +155,14 @@ function leaf(resource: Resource): fc.Arbitrary<Predicate> {
     kind: fc.constant('null' as const),
     field: fc.constantFrom(...names, 'tags', 'up_id', 'deleted_at'),
   })
+  const decided = fc.record({
+    kind: fc.constant('decided' as const),
+    field: fc.constantFrom(...names, 'up_id'),
+    holds: fc.boolean(),
+  })
   return fc.oneof(
     { weight: 6, arbitrary: comparison },
+    { weight: 1, arbitrary: decided },
     { weight: 3, arbitrary: among },
     { weight: 2, arbitrary: unset },
     { weight: 1, arbitrary: fc.constantFrom<Predicate>({ kind: 'always' }, { kind: 'never' }) },
@@ -283,5 +289,32 @@ test('collectionsOf names every collection that a predicate reads', () => {
   assert.deepEqual(
     [...collectionsOf({ kind: 'or', terms: [outer, { kind: 'null', field: 'name' }] })],
     ['twigs', 'branches'],
+  )
+})
+
+test('AUT-4: no two predicates have one digest, whatever their values are', () => {
+  const numbers = [Number.NaN, Infinity, -Infinity, 0, -0, 1, 1e300, 2 ** 53, 2 ** 63, 5e-324]
+  const texts = ['', '0', 'null', 'NaN', '\ud800', '\udfff', '\ufffd', 'a","b', 'a', '9007199254740993', '0.1', '0.10']
+  const scalars = [...numbers, ...texts, true, false]
+  const about = { field: 'weight' } as const
+  const predicates: Predicate[] = [
+    ...scalars.map((value): Predicate => ({ kind: 'compare', ...about, operator: 'lte', value })),
+    ...(['in', 'differs'] as const).flatMap((kind): Predicate[] => [
+      ...scalars.map((value): Predicate => ({ kind, ...about, values: [value] })),
+      ...scalars.map((value): Predicate => ({ kind, ...about, values: [value, value] })),
+      { kind, ...about, values: [] },
+      { kind, ...about, values: ['a', 'b'] },
+    ]),
+    ...[true, false].map((holds): Predicate => ({ kind: 'decided', ...about, holds })),
+    { kind: 'null', ...about },
+  ]
+  const negated = predicates.map((term): Predicate => ({ kind: 'not', term }))
+  const all = [...predicates, ...negated, ...predicates.map((term): Predicate => ({ kind: 'or', terms: [term, term] }))]
+  assert.equal(new Set(all.map(predicateDigest)).size, all.length)
+  assert.equal(new Set(all.map((each) => grantsDigest({ weight: each }))).size, all.length)
+  // Equal ones have one digest, so that what is remembered is found.
+  assert.deepEqual(
+    all.map((each) => predicateDigest(structuredClone(each))),
+    all.map(predicateDigest),
   )
 })

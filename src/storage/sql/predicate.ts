@@ -141,6 +141,9 @@ function conditionSql(context: PredicateContext, rows: Rows, predicate: Predicat
   switch (predicate.kind) {
     case 'null':
       return negated ? sql`${column} is not null` : sql`${column} is null`
+    case 'decided':
+      // Unknown selects as many rows as false, because negations are in the comparisons.
+      return predicate.holds === negated ? nothing : sql`${column} is not null`
     case 'in': {
       const among = isAnyOf(column, predicate.values)
       return negated ? sql`not (${among})` : among

@@ -112,6 +112,7 @@ function formOfPredicate(predicate: Predicate): string {
       return `${predicate.field} ${predicate.kind}(${formOfPredicate(predicate.predicate)})`
     case 'in':
     case 'differs':
+    case 'decided':
     case 'null':
       return `${predicate.field} ${predicate.kind}`
     case 'event':

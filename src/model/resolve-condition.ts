@@ -1,0 +1,173 @@
+/**
+ * Declared conditions (`where`) as predicates, once the values of the caller and of the changed record are known.
+ *
+ * Values are compared by value with what a field can hold: `1.5` equals no integer, and is greater than 1. This is
+ * decided here, so that no engine gets a value that does not fit its column, and all engines have the same result.
+ */
+import { mostDigits, readDecimal } from './decimal.ts'
+import type { Condition, ConditionValue, FieldCondition } from './declaration.ts'
+import type { CallerView } from './declared-functions.ts'
+import {
+  allOf,
+  always,
+  anyOf,
+  type Comparison,
+  comparableType,
+  comparisonKey,
+  never,
+  not,
+  type Predicate,
+  type Scalar,
+} from './predicate.ts'
+import type { RecordValues, Resource } from './resource.ts'
+import { isStorableText } from './text.ts'
+import { stampKey } from './time.ts'
+
+/** The sources of values in a condition. */
+export interface Bindings {
+  readonly caller: CallerView
+  /** The changed record, in business rules. */
+  readonly record?: RecordValues
+}
+
+/**
+ * Resolves a declared condition on records of `resource`. A comparison with a missing value is unknown: with `null`,
+ * with a claim that the caller does not have, or with a value that does not fit the field. An unknown comparison must
+ * not match, so it becomes `never`, and under `not`, `always`.
+ */
+export function resolveCondition(resource: Resource, condition: Condition, bindings: Bindings): Predicate {
+  return resolve({ resource, bindings, unknown: never }, condition)
+}
+
+/** The surroundings of a condition. */
+interface Scope {
+  readonly resource: Resource
+  readonly bindings: Bindings
+  /** The predicate for an unknown comparison: it does not make the whole condition true. */
+  readonly unknown: Predicate
+}
+
+function resolve(scope: Scope, condition: Condition): Predicate {
+  return allOf(
+    Object.entries(condition).map(([name, value]) => {
+      if (name === 'and') return allOf((value as readonly Condition[]).map((each) => resolve(scope, each)))
+      if (name === 'or') return anyOf((value as readonly Condition[]).map((each) => resolve(scope, each)))
+      if (name === 'not') return not(resolve({ ...scope, unknown: not(scope.unknown) }, value as Condition))
+      return resolveField(scope, name, value as ConditionValue | FieldCondition)
+    }),
+  )
+}
+
+function resolveField(scope: Scope, field: string, value: ConditionValue | FieldCondition): Predicate {
+  if (!isFieldCondition(value)) return compared(scope, field, 'eq', value)
+  return allOf(
+    Object.entries(value).map(([operator, operand]): Predicate => {
+      if (operator === 'null') {
+        const unset: Predicate = { kind: 'null', field }
+        return operand === true ? unset : not(unset)
+      }
+      if (operator === 'not') {
+        const value = boundValue(operand as ConditionValue, scope.bindings)
+        const { keys, isMissing } = keysOf(scope.resource, field, [value])
+        if (isMissing) return scope.unknown
+        return keys.length === 0 ? always : { kind: 'differs', field, values: keys }
+      }
+      if (operator === 'in') return among(scope, field, operand as readonly ConditionValue[])
+      return compared(scope, field, operator as Comparison, operand as ConditionValue)
+    }),
+  )
+}
+
+function isFieldCondition(value: ConditionValue | FieldCondition): value is FieldCondition {
+  return typeof value === 'object' && value !== null && !('caller' in value) && !('record' in value)
+}
+
+function compared(scope: Scope, field: string, operator: Comparison, value: ConditionValue): Predicate {
+  const bound = boundValue(value, scope.bindings)
+  return comparisonOf(scope.resource, field, operator, bound) ?? scope.unknown
+}
+
+function among({ resource, bindings, unknown }: Scope, field: string, operands: readonly ConditionValue[]): Predicate {
+  // A claim may itself be a list: { in: [{ caller: 'claims.teams' }] }.
+  const values = operands.flatMap((value) => boundValue(value, bindings) as unknown)
+  const { keys, others, isMissing } = keysOf(resource, field, values)
+  const listed: Predicate = keys.length > 0 ? { kind: 'in', field, values: keys } : (others ?? never)
+  return isMissing ? anyOf([listed, unknown]) : listed
+}
+
+/** The constant, or the value that it names; `undefined` or `null` if that is missing. */
+function boundValue(value: ConditionValue, { caller, record }: Bindings): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if ('record' in value) return record?.[value.record]
+  let found: unknown = caller
+  for (const name of value.caller.split('.')) {
+    found =
+      typeof found === 'object' && found !== null && Object.hasOwn(found, name) ? Reflect.get(found, name) : undefined
+  }
+  return found
+}
+
+/**
+ * The comparison of a field with a value, in terms of values that the field can hold.
+ *
+ * @returns `undefined`: it is unknown, because the value is missing, of another type, or no finite number
+ */
+export function comparisonOf(
+  resource: Resource,
+  field: string,
+  operator: Comparison,
+  value: unknown,
+): Predicate | undefined {
+  const type = comparableType(resource, field)
+  const side = sideOf(type, value)
+  const isGreater = operator === 'gt' || operator === 'gte'
+  const isLess = operator === 'lt' || operator === 'lte'
+  if (side !== undefined) return { kind: 'decided', field, holds: side === 'above' ? isLess : isGreater }
+  const key = comparisonKey(resource, field, value)
+  if (key === undefined) return undefined
+  const held = nearestHeld(type, key, value)
+  if (held === undefined) return { kind: 'compare', field, operator, value: key }
+  if (isGreater) return { kind: 'compare', field, operator: 'gte', value: held }
+  if (isLess) return { kind: 'compare', field, operator: 'lt', value: held }
+  return { kind: 'decided', field, holds: false }
+}
+
+/** Whether a value is above or below all values that a field of a type can hold; `undefined`: it is not. */
+function sideOf(type: ReturnType<typeof comparableType>, value: unknown): 'above' | 'below' | undefined {
+  if (type === 'decimal') {
+    const read = readDecimal(value)
+    return read === undefined || read.exponent <= mostDigits ? undefined : read.negative ? 'below' : 'above'
+  }
+  if (type !== 'integer' || typeof value !== 'number' || !Number.isFinite(value)) return undefined
+  return value > Number.MAX_SAFE_INTEGER ? 'above' : value < Number.MIN_SAFE_INTEGER ? 'below' : undefined
+}
+
+/**
+ * A key that is above a value which no field of the type holds, and not above any greater value that one may hold.
+ *
+ * @returns `undefined`: a field may hold the value itself
+ */
+function nearestHeld(type: ReturnType<typeof comparableType>, key: Scalar, value: unknown): Scalar | undefined {
+  // Timestamps of the server have milliseconds, and the key is cut there: a text between it and the next timestamp.
+  if (type === 'timestamp') return stampKey(String(value)) === key ? undefined : `${key}~`
+  if (type === 'integer') return Number.isInteger(key) ? undefined : Math.ceil(key as number) + 0
+  if (typeof key !== 'string' || isStorableText(key)) return undefined
+  // Stored texts have neither U+0000 nor half a surrogate pair, so all that begin like the key are on one side of it.
+  const { index } = /\0|\p{Surrogate}/u.exec(key) as RegExpExecArray
+  return `${key.slice(0, index)}${key[index] === '\0' ? '\u0001' : '\ue000'}`
+}
+
+/** The keys of those values that a field can equal. */
+export function keysOf(resource: Resource, field: string, values: readonly unknown[]) {
+  const keys: Scalar[] = []
+  // What the comparison with another value comes to; `undefined`: there is none.
+  let others: Predicate | undefined
+  let isMissing = false
+  for (const value of values) {
+    const found = comparisonOf(resource, field, 'eq', value)
+    if (found === undefined) isMissing = true
+    else if (found.kind === 'compare') keys.push(found.value)
+    else others = found
+  }
+  return { keys, others, isMissing }
+}
