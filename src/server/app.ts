@@ -192,15 +192,21 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
       streams?.close()
     },
     async close() {
-      app.state.stopping = true
-      streams?.close()
-      await running.idle()
-      await maintenance.close()
-      await deliveries?.close()
-      await runner.close()
-      await keyUses.close()
-      await storage.close()
-      rates?.close()
+      // What is waited for here, such as the pause after a batch, keeps no process alive by itself.
+      const alive = setInterval(() => {}, 60_000)
+      try {
+        app.state.stopping = true
+        streams?.close()
+        await running.idle()
+        await maintenance.close()
+        await deliveries?.close()
+        await runner.close()
+        await keyUses.close()
+        await storage.close()
+        rates?.close()
+      } finally {
+        clearInterval(alive)
+      }
     },
   }
 }
