@@ -243,12 +243,16 @@ test('a backup or a restoration that is killed leaves no file, and the next one 
   await pairsIn(`sqlite:${database}`)
   const file = newFile('backup')
   const prepare = (path: string) => () => rmSync(path, { force: true })
-  const making = (path: string) => () => existsSync(`${path}.partial`)
+  const making = (path: string) => () => named(path).some((name) => name.endsWith('.partial'))
   const backup = ['backup', file, '--database', `sqlite:${database}`]
   assert.equal(await interrupt('SIGINT', making(file), prepare(file), backup), 130)
   assert.deepEqual(named(file), [])
   assert.equal(await interrupt('SIGKILL', making(file), prepare(file), backup), null)
-  assert.equal(existsSync(file), false)
+  assert.deepEqual([existsSync(file), making(file)()], [false, true])
+  // The next backup has another name: it also removes what the killed one has left.
+  const next = newFile('backup')
+  await run(0, 'backup', next, '--database', `sqlite:${database}`)
+  assert.deepEqual([named(file), named(next)], [[], [baseOf(next)]])
   await run(0, ...backup)
   assert.deepEqual(named(file), [baseOf(file)])
 

@@ -15,9 +15,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { accessDigest } from '../model/access-digest.ts'
 import { type Catalog, hasConversions, isMapped, type Resource, resourceInVersion } from '../model/resource.ts'
+import { isRecordId } from '../model/text.ts'
 import { timestamp } from '../model/time.ts'
-import { convertedTexts, exportHead, exportsKept, exportTail } from '../plan/export-document.ts'
+import { convertedTexts, exportFileName, exportHead, exportsKept, exportTail } from '../plan/export-document.ts'
 import { type Fault, fault } from '../spec/faults.ts'
+import { processMark, removeLeftovers } from '../storage/leftovers.ts'
 import type { ExportPiece, ExportRoom, JobStep, OpenExport, PieceStore, Storage } from '../storage/storage.ts'
 
 /** The files of exports. */
@@ -197,12 +199,12 @@ export function exportsInFolder(kept: string | undefined, measure?: Measure): Ex
   const handles = new Map<string, FileHandle>()
   let folder: string | undefined
   const folderOf = () => {
-    folder ??= kept ?? mkdtempSync(join(tmpdir(), 'resourced-exports-'))
+    folder ??= kept ?? temporaryFolder(filesPrefix)
     // Other users of the machine must not read exported data.
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     return folder
   }
-  const pathOf = (job: string) => join(folderOf(), job)
+  const pathOf = (job: string) => join(folderOf(), exportFileName(job))
 
   const leave = async (job: string) => {
     const file = handles.get(job)
@@ -241,17 +243,17 @@ export function exportsInFolder(kept: string | undefined, measure?: Measure): Ex
       return await isThere(pathOf(job))
     },
     async sweep(now) {
-      if (kept === undefined) return
+      if (kept === undefined) return await removeTemporary()
       for (const name of await readdir(kept).catch(() => [])) {
         const path = join(kept, name)
         const { mtimeMs } = await stat(path)
-        if (mtimeMs + exportsKept <= now && !handles.has(name)) await rm(path)
+        if (isRecordId(name) && mtimeMs + exportsKept <= now && !handles.has(name)) await rm(path)
       }
     },
     async drop(job) {
       await leave(job)
       const place = folder ?? kept
-      if (place !== undefined) await rm(join(place, job), { force: true })
+      if (place !== undefined && isRecordId(job)) await rm(join(place, job), { force: true })
     },
     async close() {
       for (const job of [...handles.keys()]) await leave(job)
@@ -269,7 +271,18 @@ function asFullDisk(error: NodeJS.ErrnoException): never {
 /** How long a copy is kept after the last request for it, in milliseconds. */
 const copiesKept = 3_600_000
 
+const filesPrefix = 'resourced-exports-'
 const copiesPrefix = 'resourced-export-copies-'
+
+/** Creates a folder of this process for temporary files. */
+function temporaryFolder(prefix: string): string {
+  return mkdtempSync(join(tmpdir(), `${prefix}${processMark()}-`))
+}
+
+/** Removes the folders that killed servers left behind. */
+function removeTemporary(): Promise<void> {
+  return removeLeftovers(tmpdir(), (name) => name.startsWith(filesPrefix) || name.startsWith(copiesPrefix))
+}
 
 interface Copy {
   /** Whether the copy exists; `false` if pieces are missing. */
@@ -283,12 +296,12 @@ export function exportsInDatabase(pieces: PieceStore): ExportPlace {
   const removals = new Map<string, Promise<void>>()
   let folder: string | undefined
   const folderOf = () => {
-    folder ??= mkdtempSync(join(tmpdir(), copiesPrefix))
+    folder ??= temporaryFolder(copiesPrefix)
     // A cleaner of temporary files may have removed the folder.
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     return folder
   }
-  const pathOf = (job: string) => join(folderOf(), job)
+  const pathOf = (job: string) => join(folderOf(), exportFileName(job))
 
   const copy = async (job: string, bytes: number) => {
     await removals.get(job)
@@ -342,7 +355,7 @@ export function exportsInDatabase(pieces: PieceStore): ExportPlace {
     async leave() {},
     async sweep(now) {
       for (const [job, { used }] of copies) if (used + copiesKept <= now) await remove(job)
-      await removeLeft(now)
+      await removeTemporary()
     },
     async drop(job) {
       if (copies.has(job)) await remove(job)
@@ -374,19 +387,5 @@ async function writePieces({ read }: PieceStore, job: string, bytes: number, pat
     return true
   } finally {
     await file.close()
-  }
-}
-
-/** Removes the folders that killed servers of this user left behind, once their exports have expired. */
-async function removeLeft(now: number): Promise<void> {
-  const user = process.getuid?.()
-  for (const name of await readdir(tmpdir()).catch(() => [])) {
-    if (!name.startsWith(copiesPrefix)) continue
-    const path = join(tmpdir(), name)
-    const found = await stat(path).catch(() => undefined)
-    // The modification time of a folder is that of its newest copy.
-    if (found?.uid === user && found !== undefined && found.mtimeMs + 2 * exportsKept <= now) {
-      await rm(path, { recursive: true, force: true })
-    }
   }
 }

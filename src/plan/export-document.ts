@@ -1,6 +1,7 @@
 /** The files that exports write (JOB-6): the text before, between and after the records, and CSV cells. */
 import { isObject } from '../model/plain-copy.ts'
 import type { MappedResource, Resource } from '../model/resource.ts'
+import { isRecordId } from '../model/text.ts'
 import type { exportTypes } from '../spec/media-types.ts'
 import { jsonFromStored } from '../versions/translate-record.ts'
 
@@ -9,6 +10,17 @@ export type ExportFormat = keyof typeof exportTypes
 
 /** How long a file is kept after its export is finished, in milliseconds. */
 export const exportsKept = 24 * 3_600_000
+
+/**
+ * The name of the file of an export. Every path of such a file is made of it: the id comes from a database, and one
+ * that was forged may hold `../`.
+ *
+ * @throws Error where the id is none
+ */
+export function exportFileName(job: string): string {
+  if (isRecordId(job)) return job
+  throw new Error(`${JSON.stringify(job)} is not the id of a job, so it names no file of an export.`)
+}
 
 /**
  * The columns of an export, in the order of a representation.

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { endedProcess } from '../leftovers.fixture.ts'
+import { processMark } from '../leftovers.ts'
 import { writeWhole } from './backup-file.ts'
 
 function pathFor(context: TestContext): string {
@@ -18,7 +20,7 @@ test('a file appears when it is complete, and only its owner can read it', async
     assert.equal(existsSync(path), false)
   })
   assert.deepEqual([readFileSync(path, 'utf8'), statSync(path).mode & 0o777], ['whole', 0o600])
-  assert.equal(existsSync(`${path}.partial`), false)
+  assert.deepEqual(readdirSync(dirname(path)), ['a.backup'])
 })
 
 test('a file that another process creates meanwhile is kept, and the partial file is removed', async (context) => {
@@ -29,17 +31,31 @@ test('a file that another process creates meanwhile is kept, and the partial fil
   })
   await assert.rejects(writing, /exists/)
   assert.equal(readFileSync(path, 'utf8'), 'theirs')
-  assert.equal(existsSync(`${path}.partial`), false)
+  assert.deepEqual(readdirSync(dirname(path)), ['a.backup'])
 })
 
-test('a partial file that another process has replaced is left to that process', async (context) => {
+test('of two that write the same file at once, one succeeds and the other is told', async (context) => {
   const path = pathFor(context)
-  const writing = writeWhole(path, async (partial) => {
-    // Both are there at once, so that the system does not give the new one the number of the old one.
-    writeFileSync(`${partial}.new`, 'theirs')
-    renameSync(`${partial}.new`, partial)
-  })
-  await assert.rejects(writing)
-  assert.equal(existsSync(path), false)
-  assert.equal(readFileSync(`${path}.partial`, 'utf8'), 'theirs')
+  const { promise: bothBegan, resolve } = Promise.withResolvers<void>()
+  let begun = 0
+  const write = (text: string) =>
+    writeWhole(path, async (partial) => {
+      writeFileSync(partial, text)
+      if (++begun === 2) resolve()
+      await bothBegan
+    })
+  const ended = await Promise.allSettled([write('one'), write('two')])
+  const [winner] = ended.flatMap(({ status }, index) => (status === 'fulfilled' ? [['one', 'two'][index]] : []))
+  assert.deepEqual(ended.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
+  assert.equal(readFileSync(path, 'utf8'), winner)
+  assert.deepEqual(readdirSync(dirname(path)), ['a.backup'])
+})
+
+test('what a killed process has left of any file is removed when the next file is written in the folder', async (context) => {
+  const path = pathFor(context)
+  const left = `yesterday.backup.${processMark(await endedProcess())}-0123abcd.partial`
+  const running = `tonight.backup.${processMark()}-0123abcd.partial`
+  for (const name of [left, `${left}-journal`, running, 'film.partial']) writeFileSync(join(dirname(path), name), 'x')
+  await writeWhole(path, async () => {})
+  assert.deepEqual(readdirSync(dirname(path)), ['a.backup', 'film.partial', running].toSorted())
 })

@@ -2,10 +2,11 @@
  * The file of a backup: a SQLite database, and after its last page one line that describes it. SQLite ignores what
  * follows the last page. See docs/decisions/045-backups.md.
  */
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { processMark, removeLeftovers } from '../leftovers.ts'
 import { StorageFault } from '../storage.ts'
 import { syncFolder } from './file.ts'
 
@@ -46,70 +47,49 @@ const piece = 1_048_576
 
 /**
  * Writes a file that appears under its name when it is complete and on the disk, and that never replaces another. What
- * is incomplete is in `{path}.partial`, readable by its owner only; the next attempt replaces it.
+ * is incomplete has the mark of its process, and only its owner can read it; the next attempt in the folder removes what
+ * a killed one has left.
  *
  * @param fill writes the partial file; if it throws, nothing is left
  * @throws StorageFault where there is a file already, or the file cannot be written
  */
 export async function writeWhole<T>(path: string, fill: (partial: string) => Promise<T>): Promise<T> {
-  const partial = `${path}.partial`
-  let own: number | undefined
+  const partial = `${path}.${processMark()}-${randomUUID().slice(0, 8)}.partial`
   try {
-    await removeDatabase(partial)
-    own = await create(partial)
+    await removeLeftovers(dirname(partial), (name) => partialName.test(name))
+    await (await open(partial, 'wx', 0o600)).close()
     const result = await fill(partial)
-    await publish(partial, path, own)
+    await publish(partial, path)
     return result
   } catch (error) {
-    // Another process may have replaced it.
-    if (own !== undefined && (await inodeOf(partial)) === own) await removeDatabase(partial)
     throw asFileFault(error, path)
+  } finally {
+    await removeDatabase(partial)
   }
 }
+
+const partialName = /\.p\d+-[\da-f]{8}-[\da-f]{8}\.partial(?:-journal|-wal|-shm)?$/
 
 /** Removes a SQLite file that no process needs, and the files that SQLite keeps beside it. */
 async function removeDatabase(path: string): Promise<void> {
-  for (const suffix of ['', '-journal', '-wal', '-shm']) await rm(`${path}${suffix}`, { force: true })
+  for (const suffix of ['', '-journal', '-wal', '-shm']) await rm(`${path}${suffix}`, { force: true }).catch(() => {})
 }
 
-async function create(path: string): Promise<number> {
-  const file = await open(path, 'wx', 0o600)
-  try {
-    return (await file.stat()).ino
-  } finally {
-    await file.close()
-  }
-}
-
-async function inodeOf(path: string): Promise<number | undefined> {
-  return stat(path).then(
-    ({ ino }) => ino,
-    () => undefined,
-  )
-}
-
-async function publish(partial: string, path: string, own: number): Promise<void> {
+async function publish(partial: string, path: string): Promise<void> {
   const file = await open(partial, 'r+')
   try {
     await file.sync()
   } finally {
     await file.close()
   }
-  if ((await inodeOf(partial)) !== own) throw takenOver(path)
   try {
     // Unlike a rename, this fails if there is a file.
     await link(partial, path)
   } catch (error) {
     if (!withoutLinks.has(String((error as NodeJS.ErrnoException).code))) throw error
-    if ((await inodeOf(path)) !== undefined) throw existing(path)
+    if (await stat(path).catch(() => undefined)) throw existing(path)
     await rename(partial, path)
   }
-  // Between the check and the link, another process may have replaced the partial file by its own.
-  if ((await inodeOf(path)) !== own) {
-    await rm(path)
-    throw takenOver(path)
-  }
-  await rm(partial, { force: true })
   syncFolder(dirname(resolve(path)))
 }
 
@@ -119,10 +99,6 @@ const withoutLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 /** The refusal to replace a file. */
 export function existing(path: string): StorageFault {
   return new StorageFault('failed', `${path} exists already, and is never overwritten. Name another file.`)
-}
-
-function takenOver(path: string): StorageFault {
-  return new StorageFault('failed', `Another process writes ${path} at the same time. Nothing was written by this one.`)
 }
 
 function asFileFault(error: unknown, path: string): unknown {

@@ -2,7 +2,7 @@
  * Backups: a copy of a SQLite file page by page, or of another database row by row, each from one snapshot, while
  * servers write. See docs/decisions/045-backups.md.
  */
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { backup } from 'node:sqlite'
 import sql, { join, raw } from 'sql-template-tag'
 import { eventCollections } from '../../model/names.ts'
@@ -60,9 +60,6 @@ const pagesAtATime = 1_000
  * @throws StorageFault where the copy fails or the database is damaged: there is no file then
  */
 export async function backUpFile(path: string, file: string, options: BackupOptions): Promise<CopyResult> {
-  for (const written of [file, `${file}.partial`]) {
-    if (existsSync(written) && realpathSync(written) === realpathSync(path)) throw existing(written)
-  }
   return await writeBackup(file, options, async (partial) => {
     await copyPages(path, partial, options)
     return await withPartial(partial, async (connection) => {
