@@ -16,12 +16,15 @@ export async function backupCommand(file: string, options: GivenDatabase): Promi
   const database = checked(file, options)
   await runVisibly('No backup was made.', async (work) => {
     const started = performance.now()
-    const { description, lost, restarted } = await backUpDatabase(database, file, work)
+    const { description, lost, restarted, omitted } = await backUpDatabase(database, file, work)
     const { size } = await stat(file)
     const { created_at } = description
     return [
       `Backed up ${contentsOf(description)} to ${file}: ${inTime(size, started)}.`,
       `The copy was read back and is complete. It has every change that was acknowledged before ${created_at}.`,
+      ...omitted.map(
+        ({ kind, name }) => `Not in the backup: the ${kind} ${JSON.stringify(name)}, which Resourced did not create.`,
+      ),
       ...lost.map((job) => `Not in the backup: the file of the export ${job} is missing or incomplete.`),
       ...restartedExports(restarted),
     ]

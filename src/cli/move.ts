@@ -7,6 +7,7 @@ import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
 import { isInMemory } from '../server/database-address.ts'
 import {
+  checkMoveSource,
   type DatabaseOptions,
   fillDatabase,
   openMaintenance,
@@ -76,6 +77,8 @@ export async function moveCommand({ from, to, declaration, databaseUnsafe }: Mov
   const source: DatabaseOptions = { database: from, option: '--from' }
   const catalog = await loadCatalog(declaration)
   const schema = schemaOf(catalog)
+  // A trigger that somebody added to the source would run when maintenance begins.
+  await checkMoveSource(source)
   const { maintenance, close } = await openMaintenance(source)
   const interrupted = interruption()
   const progress = showProgress({ title: 'Moving', unit: 'rows written and read back' })

@@ -212,6 +212,22 @@ export async function openMoveSource(database: DatabaseOptions): Promise<MoveSou
 }
 
 /**
+ * Checks that this program has made the tables of a database, before anything is written to it.
+ *
+ * @throws ConfigurationError where no server has ever used it, StorageFault where its tables are others
+ */
+export async function checkMoveSource(database: DatabaseOptions): Promise<void> {
+  if (!(await hasTables(database))) throw noDatabase(database)
+  const source = await openMoveSource(database)
+  try {
+    await source.begin()
+    await source.schema()
+  } finally {
+    await source.close()
+  }
+}
+
+/**
  * Fills an empty database. If `fill` throws or the process is killed, the database stays empty.
  *
  * @throws StorageFault if the database is not empty

@@ -21,7 +21,7 @@ import {
   type MigrationStep,
   needsCount,
 } from './migration-step.ts'
-import { type FoundSchema, readSchema, remember, rememberShape, storedVersion } from './schema.ts'
+import { type FoundSchema, readSchema, remember, rememberShape, storageFormat, storedVersion } from './schema.ts'
 import type { StoredSchema } from './stored-schema.ts'
 import { assessStep, takeStep } from './take-step.ts'
 
@@ -74,9 +74,14 @@ export function* isMigrated(migration: Migration): Transaction<boolean> {
   const { catalog, concerned, apply } = migration
   const schema = yield* readSchema(migration.engine)
   if (yieldsToNewer(migration, schema)) return true
-  const isKnown = apply === 'never' || standingOf(schema.lineage, catalog) === 'current'
+  const isKnown = apply === 'never' || isMarked(schema, catalog)
   const isCurrent = concerned !== undefined || (isKnown && storedVersion(schema, catalog) === catalog.version)
   return isCurrent && planTables(migration, schema).length === 0
+}
+
+/** Whether the database says what was applied to it last: a declaration, by a program with this storage format. */
+function isMarked({ lineage, format }: FoundSchema, catalog: Catalog): boolean {
+  return standingOf(lineage, catalog) === 'current' && format === storageFormat
 }
 
 /** The steps that a database needs, not assessed; `refused`: why none can be taken. */
@@ -128,6 +133,7 @@ export function* changeSchema(migration: Migration): Transaction<TakenSteps> {
   yield* engine.setDefaults(taken.steps)
   if (steps.length > 0) yield* rememberShape(desired, concerned)
   if (concerned === undefined) {
+    yield* remember('format', String(storageFormat))
     if (storedVersion(found, catalog) !== catalog.version) yield* remember('version', catalog.version)
     yield* remember('declarations', JSON.stringify(withDeclaration(found.lineage, catalog)))
   }
@@ -235,6 +241,7 @@ export function* createTables(engine: MigrationEngine, schema: StoredSchema): Tr
   const blocked = steps.filter(({ kind }) => kind === 'blocked')
   if (blocked.length > 0) throw new MigrationRefused(blocked)
   for (const step of steps) if (step.kind === 'create-table') yield* takeStep(engine, step, 0)
+  yield* remember('format', String(storageFormat))
   yield* rememberShape(desired)
   if (schema.version !== undefined) yield* remember('version', schema.version)
   return steps.filter(isIndexStep)

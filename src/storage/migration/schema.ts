@@ -3,8 +3,11 @@
  * the description has the tables that are ours, the types of values in columns, and whether a column has no nulls.
  */
 import sql from 'sql-template-tag'
+import { hyphenedForm, longestName } from '../../model/names.ts'
 import type { Catalog } from '../../model/resource.ts'
-import { type Held, indexPrefix, isSystemTable, type TableSpec } from '../sql/tables.ts'
+import { columnTypes } from '../sql/columns.ts'
+import { formerKeys, type Held, indexPrefix, isSystemTable, type TableSpec } from '../sql/tables.ts'
+import { StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import type { ExistingColumn, ExistingSchema, ExistingTable } from './diff.ts'
 import type { MigrationEngine } from './migration-engine.ts'
@@ -34,6 +37,8 @@ interface Remembered {
   readonly version: string | undefined
   /** The declarations that were applied to the database, the newest last. */
   readonly lineage: readonly AppliedDeclaration[]
+  /** The storage format in which the database was written. */
+  readonly format: number
 }
 
 /** A trigger that writes events, as it is. */
@@ -77,7 +82,7 @@ export function* readSchema(engine: MigrationEngine): Transaction<FoundSchema> {
   const valid = new Set(relations.filter((each) => each.valid === 1).map(({ name }) => name))
   const remembered = present.has('resourced_meta')
     ? yield* readRemembered()
-    : { shape: { tables: [] }, version: undefined, lineage: [] }
+    : { shape: { tables: [] }, version: undefined, lineage: [], format: 1 }
   const tables = remembered.shape.tables.filter(({ name }) => present.has(name))
   const names = tables.map(({ name }) => name)
   const columnRows = (yield engine.columnsOf(names)) as unknown as ColumnRow[]
@@ -110,7 +115,8 @@ export function* readSchema(engine: MigrationEngine): Transaction<FoundSchema> {
   }
 }
 
-function isIndexOfOurs({ kind, name, owner }: Relation): boolean {
+/** Whether an index of a table has a name that this program makes. */
+export function isIndexOfOurs({ kind, name, owner }: Pick<Relation, 'kind' | 'name' | 'owner'>): boolean {
   return kind === 'index' && name.startsWith(indexPrefix(owner)) && /_[0-9a-f]{6}$/.test(name)
 }
 
@@ -136,11 +142,86 @@ function foreignColumn({ name, type }: ColumnRow): ExistingColumn {
   return { name, holds: holdsByType[type] ?? 'string', required: false }
 }
 
+/**
+ * The storage format that this program writes. Increase it with every change after which a program of the former number
+ * would fail on a database, or write what this program does not understand: then such a program refuses to start
+ * (decision 083). A new table or column for features that the former program does not know needs a new number too.
+ */
+export const storageFormat = 1
+
 function* readRemembered(): Transaction<Remembered> {
-  const rows = yield sql`select key, value from resourced_meta where key in ('shape', 'version', 'declarations')`
+  const rows = yield sql`select key, value from resourced_meta
+    where key in ('format', 'shape', 'version', 'declarations')`
   const value = (key: string) => rows.find((row) => row['key'] === key)?.['value'] as string | undefined
-  const shape = JSON.parse(value('shape') ?? '{"tables":[]}')
-  return { shape, version: value('version'), lineage: JSON.parse(value('declarations') ?? '[]') }
+  // A database without a number dates from before there were any.
+  const format = Number(value('format') ?? 1)
+  // First: a newer program may describe its tables in another way.
+  if (format !== Math.trunc(format) || format > storageFormat) throw newerFormat(value('format'))
+  const shape = checkedShape(parsed(value('shape') ?? '{"tables":[]}'))
+  const lineage = parsed(value('declarations') ?? '[]')
+  if (!Array.isArray(lineage) || !lineage.every(isApplied)) throw notWritten()
+  return { shape, version: value('version'), lineage, format }
+}
+
+function newerFormat(format: string | undefined): StorageFault {
+  const found = `A newer release of Resourced has written to the database: its storage format is ${JSON.stringify(format)}`
+  const remedy = 'Start that release or a newer one. To return to this one, restore a backup that it made.'
+  return new StorageFault('failed', `${found}, and this release knows ${storageFormat}. ${remedy}`)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw notWritten()
+  }
+}
+
+function notWritten(): StorageFault {
+  const found = 'The description of the tables in resourced_meta is none that this program writes'
+  return new StorageFault('failed', `${found}: the database is damaged, or was changed by another program.`)
+}
+
+const columnForm = /^(?:_(?:instant|decimal|folded|changed|renamed)_)?[a-z][a-z\d_]*$|^_(?:row|deletion|revision)$/
+const decimalForm = /^decimal\(\d{1,3},\d{1,3}\)$/
+const mostTables = 10_000
+const mostColumns = 2_000
+
+/**
+ * Checks the description of the tables: its names become parts of statements.
+ *
+ * @throws StorageFault where this program cannot have written it
+ */
+function checkedShape(found: unknown): Shape {
+  const { tables } = (found ?? {}) as { readonly tables?: unknown }
+  if (!Array.isArray(tables) || tables.length > mostTables) throw notWritten()
+  if (!tables.every(isShapedTable) || new Set(tables.map(({ name }) => name)).size < tables.length) throw notWritten()
+  return { tables }
+}
+
+function isShapedTable(found: unknown): found is ShapedTable {
+  const { name, columns, search } = (found ?? {}) as { readonly [Key in keyof ShapedTable]?: unknown }
+  const isNamed = typeof name === 'string' && (isSystemTable(name) || name === formerKeys || isCollection(name))
+  if (!isNamed || !Array.isArray(columns) || columns.length > mostColumns || !Array.isArray(search)) return false
+  const names = new Set(columns.map((column) => column?.name))
+  return columns.every(isShapedColumn) && names.size === columns.length && search.every((each) => names.has(each))
+}
+
+function isApplied(found: unknown): found is AppliedDeclaration {
+  const { version, hash } = (found ?? {}) as { readonly [Key in keyof AppliedDeclaration]?: unknown }
+  return typeof version === 'string' && typeof hash === 'string'
+}
+
+function isCollection(name: string): boolean {
+  return hyphenedForm.test(name) && name.length <= longestName
+}
+
+function isShapedColumn(found: unknown): found is ExistingColumn {
+  const { name, holds, required, sequence = '' } = (found ?? {}) as { readonly [Key in keyof ExistingColumn]?: unknown }
+  const isNamed = typeof name === 'string' && columnForm.test(name) && name.length <= 2 * longestName
+  const isTyped = typeof holds === 'string' && (Object.hasOwn(columnTypes, holds) || decimalForm.test(holds))
+  const isNumbered = typeof sequence === 'string' && (sequence === '' || columnForm.test(sequence))
+  return isNamed && isTyped && isNumbered && typeof required === 'boolean'
 }
 
 /** The version whose names the tables have; `undefined` where nothing is stored yet. */
@@ -151,7 +232,7 @@ export function storedVersion({ shape, version }: FoundSchema, catalog: Catalog)
 }
 
 /** Remembers something in `resourced_meta`, in the transaction that makes it true. */
-export function* remember(key: 'version' | 'shape' | 'declarations', value: string): Transaction<void> {
+export function* remember(key: 'format' | 'version' | 'shape' | 'declarations', value: string): Transaction<void> {
   yield sql`insert into resourced_meta (key, value) values (${key}, ${value})
     on conflict (key) do update set value = excluded.value`
 }

@@ -1,6 +1,8 @@
 /** Moves everything that a database holds into another database, and reads it back. Clients see no difference. */
 import { createHash } from 'node:crypto'
 import sql, { join, raw } from 'sql-template-tag'
+import { isObject } from '../../model/plain-copy.ts'
+import { isRecordId } from '../../model/text.ts'
 import { timestamp } from '../../model/time.ts'
 import { exportsKept } from '../../plan/export-document.ts'
 import type { StoredSchema } from '../migration/stored-schema.ts'
@@ -135,6 +137,7 @@ export function movedTables(schema: StoredSchema): MovedTable[] {
 export async function moveAll(source: MoveSource, target: MoveTarget, options: MoveOptions): Promise<Moved> {
   const { schema, onIndexes, onRows, signal } = options
   const tables = movedTables(schema)
+  await checkJobs(source, tables)
   const digests = new Map<string, Digest>()
   for (const table of tables) {
     const digest = new Digest()
@@ -155,8 +158,7 @@ export async function moveAll(source: MoveSource, target: MoveTarget, options: M
   for (const { key, value } of await source.all(meta)) {
     await target.all(sql`insert into resourced_meta (key, value) values (${key}, ${value})`)
   }
-  const hasJobs = tables.some(({ name }) => name === 'jobs')
-  const files = hasJobs ? await moveFiles(source, target, options) : noFiles
+  const files = hasJobs(tables) ? await moveFiles(source, target, options) : noFiles
   signal.throwIfAborted()
   onIndexes()
   await target.index()
@@ -171,12 +173,53 @@ export async function moveAll(source: MoveSource, target: MoveTarget, options: M
   return { rows, ...files, restarted }
 }
 
+/** Whether there are jobs: a database may have API keys only. */
+function hasJobs(tables: readonly { readonly name: string }[]): boolean {
+  return tables.some(({ name }) => name === 'jobs')
+}
+
+const tasks = ['deletion', 'purge', 'export']
+
+/**
+ * Checks the jobs of a database that somebody else may have written, before anything is written: files are named by
+ * their ids, and every change reads the states of those that are not finished.
+ *
+ * @throws StorageFault where this program cannot have written a job
+ */
+export async function checkJobs(
+  { all }: Pick<MoveSource, 'all'>,
+  tables: readonly { readonly name: string }[],
+): Promise<void> {
+  const refuse = (job: unknown) => {
+    const remedy = 'Nothing was written. The database is damaged, or somebody has forged it.'
+    throw new StorageFault(
+      'failed',
+      `The database has a job that this program cannot have made: ${JSON.stringify(job)}. ${remedy}`,
+    )
+  }
+  for (const { job, task, state } of await all(sql`select job, task, state from resourced_work`)) {
+    if (!isRecordId(String(job)) || !tasks.includes(String(task)) || !isObject(parsed(state))) refuse(job)
+  }
+  if (!hasJobs(tables)) return
+  for (const { id } of await all(sql`select id from jobs where kind = 'export'`)) {
+    if (!isRecordId(String(id))) refuse(id)
+  }
+}
+
+function parsed(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text))
+  } catch {
+    return undefined
+  }
+}
+
 /** The keys of `resourced_meta` that are about the present of one database only. */
 export const temporaryKeys = ['maintenance', probeKey] as const
 
 /** The properties of the database as a whole. The target has a shape of its own; maintenance and probes do not move. */
 const meta = sql`select key, value from resourced_meta
-  where key not in ('shape', 'version', ${join(temporaryKeys)}) order by key`
+  where key not in ('format', 'shape', 'version', ${join(temporaryKeys)}) order by key`
 
 /** Exports whose files are not complete. */
 export const unfinishedExports: Statement = sql`select job, state from resourced_work where task = 'export'`
@@ -229,7 +272,7 @@ function different(table: string, what: string): StorageFault {
   return new StorageFault('failed', `What was written is not what was read: ${table} has ${what}.`)
 }
 
-/** The result where there are no jobs: a database may have API keys only. */
+/** The result where there are no jobs. */
 export const noFiles: Pick<Moved, 'files' | 'lost'> = { files: 0, lost: [] }
 
 /** Moves the files of exports that clients may still download. */
@@ -245,13 +288,15 @@ export async function moveFiles(
   let files = 0
   for (const { id, finished_at, result } of await source.all(wanted)) {
     signal.throwIfAborted()
-    const { bytes } = JSON.parse(String(result)) as { readonly bytes: number }
+    const { bytes } = { bytes: undefined, ...(parsed(result) as object | null | undefined) }
+    const finished = Date.parse(String(finished_at))
     // Nothing is written before the file is known to be complete.
-    if ((await lengthOf(source, String(id))) !== bytes) {
+    if (Number.isNaN(finished) || (await lengthOf(source, String(id))) !== bytes) {
       lost.push(String(id))
       continue
     }
-    await target.writeFile(String(id), source.file(String(id)), Date.parse(String(finished_at)))
+    // A file of tomorrow would be kept for longer than a day.
+    await target.writeFile(String(id), source.file(String(id)), Math.min(finished, now))
     files++
   }
   return { files, lost }

@@ -74,7 +74,7 @@ export function foldedColumn(name: string): string {
   return `_folded_${name}`
 }
 
-/** A quoted name. Names come from the catalog, or are those of columns that the database has. */
+/** A quoted name. Names come from the catalog, or from the database, where jobs keep filters: quotes are doubled. */
 export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
@@ -87,19 +87,19 @@ export function quoted(name: string): Sql {
 /** The alias of the main table of a statement. */
 export const subject = 't'
 
-/** A column of a table alias, quoted. Names come from the catalog only. */
+/** A column of a table alias, quoted. */
 export function columnSql(alias: string, column: string): Sql {
-  return raw(`${alias}."${column}"`)
+  return raw(`${alias}.${identifier(column)}`)
 }
 
 /** A resource's table under the alias of the main table. */
 export function subjectSql(collection: string): Sql {
-  return raw(`"${collection}" ${subject}`)
+  return raw(`${identifier(collection)} ${subject}`)
 }
 
 /** A resource's table, quoted. */
 export function tableSql(collection: string): Sql {
-  return raw(`"${collection}"`)
+  return raw(identifier(collection))
 }
 
 /** The position of a row by its id; null where there is none. */

@@ -13,7 +13,7 @@ import { keyStore, keysCatalog, listKeys } from '../transactions/keys.ts'
 import { maintenanceStore } from '../transactions/meta.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './engine.ts'
-import { makeFile, withPath } from './file.ts'
+import { immutableAddress, makeFile, withPath } from './file.ts'
 import { migrate, migrationEngineOf, runOn } from './migrate.ts'
 import { runnerOf, Writer } from './writer.ts'
 
@@ -119,10 +119,8 @@ export function examineSqlite(path: string, catalog: Catalog | undefined): Exami
 
 /** The address by which a file is read without a change of it or its folder. */
 function addressToRead(path: string): URL {
-  const address = pathToFileURL(path)
   // Without a log no server has the file open. SQLite would create a log even to read, and leave it there.
-  if (!existsSync(`${path}-wal`)) address.searchParams.set('immutable', '1')
-  return address
+  return existsSync(`${path}-wal`) ? pathToFileURL(path) : immutableAddress(path)
 }
 
 /**

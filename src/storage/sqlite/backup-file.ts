@@ -6,6 +6,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { isObject } from '../../model/plain-copy.ts'
 import { processMark, removeLeftovers } from '../leftovers.ts'
 import { StorageFault } from '../storage.ts'
 import { syncFolder } from './file.ts'
@@ -183,15 +184,31 @@ async function readAt(file: FileHandle, position: number, length: number): Promi
   return buffer.subarray(0, bytesRead)
 }
 
+/** The description in a text; `undefined`: this program cannot have written it. All of it may be printed. */
 function parse(text: Buffer): BackupDescription | undefined {
+  let found: { readonly [Key in keyof BackupDescription]?: unknown }
   try {
-    const found = JSON.parse(text.toString()) as BackupDescription
-    const { format, bytes, sha256, resourced } = found
-    const isWhole = Number.isInteger(format) && Number.isInteger(bytes) && typeof resourced === 'string'
-    return isWhole && /^[\da-f]{64}$/.test(sha256) ? found : undefined
+    found = JSON.parse(text.toString())
   } catch {
     return undefined
   }
+  const { format, created_at, resourced, records, files, bytes, sha256 } = found
+  const isMade =
+    [format, files, bytes].every(isCount) &&
+    matches(created_at, /^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z$/) &&
+    matches(resourced, /^\d+\.\d+\.\d+(?:[-+][\w.+-]*)?$/) &&
+    matches(sha256, /^[\da-f]{64}$/) &&
+    isObject(records) &&
+    Object.values(records).every(isCount)
+  return isMade ? (found as BackupDescription) : undefined
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function matches(value: unknown, form: RegExp): boolean {
+  return typeof value === 'string' && value.length <= 100 && form.test(value)
 }
 
 /** Whether a version is newer than another: `0.2.0` than `0.1.9`. */

@@ -3,10 +3,11 @@
  * servers write. See docs/decisions/045-backups.md.
  */
 import { existsSync } from 'node:fs'
-import { backup } from 'node:sqlite'
+import { backup, type DatabaseSync } from 'node:sqlite'
 import sql, { join, raw } from 'sql-template-tag'
 import { eventCollections } from '../../model/names.ts'
 import {
+  checkJobs,
   expectedRows,
   type Moved,
   type MoveSource,
@@ -35,7 +36,15 @@ import {
 } from './backup-file.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './engine.ts'
-import { exportsFolderOf, makeFolder } from './file.ts'
+import { exportsFolderOf, immutableAddress, makeFolder } from './file.ts'
+import {
+  alteredObject,
+  dropObjects,
+  type FileObject,
+  findStrangers,
+  isOfHelper,
+  openUntrusted,
+} from './file-objects.ts'
 import { fillConnection, readerOf, sqliteSource, writerOf } from './move.ts'
 
 /** How a backup is made or restored. */
@@ -49,6 +58,8 @@ export interface BackupOptions extends LongWork {
 /** A backup that was made or restored. */
 export interface CopyResult extends Pick<Moved, 'lost' | 'restarted'> {
   readonly description: BackupDescription
+  /** What the database has that is not of this program, and therefore not copied. */
+  readonly omitted: readonly Pick<FileObject, 'kind' | 'name'>[]
 }
 
 /** How many pages are copied between two turns of the event loop: 4 MB, at which the copy is fastest. */
@@ -62,17 +73,31 @@ const pagesAtATime = 1_000
 export async function backUpFile(path: string, file: string, options: BackupOptions): Promise<CopyResult> {
   return await writeBackup(file, options, async (partial) => {
     await copyPages(path, partial, options)
+    const strangers = inspectCopy(partial)
     return await withPartial(partial, async (connection) => {
+      dropObjects(connection.database, strangers)
       await checkTables(connection, options)
       const restarted = restartExports(connection)
-      const named = sql`key in (${join(temporaryKeys)})`
-      connection.all(sql`delete from resourced_meta where ${named}`)
+      connection.all(sql`delete from resourced_meta where key in (${join(temporaryKeys)})`)
       const source = { all: allOf(connection), file: readerOf(exportsFolderOf(path)) }
       const target = { writeFile: writerInto(connection) }
       const { files, lost } = hasJobs(connection) ? await moveFiles(source, target, options) : noFiles
-      return { ...factsOf(connection, files), lost, restarted }
+      const omitted = strangers.filter((each) => each.text !== null && !isOfHelper(each))
+      return { ...factsOf(connection, files), lost, restarted, omitted }
     })
   })
+}
+
+/**
+ * What a copy has that is not ours.
+ *
+ * @throws StorageFault where a table of ours was changed: nobody could restore the copy
+ */
+function inspectCopy(partial: string): readonly FileObject[] {
+  const { altered, foreign } = readUntrusted(partial, findStrangers)
+  const table = altered.find(({ kind }) => kind !== 'trigger')
+  if (table !== undefined) throw alteredObject(table)
+  return [...altered, ...foreign]
 }
 
 /** Copies the pages of one snapshot, which ends with the copy: until then, the log of the database grows. */
@@ -110,7 +135,7 @@ export function backUpRows(source: MoveSource, file: string, options: BackupOpti
       const { files, lost, restarted } = await fillConnection(connection, schema, (target) =>
         moveAll(source, { ...target, writeFile: writerInto(connection) }, { schema, ...moving(options, expected) }),
       )
-      return { ...factsOf(connection, files), lost, restarted }
+      return { ...factsOf(connection, files), lost, restarted, omitted: [] }
     })
   })
 }
@@ -129,7 +154,7 @@ function moving({ signal, now, onProgress }: BackupOptions, expected: number) {
   }
 }
 
-type Facts = Pick<BackupDescription, 'declaration' | 'records' | 'files'> & Pick<Moved, 'lost' | 'restarted'>
+type Facts = Pick<BackupDescription, 'declaration' | 'records' | 'files'> & Omit<CopyResult, 'description'>
 
 function writeBackup(
   file: string,
@@ -139,9 +164,9 @@ function writeBackup(
   if (existsSync(file)) throw existing(file)
   return writeWhole(file, async (partial) => {
     const created_at = new Date(options.now).toISOString()
-    const { lost, restarted, ...facts } = await fill(partial)
+    const { lost, restarted, omitted, ...facts } = await fill(partial)
     const description = await describe(partial, { created_at, resourced: options.version, ...facts }, options)
-    return { description, lost, restarted }
+    return { description, lost, restarted, omitted }
   })
 }
 
@@ -185,8 +210,12 @@ async function checkTables(connection: Connection, { signal, onProgress }: LongW
   }
 }
 
+function tablesOf(connection: Connection): { readonly name: string }[] {
+  return connection.all(sql`select name from sqlite_schema where type = 'table'`) as never
+}
+
 function hasJobs(connection: Connection): boolean {
-  return connection.all(sql`select 1 from sqlite_schema where name = 'jobs'`).length > 0
+  return tablesOf(connection).some(({ name }) => name === 'jobs')
 }
 
 function restartExports(connection: Connection): number {
@@ -197,7 +226,7 @@ function restartExports(connection: Connection): number {
   return unfinished.length
 }
 
-function factsOf(connection: Connection, files: number): Omit<Facts, 'lost' | 'restarted'> {
+function factsOf(connection: Connection, files: number): Pick<Facts, 'declaration' | 'records' | 'files'> {
   const meta = (key: string) => connection.all(sql`select value from resourced_meta where key = ${key}`)[0]?.['value']
   const tables: readonly { readonly name: string }[] = JSON.parse(String(meta('shape') ?? '{"tables":[]}')).tables
   const count = (name: string) =>
@@ -223,21 +252,60 @@ export interface Backup {
 }
 
 /**
- * Opens a backup.
+ * Opens a backup, which is data: it may have been forged. Its tables, indexes, views and triggers are compared with
+ * those that this program makes before anything else is read.
  *
- * @throws StorageFault where the file is no backup, is incomplete, or a newer program made it
+ * @throws StorageFault where the file is no backup, is incomplete, is none that this program makes, or a newer one made
+ *   it
  */
 export async function openBackup(file: string, options: BackupOptions): Promise<Backup> {
   const description = await readDescription(file, options.version)
+  checkObjects(file)
   return {
     description,
     async verify() {
       if ((await hashOf(file, description.bytes, options)) !== description.sha256) throw damaged(file)
+      checkStructure(file, file)
     },
     open() {
-      const source = sqliteSource(file)
+      const source = sqliteSource(immutableAddress(file).href)
       return { ...source, file: (job) => piecesOf(source.snapshot, job) }
     },
+  }
+}
+
+/** @throws StorageFault where a backup has anything that this program does not make */
+function checkObjects(path: string): readonly FileObject[] {
+  const { altered, foreign } = readUntrusted(path, findStrangers)
+  const strange = [...altered, ...foreign.filter((each) => !isOfHelper(each))][0]
+  if (strange === undefined) return foreign
+  const found = `The file has the ${strange.kind} ${JSON.stringify(strange.name)}, which this program does not make.`
+  const remedy = 'A backup is restored as data only, so nothing was restored. Use another backup.'
+  throw new StorageFault('failed', `${found} ${remedy}`)
+}
+
+/**
+ * Checks the structure of all pages: a table that contains itself would never end.
+ *
+ * @param file the backup, for messages
+ * @throws StorageFault where it is damaged
+ */
+function checkStructure(path: string, file: string): void {
+  const found = readUntrusted(path, (database) => database.prepare('pragma quick_check(1)').get())
+  const said = String(Object.values(found ?? {})[0])
+  if (said !== 'ok') throw new StorageFault('failed', `${damaged(file).message} SQLite reports: ${said}.`)
+}
+
+/** Reads a file that may be forged. */
+function readUntrusted<T>(path: string, read: (database: DatabaseSync) => T): T {
+  const database = openUntrusted(path)
+  try {
+    return read(database)
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ERR_SQLITE_ERROR') throw error
+    throw new StorageFault('failed', `${path} is damaged. SQLite reports: ${(error as Error).message}.`)
+  } finally {
+    database.close()
   }
 }
 
@@ -269,13 +337,19 @@ export async function restoreFile(
   makeFolder(path)
   return await writeWhole(path, async (partial) => {
     await copyDatabase(file, partial, description, options)
+    // Once more: the file may have changed since, and the copy is what remains.
+    const foreign = checkObjects(partial)
+    checkStructure(partial, file)
     const connection = new Connection(partial, { log: 'none' })
     try {
+      dropObjects(connection.database, foreign)
+      connection.all(sql`delete from resourced_meta where key in (${join(temporaryKeys)})`)
       const source = { all: allOf(connection), file: (job: string) => piecesOf(connection, job) }
       const target = { writeFile: writerOf(exportsFolderOf(path)) }
+      await checkJobs(source, tablesOf(connection))
       const { lost } = hasJobs(connection) ? await moveFiles(source, target, options) : noFiles
       connection.database.exec(`drop table ${pieces}`)
-      return { description, lost, restarted: connection.all(unfinishedExports).length }
+      return { description, lost, restarted: connection.all(unfinishedExports).length, omitted: [] }
     } finally {
       connection.close()
     }
@@ -305,7 +379,7 @@ export async function restoreRows(
       await backup.verify()
       return await moveAll(source, target, { schema, ...moving(options, expected) })
     })
-    return { description: backup.description, lost, restarted }
+    return { description: backup.description, lost, restarted, omitted: [] }
   } finally {
     await source.close()
   }

@@ -1,6 +1,7 @@
 /** Database files: created for their owner only, and checked for replacement. */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 
 /**
  * Creates an empty database file and its folders, where they do not exist. A file that SQLite creates would be readable
@@ -50,6 +51,13 @@ export function fileWatch(path: string): () => boolean {
     const present = look()
     return present?.ino === first?.ino && present?.dev === first?.dev
   }
+}
+
+/** The address of a file that nobody writes. SQLite then reads neither a log nor a journal beside it, and makes none. */
+export function immutableAddress(path: string): URL {
+  const address = pathToFileURL(path)
+  address.searchParams.set('immutable', '1')
+  return address
 }
 
 /** The folder for the files of exports of a database. */

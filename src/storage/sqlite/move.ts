@@ -3,6 +3,7 @@ import { createReadStream, mkdirSync } from 'node:fs'
 import { open, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SQLInputValue } from 'node:sqlite'
+import { exportFileName } from '../../plan/export-document.ts'
 import { buildIndex, createTables } from '../migration/apply.ts'
 import { readStoredSchema, type StoredSchema } from '../migration/stored-schema.ts'
 import { insertClock } from '../migration/take-step.ts'
@@ -11,6 +12,7 @@ import { identifier } from '../sql/columns.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './engine.ts'
 import { exportsFolderOf, makeFile } from './file.ts'
+import { alteredObject, findStrangers } from './file-objects.ts'
 import { migrationEngineOf } from './migrate.ts'
 
 /** A file that is read. */
@@ -32,7 +34,11 @@ export function sqliteSource(path: string): SqliteSource {
       // The snapshot is of the moment of the first read.
       snapshot.value('select count(*) from resourced_meta')
     },
-    schema: async () => snapshot.run(readStoredSchema(migrationEngineOf(snapshot.database))),
+    async schema() {
+      const { altered } = findStrangers(snapshot.database)
+      if (altered.length > 0) throw alteredObject(altered[0]!)
+      return snapshot.run(readStoredSchema(migrationEngineOf(snapshot.database)))
+    },
     all: async (statement) => snapshot.all(statement),
     rows: (table) => rowsOf(snapshot, table),
     file: readerOf(exportsFolderOf(path)),
@@ -89,14 +95,15 @@ export async function fillConnection<T>(
 
 /** Reads the files of exports in a folder. */
 export function readerOf(folder: string): MoveSource['file'] {
-  return (job) => createReadStream(join(folder, job), { highWaterMark: 262_144 })
+  return (job) => createReadStream(join(folder, exportFileName(job)), { highWaterMark: 262_144 })
 }
 
 /** Writes the files of exports into a folder. */
 export function writerOf(folder: string): MoveTarget['writeFile'] {
   return async (job, content, finished) => {
+    const path = join(folder, exportFileName(job))
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const file = await open(join(folder, job), 'w', 0o600)
+    const file = await open(path, 'w', 0o600)
     try {
       for await (const piece of content) await file.writeFile(piece)
       await file.sync()
@@ -104,7 +111,7 @@ export function writerOf(folder: string): MoveTarget['writeFile'] {
       await file.close()
     }
     // Servers delete the file a day after this time.
-    await utimes(join(folder, job), finished / 1_000, finished / 1_000)
+    await utimes(path, finished / 1_000, finished / 1_000)
   }
 }
 

@@ -234,10 +234,11 @@ export function* storeChunks(job: string, start: number, content: Uint8Array): T
   }
 }
 
-/** The chunk of a file that begins at a byte. */
+/** The chunk of a file that begins at a byte; never an empty one, after which a reader would find it again. */
 export function* readChunk(job: string, start: number): Transaction<Uint8Array | undefined> {
   const row = yield* firstRow(sql`select content from resourced_pieces where job = ${job} and start = ${start}`)
-  return row?.['content'] as Uint8Array | undefined
+  const content: unknown = row?.['content']
+  return content instanceof Uint8Array && content.length > 0 ? content : undefined
 }
 
 /** Deletes the file of an export. */

@@ -1,0 +1,216 @@
+/**
+ * Compares the tables, indexes, views and triggers of a SQLite file with those that this program makes for the tables
+ * that the file describes. A backup is data: nothing in it that others wrote as SQL may ever run (decision 082).
+ */
+import { DatabaseSync } from 'node:sqlite'
+import { type FoundSchema, isIndexOfOurs, readSchema } from '../migration/schema.ts'
+import { identifier } from '../sql/columns.ts'
+import { allSystemTables, indexTexts, resourceTableFrom, searchTable, type TableSpec } from '../sql/tables.ts'
+import { StorageFault } from '../storage.ts'
+import { sqlite } from './engine.ts'
+import { eventTriggers } from './event-triggers.ts'
+import { immutableAddress } from './file.ts'
+import { migrationEngineOf, runOn } from './migrate.ts'
+import { addParts, partNames, viewName } from './search-parts.ts'
+
+/** An object of a SQLite file: a row of `sqlite_schema`. */
+export interface FileObject {
+  readonly kind: 'table' | 'index' | 'view' | 'trigger'
+  readonly name: string
+  /** The table of an index or of a trigger; of anything else, its own name. */
+  readonly table: string
+  /** The statement that created it; null for an index that a constraint made. */
+  readonly text: string | null
+}
+
+/** What a SQLite file has besides the objects that this program makes. */
+export interface Strangers {
+  /** Tables of ours with another definition, and triggers of our tables that this program does not make. */
+  readonly altered: readonly FileObject[]
+  /** Everything else. */
+  readonly foreign: readonly FileObject[]
+}
+
+// A declaration of a thousand collections with full-text indexes has fewer, and shorter texts.
+const mostObjects = 100_000
+const mostCharacters = 67_108_864
+
+/**
+ * Opens a file that may be forged, to read it. Whoever calls it closes it.
+ */
+export function openUntrusted(path: string): DatabaseSync {
+  const database = new DatabaseSync(immutableAddress(path), { readOnly: true, defensive: true })
+  database.exec('pragma trusted_schema = off; pragma cell_size_check = on; pragma mmap_size = 0')
+  return database
+}
+
+/**
+ * Finds the objects of a file that this program has not made.
+ *
+ * @throws StorageFault where the file describes no tables of this program, or has too many objects
+ */
+export function findStrangers(database: DatabaseSync): Strangers {
+  const objects = readObjects(database)
+  // These are read before anything else is known: a generated column would run.
+  for (const { name, text } of objects) {
+    if ((name === 'resourced_meta' || name === 'resourced_clocks') && text !== systemTexts.get(name))
+      throw unknownFile()
+  }
+  if (!objects.some(({ name, kind }) => name === 'resourced_meta' && kind === 'table')) throw unknownFile()
+  const made = madeBy(runOn(database, readSchema(migrationEngineOf(database))))
+  const strange = objects.filter((object) => !isMade(object, made))
+  const isAltered = ({ kind, name, table }: FileObject) => made.has(kind === 'trigger' ? table : name)
+  return {
+    altered: strange.filter(isAltered),
+    foreign: strange.filter((object) => !isAltered(object)),
+  }
+}
+
+/** The refusal of an object that has a name of ours, but was not made by this program. */
+export function alteredObject({ kind, name }: FileObject): StorageFault {
+  const found = `The ${kind} ${JSON.stringify(name)} is not as this program makes it.`
+  return new StorageFault('failed', `${found} Somebody has changed it: drop it or undo the change.`)
+}
+
+/** Whether an object belongs to a program that works beside this one, so that restored databases do without it. */
+export function isOfHelper({ name, table }: FileObject): boolean {
+  return /^_litestream_/.test(table) || /^sqlite_stat[1-4]$/.test(name)
+}
+
+/** Drops objects. */
+export function dropObjects(database: DatabaseSync, objects: readonly FileObject[]): void {
+  database.exec('pragma foreign_keys = off')
+  // Indexes of constraints, and the tables of a full-text index, go with their table.
+  const rank = ({ kind, text }: FileObject) =>
+    ['trigger', 'view', 'index'].indexOf(kind) + (/^create virtual/i.test(String(text)) ? 0 : kind === 'table' ? 10 : 1)
+  for (const { kind, name, text } of objects.toSorted((left, right) => rank(left) - rank(right))) {
+    if (text !== null) database.exec(`drop ${kind} if exists ${identifier(name)}`)
+  }
+}
+
+function readObjects(database: DatabaseSync): FileObject[] {
+  const { count, characters } = database
+    .prepare(
+      'select count(*) as count, total(length(name) + coalesce(length(sql), 0)) as characters from sqlite_schema',
+    )
+    .get() as Record<string, number>
+  if (count! > mostObjects || characters! > mostCharacters) throw unknownFile()
+  const rows = database.prepare('select type as kind, name, tbl_name as "table", sql as text from sqlite_schema').all()
+  return rows as unknown as FileObject[]
+}
+
+function unknownFile(): StorageFault {
+  return new StorageFault('failed', 'The file describes no tables that this program makes.')
+}
+
+/** What this program makes under a name. */
+interface Made {
+  readonly kind: FileObject['kind']
+  /** The texts of the object: a view has one for each number of parts. None where the table cannot be ours. */
+  readonly texts: readonly string[]
+  /** Of a table: the names of its columns. */
+  readonly columns: ReadonlySet<string>
+}
+
+// A backup has a table for the files of exports, whatever the engine keeps them in.
+const systemTables = new Map(
+  allSystemTables({ ...sqlite.layout, storesExports: true }).map((table) => [table.name, table] as const),
+)
+const systemTexts = new Map([...systemTables].map(([name, table]) => [name, asStored(sqlite.createTable(table))]))
+
+/** A statement as SQLite stores it: it writes the first words itself. */
+function asStored(statement: string): string {
+  return statement.replace(/^create (?:unique |virtual )?(?:table|index|view)/, (words) => words.toUpperCase())
+}
+
+/** Everything but indexes and triggers that this program makes for the tables of a file. */
+function madeBy({ shape, tables }: FoundSchema): ReadonlyMap<string, Made> {
+  const made = new Map<string, Made>()
+  const nothing = new Set<string>()
+  for (const { name, columns } of systemTables.values()) {
+    made.set(name, { kind: 'table', texts: [systemTexts.get(name)!], columns: namesOf(columns) })
+  }
+  // The description is the only place that names a table as ours, whatever the file has under that name.
+  for (const { name } of shape.tables) made.set(name, { kind: 'table', texts: [], columns: nothing })
+  for (const { name, columns } of tables) {
+    // Migrations add columns at the end.
+    const system = systemTables.get(name)
+    const found = columns.map((column) => system?.columns.find((each) => each.name === column.name))
+    const table =
+      system === undefined ? resourceTableFrom({ name, columns, indexes: [], search: [] }) : withAll(system, found)
+    const texts = table === undefined ? [] : [asStored(sqlite.createTable({ ...table, kind: 'resource', indexes: [] }))]
+    made.set(name, { kind: 'table', texts, columns: namesOf(columns) })
+    if (system !== undefined) continue
+    for (const [part, text] of searchTexts(name)) made.set(part, { ...text, columns: nothing })
+  }
+  return made
+}
+
+function namesOf(columns: readonly { readonly name: string }[]): ReadonlySet<string> {
+  return new Set(columns.map(({ name }) => name))
+}
+
+function withAll(
+  table: TableSpec,
+  columns: readonly (TableSpec['columns'][number] | undefined)[],
+): TableSpec | undefined {
+  const known = columns.filter((column) => column !== undefined)
+  return known.length === columns.length ? { ...table, columns: known } : undefined
+}
+
+/** The objects of the full-text index of a collection. */
+function searchTexts(collection: string): Map<string, Omit<Made, 'columns'>> {
+  const search = searchTable(collection)
+  const found = new Map<string, Omit<Made, 'columns'>>()
+  const views: string[] = []
+  for (const [index, part] of partNames(search).entries()) {
+    const statements = addParts(search, index, index + 1)
+    found.set(part, { kind: 'table', texts: [asStored(statements[0]!)] })
+    views.push(asStored(statements.at(-1)!))
+    for (const [suffix, columns] of Object.entries(partTables)) {
+      found.set(`${part}_${suffix}`, { kind: 'table', texts: [`CREATE TABLE '${part}_${suffix}'${columns}`] })
+    }
+  }
+  return found.set(viewName(search), { kind: 'view', texts: views })
+}
+
+/** The tables of a part, as FTS5 creates them. */
+const partTables = {
+  data: '(id INTEGER PRIMARY KEY, block BLOB)',
+  idx: '(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID',
+  docsize: '(id INTEGER PRIMARY KEY, sz BLOB, origin INTEGER)',
+  config: '(k PRIMARY KEY, v) WITHOUT ROWID',
+}
+
+function isMade(object: FileObject, made: ReadonlyMap<string, Made>): boolean {
+  const { kind, name, table, text } = object
+  const known = made.get(name)
+  if (known !== undefined) return known.kind === kind && table === name && known.texts.includes(String(text))
+  // SQLite keeps this table as soon as any table of a file has had automatic numbers.
+  if (name === 'sqlite_sequence') return text === 'CREATE TABLE sqlite_sequence(name,seq)'
+  const { columns } = made.get(table) ?? {}
+  if (columns === undefined) return false
+  if (kind === 'trigger') return isTrigger(object, columns)
+  return kind === 'index' && (text === null ? name.startsWith(`sqlite_autoindex_${table}_`) : isIndex(object, columns))
+}
+
+function isIndex({ kind, name, table, text }: FileObject, columns: ReadonlySet<string>): boolean {
+  if (!isIndexOfOurs({ kind, name, owner: table })) return false
+  const [, unique, list] = /^CREATE (UNIQUE )?INDEX [^(]*\(([^)]*)\)/.exec(String(text)) ?? []
+  const names = list?.split(', ').map((column) => column.slice(1, -1)) ?? []
+  if (names.length === 0 || !names.every((column) => columns.has(column))) return false
+  const texts = indexTexts({ name, table, columns: names, unique: unique !== undefined })
+  return texts.some((each) => asStored(each) === text)
+}
+
+/** Whether a trigger is one that writes events. Which columns they contain, the declaration decides. */
+function isTrigger({ name, table, text }: FileObject, columns: ReadonlySet<string>): boolean {
+  const named = [...String(text).matchAll(/\('([a-z\d_]+)', (?:new|old)\."/g)].map(([, column]) => column!)
+  if (!named.every((column) => columns.has(column))) return false
+  const found = named.map((column) => ({ name: column, type: 'text' as const }))
+  return [true, false].some((isSoft) =>
+    eventTriggers(table, { columns: found, kept: found, isSoft }).some(
+      (trigger) => trigger.name === name && trigger.definition('main') === text,
+    ),
+  )
+}
