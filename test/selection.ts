@@ -65,7 +65,7 @@ export function opensPages(file: string): boolean {
  * Whether it opens a PostgreSQL database whatever engine the run is for: it tests that engine alone, or compares both.
  */
 export function isPostgresOnly(file: string): boolean {
-  return /^(?:test\/(?:container|differential|documentation|postgres|races)\/|src\/storage\/postgres\/|test\/(?:move|backup)\.test)/.test(
+  return /^(?:test\/(?:container|differential|documentation|postgres|races)\/|src\/storage\/postgres\/|test\/(?:move|backup(?:-forged|-releases)?)\.test)/.test(
     file,
   )
 }
