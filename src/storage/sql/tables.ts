@@ -131,11 +131,6 @@ const indexConditions: Readonly<Record<IndexSpec['where'], string>> = {
   removal: ` where ${isRemoval}`,
 }
 
-/** The statements that create an index, one for each choice of rows that it may contain. */
-export function indexTexts(index: Omit<IndexSpec, 'where'>): string[] {
-  return Object.keys(indexConditions).map((where) => createIndex({ ...index, where: where as IndexSpec['where'] }))
-}
-
 /** A statement that creates an index, as every engine takes it. */
 export function createIndex({ name, table, columns, unique, where }: IndexSpec): string {
   const made = `create ${unique ? 'unique ' : ''}index ${identifier(name)}`
@@ -445,15 +440,11 @@ function system(name: string, columns: readonly ColumnSpec[], indexed: readonly 
   return { name, kind: 'system', columns, indexes, search: undefined, events: undefined }
 }
 
-/** All tables that the system can have. */
-export function allSystemTables(layout: Layout): TableSpec[] {
-  return [...systemTables(layout), ...eventTables, counters]
-}
-
-const anyLayout: Layout = { clockSlots: 1, indexesRowNumber: false, storesExports: true }
-const names = new Set(allSystemTables(anyLayout).map(({ name }) => name))
+const asInBackups: Layout = { clockSlots: 1, indexesRowNumber: false, storesExports: true }
+/** All tables that the system can have, as backups have them. */
+export const allSystemTables = [...systemTables(asInBackups), ...eventTables, counters]
 
 /** Whether a table belongs to the system: its rows are no records. */
 export function isSystemTable(name: string): boolean {
-  return names.has(name)
+  return allSystemTables.some((table) => table.name === name)
 }

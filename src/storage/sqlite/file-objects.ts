@@ -5,7 +5,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { type FoundSchema, isIndexOfOurs, readSchema } from '../migration/schema.ts'
 import { identifier } from '../sql/columns.ts'
-import { allSystemTables, indexTexts, resourceTableFrom, searchTable, type TableSpec } from '../sql/tables.ts'
+import { allSystemTables, createIndex, resourceTableFrom, searchTable, type TableSpec } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import { sqlite } from './engine.ts'
 import { eventTriggers } from './event-triggers.ts'
@@ -112,10 +112,7 @@ interface Made {
   readonly columns: ReadonlySet<string>
 }
 
-// A backup has a table for the files of exports, whatever the engine keeps them in.
-const systemTables = new Map(
-  allSystemTables({ ...sqlite.layout, storesExports: true }).map((table) => [table.name, table] as const),
-)
+const systemTables = new Map(allSystemTables.map((table) => [table.name, table] as const))
 const systemTexts = new Map([...systemTables].map(([name, table]) => [name, asStored(sqlite.createTable(table))]))
 
 /** A statement as SQLite stores it: it writes the first words itself. */
@@ -194,13 +191,15 @@ function isMade(object: FileObject, made: ReadonlyMap<string, Made>): boolean {
   return kind === 'index' && (text === null ? name.startsWith(`sqlite_autoindex_${table}_`) : isIndex(object, columns))
 }
 
+const indexedRows = ['everything', 'live', 'deleted', 'deletion', 'removal'] as const
+
 function isIndex({ kind, name, table, text }: FileObject, columns: ReadonlySet<string>): boolean {
   if (!isIndexOfOurs({ kind, name, owner: table })) return false
   const [, unique, list] = /^CREATE (UNIQUE )?INDEX [^(]*\(([^)]*)\)/.exec(String(text)) ?? []
   const names = list?.split(', ').map((column) => column.slice(1, -1)) ?? []
   if (names.length === 0 || !names.every((column) => columns.has(column))) return false
-  const texts = indexTexts({ name, table, columns: names, unique: unique !== undefined })
-  return texts.some((each) => asStored(each) === text)
+  const index = { name, table, columns: names, unique: unique !== undefined }
+  return indexedRows.some((where) => asStored(createIndex({ ...index, where })) === text)
 }
 
 /** Whether a trigger is one that writes events. Which columns they contain, the declaration decides. */
