@@ -1,7 +1,7 @@
 /** The counters of sequences (RES-16) in migrations: records get numbers, and counters follow their fields. */
 import sql, { type Sql } from 'sql-template-tag'
-import { quoted } from '../sql/columns.ts'
-import { counterName, counters } from '../sql/tables.ts'
+import { counterName, quoted } from '../sql/columns.ts'
+import { counters } from '../sql/tables.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import type { MigrationEngine } from './migration-engine.ts'
 import type { StepOf } from './migration-step.ts'

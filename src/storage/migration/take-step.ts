@@ -1,17 +1,9 @@
 /** Assesses and takes the steps of a migration, as statements. Each engine adds its own part (`MigrationEngine`). */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { timestamp } from '../../model/time.ts'
-import { quoted } from '../sql/columns.ts'
+import { counterName, quoted } from '../sql/columns.ts'
 import { epochKey } from '../sql/context.ts'
-import {
-  type ColumnSpec,
-  counterName,
-  createIndex,
-  formerKeys,
-  type IndexSpec,
-  isSystemTable,
-  type Layout,
-} from '../sql/tables.ts'
+import { type ColumnSpec, createIndex, formerKeys, type IndexSpec, isSystemTable, type Layout } from '../sql/tables.ts'
 import { firstRow, type Statement, type Transaction } from '../transaction.ts'
 import { convertStored, isWider, readStored, writeStored } from './convert.ts'
 import { dropCounters, numberRecords, renameCounters } from './counters.ts'

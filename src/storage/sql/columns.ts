@@ -74,6 +74,14 @@ export function foldedColumn(name: string): string {
   return `_folded_${name}`
 }
 
+/**
+ * The name of a counter, or the beginning of the names of all counters of a field or of a collection: neither of their
+ * names has a slash.
+ */
+export function counterName(collection: string, field = '', parent = ''): string {
+  return [collection, ...(field === '' ? [''] : [field, parent])].join('/')
+}
+
 /** A quoted name. Names come from the catalog, or from the database, where jobs keep filters: quotes are doubled. */
 export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`

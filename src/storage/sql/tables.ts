@@ -256,18 +256,23 @@ export interface FoundTable {
   readonly search: readonly string[]
 }
 
-/** The table of a resource from what a database describes. `undefined`: it lacks a column that every record has. */
-export function resourceTableFrom({ name, columns, indexes, search }: FoundTable): ResourceTable | undefined {
-  const found = new Set(columns.map((each) => each.name))
-  if (![...systemColumnByName.keys()].every((each) => found.has(each))) return undefined
-  const specs = columns.map(
-    (each): ColumnSpec =>
+/** The columns of a resource's table from what a database describes. */
+export function columnsFrom(columns: FoundTable['columns']): ColumnSpec[] {
+  return columns.map(
+    (each) =>
       systemColumnByName.get(each.name) ?? {
         ...column(each.name, 'string', 'none'),
         ...{ type: typeOfHeld(each.holds), holds: each.holds, required: each.required },
         ...(each.sequence !== undefined && { sequence: each.sequence }),
       },
   )
+}
+
+/** The table of a resource from what a database describes. `undefined`: it lacks a column that every record has. */
+export function resourceTableFrom({ name, columns, indexes, search }: FoundTable): ResourceTable | undefined {
+  const specs = columnsFrom(columns)
+  const found = new Set(columns.map((each) => each.name))
+  if (![...systemColumnByName.keys()].every((each) => found.has(each))) return undefined
   // Rows are read in the order of the first column.
   const [row, ...others] = specs.toSorted((left, right) => Number(right.name === '_row') - Number(left.name === '_row'))
   const isByPosition = !indexes.some((each) => each.columns[0] === '_deletion')
@@ -369,14 +374,6 @@ export const counters = system('resourced_counters', [
   column('name', 'string', 'primary key'),
   column('last', 'integer', 'not null'),
 ])
-
-/**
- * The name of a counter, or the beginning of the names of all counters of a field or of a collection: neither of their
- * names has a slash.
- */
-export function counterName(collection: string, field = '', parent = ''): string {
-  return [collection, ...(field === '' ? [''] : [field, parent])].join('/')
-}
 
 /** The files of exports in pieces, by the offset of each piece, where the database stores them (JOB-6). */
 function pieces(): TableSpec {

@@ -5,7 +5,14 @@
 import { DatabaseSync } from 'node:sqlite'
 import { type FoundSchema, isIndexOfOurs, readSchema } from '../migration/schema.ts'
 import { identifier } from '../sql/columns.ts'
-import { allSystemTables, createIndex, resourceTableFrom, searchTable, type TableSpec } from '../sql/tables.ts'
+import {
+  allSystemTables,
+  type ColumnSpec,
+  columnsFrom,
+  createIndex,
+  searchTable,
+  type TableSpec,
+} from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import { sqlite } from './engine.ts'
 import { eventTriggers } from './event-triggers.ts'
@@ -130,12 +137,11 @@ function madeBy({ shape, tables }: FoundSchema): ReadonlyMap<string, Made> {
   // The description is the only place that names a table as ours, whatever the file has under that name.
   for (const { name } of shape.tables) made.set(name, { kind: 'table', texts: [], columns: nothing })
   for (const { name, columns } of tables) {
-    // Migrations add columns at the end.
+    // In the order of the file: migrations add columns at the end. An earlier release may have had fewer.
     const system = systemTables.get(name)
-    const found = columns.map((column) => system?.columns.find((each) => each.name === column.name))
-    const table =
-      system === undefined ? resourceTableFrom({ name, columns, indexes: [], search: [] }) : withAll(system, found)
-    const texts = table === undefined ? [] : [asStored(sqlite.createTable({ ...table, kind: 'resource', indexes: [] }))]
+    const specs = system === undefined ? columnsFrom(columns) : columnsOf(system, columns)
+    const spec = { name, columns: specs, kind: 'resource', indexes: [], search: undefined, events: undefined } as const
+    const texts = specs.length === columns.length ? [asStored(sqlite.createTable(spec))] : []
     made.set(name, { kind: 'table', texts, columns: namesOf(columns) })
     if (system !== undefined) continue
     for (const [part, text] of searchTexts(name)) made.set(part, { ...text, columns: nothing })
@@ -147,12 +153,9 @@ function namesOf(columns: readonly { readonly name: string }[]): ReadonlySet<str
   return new Set(columns.map(({ name }) => name))
 }
 
-function withAll(
-  table: TableSpec,
-  columns: readonly (TableSpec['columns'][number] | undefined)[],
-): TableSpec | undefined {
-  const known = columns.filter((column) => column !== undefined)
-  return known.length === columns.length ? { ...table, columns: known } : undefined
+/** The columns of a table of the system that it is known to have, in the order of the file. */
+function columnsOf({ columns }: TableSpec, found: readonly { readonly name: string }[]): readonly ColumnSpec[] {
+  return found.flatMap(({ name }) => columns.find((column) => column.name === name) ?? [])
 }
 
 /** The objects of the full-text index of a collection. */

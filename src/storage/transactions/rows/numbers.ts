@@ -9,10 +9,10 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Field, RecordValues, Resource } from '../../../model/resource.ts'
 import type { Create } from '../../../plan/plan.ts'
-import { subject, tableSql } from '../../sql/columns.ts'
+import { counterName, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { Bound } from '../../sql/engine.ts'
-import { counterName, counters } from '../../sql/tables.ts'
+import { counters } from '../../sql/tables.ts'
 import { firstRow, ignoringRows, type Row, type Transaction } from '../../transaction.ts'
 import { lockClock } from './clock.ts'
 
