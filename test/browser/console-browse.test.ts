@@ -103,7 +103,11 @@ test('decimals stand right, as numbers do, and a name of capitals is one', { ski
       .filter({ hasText: new RegExp(`^\\s*${text}\\s*$`) })
       .first()
     await cell.waitFor()
-    if ((await cell.evaluate('(element) => getComputedStyle(element).textAlign')) === 'right') right.push(text)
+    if (
+      (await cell.evaluate((element) => element.ownerDocument.defaultView?.getComputedStyle(element).textAlign)) ===
+      'right'
+    )
+      right.push(text)
   }
   assert.deepEqual(right, ['1234.50', '3', 'Net', 'Count'])
 })
