@@ -1,6 +1,6 @@
 /** Which columns a view has. The choice stands in the address. */
 import type { FocusEvent, KeyboardEvent, ReactNode } from 'react'
-import { type Collection, type Field, labelOf, namingField, typesOf } from '../interface/catalog.ts'
+import { type Collection, type Field, fieldLabel, namingField, typesOf } from '../interface/catalog.ts'
 
 /** The most columns that a view begins with. */
 const mostAtFirst = 8
@@ -42,7 +42,7 @@ export function ColumnPicker({ collection, columns, onChange }: Props): ReactNod
         <legend className="hidden-label">Columns</legend>
         {collection.fields
           .filter(({ write_only }) => write_only !== true)
-          .map(({ name }) => (
+          .map(({ name, reference }) => (
             <label key={name} className="check">
               <input
                 type="checkbox"
@@ -52,7 +52,7 @@ export function ColumnPicker({ collection, columns, onChange }: Props): ReactNod
                   onChange(names.filter((each) => (each === name ? target.checked : shown.has(each))))
                 }}
               />{' '}
-              {labelOf(name)}
+              {fieldLabel({ name, reference })}
             </label>
           ))}
       </fieldset>

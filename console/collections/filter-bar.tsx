@@ -2,7 +2,7 @@
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { momentOf } from '../forms/local-time.ts'
 import { ReferencePicker } from '../forms/reference-picker.tsx'
-import { type Collection, type Field, labelOf, typesOf } from '../interface/catalog.ts'
+import { type Collection, type Field, fieldLabel, typesOf } from '../interface/catalog.ts'
 import { useRecordName } from '../interface/record-name.ts'
 import { brief, formatTime } from '../ui/value.tsx'
 import { type Filter, filterInput, filtersOf, offeredOperators, operatorLabel, parameterOf } from './filters.ts'
@@ -18,7 +18,10 @@ interface Props {
 export function FilterBar({ collection, view, onAdd, onRemove }: Props): ReactNode {
   // Neither until somebody has begun: a view does not take the focus when it is opened.
   const [isAdding, setAdding] = useState<boolean>()
-  const filterable = collection.fields.filter(({ filter }) => filter !== undefined)
+  // People seldom have an id: it comes last.
+  const filterable = collection.fields
+    .filter(({ filter }) => filter !== undefined)
+    .sort((one, other) => Number(one.name === 'id') - Number(other.name === 'id'))
   if (filterable.length === 0) return null
   return (
     <div className="filters">
@@ -66,9 +69,9 @@ function FilterChip({ filter: { operator, values }, field, onRemove }: ChipProps
   const isNot = operator === 'null' && values.includes('false')
   return (
     <span className="chip">
-      {labelOf(field.name)} {isNot ? 'is not null' : operatorLabel(operator, field)}{' '}
+      {fieldLabel(field)} {isNot ? 'is not null' : operatorLabel(operator, field)}{' '}
       {texts.length > 0 && <bdi>{brief(texts.join(' or '))}</bdi>}
-      <button type="button" className="icon" aria-label={`Remove the filter ${labelOf(field.name)}`} onClick={onRemove}>
+      <button type="button" className="icon" aria-label={`Remove the filter ${fieldLabel(field)}`} onClick={onRemove}>
         ✕
       </button>
     </span>
@@ -116,7 +119,7 @@ function FilterForm({ fields, onAdd, onCancel }: FormProps): ReactNode {
       <select ref={takeFocus} aria-label="Field" value={name} onChange={(event) => setName(event.target.value)}>
         {fields.map((each) => (
           <option key={each.name} value={each.name}>
-            {labelOf(each.name)}
+            {fieldLabel(each)}
           </option>
         ))}
       </select>

@@ -7,6 +7,7 @@ import { type RefObject, useEffect, useMemo, useState } from 'react'
 import type { Collection } from '../interface/catalog.ts'
 import { type Connection, useConnection } from '../interface/connection.tsx'
 import { Problem } from '../interface/problem.ts'
+import { readReferences } from '../interface/record-name.ts'
 import { collectionKey, type Page, type RecordData } from '../interface/records.ts'
 import { type DrawnRows, useDrawnRows } from './drawn-rows.ts'
 import { firstPlace, numberedPlaces, type Place, placesWithin, withPage } from './places.ts'
@@ -23,13 +24,14 @@ const keptFor = 10_000
  */
 export function pageQuery(
   connection: Connection,
-  { name, path }: Collection,
+  collection: Collection,
   query: string,
   at: Place['at'],
 ): UseQueryOptions<Page, Problem> {
+  const { name, path } = collection
   return {
     queryKey: [...collectionKey(connection, name), 'list', query, at ?? ''],
-    queryFn: ({ signal }) => {
+    queryFn: async ({ signal, client }) => {
       const read = async (begin: Place['at'], limit: number): Promise<Page> => {
         const parameters = new URLSearchParams(query)
         parameters.set('limit', String(limit))
@@ -45,7 +47,9 @@ export function pageQuery(
           return { ...one, data: [...one.data, ...other.data] }
         }
       }
-      return read(at, connection.catalog.pageSize)
+      const page = await read(at, connection.catalog.pageSize)
+      readReferences(client, connection, collection, page.data)
+      return page
     },
     gcTime: keptFor,
   }

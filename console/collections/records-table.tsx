@@ -9,7 +9,7 @@ import {
   useRef,
 } from 'react'
 import { Link } from 'wouter'
-import { type Collection, type Field, labelOf, namingField, typesOf } from '../interface/catalog.ts'
+import { type Collection, type Field, fieldLabel, isNumeric, namingField, typesOf } from '../interface/catalog.ts'
 import type { RecordData } from '../interface/records.ts'
 import { ProblemView } from '../ui/problem-view.tsx'
 import { brief, Value } from '../ui/value.tsx'
@@ -195,7 +195,7 @@ function HeaderCell({ field, sort, onSort }: HeaderProps): ReactNode {
   if (isSortable !== true) {
     return (
       <th scope="col" className={columnClass(field)}>
-        {labelOf(name)}
+        {fieldLabel(field)}
       </th>
     )
   }
@@ -208,7 +208,7 @@ function HeaderCell({ field, sort, onSort }: HeaderProps): ReactNode {
         title="Shift adds the field to the sort"
         onClick={(event) => onSort(name, event.shiftKey)}
       >
-        {labelOf(name)}{' '}
+        {fieldLabel(field)}{' '}
         <span aria-hidden="true">
           {place === -1 ? '↕' : direction === 'ascending' ? '↑' : '↓'}
           {place !== -1 && sort.length > 1 && place + 1}
@@ -226,7 +226,7 @@ function Spacer({ height }: { readonly height: number }): ReactNode {
 function columnClass({ name, schema, reference }: Field): string {
   const types = typesOf(schema)
   if (name === 'id' || types.includes('boolean')) return 'col-small'
-  if (types.includes('integer') || types.includes('number')) return 'col-number'
+  if (isNumeric(schema)) return 'col-number'
   if (schema.format === 'date-time' || schema.format === 'date' || schema.enum !== undefined) return 'col-middle'
   return reference === undefined ? 'col-text' : 'col-reference'
 }

@@ -1,6 +1,6 @@
 /** The form of a record, made from its schema: every field that can be sent, with what is wrong beside it. */
 import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react'
-import { type Collection, type Field, labelOf, typesOf } from '../interface/catalog.ts'
+import { type Collection, type Field, fieldLabel, labelOf, typesOf } from '../interface/catalog.ts'
 import type { Caller } from '../interface/connection.tsx'
 import { own } from '../interface/own.ts'
 import type { ProblemEntry } from '../interface/problem.ts'
@@ -59,10 +59,10 @@ export function RecordForm({ collection, fields, errors, onSubmit, children, ...
                     key={field.name}
                     type="button"
                     className="plain"
-                    aria-label={`Go to ${labelOf(field.name)}`}
+                    aria-label={`Go to ${fieldLabel(field)}`}
                     onClick={() => focusFirst(form.current?.querySelectorAll(':scope > .field')[index])}
                   >
-                    {labelOf(field.name)}
+                    {fieldLabel(field)}
                   </button>
                 ),
             )}
@@ -94,7 +94,7 @@ function FieldRow({ field, base, handle, errors, exists }: RowProps): ReactNode 
   const value = Object.hasOwn(values, name) ? values[name] : before
   const isFixed = exists && immutable === true
   const pointer = pointerOf('', name)
-  const label = labelOf(name)
+  const label = fieldLabel(field)
   // Of a new record, everything is new.
   const isChanged =
     exists && (Object.hasOwn(values, name) || Object.keys(texts).some((each) => isWithin(each, pointer)))

@@ -4,9 +4,9 @@ import type { ReactNode } from 'react'
 import { useConnection } from '../interface/connection.tsx'
 import type { Problem } from '../interface/problem.ts'
 import { ProblemView } from '../ui/problem-view.tsx'
-import { quantile, readMetrics, type Sample, sumBy, sumOf } from './metrics-text.ts'
-
-const refreshed = 5_000
+import { refreshed, useMetrics } from './metrics.ts'
+import { quantile, type Sample, sumBy, sumOf } from './metrics-text.ts'
+import { NoMetrics } from './no-metrics.tsx'
 
 export default function HealthView(): ReactNode {
   const { send, version } = useConnection()
@@ -16,37 +16,28 @@ export default function HealthView(): ReactNode {
       (await send<{ status: string }>({ root: true, path: '/health/ready', signal })).body.status,
     refetchInterval: refreshed,
   })
-  const metrics = useQuery<Sample[], Problem>({
-    queryKey: [version.name, 'metrics'],
-    queryFn: async ({ signal }) =>
-      readMetrics(
-        await (await send<Response>({ root: true, path: '/health/metrics', signal, stream: true })).body.text(),
-      ),
-    refetchInterval: (query) => (query.state.error === null ? refreshed : false),
-  })
+  const metrics = useMetrics()
   return (
     <>
       <h1>Health</h1>
       {ready.error !== null && <ProblemView problem={ready.error} />}
-      {ready.data !== undefined && (
+      {ready.data !== undefined && ready.error === null && (
         <p>
           The server is <strong>{ready.data === 'ready' ? 'ready' : `in ${ready.data}`}</strong>.
         </p>
       )}
-      {metrics.error?.status === 403 && <p className="quiet">Only administrators see the metrics.</p>}
-      {metrics.error !== null && metrics.error.status !== 403 && <ProblemView problem={metrics.error} />}
+      <NoMetrics metrics={metrics} />
       {metrics.data !== undefined && <Figures samples={metrics.data} />}
     </>
   )
 }
 
 function Figures({ samples }: { readonly samples: readonly Sample[] }): ReactNode {
-  const slow = quantile(samples, 'resourced_request_duration_seconds', 0.99)
   const memory = sumOf(samples, 'process_resident_memory_bytes')
   const figures = [
     ['Requests since the start', sumOf(samples, 'resourced_requests_total').toLocaleString()],
     ['Requests being answered', sumOf(samples, 'resourced_requests_in_flight').toLocaleString()],
-    ['99 of 100 requests take less than', slow === undefined ? '–' : slow < 1 ? `${slow * 1000} ms` : `${slow} s`],
+    slowest(samples),
     ['Memory', memory === 0 ? '–' : `${Math.round(memory / 1_048_576).toLocaleString()} MiB`],
   ]
   return (
@@ -64,6 +55,14 @@ function Figures({ samples }: { readonly samples: readonly Sample[] }): ReactNod
       <Bars title="Requests by version" rows={sumBy(samples, 'resourced_version_requests_total', 'version')} />
     </>
   )
+}
+
+/** How long all requests but one of a hundred take. */
+function slowest(samples: readonly Sample[]): readonly [title: string, value: string] {
+  const { bound, isWithin } = quantile(samples, 'resourced_request_duration_seconds', 0.99) ?? {}
+  const title =
+    isWithin === false ? 'More than 1 of 100 requests takes longer than' : '99 of 100 requests take less than'
+  return [title, bound === undefined ? '–' : bound < 1 ? `${bound * 1000} ms` : `${bound} s`]
 }
 
 interface BarsProps {

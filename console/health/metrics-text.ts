@@ -37,15 +37,26 @@ export function sumOf(samples: readonly Sample[], name: string): number {
   return samples.filter((sample) => sample.name === name).reduce((sum, { value }) => sum + value, 0)
 }
 
+/** Fewer observations say nothing about a hundredth of them: the first requests of a server are its slowest. */
+const fewest = 100
+
 /**
- * The value below which a share of all observations of a histogram lies: the bound of its bucket.
+ * The value below which a share of all observations of a histogram lies: the bound of its bucket. Beyond the last bucket
+ * it is the bound before, and the value is not within.
  *
- * @returns `undefined` if nothing was observed
+ * @returns `undefined` if too little was observed
  */
-export function quantile(samples: readonly Sample[], name: string, share: number): number | undefined {
+export function quantile(
+  samples: readonly Sample[],
+  name: string,
+  share: number,
+): { readonly bound: number; readonly isWithin: boolean } | undefined {
   const buckets = sumBy(samples, `${name}_bucket`, 'le')
     .map(([bound, count]) => [bound === '+Inf' ? Number.POSITIVE_INFINITY : Number(bound), count] as const)
     .sort(([one], [other]) => one - other)
   const total = buckets.at(-1)?.[1] ?? 0
-  return total === 0 ? undefined : buckets.find(([, count]) => count >= share * total)?.[0]
+  if (total < fewest) return undefined
+  const [bound = 0] = buckets.find(([, count]) => count >= share * total) ?? []
+  const isWithin = Number.isFinite(bound)
+  return { bound: isWithin ? bound : (buckets.at(-2)?.[0] ?? 0), isWithin }
 }

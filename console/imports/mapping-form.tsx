@@ -1,6 +1,6 @@
 /** The first rows of a file, and which column becomes which field. */
 import { type ReactNode, useEffect, useState } from 'react'
-import { type Collection, labelOf } from '../interface/catalog.ts'
+import { type Collection, fieldLabel } from '../interface/catalog.ts'
 import { countOf } from '../ui/count-of.ts'
 import { visible } from '../ui/value.tsx'
 import type { ImportOptions } from './import-run.ts'
@@ -71,10 +71,10 @@ export function MappingForm({ collection, source, onReopen, onCancel, onStart }:
                     onChange={({ target }) => assign(column, target.value)}
                   >
                     <option value="">Leave out</option>
-                    {fields.map(({ name, required }) => (
-                      <option key={name} value={name}>
-                        {labelOf(name)}
-                        {required && ' *'}
+                    {fields.map((field) => (
+                      <option key={field.name} value={field.name}>
+                        {fieldLabel(field)}
+                        {field.required && ' *'}
                       </option>
                     ))}
                   </select>
@@ -96,9 +96,7 @@ export function MappingForm({ collection, source, onReopen, onCancel, onStart }:
         </table>
       </div>
       {missing.length > 0 && (
-        <p className="problem">
-          Required, and without a column: {missing.map(({ name }) => labelOf(name)).join(', ')}.
-        </p>
+        <p className="problem">Required, and without a column: {missing.map(fieldLabel).join(', ')}.</p>
       )}
       <div className="row">
         <button

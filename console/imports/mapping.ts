@@ -1,5 +1,5 @@
 /** Which column of a file becomes which field, and how its texts become values of the field's type. */
-import { type Collection, type Field, labelOf, typesOf } from '../interface/catalog.ts'
+import { type Collection, type Field, typesOf } from '../interface/catalog.ts'
 import type { JsonValue } from '../interface/records.ts'
 import type { SourceRecord } from './source.ts'
 
@@ -17,7 +17,7 @@ export function importableFields({ fields }: Collection): Field[] {
 /** Guesses by the names: `Due on`, `dueOn` and `DUE_ON` are `due_on`, and `Project` is `project_id`. */
 export function guessMapping(columns: readonly string[], fields: readonly Field[]): Mapping {
   const free = new Map(
-    fields.flatMap(({ name }) => [[plain(labelOf(name)), name] as const, [plain(name), name] as const]),
+    fields.flatMap(({ name }) => [[plain(name.replace(/_id$/, '')), name] as const, [plain(name), name] as const]),
   )
   const taken = new Set<string>()
   return new Map(

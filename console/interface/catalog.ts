@@ -144,7 +144,7 @@ export function readCatalog(document: OpenApiDocument): Catalog {
       ...rest,
       name: tag.name,
       // A collection without a description is described by its name.
-      description: tag.description === `${labelOf(tag.name)}.` ? undefined : tag.description,
+      description: isNameOf(tag) ? undefined : tag.description,
       fields,
       field: new Map(fields.map((field) => [field.name, field])),
       children: children.get(tag.name) ?? [],
@@ -153,6 +153,10 @@ export function readCatalog(document: OpenApiDocument): Catalog {
   }
   const pageSize = Math.min(100, document.components.parameters?.ApiLimit?.schema.maximum ?? 100)
   return { title: document.info.title, version: document.info.version, collections, pageSize }
+}
+
+function isNameOf({ name, description = '' }: { readonly name: string; readonly description?: string }): boolean {
+  return description.toLowerCase() === `${labelOf(name)}.`.toLowerCase()
 }
 
 function listed<Entry>(lists: Map<string, Entry[]>, name: string): Entry[] {
@@ -177,10 +181,26 @@ function fieldsOf({ components }: OpenApiDocument, { schemas, fields: traits }: 
   }))
 }
 
-/** A name for people: `project_id` becomes `Project`, `due_on` becomes `Due on`. */
+/** Words of names that people write in capitals. */
+const capitals = new Set(
+  ['api', 'bic', 'csv', 'ean', 'gps', 'gtin', 'html', 'http', 'https', 'iban', 'id', 'ip', 'isbn', 'issn', 'json', 'pdf',
+    'qr', 'sku', 'sms', 'uri', 'url', 'utc', 'uuid', 'vat', 'xml'],
+) // biome-ignore format: a list reads best in rows
+
+/** A name for people: `due_on` becomes `Due on`, `vat_id` `VAT ID`, and `image_urls` `Image URLs`. */
 export function labelOf(name: string): string {
-  const words = name.replace(/_id$/, '').replaceAll(/[_-]+/g, ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  const words = name.split(/[_-]+/).map((word, index) => {
+    const [, singular = '', ending = ''] = /^(.*?)(s?)$/.exec(word) ?? []
+    if (capitals.has(word)) return word.toUpperCase()
+    if (capitals.has(singular)) return singular.toUpperCase() + ending
+    return index === 0 ? word.charAt(0).toUpperCase() + word.slice(1) : word
+  })
+  return words.join(' ')
+}
+
+/** The label of a field: a reference `project_id` is the `Project`. */
+export function fieldLabel({ name, reference }: Pick<Field, 'name' | 'reference'>): string {
+  return labelOf(reference === undefined ? name : name.replace(/_id$/, ''))
 }
 
 const naming = ['name', 'title', 'label', 'subject', 'email', 'code', 'slug', 'key']
@@ -201,4 +221,9 @@ export function typesOf(schema: Schema): readonly string[] {
   const alternatives = anyOf ?? oneOf
   if (alternatives !== undefined) return [...new Set(alternatives.flatMap(typesOf))]
   return [...new Set((values ?? []).map((value) => (value === null ? 'null' : typeof value)))]
+}
+
+/** Whether values are numbers: a decimal is a text of digits. */
+export function isNumeric(schema: Schema): boolean {
+  return schema.format === 'decimal' || typesOf(schema).some((type) => type === 'integer' || type === 'number')
 }

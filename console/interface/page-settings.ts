@@ -9,6 +9,11 @@ export interface VersionSetting {
   /** The beginning of its addresses, relative to the page's folder: `v2`, or empty if paths carry no version. */
   readonly base: string
   readonly current?: boolean
+  /** When it becomes deprecated, and when it ends (VER-3): date-times. */
+  readonly deprecated_at?: string
+  readonly sunset?: string
+  /** The URL of a migration guide. */
+  readonly guide?: string
 }
 
 /** The OpenID provider that people sign in with. */

@@ -1,43 +1,122 @@
-/** The names of records that others refer to, read one by one and only as many as the rate of the caller allows. */
-import { useQuery } from '@tanstack/react-query'
-import { namingField } from './catalog.ts'
-import { grantOf, useConnection } from './connection.tsx'
-import { collectionKey, type RecordData, recordPath } from './records.ts'
+/**
+ * The names of records that others refer to. The names of all records that are on the screen, or on a page of a list,
+ * are read together: by one request for each collection (WHR-5).
+ */
+import { type QueryClient, skipToken, useQuery } from '@tanstack/react-query'
+import { type Collection, namingField } from './catalog.ts'
+import { type Connection, grantOf, useConnection } from './connection.tsx'
+import { collectionKey, type JsonValue, type Page, type RecordData } from './records.ts'
 
-/** The most names that are read in a minute: the rest of the rate belongs to what people ask for. */
+/** `null`: there is no such record, or the caller may not read it or its name. */
+type Name = JsonValue
+
+/** The names of a collection that are still to be read, by the ids of the records. */
+type Waiting = Map<string, PromiseWithResolvers<Name>>
+
+const waitingOf = new WeakMap<Connection, Map<string, Waiting>>()
+
+/** How long ids are gathered before their names are read, in milliseconds: a page is drawn in several steps. */
+const gathering = 20
+/** The most requests in a minute: the rest of the rate belongs to what people ask for. */
 const mostPerMinute = 120
-/** How long a row must stay on the screen before its names are read, in milliseconds. */
-const rest = 150
 let windowStart = 0
-let readInWindow = 0
+let sentInWindow = 0
 
-/** Waits until a name may be read. */
-async function permitted(signal: AbortSignal): Promise<void> {
-  for (let pause = rest; ; pause = 5_000) {
+/** Waits until names may be read. */
+async function permitted(): Promise<void> {
+  for (let pause = gathering; ; pause = 5_000) {
     await new Promise((resolve) => setTimeout(resolve, pause))
-    signal.throwIfAborted()
     const now = Date.now()
-    if (now - windowStart > 60_000) [windowStart, readInWindow] = [now, 0]
-    if (readInWindow < mostPerMinute) break
+    if (now - windowStart > 60_000) [windowStart, sentInWindow] = [now, 0]
+    if (sentInWindow < mostPerMinute) break
   }
-  readInWindow += 1
+  sentInWindow += 1
+}
+
+/** Reads the name of a record, together with the names that are wanted at the same time. */
+function readName(connection: Connection, target: Collection, id: string): Promise<Name> {
+  const ofConnection = waitingOf.get(connection) ?? new Map<string, Waiting>()
+  waitingOf.set(connection, ofConnection)
+  const running = ofConnection.get(target.name)
+  const waiting: Waiting = running ?? new Map()
+  const asked = waiting.get(id) ?? Promise.withResolvers<Name>()
+  // Behind the others: what was wanted last is on the screen, and is read first.
+  waiting.delete(id)
+  waiting.set(id, asked)
+  if (running === undefined) {
+    ofConnection.set(target.name, waiting)
+    void readWaiting(connection, target, waiting).finally(() => ofConnection.delete(target.name))
+  }
+  return asked.promise
+}
+
+/** Reads names until none is waiting, one page at a time: meanwhile the next ones gather. */
+async function readWaiting(connection: Connection, target: Collection, waiting: Waiting): Promise<void> {
+  while (waiting.size > 0) {
+    await permitted()
+    const batch = [...waiting].slice(-connection.catalog.pageSize)
+    for (const [id] of batch) waiting.delete(id)
+    try {
+      const ids = batch.map(([id]) => id)
+      const names = await readNames(connection, target, ids)
+      for (const [id, asked] of batch) asked.resolve(names.get(id) ?? null)
+    } catch (error) {
+      for (const [, asked] of batch) asked.reject(error)
+    }
+  }
+}
+
+async function readNames({ send }: Connection, target: Collection, ids: readonly string[]): Promise<Map<string, Name>> {
+  const field = namingField(target)
+  const names = new Map<string, Name>()
+  const query = new URLSearchParams({ 'id[in]': ids.join(), fields: field, limit: String(ids.length) })
+  // A page ends early if its names are long (LIM-6).
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    if (cursor !== undefined) query.set('cursor', cursor)
+    const { body } = await send<Page>({ path: target.path, query })
+    for (const record of body.data) names.set(record.id, record[field] ?? null)
+    cursor = body.pagination.next_cursor ?? null
+  }
+  return names
+}
+
+// As a filter, another text is refused with all of the ids beside it.
+const recordId = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/
+
+/** @returns `undefined` if the record has no name that the caller may read */
+function nameQuery(connection: Connection, collection: string, id: string) {
+  const target = connection.catalog.collections.get(collection)
+  if (target === undefined || namingField(target) === 'id' || !recordId.test(id)) return undefined
+  if (grantOf(connection, collection, 'read') === 'none') return undefined
+  return {
+    queryKey: [...collectionKey(connection, collection), 'name', id],
+    queryFn: () => readName(connection, target, id),
+    staleTime: 300_000,
+    // Whoever scrolls through a long list passes a hundred thousand of them.
+    gcTime: 60_000,
+  }
 }
 
 /** @returns the name of a record; `undefined` if it is not known, or may not be read */
 export function useRecordName(collection: string, id: string | undefined): string | undefined {
   const connection = useConnection()
-  const target = connection.catalog.collections.get(collection)
-  const field = target === undefined ? 'id' : namingField(target)
-  const { data } = useQuery({
-    queryKey: [...collectionKey(connection, collection), 'name', id],
-    queryFn: async ({ signal }) => {
-      await permitted(signal)
-      const query = new URLSearchParams({ fields: field })
-      const { body } = await connection.send<RecordData>({ path: recordPath(collection, id ?? ''), query, signal })
-      return body[field] ?? null
-    },
-    enabled: id !== undefined && field !== 'id' && grantOf(connection, collection, 'read') !== 'none',
-    staleTime: 300_000,
-  })
+  const query = id === undefined ? undefined : nameQuery(connection, collection, id)
+  const { data } = useQuery<Name>(query ?? { queryKey: ['no name'], queryFn: skipToken })
   return typeof data === 'string' || typeof data === 'number' ? String(data) : undefined
+}
+
+/** Reads the names of the records that these records refer to, before the rows are drawn. */
+export function readReferences(
+  client: QueryClient,
+  connection: Connection,
+  { fields }: Collection,
+  records: readonly RecordData[],
+): void {
+  for (const { name, reference } of fields) {
+    if (reference === undefined) continue
+    for (const { [name]: id } of records) {
+      const query = typeof id === 'string' ? nameQuery(connection, reference, id) : undefined
+      if (query !== undefined) void client.prefetchQuery(query)
+    }
+  }
 }

@@ -1,7 +1,7 @@
 /** Two people have changed one record: what it was, what they made of it, and what I typed. I choose for each field. */
 import { type ReactNode, useState } from 'react'
 import { sameJson, type Values } from '../forms/draft.ts'
-import { type Collection, labelOf } from '../interface/catalog.ts'
+import { type Collection, type Field, fieldLabel } from '../interface/catalog.ts'
 import type { RecordData } from '../interface/records.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { SmallTable } from '../ui/small-table.tsx'
@@ -51,20 +51,30 @@ export function ConflictDialog({ collection, before, mine, theirs, onClose, onRe
     >
       <p>Nothing is saved yet. Choose what each field shall have, then save.</p>
       <SmallTable titles={['Field', 'Before', 'Theirs', 'Mine']}>
-        {rows.map(({ name, schema }) => (
+        {rows.map(({ name, schema, reference }) => (
           <tr key={name} className={bothChanged(name) ? 'both-changed' : undefined}>
-            <th scope="row">{labelOf(name)}</th>
+            <th scope="row">{fieldLabel({ name, reference })}</th>
             <td>
               <Value value={before[name]} schema={schema} />
             </td>
             <td>
-              <Choice name={name} side="theirs" isChosen={!chosen.has(name)} onChoose={() => choose(name, false)}>
+              <Choice
+                {...{ name, reference }}
+                side="theirs"
+                isChosen={!chosen.has(name)}
+                onChoose={() => choose(name, false)}
+              >
                 <Value value={theirs[name]} schema={schema} />
               </Choice>
             </td>
             <td>
               {Object.hasOwn(mine, name) ? (
-                <Choice name={name} side="mine" isChosen={chosen.has(name)} onChoose={() => choose(name, true)}>
+                <Choice
+                  {...{ name, reference }}
+                  side="mine"
+                  isChosen={chosen.has(name)}
+                  onChoose={() => choose(name, true)}
+                >
                   <Value value={mine[name] ?? null} schema={schema} />
                 </Choice>
               ) : (
@@ -78,16 +88,15 @@ export function ConflictDialog({ collection, before, mine, theirs, onClose, onRe
   )
 }
 
-interface ChoiceProps {
-  readonly name: string
+interface ChoiceProps extends Pick<Field, 'name' | 'reference'> {
   readonly side: 'theirs' | 'mine'
   readonly isChosen: boolean
   readonly onChoose: () => void
   readonly children: ReactNode
 }
 
-function Choice({ name, side, isChosen, onChoose, children }: ChoiceProps): ReactNode {
-  const label = `${labelOf(name)}: keep ${side}`
+function Choice({ name, reference, side, isChosen, onChoose, children }: ChoiceProps): ReactNode {
+  const label = `${fieldLabel({ name, reference })}: keep ${side}`
   return (
     <span className="row">
       <input type="radio" name={name} aria-label={label} checked={isChosen} onChange={onChoose} />

@@ -1,7 +1,7 @@
 /** Fields of a record that are only shown. */
 import type { ReactNode } from 'react'
 import { ReferenceLink } from '../collections/record-cell.tsx'
-import { type Collection, labelOf } from '../interface/catalog.ts'
+import { type Collection, fieldLabel } from '../interface/catalog.ts'
 import { own } from '../interface/own.ts'
 import type { RecordData } from '../interface/records.ts'
 import { Value } from '../ui/value.tsx'
@@ -21,7 +21,7 @@ export function ReadOnly({ collection, record, names }: ReadOnlyProps): ReactNod
         if (field === undefined || value === undefined) return null
         return (
           <div key={name}>
-            <dt>{labelOf(name)}</dt>
+            <dt>{fieldLabel(field)}</dt>
             <dd>
               {field.reference !== undefined && typeof value === 'string' ? (
                 <ReferenceLink collection={field.reference} id={value} />

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { type Collection, labelOf } from '../interface/catalog.ts'
+import { type Collection, fieldLabel, labelOf } from '../interface/catalog.ts'
 import { grantOf, useConnection } from '../interface/connection.tsx'
 import { collectionKey, type Page } from '../interface/records.ts'
 
@@ -48,7 +48,8 @@ function RelatedLink({ collection, field, id, isOnlyOne }: LinkProps): ReactNode
   return (
     <Link to={`/${collection}?${field}=${encodeURIComponent(id)}`}>
       {labelOf(collection)}
-      {!isOnlyOne && ` (${labelOf(field).toLowerCase()})`} {data !== undefined && <span>{data.toLocaleString()}</span>}
+      {!isOnlyOne && ` (${fieldLabel({ name: field, reference: collection }).toLowerCase()})`}{' '}
+      {data !== undefined && <span>{data.toLocaleString()}</span>}
     </Link>
   )
 }

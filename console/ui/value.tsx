@@ -26,7 +26,8 @@ export function Value({ value, schema, short = false }: Props): ReactNode {
     return <span className="null">{value === '' ? 'empty' : 'blank'}</span>
   }
   const text = textOf(value, schema, short)
-  const className = schema.enum !== undefined ? 'tag' : typeof value === 'number' ? 'number' : 'text'
+  const isNumber = typeof value === 'number' || schema.format === 'decimal'
+  const className = schema.enum !== undefined ? 'tag' : isNumber ? 'number' : 'text'
   return (
     <bdi className={className} title={titleOf(value, text, short)}>
       {brief(text, short ? shownInList : shownAtOnce)}

@@ -54,6 +54,17 @@ function migrate(folder: string, file = 'resources.yaml'): void {
   assert.equal(status, 0, stderr)
 }
 
+test('a file that does not exist is named on standard error, with exit code 1, and nothing is checked', (context) => {
+  const folder = folderFor(context)
+  const { status, stdout, stderr } = doctor(folder, 'nothing.yaml')
+  assert.deepEqual([status, stdout], [1, ''])
+  assert.match(stderr, /nothing\.yaml\s+There is no such file\./)
+  // Without a name, a folder without a declaration is one finding.
+  rmSync(join(folder, 'resources.yaml'))
+  const unnamed = doctor(folder)
+  assert.deepEqual([unnamed.status, unnamed.of('declaration')[0]?.severity], [1, 'problem'])
+})
+
 test('a machine without faults gets exit code 0, and nothing is created', (context) => {
   const folder = folderFor(context)
   const before = contents(folder)

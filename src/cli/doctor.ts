@@ -2,6 +2,7 @@
  * `resourced doctor [FILE]`: checks what would fail or lose data on this machine, and says what to do. It changes
  * nothing, creates nothing, and waits for no server.
  */
+import { existsSync } from 'node:fs'
 import { styleText } from 'node:util'
 import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
@@ -40,6 +41,8 @@ export async function doctorCommand(file: string | undefined, options: DoctorOpt
   const port = portOf(options.port)
   const metricsPort = options.metricsPort === undefined ? undefined : portOf(options.metricsPort, '--metrics-port')
   const workers = workersOf(options.workers, database)
+  // So is a file that is not there: a mistyped name would be one finding among others, on standard output.
+  if (file !== undefined && !existsSync(file)) await loadCatalog(file)
   const { catalog, diagnosis } = await checkDeclarationFile(file)
   const path = databaseFile(database)
   const found: readonly (Diagnosis | undefined)[] = [

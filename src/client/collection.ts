@@ -162,7 +162,11 @@ export function collectionAt({ send, onConflict }: ClientParts, collection: stri
     // What a response contains is known from its declaration only.
     (await exchange(send, ...given)).body as never
   const pathOf = (target: string | object) => collection + segment(idOf(target))
-  const list: Collection['list'] = (query, options) => call('GET', collection + queryOf(query), options)
+  const list: Collection['list'] = (query, options) => {
+    const path = collection + queryOf(query)
+    if (path.length <= longestPath) return call('GET', path, options)
+    return call('QUERY', collection, { ...options, body: withoutUnset(query) })
+  }
   const change = async (
     method: 'PATCH' | 'PUT',
     target: string | object,
@@ -205,6 +209,16 @@ export function collectionAt({ send, onConflict }: ClientParts, collection: stri
     },
     within: (target) => byName((name) => collectionAt({ send }, pathOf(target) + segment(name))) as never,
   }
+}
+
+/** Servers refuse longer addresses (LIM-3): a query that would make one, such as of many ids, is a body (MET-10). */
+const longestPath = 7_000
+
+/** A query without the parameters, and without the values of parameters, that are `undefined`. */
+function withoutUnset(query: object = {}): object {
+  const entries = Object.entries(query).filter(([, value]) => value !== undefined)
+  const isSet = (value: unknown) => value !== undefined
+  return Object.fromEntries(entries.map(([name, value]) => [name, Array.isArray(value) ? value.filter(isSet) : value]))
 }
 
 function idOf(target: string | object): string {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { uuidv7 } from 'uuidv7'
 import { completeCatalog } from '../model/catalog.ts'
-import type { EventContext, EventFunction } from '../model/declared-functions.ts'
+import type { EventContext, EventFunction, FunctionClient } from '../model/declared-functions.ts'
 import type { EventKind } from '../model/event.ts'
 import type { ReadEvent, ReadEvents } from '../plan/plan.ts'
 import type { ClaimedDelivery, DeliveryStore } from '../storage/delivery-store.ts'
@@ -31,7 +31,11 @@ function consumerOf(on: { readonly [Kind in EventKind]?: EventFunction }, functi
       return { events: all.slice(plan.after, plan.after + plan.limit), position: all.length, more: false }
     },
   }
-  const options = { client: {}, now: () => moment.now, failed: (error: unknown) => void failures.push(error) }
+  const options = {
+    client: {} as FunctionClient,
+    now: () => moment.now,
+    failed: (error: unknown) => void failures.push(error),
+  }
   const deliveries: Pick<DeliveryStore, 'removeKind'> = {
     removeKind: async (...kind) => void removed.push(kind),
   }

@@ -121,7 +121,10 @@ async function run({ client, catalog, failed }: FunctionOptions, { place, call, 
   const duration = () => Math.round(performance.now() - began)
   try {
     // What a function returns has no meaning.
-    await awaitDeclared(place, given, bounds, (ending) => call(Object.freeze({ ...given, client, signal: ending })))
+    // The log names the event: only the values of the record's fields are removed from messages.
+    await awaitDeclared(place, { ...given.record, id: null }, bounds, (ending) =>
+      call(Object.freeze({ ...given, client, signal: ending })),
+    )
     return { kind: 'succeeded', answer: answerOf(null, duration()) } as const
   } catch (error) {
     if (!(error instanceof AbandonedFunction)) failed(error)

@@ -20,7 +20,7 @@ export class AbandonedFunction extends Error {}
  * returned without a promise.
  *
  * @param place of the function in the declaration, for the log
- * @param given the arguments: their values are removed from the logged message
+ * @param given the arguments whose values are removed from the logged message
  * @param call receives a signal that is aborted when nothing waits for the function any more
  * @throws FunctionFault if the function throws, rejects or takes too long
  * @throws AbandonedFunction

@@ -19,9 +19,19 @@ export interface PrepareContext<StoredRecord = Readonly<Record<string, unknown>>
   readonly now: number
 }
 
-/** A client without the types of a declaration, as far as functions that run after a change need it. */
-export interface FunctionClient {
+/** The collections of an interface by name, without their types, as far as functions that run after a change need. */
+export interface FunctionCollections {
   readonly [collection: string]: FunctionCollection
+}
+
+/** The client of functions that run after a change: that of an administrator with the id `server`. */
+export type FunctionClient = FunctionCollections & {
+  /**
+   * The same client with the rights of the server itself. It sets `readOnly` fields, and acts whatever the access rules
+   * of records and fields and `preconditions` say. Schemas, references, `unique`, `immutable`, transitions and business
+   * rules hold as for everybody.
+   */
+  asServer(): FunctionCollections
 }
 
 type UntypedRecord = Readonly<Record<string, unknown>>

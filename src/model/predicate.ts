@@ -132,6 +132,13 @@ export function isOfAllRecords(predicate: Predicate): predicate is Extract<Predi
   )
 }
 
+/** Whether a predicate names the ids that a matching record may have: a primary key finds all of them (WHR-5). */
+export function namesIds(predicate: Predicate): boolean {
+  if (predicate.kind === 'and') return predicate.terms.some(namesIds)
+  if (predicate.kind !== 'in' && (predicate.kind !== 'compare' || predicate.operator !== 'eq')) return false
+  return predicate.field === 'id'
+}
+
 /** The comparison keys of a record, by field name. */
 export type Comparable = Readonly<Record<string, unknown>>
 

@@ -118,8 +118,8 @@ export interface Index {
 /** A name that lists can be filtered by. */
 export interface Filterable {
   readonly name: string
-  readonly type: 'string' | 'integer' | 'number' | 'decimal' | 'boolean' | 'timestamp'
-  /** `undefined`: a timestamp that the server sets. */
+  readonly type: 'id' | 'string' | 'integer' | 'number' | 'decimal' | 'boolean' | 'timestamp'
+  /** `undefined`: the id, or a timestamp that the server sets. */
   readonly field: Field | undefined
 }
 
@@ -173,7 +173,7 @@ export interface Resource {
   readonly children: readonly string[]
   /** How an older version's resource differs from the stored one; `undefined`: not at all. */
   readonly mapping?: VersionMapping
-  /** What lists can be filtered by: declared filters, then the timestamps. */
+  /** What lists can be filtered by: the id, declared filters, then the timestamps. */
   readonly filterables: readonly Filterable[]
   readonly indexes: readonly Index[]
   /** A short hash of the fields and schemas: a change of it changes all entity tags. */
@@ -311,11 +311,13 @@ function filterablesOf({ fields, order }: Pick<Resource, 'fields' | 'order'>): F
     return [{ name, type, field }]
   })
   const kept = timestampsOf(order).map((name): Filterable => ({ name, type: 'timestamp', field: undefined }))
-  return [...declared, ...kept]
+  return [{ name: 'id', type: 'id', field: undefined }, ...declared, ...kept]
 }
 
 /** The operators that fit: order needs an ordered type, and parts of texts need free text. */
 export function operatorsFor({ type, field }: Filterable): FilterOperator[] {
+  // Every record has an id, and the order of ids is that of `created_at` (WHR-5).
+  if (type === 'id') return ['not', 'in']
   const free = type === 'string' && field?.enum === undefined && field?.reference === undefined
   const ordered = type !== 'boolean' && (type !== 'string' || free)
   const searched = free && field?.format === undefined

@@ -30,6 +30,13 @@ interface ReferenceOptions extends Omit<FieldWords, 'transitions' | 'reference' 
 /** The options themselves if all of them are known; else the known ones, so that the compiler reports the others. */
 type Known<O, All> = Exclude<keyof O, keyof All> extends never ? O : All
 
+/** The same of options with listed values: `transitions` has no other ones. */
+type KnownEnum<O, V> = O extends { readonly transitions: infer Transitions }
+  ? Exclude<keyof Transitions, V> extends never
+    ? Known<O, EnumOptions<V>>
+    : EnumOptions<V>
+  : Known<O, EnumOptions<V>>
+
 /** A text. */
 const string = TypeBox.String as <const O extends Options<string> = object>(
   options?: Known<O, Options<string>>,
@@ -56,7 +63,7 @@ export const Enum = TypeBox.Enum as <
   const O extends EnumOptions<Values[number]> = object,
 >(
   values: readonly [...Values],
-  options?: Known<O, EnumOptions<Values[number]>>,
+  options?: KnownEnum<O, Values[number]>,
 ) => TypeBox.TEnum<Values> & NoInfer<O>
 
 /** One value. */

@@ -7,6 +7,7 @@ import { type CurrentState, decidePreconditions } from '../http/preconditions.ts
 import { allOf, collectionsOf, fieldsOf, type Predicate } from '../model/predicate.ts'
 import type { RecordValues, Resource } from '../model/resource.ts'
 import { timestamp } from '../model/time.ts'
+import { isServer } from '../policy/caller.ts'
 import type { Outcome, Validators } from './outcome.ts'
 import type {
   Conditions,
@@ -61,7 +62,8 @@ export function checkConditions(
   const { kind, resource, versionResource, conditions } = plan
   const isRead = kind === 'read-record'
   const isConditioned = conditions.ifMatch !== undefined || conditions.ifUnmodifiedSince !== undefined
-  const mustBeConditioned = resource.preconditions === 'required' && kind !== 'restore' && !isRead
+  const mayBeUnconditioned = kind === 'restore' || isRead || isServer(plan.caller)
+  const mustBeConditioned = resource.preconditions === 'required' && !mayBeUnconditioned
   if (mustBeConditioned && !isConditioned) return { kind: 'precondition-required' }
   if (!isConditional(conditions)) return undefined
   const current = validatorsOf(versionResource ?? resource, found, conditions)

@@ -22,6 +22,7 @@ import {
 } from '../model/resource.ts'
 import { fold } from '../model/text.ts'
 import { timestamp } from '../model/time.ts'
+import { isServer } from '../policy/caller.ts'
 import type { Issue } from '../spec/faults.ts'
 import { createToStored, recordFromStored, updateToStored } from '../versions/translate-record.ts'
 import type { RecordAccess } from './check-record.ts'
@@ -38,8 +39,8 @@ import {
 
 /** The stored record that a POST of any version would make, or why the caller may not make any. */
 export function draftCreate(plan: Create): Draft | LackingAttribute {
-  const { resource, caller } = plan
-  const complete = withCreationValues(resource, draftOfBody(plan), caller)
+  const { resource } = plan
+  const complete = withCreationValues(plan, draftOfBody(plan))
   return 'kind' in complete ? complete : withIndexKeys(resource, complete)
 }
 
@@ -81,7 +82,7 @@ export function draftUpdate(plan: Update, current: RecordValues, access: RecordA
   const draft = draftOfUpdate(asked, record, patched === undefined ? asked.body : patched.value, own)
   const stored = versionResource === undefined ? draft : updateToStored(versionResource, current, draft)
   const setsFields = resource.fields.some(({ set }) => set !== undefined)
-  const complete = setsFields ? withUpdateValues(resource, stored, plan.caller, current) : stored
+  const complete = setsFields ? withUpdateValues(plan, stored, current) : stored
   return 'kind' in complete ? complete : { kind: 'draft', draft: withIndexKeys(resource, complete) }
 }
 
@@ -114,7 +115,7 @@ function draftOfCreate(plan: Create): Draft {
   }
   for (const field of resource.fields) {
     let sent = Object.hasOwn(body, field.name) ? body[field.name] : undefined
-    if (field.readOnly && sent !== undefined && !(field.name === resource.owner && plan.mayAssignOwner)) {
+    if (sent !== undefined && !isAssignable(plan, field)) {
       issues.push(readOnly(field.name))
       sent = undefined
     }
@@ -133,7 +134,7 @@ function draftOfCreate(plan: Create): Draft {
     // `prepare` gives the field its value (RES-13).
     const isPrepared = sent === undefined && field.readOnly && storedResource(resource).prepare !== undefined
     const isLeft = isPrepared && field.default === undefined && field.serverDefault === undefined
-    const isLater = isLeft || isSetOnCreation(field)
+    const isLater = isLeft || (sent === undefined && isSetOnCreation(field))
     values[field.name] = isLater ? null : settle(field, sent ?? null, { issues, sources })
   }
   const changed = resource.fields.map((field) => field.name).filter((name) => values[name] !== null)
@@ -285,8 +286,10 @@ function patchedValue(update: FieldUpdate): unknown {
   return settle(field, value, update)
 }
 
-function isAssignable({ resource, mayAssignOwner }: Update, field: Field): boolean {
-  return !field.readOnly || (field.name === resource.owner && mayAssignOwner)
+/** Whether a request may set a field. Only the server's counters number records, whoever asks (RES-16). */
+function isAssignable({ resource, mayAssignOwner, caller }: Create | Update, field: Field): boolean {
+  if (!field.readOnly || (field.name === resource.owner && mayAssignOwner)) return true
+  return isServer(caller) && field.sequence === undefined
 }
 
 /** The value that a field takes: the default for `null`. Adds everything that is wrong to `issues`. */

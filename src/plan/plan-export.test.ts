@@ -60,7 +60,7 @@ describe('export requests', () => {
       title: { in: [{ caller: 'roles' }] },
       due_on: { lte: '2026-11-21' },
       project_id: id,
-      id: { gt: '0' },
+      id: { not: id },
       created_at: { lt: '2026-11-21T08:30:00Z' },
       updated_at: { null: false },
     }

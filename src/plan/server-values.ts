@@ -6,8 +6,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { canonicalValue } from '../model/decimal.ts'
 import type { ServerValue } from '../model/declaration.ts'
 import type { CallerView } from '../model/declared-functions.ts'
-import type { Draft, Field, Resource } from '../model/resource.ts'
+import { isObject } from '../model/plain-copy.ts'
+import type { Draft, Field } from '../model/resource.ts'
 import { isStorableText } from '../model/text.ts'
+import { isServer } from '../policy/caller.ts'
+import type { Create, Update } from './plan.ts'
 
 /** Where the server finds values: the caller, and the time of the change (ISO 8601, UTC, milliseconds). */
 export interface ServerSources {
@@ -57,12 +60,23 @@ export interface LackingAttribute {
   readonly lacks: string
 }
 
+/** A change whose record the server completes. */
+type Completed = Pick<Create | Update, 'resource' | 'caller' | 'body'>
+
+/** The fields that the server sets, except for those that its own client sets instead (EVT-12). */
+function setFields({ resource, caller, body }: Completed): readonly Field[] {
+  const given = isServer(caller) && isObject(body) ? body : {}
+  return resource.fields.filter(({ name, set }) => set !== undefined && !Object.hasOwn(given, name))
+}
+
 /** Sets the fields of a new record, in stored terms. A missing attribute leaves the field to its default. */
-export function withCreationValues({ fields }: Resource, draft: Draft, caller: CallerView): Draft | LackingAttribute {
+export function withCreationValues(plan: Completed, draft: Draft): Draft | LackingAttribute {
+  const { resource, caller } = plan
+  const { fields } = resource
   if (!fields.some(({ set }) => set?.onCreate !== undefined)) return draft
   const values: Record<string, unknown> = { ...draft.values }
   const at = String(values['created_at'])
-  for (const field of fields) {
+  for (const field of setFields(plan)) {
     const { name, set, required } = field
     if (set?.onCreate === undefined) continue
     const value = serverValue(field, set.onCreate, { caller, at }) ?? field.default ?? null
@@ -78,12 +92,9 @@ export function withCreationValues({ fields }: Resource, draft: Draft, caller: C
  *
  * @param current the record before the change
  */
-export function withUpdateValues(
-  { fields }: Resource,
-  draft: Draft,
-  caller: CallerView,
-  current: Draft['values'],
-): Draft | LackingAttribute {
+export function withUpdateValues(plan: Completed, draft: Draft, current: Draft['values']): Draft | LackingAttribute {
+  const { caller } = plan
+  const fields = setFields(plan)
   if (draft.changed.length === 0 || !fields.some(({ set }) => set?.onUpdate !== undefined)) return draft
   const values: Record<string, unknown> = { ...draft.values }
   const changed = [...draft.changed]

@@ -3,17 +3,40 @@ import type { CallerView } from '../model/declared-functions.ts'
 import { isStorableText } from '../model/text.ts'
 import { Fault } from '../spec/faults.ts'
 
+/** What a function of the declaration calls with: as an administrator, or as the server itself (EVT-12). */
+export type FunctionCredential = 'function' | 'server'
+
 /**
  * An authenticated caller, frozen, because rules of the declaration receive it. Grants are cached with the object,
  * which lives as long as its credential is cached.
  */
 export interface Caller extends CallerView {
-  /** The credential of the request: the id of an API key, `jwt`, or `own` for one that the application checks. */
+  /**
+   * The credential of the request: the id of an API key, `jwt`, `own` for one that the application checks, or a
+   * `FunctionCredential`, which no request has.
+   */
   readonly credential: string
   /**
-   * When the credential ends, in milliseconds since 1970; infinity: never. Keys created with it must not outlive it.
+   * When the credential ends, in milliseconds since 1970; infinity: never; 0: unknown. Keys created with it must not
+   * outlive it.
    */
   readonly expiresAt: number
+}
+
+/**
+ * Whether a caller is the server itself, as a function of the declaration asks for by `asServer()`: it may act on every
+ * record and field, set read-only fields, and need not send conditions. All other rules hold.
+ */
+export function isServer(caller: CallerView & Partial<Pick<Caller, 'credential'>>): boolean {
+  return caller.credential === ('server' satisfies FunctionCredential)
+}
+
+/** The last time that a date-time can express (RFC 3339: years of four digits), in milliseconds since 1970. */
+const lastTime = Date.UTC(9999, 11, 31, 23, 59, 59)
+
+/** When a credential ends, as a caller has it: a time that no date-time can express is never. */
+export function endOf(milliseconds: number): number {
+  return milliseconds > lastTime ? Number.POSITIVE_INFINITY : milliseconds
 }
 
 /** Why a token was refused. The words are fixed and contain nothing of the token (SEC-3). */

@@ -5,7 +5,7 @@
 import { deepFreeze, isObject, plainCopy } from '../model/plain-copy.ts'
 import { fault } from '../spec/faults.ts'
 import { refusedCredential } from './authenticate.ts'
-import { type Caller, isCallerId } from './caller.ts'
+import { type Caller, endOf, isCallerId } from './caller.ts'
 
 /** The part of a request that authentication may use. The body is not read yet. */
 export interface AuthenticationRequest {
@@ -135,5 +135,5 @@ export function readCaller(given: unknown, source: string): Caller {
   if (JSON.stringify([roles, copied]).length > mostText) {
     throw refuse(`a caller with more than ${mostText} characters of roles and claims.`)
   }
-  return deepFreeze({ id, roles: [...roles], claims: copied, credential: 'own', expiresAt })
+  return deepFreeze({ id, roles: [...roles], claims: copied, credential: 'own', expiresAt: endOf(expiresAt) })
 }

@@ -6,6 +6,7 @@ import { type AccessRule, type Action, actions } from '../model/declaration.ts'
 import { grantOf } from '../model/field-grants.ts'
 import { always, type Predicate } from '../model/predicate.ts'
 import { type Catalog, fieldAccessOf, isMapped, type Resource, storedResource } from '../model/resource.ts'
+import { timestamp } from '../model/time.ts'
 import type { Caller } from './caller.ts'
 import { permit, permitFields } from './permit.ts'
 
@@ -25,7 +26,7 @@ interface CallerDescription {
   readonly id: string
   readonly roles: readonly string[]
   readonly credential: 'api-key' | 'jwt' | 'own'
-  /** `null`: never. */
+  /** `null`: never, or unknown, because the application's `authenticate` does not say it. */
   readonly expires_at: string | null
   readonly permissions: Readonly<Record<string, Readonly<Record<string, Permission>>>>
   /** By collection, then by field: only fields that have access rules of their own. */
@@ -50,8 +51,8 @@ export function describeCaller(stored: Catalog, shown: Catalog, caller: Caller):
   return {
     id,
     roles,
-    credential: credential === 'jwt' || credential === 'own' ? credential : 'api-key',
-    expires_at: Number.isFinite(expiresAt) ? new Date(expiresAt).toISOString() : null,
+    credential: kindOf(credential),
+    expires_at: expiresAt === 0 || expiresAt === Number.POSITIVE_INFINITY ? null : timestamp(Math.max(0, expiresAt)),
     permissions: Object.fromEntries(
       resources.map((resource) => [
         resource.name,
@@ -66,6 +67,12 @@ export function describeCaller(stored: Catalog, shown: Catalog, caller: Caller):
       ),
     ),
   }
+}
+
+function kindOf(credential: Caller['credential']): CallerDescription['credential'] {
+  if (credential === 'jwt') return 'jwt'
+  const isOwn = credential === 'own' || credential === 'function' || credential === 'server'
+  return isOwn ? 'own' : 'api-key'
 }
 
 function fieldPermissionsOf(catalog: Catalog, shown: Resource, caller: Caller): Record<string, FieldPermissions> {

@@ -8,7 +8,7 @@ import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, j
 import { deepFreeze } from '../model/plain-copy.ts'
 import { Fault } from '../spec/faults.ts'
 import type { Verified, VerifyToken } from './authenticate.ts'
-import { type Caller, isCallerId, type TokenRefusal } from './caller.ts'
+import { type Caller, endOf, isCallerId, type TokenRefusal } from './caller.ts'
 import type { JwtSettings } from './jwt-settings.ts'
 
 /** The longest token that is verified, in characters. */
@@ -118,7 +118,7 @@ export function callerOfClaims(claims: Claims, rolesClaim: string): Caller | und
   const id = own(claims, 'sub')
   if (typeof id !== 'string' || !isCallerId(id)) return undefined
   // Without `exp` the credential ends at once, and keys created with it too.
-  const expiresAt = Math.floor(Number(own(claims, 'exp') ?? 0) * 1_000)
+  const expiresAt = endOf(Math.floor(Number(own(claims, 'exp') ?? 0) * 1_000))
   return deepFreeze({ id, roles: rolesOf(claims, rolesClaim), claims, credential: 'jwt', expiresAt })
 }
 

@@ -99,6 +99,42 @@ test('references are read together, once each, and missing ones are left out', a
   assert.deepEqual([found.data?.map(({ id }) => id), found.total], [[tasks[0]?.id], 1])
 })
 
+test('WHR-5: many references are read by one request for each page of them, and what may not be read is left out', async (context) => {
+  const { ann, admin, requests } = await serveTasks(context, [])
+  const users = await Promise.all(
+    Array.from({ length: 5 }, (_, index) =>
+      admin['users']!.create({ name: `U${index}`, email: `u${index}@example.org` }),
+    ),
+  )
+  const hidden = await admin['projects']!.create({ name: 'Hidden' })
+  const [first, ...others] = users.map(({ id }) => id)
+  const odd = ['', 'new', 7, '01a1fe02-0000-7000-8000-000000000000', first as string]
+  const ids = [...others.toReversed(), ...odd]
+  const before = requests.length
+  const { data } = await reactAdminDataProvider(ann, { maxPageSize: 3 }).getMany('users', {
+    ids,
+    meta: { fields: ['name'] },
+  })
+  assert.deepEqual(data.map(({ name }) => name), ['U4', 'U3', 'U2', 'U1', 'U0']) // biome-ignore format: a line
+  assert.equal(requests.length - before, 2)
+  const all = await reactAdminDataProvider(ann).getMany('users', { ids: users.map(({ id }) => id) })
+  assert.deepEqual(all.data, users)
+  assert.equal(requests.length - before, 3)
+  assert.deepEqual((await reactAdminDataProvider(ann).getMany('projects', { ids: [hidden.id] })).data, [])
+  const { data: none } = await reactAdminDataProvider(ann).getMany('jobs', { ids: odd })
+  assert.deepEqual(none, [])
+})
+
+test('a resource that the client does not have is named, with the remedy', async () => {
+  const named = /no collection "tasks".*createClient\(\).*name the resource/
+  for (const client of [{}, { caller: { get: async () => ({}) } }, { tasks: {} }]) {
+    const provider = reactAdminDataProvider(client as never)
+    await assert.rejects(provider.getOne('tasks', { id: '1' }), named)
+    await assert.rejects(provider.getList('tasks', {}), named)
+    await assert.rejects(provider.deleteMany('tasks', { ids: [] }), named)
+  }
+})
+
 test('a form shows what the server refuses at its fields', async (context) => {
   const { ann, tasks } = await serveTasks(context, ['Measure', 'Order'])
   const provider = reactAdminDataProvider(ann)

@@ -85,7 +85,7 @@ export function reactAdminDataProvider(client: AnyClient, options: ProviderOptio
       data: (await collection(name).get(String(id), { ...selected(meta), signal })) as never,
     }),
     getMany: async (name, { ids, meta, signal }) => ({
-      data: (await readMany(collection(name), ids, { ...selected(meta), signal })) as never,
+      data: (await readMany(collection(name), ids, { ...options, ...selected(meta), signal })) as never,
     }),
     getManyReference: async (name, { target, id, ...params }) =>
       list(name, { ...params, filter: { ...params.filter, [target]: id } }) as never,

@@ -27,9 +27,18 @@ export interface Range extends ProviderOptions {
 // Browsers open six connections to a server with HTTP/1.1.
 const mostRequestsAtOnce = 6
 
-/** The collection of a client by its name. */
+/**
+ * The collection of a client by its name.
+ *
+ * @throws TypeError if the client has none: it is another object than a client, or has something else by that name
+ */
 export function collectionOf(client: AnyClient, name: string): Collection {
-  return (client as Client)[name] as Collection
+  const collection: Partial<Collection> | undefined = (client as Client)[name]
+  if (typeof collection?.list === 'function') return collection as Collection
+  throw new TypeError(
+    `The client of the data provider has no collection ${JSON.stringify(name)}. Pass the client that createClient() ` +
+      'returns, and name the resource as the interface names its collection.',
+  )
 }
 
 /**
@@ -50,21 +59,33 @@ export async function readRange(collection: Collection, query: Query, { first, c
   return { data: [page, ...others].flatMap(({ data }) => [...data] as AnyRecord[]), total }
 }
 
-/** Reads the records with these ids. Records that do not exist, or that the caller may not read, are left out. */
+// Other ids have no record, and as a filter they are refused (WHR-5).
+const recordId = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/
+
+/**
+ * Reads the records with these ids, in their order, by one request for each page of them. Records that do not exist, or
+ * that the caller may not read, are left out.
+ */
 export async function readMany(
   collection: Collection,
   ids: readonly Id[],
-  options: Parameters<Collection['get']>[1],
+  { maxPageSize = 100, fields, signal }: ProviderOptions & NonNullable<Parameters<Collection['get']>[1]>,
 ): Promise<AnyRecord[]> {
-  const found = await concurrently(ids, async (id) => {
+  const known = [...new Set(ids.map(String))].filter((id) => recordId.test(id))
+  const parts = Array.from({ length: Math.ceil(known.length / maxPageSize) }, (_, part) =>
+    known.slice(part * maxPageSize, (part + 1) * maxPageSize),
+  )
+  const found = await concurrently(parts, async (part) => {
     try {
-      return (await collection.get(String(id), options)) as AnyRecord
+      const query = { fields, 'id[in]': part.join(), limit: part.length }
+      return (await Array.fromAsync(collection.all(query, { signal }))) as AnyRecord[]
     } catch (error) {
-      if (error instanceof ProblemError && [403, 404].includes(error.status)) return undefined
+      if (error instanceof ProblemError && [403, 404].includes(error.status)) return []
       throw error
     }
   })
-  return found.filter((record) => record !== undefined)
+  const records = new Map(found.flat().map((record) => [record.id, record]))
+  return ids.flatMap((id) => records.get(String(id)) ?? [])
 }
 
 /**

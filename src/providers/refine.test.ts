@@ -118,12 +118,14 @@ test('all records are read where a list has no pages', async (context) => {
   assert.deepEqual([data.map(({ id }) => id), total], [tasks.map(({ id }) => id).reverse(), 5])
 })
 
-test('records are read by their ids, and missing ones are left out', async (context) => {
-  const { ann, tasks } = await serveTasks(context, ['A', 'B'])
+test('WHR-5: records are read by their ids in one request, and missing ones are left out', async (context) => {
+  const { ann, tasks, requests } = await serveTasks(context, ['A', 'B'])
   const ids = [...tasks.map(({ id }) => id), '01a1fe02-0000-7000-8000-000000000000']
-  const { latest } = run(context, refineDataProvider(ann), () => useMany({ resource: 'tasks', ids }))
+  const before = requests.length
+  const { latest } = run(context, refineDataProvider(ann, { apiUrl: '/' }), () => useMany({ resource: 'tasks', ids }))
   const { data } = await until(() => latest()?.query.isSuccess && latest()?.result, 'the records are read')
   assert.deepEqual(data, tasks)
+  assert.equal(requests.length - before, 1)
 })
 
 test('a form shows what the server refuses at its fields', async (context) => {

@@ -103,7 +103,7 @@ export function refineDataProvider(client: AnyClient, options: RefineOptions = {
     getOne: async ({ resource, id, meta }) =>
       show(resource, (await collection(resource).get(String(id), readOptions(meta))) as AnyRecord),
     getMany: async ({ resource, ids, meta }) => ({
-      data: (await readMany(collection(resource), ids, readOptions(meta))) as never,
+      data: (await readMany(collection(resource), ids, { ...options, ...readOptions(meta) })) as never,
     }),
     create: async ({ resource, variables }) =>
       show(resource, await collection(resource).create(newRecord(variables as object))),

@@ -1,6 +1,6 @@
 /** The methods of react-admin for soft deletion: a recycle bin, and restoration. */
 import { type Collection, ProblemError } from '../client/index.ts'
-import { type AnyRecord, concurrently, deleteAll, type Id, untilDeleted } from './records.ts'
+import { type AnyRecord, concurrently, deleteAll, type Id, readMany, untilDeleted } from './records.ts'
 
 /** A deleted record, as react-admin describes it. */
 export interface DeletedRecord {
@@ -47,9 +47,9 @@ export function softDeletion(collection: (name: string) => Collection, list: Lis
       return { data: deletedRecord(resource, record) }
     },
     async softDeleteMany(resource, { ids }) {
-      const records = await concurrently(ids, (id) => collection(resource).get(String(id)))
+      const records = await readMany(collection(resource), ids, {})
       await deleteAll(collection(resource), ids)
-      return { data: records.map((record) => deletedRecord(resource, record as AnyRecord)) }
+      return { data: records.map((record) => deletedRecord(resource, record)) }
     },
     async getListDeleted({ filter: { resource, ...filter }, sort, ...params }) {
       if (resource === undefined) {

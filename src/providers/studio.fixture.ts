@@ -9,8 +9,14 @@ import { type Client, createClient } from '../client/index.ts'
 import { createApp } from '../server/create-app.ts'
 import { toNodeHandler } from '../server/node/listener.ts'
 
-/** Serves the studio until the end of a test. The clients of both callers send requests over HTTP. */
-export async function serveStudio(context: TestContext): Promise<{ readonly ann: Client; readonly admin: Client }> {
+/**
+ * Serves the studio until the end of a test. The clients of both callers send requests over HTTP.
+ *
+ * @returns also the requests that were received
+ */
+export async function serveStudio(
+  context: TestContext,
+): Promise<{ readonly ann: Client; readonly admin: Client; readonly requests: readonly string[] }> {
   const database = await newDatabase()
   const app = createApp(studio, {
     ...{ database: database.address, log: false },
@@ -19,7 +25,12 @@ export async function serveStudio(context: TestContext): Promise<{ readonly ann:
       return { id, roles: id === 'admin' ? ['admin'] : [] }
     },
   })
-  const server = createServer(toNodeHandler(app)).listen(0, '127.0.0.1')
+  const requests: string[] = []
+  const handle = toNodeHandler(app)
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${decodeURIComponent(request.url ?? '')}`)
+    handle(request, response)
+  }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   context.after(async () => {
     server.closeAllConnections()
@@ -28,7 +39,7 @@ export async function serveStudio(context: TestContext): Promise<{ readonly ann:
     await database.remove()
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
-  return { ann: createClient({ url, key: 'ann' }), admin: createClient({ url, key: 'admin' }) }
+  return { ann: createClient({ url, key: 'ann' }), admin: createClient({ url, key: 'admin' }), requests }
 }
 
 /** Serves the studio with tasks of these titles in one project, each of them due a day later. */

@@ -312,6 +312,9 @@ const integer = /^-?(?:0|[1-9]\d*)$/
 /** A value as its field compares it (QRY-8). */
 function readValue({ type, field }: Filterable, text: string, parameter: string, issues: Issue[]): Scalar {
   switch (type) {
+    case 'id':
+      if (!isRecordId(text)) invalid(parameter, 'takes the id of a record, a lower-case UUID', issues)
+      return text
     case 'boolean':
       if (text !== 'true' && text !== 'false') invalid(parameter, 'is true or false', issues)
       return text === 'true'

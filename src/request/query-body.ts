@@ -10,7 +10,8 @@ import { queryLimits } from '../spec/limits.ts'
 import { countListed, type Parameter } from './parameters.ts'
 
 /**
- * The most values in a QUERY, which no length of an address limits. Each name in a list and each word of `q` counts.
+ * The most values in the filters of a QUERY, which no length of an address limits; and as many in its other parameters,
+ * where each name in a list and each word of `q` counts.
  */
 export const mostValues: number = queryLimits.values
 
@@ -37,10 +38,11 @@ export function readQueryBody(body: unknown, issues: Issue[]): Parameter[] {
     issues.push({ code: 'INVALID_TYPE', message, pointer: '' })
     return []
   }
-  let count = 0
+  const counts = { filters: 0, controls: 0 }
   for (const name in body) {
-    count += countValues(name, (body as Record<string, unknown>)[name])
-    if (count <= mostValues) continue
+    const kind = controls.has(name) ? 'controls' : 'filters'
+    counts[kind] += countValues(name, (body as Record<string, unknown>)[name])
+    if (counts[kind] <= mostValues) continue
     issues.push(issue('TOO_MANY_ITEMS', name, `is beyond the ${mostValues} values that a QUERY may hold`))
     return []
   }

@@ -24,7 +24,8 @@ export function authorizeByFunction(context: Authorizing, authorize: Authorize):
   // The client may go while the function awaits.
   const bounds = { limit: catalog.limits.authorizeTime, abandoned: request.abandoned?.() }
   try {
-    const answer = awaitDeclared('authorize', described, bounds, (signal) =>
+    const { caller, headers, address } = described
+    const answer = awaitDeclared('authorize', { caller, headers, address }, bounds, (signal) =>
       authorize(Object.freeze({ ...described, signal })),
     )
     if (!(answer instanceof Promise)) return obey(answer)

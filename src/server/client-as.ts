@@ -2,9 +2,9 @@
 import { type Client, makeClient } from '../client/client.ts'
 import type { ClientRequest } from '../client/send.ts'
 import { type HttpRequest, type HttpResponse, isStream } from '../http/message.ts'
-import type { FunctionClient } from '../model/declared-functions.ts'
+import type { FunctionClient, FunctionCollections } from '../model/declared-functions.ts'
 import { deepFreeze } from '../model/plain-copy.ts'
-import type { Caller } from '../policy/caller.ts'
+import type { Caller, FunctionCredential } from '../policy/caller.ts'
 import { type CallerInput, readCaller } from '../policy/own-credentials.ts'
 import { readableOf } from './fetch/stream-body.ts'
 import { bodyTooLarge } from './node/head.ts'
@@ -22,20 +22,26 @@ export function clientAs(given: CallerInput, basePath: string, respond: RespondA
   return clientOf(readCaller(given, 'app.as() received'), basePath, respond)
 }
 
-/** The caller that the functions of a declaration are (EVT-12). */
-const functionCaller: Caller = deepFreeze({
-  ...{ id: 'server', roles: ['admin'], claims: {} },
-  ...{ credential: 'function', expiresAt: 0 },
-})
+/** A caller that the functions of a declaration are (EVT-12). */
+function functionCaller(credential: FunctionCredential): Caller {
+  return deepFreeze({ id: 'server', roles: ['admin'], claims: {}, credential, expiresAt: 0 })
+}
+
+const functionCallers = { function: functionCaller('function'), server: functionCaller('server') }
 
 /** Whether a call in process comes from a function of the declaration. */
 export function isFunction(caller: Caller): boolean {
-  return caller === functionCaller
+  return Object.values(functionCallers).includes(caller)
 }
 
 /** Makes the client that functions of the declaration get. */
 export function clientOfFunctions(basePath: string, respond: RespondAs): FunctionClient {
-  return clientOf(functionCaller, basePath, respond)
+  const client: FunctionCollections = clientOf(functionCallers.function, basePath, respond)
+  const server: FunctionCollections = clientOf(functionCallers.server, basePath, respond)
+  const asServer = () => server
+  return new Proxy(client, {
+    get: (collections, name) => (name === 'asServer' ? asServer : Reflect.get(collections, name)),
+  }) as FunctionClient
 }
 
 function clientOf(caller: Caller, basePath: string, respond: RespondAs): Client {

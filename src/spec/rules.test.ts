@@ -13,7 +13,7 @@ test('the numbers of a section grow; numbers of rules that are not built yet are
       numbers,
       [...new Set(numbers)].toSorted((left, right) => left - right),
     )
-    assert.equal(numbers[0], 1)
+    assert.ok(Number(numbers[0]) >= 1, prefix)
   }
 })
 

@@ -9,6 +9,8 @@ export interface TableDescription {
   /** The names of its columns; empty: none. */
   readonly primaryKey: readonly string[]
   readonly uniqueSets: readonly (readonly string[])[]
+  /** Its indexes of columns and of all rows, those of `uniqueSets` too, but not that of the primary key. */
+  readonly indexes: readonly IndexDescription[]
   readonly foreignKeys: readonly ForeignKeyDescription[]
   readonly checks: readonly CheckDescription[]
   /** Constraints, indexes and triggers without an equivalent in a declaration, as SQL or as a phrase. */
@@ -45,6 +47,14 @@ export interface ColumnTypeDescription {
   readonly values: readonly string[] | undefined
   /** The type of the elements of an array. */
   readonly element: ColumnTypeDescription | undefined
+}
+
+/** An index of columns. */
+export interface IndexDescription {
+  readonly columns: readonly string[]
+  readonly unique: boolean
+  /** Whether it has an order, so that sorted lists and ranges are read from it. */
+  readonly ordered: boolean
 }
 
 /** A foreign key. */

@@ -78,6 +78,40 @@ test('ten thousand rows down and up again: every row is there, and few are in th
   assert.ok((await page.locator('.records tr').count()) < 100)
 })
 
+test('decimals stand right, as numbers do, and a name of capitals is one', { skip }, async (context) => {
+  const prices = defineInterface({
+    name: 'prices',
+    resources: {
+      prices: {
+        fields: {
+          name: Type.String(),
+          vat_id: Type.Optional(Type.String()),
+          net: Type.Optional(Type.Decimal({ precision: 10, scale: 2 })),
+          count: Type.Optional(Type.Integer()),
+        },
+      },
+    },
+  })
+  const site = await serveSite(context, prices, { rateLimit: 'off' })
+  const key = await site.keyFor('ann', ['admin'])
+  await requestsOf(site, key)('POST', '/prices', { name: 'Tea', vat_id: 'DE1', net: '1234.50', count: 3 })
+  const page = await openConsole(context, site, '/prices', { key })
+  const right: string[] = []
+  for (const text of ['1234.50', '3', 'Net', 'Count', 'DE1', 'VAT ID']) {
+    const cell = page
+      .locator('td, th')
+      .filter({ hasText: new RegExp(`^\\s*${text}\\s*$`) })
+      .first()
+    await cell.waitFor()
+    if (
+      (await cell.evaluate((element) => element.ownerDocument.defaultView?.getComputedStyle(element).textAlign)) ===
+      'right'
+    )
+      right.push(text)
+  }
+  assert.deepEqual(right, ['1234.50', '3', 'Net', 'Count'])
+})
+
 test('records that are made and deleted meanwhile neither repeat nor hide others', { skip }, async (context) => {
   const { site, key } = await siteWith(context, 600)
   const send = requestsOf(site, key)

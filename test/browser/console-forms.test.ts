@@ -215,7 +215,7 @@ test('fields that cannot be read, or only be set once, or by administrators', { 
   await page.getByLabel('Title', { exact: true }).fill('One')
   await page.getByLabel('Origin', { exact: true }).fill('here')
   await page.getByLabel('Pin', { exact: true }).fill('1234')
-  await page.getByLabel('Owner', { exact: true }).fill('cleo')
+  await page.getByLabel('Owner ID', { exact: true }).fill('cleo')
   assert.equal(await page.getByLabel('Stage', { exact: true }).inputValue(), '0', 'the default is chosen')
   assert.equal(await page.getByLabel('Serial', { exact: true }).count(), 0, 'nobody sends what the server sets')
   const creation = page.waitForRequest((each) => each.method() === 'POST')
@@ -247,7 +247,7 @@ test('fields that cannot be read, or only be set once, or by administrators', { 
   const { data } = (await send('GET', '/samples')) as unknown as { data: RecordJson[] }
   const other = await openConsole(context, site, `/samples/${data[0]?.id}`, { key: bea })
   await other.getByLabel('Title', { exact: true }).waitFor()
-  assert.equal(await other.locator('form').getByLabel('Owner', { exact: true }).count(), 0)
+  assert.equal(await other.locator('form').getByLabel('Owner ID', { exact: true }).count(), 0)
 })
 
 test('what is typed is kept as it was typed, and nothing is sent while a field cannot be read', {

@@ -1,5 +1,7 @@
 import { casesByPrefix } from '../../src/checker/cases/cases.ts'
 import { queriesFaults } from './faults/queries.ts'
+import { idFaults } from './faults/queries-ids.ts'
 import { tryFaults } from './try-faults.ts'
 
 tryFaults('QRY', casesByPrefix.QRY, queriesFaults)
+tryFaults('WHR', casesByPrefix.WHR, idFaults)

@@ -254,6 +254,21 @@ it('EVT-8, EVT-11: webhooks and their deliveries are called like collections', a
   assert.deepEqual((await client.webhooks.list()).data, [])
 })
 
+it('WHR-5: more ids than fit into an address are sent as a body (MET-10)', async (context) => {
+  const { client } = await typedClient(context)
+  const note = await client.notes.create({ title: 'Tea' })
+  const ids = Array.from({ length: 999 }, (_, number) => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`)
+  const { data, pagination } = await client.notes.list({
+    'id[in]': [...ids, note.id],
+    sort: ['title'],
+    fields: ['title'],
+    limit: 100,
+  })
+  assert.deepEqual([data.map(({ title }) => title), pagination.total_count], [['Tea'], 1])
+  const all = await Array.fromAsync(client.notes.all({ id: [...ids, note.id], q: undefined }))
+  assert.deepEqual(all.map(({ id }) => id), [note.id]) // biome-ignore format: a line
+})
+
 it('QRY-1: filters, lists of values, and fields are what the server reads', async (context) => {
   const { client, url } = await typedClient(context)
   for (const title of ['a & b', 'c=d', 'e,f', '100 %+'])

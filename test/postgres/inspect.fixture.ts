@@ -21,9 +21,10 @@ create table film (
   settings jsonb not null default '{"a": [1]}',
   status varchar(10) not null default 'it''s' check (status in ('it''s', 'done', 'a AND b')),
   is_new boolean not null default true,
-  shown_on date,
+  shown_on date default current_date,
   shown_at timestamptz default '2020-01-02 03:04:05+00',
   last_update timestamp not null default now(),
+  film_number bigint generated always as identity,
   fulltext tsvector,
   title_length integer generated always as (length(title)) stored,
   check (shown_on is null or length > 3),
@@ -31,6 +32,12 @@ create table film (
 );
 comment on table film is 'What is rented.';
 comment on column film.title is 'As on the poster';
+create index film_language on film (language_id, rental_rate desc); create index film_length on film using hash (length);
+create index film_update on film (last_update); create index film_lower on film (lower(title));
+create index film_features on film using gin (special_features); create index film_recent on film (title) where is_new;
+create table review (id uuid primary key, film_id integer not null references film on delete cascade,
+  parent_id uuid not null references review on delete cascade, stars smallint not null);
+create index review_film on review (film_id, stars);
 create table actor (id uuid primary key, email text not null unique check (char_length(email) <= 320));
 create table film_actor (film_id integer references film on delete cascade, actor_id uuid references actor on delete
   cascade, primary key (film_id, actor_id));

@@ -47,6 +47,7 @@ function load(context: TestContext, yaml: string): { name: string; resources: Re
 interface Resource {
   readonly fields: Record<string, Record<string, unknown>>
   readonly unique?: string[][]
+  readonly within?: string
 }
 
 test('everyday tables become a declaration with their types, limits and references', { skip }, async (context) => {
@@ -54,35 +55,48 @@ test('everyday tables become a declaration with their types, limits and referenc
   const { status, stdout, stderr } = run(['inspect', url])
   assert.equal(status, 0, stderr)
   const { resources } = load(context, stdout)
-  assert.deepEqual(Object.keys(resources), ['actors', 'films', 'film-actors', 'languages', 'rentals'])
+  assert.deepEqual(Object.keys(resources), ['actors', 'films', 'film-actors', 'languages', 'rentals', 'reviews'])
   assert.deepEqual(resources['films']?.fields, {
-    title: { type: 'string', maxLength: 255, description: 'As on the poster' },
+    title: { type: 'string', maxLength: 255, filter: true, description: 'As on the poster' },
     description: { type: 'string', optional: true },
     release_year: { type: 'integer', minimum: 1901, maximum: 2155, optional: true },
     language_id: { reference: 'languages', onDelete: 'restrict' },
     original_language_id: { reference: 'languages', onDelete: 'clear', optional: true },
     rental_duration: { type: 'integer', exclusiveMinimum: 0, default: 3 },
-    rental_rate: { type: 'decimal', precision: 4, scale: 2, default: '4.99' },
-    length: { type: 'integer', optional: true },
+    rental_rate: { type: 'decimal', precision: 4, scale: 2, sort: true, default: '4.99' },
+    length: { type: 'integer', filter: true, optional: true },
     rating: { type: 'string', enum: ['G', 'PG', 'PG-13', 'R'], optional: true, default: 'G' },
     special_features: { type: 'array', items: { type: 'string' }, default: [] },
     settings: { default: { a: [1] } },
     status: { type: 'string', maxLength: 10, enum: ["it's", 'done', 'a AND b'], default: "it's" },
     is_new: { type: 'boolean', default: true },
-    shown_on: { type: 'string', format: 'date', optional: true },
+    shown_on: { type: 'string', format: 'date', optional: true, default: { now: true } },
     shown_at: { type: 'string', format: 'date-time', optional: true, default: '2020-01-02T03:04:05Z' },
-    last_update: { type: 'string', format: 'date-time' },
+    last_update: { type: 'string', format: 'date-time', default: { now: true }, filter: true, sort: true },
+    film_number: { type: 'integer', sequence: {} },
   })
   assert.deepEqual(resources['films']?.unique, [['title', 'release_year']])
-  assert.deepEqual(resources['actors']?.fields, { email: { type: 'string', maxLength: 320, unique: true } })
+  assert.deepEqual(resources['actors']?.fields, {
+    email: { type: 'string', maxLength: 320, unique: true, filter: true },
+  })
   assert.deepEqual(resources['film-actors']?.unique, [['film_id', 'actor_id']])
+  // A review is a part of its film; of two references that cascade, neither is the whole.
+  assert.equal(resources['reviews']?.within, 'film_id')
+  assert.deepEqual(resources['reviews']?.fields, {
+    film_id: { reference: 'films', onDelete: 'cascade' },
+    parent_id: { reference: 'reviews', onDelete: 'cascade', optional: true },
+    stars: { type: 'integer', sort: true },
+  })
+  assert.equal(resources['film-actors']?.within, undefined)
   for (const comment of [
     /# The primary key film_id is integer, and ids of records are UUIDs\./,
     /# Left out: the column title_length: the database computes it\./,
     /# Does not fit: the check film_check: /,
     /# Left out: the partition rental_2026\./,
     /# The primary key has several columns \(film_id, actor_id\)\./,
-    /# Does not fit: the default now\(\)\. Clients must send the value\./,
+    /# The server numbers records from 1: an import numbers them anew\./,
+    /# Does not fit: the index film_lower, which is no index of columns and all rows: /,
+    /# Does not fit: the index film_features, which is no index of columns and all rows: /,
   ]) {
     assert.match(stdout, comment)
   }

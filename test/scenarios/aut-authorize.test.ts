@@ -172,6 +172,11 @@ const failing: Readonly<Record<string, readonly [authorize: (request: Authorizat
   'an exception': [({ caller }) => assert.fail(`no plan for ${caller.id}-canary`), /threw AssertionError: no plan for \*\*\*/],
   'a rejection': [async ({ caller }) => assert.fail(`no plan for ${caller.id}`), /threw AssertionError: no plan for \*\*\*/],
   'a late rejection': [() => sleep(60).then(() => assert.fail('late')), /took more than 0\.02 seconds/],
+  // Only what the caller has sent is removed from messages.
+  'the names of the request': [
+    ({ method, collection, action }) => assert.fail(`${method} ${collection} ${action}`),
+    /threw AssertionError: POST [a-z]+ create/,
+  ],
   'a rejection with a text': [() => Promise.reject('no'), /threw string: no/],
   'a function that never settles': [() => new Promise(() => {}), /took more than 0\.02 seconds/],
   // biome-ignore lint/suspicious/noThenProperty: it is what is tried

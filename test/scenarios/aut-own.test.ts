@@ -48,6 +48,27 @@ it('AUT-2: without a credential of the application, API keys are tried; one of t
   assert.deepEqual(callers, ['bob', 'ann', undefined, undefined])
 })
 
+it('AUT-11: a caller whose credential does not say when it ends, or never ends, expires at no time', async (context) => {
+  const ends: Readonly<Record<string, number>> = { some: Date.UTC(2099, 0), never: Infinity, far: 8e15, farther: 1e300 }
+  const { ask } = await started(context, ({ headers: { cookie = '' } }) => ({
+    ...{ id: cookie, roles: ['lasting'] },
+    ...(Object.hasOwn(ends, cookie) && { expiresAt: ends[cookie] }),
+  }))
+  const told: unknown[] = []
+  for (const cookie of ['unknown', ...Object.keys(ends)]) {
+    const { status, json } = await ask(cookie, { path: '/v1/caller' })
+    const made = await ask(cookie, { path: '/v1/api-keys', body: {} })
+    told.push([cookie, status, json.expires_at, made.status, made.json.expires_at])
+  }
+  assert.deepEqual(told, [
+    ['unknown', 200, null, 403, undefined],
+    ['some', 200, '2099-01-01T00:00:00.000Z', 201, '2099-01-01T00:00:00.000Z'],
+    ['never', 200, null, 201, null],
+    ['far', 200, null, 201, null],
+    ['farther', 200, null, 201, null],
+  ])
+})
+
 it('AUT-1, CON-6: every refused credential gets the same response, before anything else is refused', async (context) => {
   const { ask, seen } = await started(context, sessions)
   const answers = [

@@ -193,7 +193,9 @@ it('DOC-4: a page of an older version begins with it, until the version is retir
   const { send, clock } = await trialFor(context, notebooks(versions))
   const settings = async () => settingsOf((await send({ path: '/v1/docs', as: null })).text)
   const v2 = { name: 'v2', base: '../v2', current: true }
-  assert.deepEqual((await settings())['versions'], [{ name: 'v1', base: '../v1', current: false }, v2])
+  const [deprecated_at, sunset] = [versions.v1.deprecated, versions.v1.sunset].map((date) => `${date}T00:00:00.000Z`)
+  const v1 = { name: 'v1', base: '../v1', current: false, deprecated_at, sunset }
+  assert.deepEqual((await settings())['versions'], [v1, v2])
   assert.equal((await settings())['version'], 'v1')
   clock.ahead += 6 * day
   assert.deepEqual((await settings())['versions'], [v2])

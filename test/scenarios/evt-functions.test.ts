@@ -220,6 +220,24 @@ it('EVT-12: the client of a function changes records as an administrator, and th
   assert.deepEqual(calls.map(({ text }) => text).sort(), ['cause', 'effect'])
 })
 
+it('EVT-12: the log names the event that a function failed for, and no value of the record', async (context) => {
+  const fail = ({ event, record }: EventContext) => {
+    const { kind, collection, id } = event
+    throw new Error(`${kind} ${collection} ${event.record} ${id}: ${record?.['text']} is not 42`)
+  }
+  const current = await started(context, noting([], fail))
+  const { id } = await current.make('notes', { text: 'private', size: 42 })
+  await settled(current)
+  const failures = () =>
+    current.seen.flatMap((each) => (each.kind === 'failure' ? [String((each.error as Error).message)] : []))
+  const [event] = (await current.send({ path: '/v1/events' })).json.data
+  assert.deepEqual(failures(), [
+    `resources.notes.on.created threw Error: created notes ${id} ${event.id}: *** is not ***`,
+  ])
+  const found = await deliveriesOf(current)
+  assert.equal(found[0].answer.error, failures()[0])
+})
+
 it('EVT-12: functions see neither writeOnly fields nor anything that they could change', async (context) => {
   const contexts: EventContext[] = []
   const current = await started(

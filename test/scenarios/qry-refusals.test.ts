@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { library } from '../declarations-library.ts'
 import { places, type Trial, trial } from '../harness.ts'
+import { nowhere } from '../steps.ts'
 
 describe('invalid queries', () => {
   let current: Trial
@@ -46,7 +47,16 @@ describe('invalid queries', () => {
     ['QRY-7', 'shelf=A', ['UNKNOWN_PARAMETER shelf']],
     ['QRY-7', 'tags=a', ['UNKNOWN_PARAMETER tags']],
     ['QRY-7', 'pin=x', ['UNKNOWN_PARAMETER pin']],
-    ['QRY-7', 'id=01a1fde6-f89d-7507-9d1c-cdff0f8d7c07', ['UNKNOWN_PARAMETER id']],
+    ['WHR-5', 'id=1', ['INVALID_VALUE id']],
+    ['WHR-5', 'id=', ['INVALID_VALUE id']],
+    ['WHR-5', 'id=01A1FDE6-F89D-7507-9D1C-CDFF0F8D7C07', ['INVALID_VALUE id']],
+    ['WHR-5', `id[in]=${nowhere},x,y`, ['INVALID_VALUE id[in]', 'INVALID_VALUE id[in]']],
+    ['WHR-5', 'id[not]=null', ['INVALID_VALUE id[not]']],
+    ['WHR-5', `id[gt]=${nowhere}`, ['INVALID_OPERATOR id[gt]']],
+    ['WHR-5', 'id[starts_with]=01', ['INVALID_OPERATOR id[starts_with]']],
+    ['WHR-5', 'id[null]=false', ['INVALID_OPERATOR id[null]']],
+    ['WHR-5', 'id=1', ['INVALID_VALUE id'], '/v1/jobs'],
+    ['WHR-5', 'id=1', ['INVALID_VALUE id'], '/v1/api-keys'],
     ['QRY-7', '_revision=1', ['UNKNOWN_PARAMETER _revision']],
     ['QRY-7', 'sort=shelf', ['UNKNOWN_FIELD sort']],
     ['QRY-3', 'sort=', ['UNKNOWN_FIELD sort']],

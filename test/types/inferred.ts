@@ -163,7 +163,7 @@ expectTypeOf<Infer<typeof api, 'notes', 'filter'>['size[gt]']>().toEqualTypeOf<n
 
 // The client in process.
 declare const app: App
-expectTypeOf(app.as({ id: 'ann', roles: [] })).toExtend<EventContext['client']>()
+expectTypeOf(app.as({ id: 'ann', roles: [] })).toExtend<ReturnType<EventContext['client']['asServer']>>()
 const own = app.as<typeof api>({ id: 'ann', roles: [] })
 expectTypeOf(own.notes.get).returns.resolves.toHaveProperty('kind').toEqualTypeOf<'idea' | 'plan'>()
 // @ts-expect-error: no collection has this name.

@@ -56,6 +56,12 @@ export const mistakes = defineInterface({
           // @ts-expect-error "odl" "new" | "old"
           transitions: { new: ['odl'] },
         }),
+        phase: Type.Enum(['in', 'out'], {
+          // @ts-expect-error 'uot'
+          transitions: { in: ['out'], uot: ['in'] },
+        }),
+        // @ts-expect-error 'dnoe'
+        step: { enum: ['to do', 'done'], transitions: { 'to do': ['done'], dnoe: [] } },
         // @ts-expect-error "low" "high" "medium"
         priority: { enum: ['high', 'medium'], default: 'low' },
         // @ts-expect-error 'serch' 'search'

@@ -39,7 +39,7 @@ const byRule: Readonly<Record<string, Placement>> = {
   ...of(choice, 'MET-2 MET-3 MET-4 MET-7 MET-8 MET-9 MET-10'),
   'MET-5': safety,
   'MET-6': http('15.5.6'),
-  ...of(choice, 'QRY-1 QRY-2 QRY-3 QRY-4 QRY-5 QRY-6 QRY-7 QRY-8 QRY-9'),
+  ...of(choice, 'QRY-1 QRY-2 QRY-3 QRY-4 QRY-5 QRY-6 QRY-7 QRY-8 QRY-9 WHR-5'),
   ...of(choice, 'PAG-1 PAG-2 PAG-3 PAG-4 PAG-5 PAG-7'),
   'PAG-6': safety,
   'CON-1': choice,

@@ -30,6 +30,7 @@ import { sizeCases, styleCases, totalCases } from './pages/styles.ts'
 import { cors } from './preflight/cors.ts'
 import { options } from './preflight/options.ts'
 import { fieldsCases, filterCases } from './queries/filters.ts'
+import { idCases } from './queries/ids.ts'
 import { orderCases, searchCases } from './queries/order.ts'
 import { deletedCases, refusedCases } from './queries/refused.ts'
 import { addresses, identifiers } from './resources/addresses.ts'
@@ -63,6 +64,7 @@ export const casesByPrefix = {
     ...searches,
   ],
   QRY: [...filterCases, ...orderCases, ...fieldsCases, ...searchCases, ...deletedCases, ...refusedCases],
+  WHR: idCases,
   PAG: [...sizeCases, ...styleCases, ...totalCases, ...cursorCases, ...linkCases],
   CON: [...caching, ...validators, ...guards, ...unmodified, ...atOnce, ...order, ...required, ...tags],
   HED: [...same, ...preparing, ...ranges],

@@ -23,6 +23,12 @@ export interface ProposedReference {
   readonly remarks: readonly string[]
 }
 
+/** Whether an index serves filters by a column, and lists in its order. */
+export interface IndexUse {
+  readonly filter: boolean
+  readonly sort: boolean
+}
+
 /** What the table says about a column. */
 interface ColumnUse {
   /** The name of the field. */
@@ -30,6 +36,7 @@ interface ColumnUse {
   readonly unique: boolean
   readonly immutable: boolean
   readonly reference: ProposedReference | undefined
+  readonly indexed: IndexUse | undefined
   /** The check constraints that are about this column only. */
   readonly checks: readonly CheckDescription[]
 }
@@ -40,9 +47,13 @@ export function proposeField(column: ColumnDescription, use: ColumnUse): Propose
   if (use.name !== column.name) comments.push(`The column ${JSON.stringify(column.name)}.`)
   const schema = use.reference === undefined ? typed(column.type, comments) : referring(column, use.reference, comments)
   applyChecks(schema, column, use, comments)
-  if (!column.required) schema['optional'] = true
-  if (use.unique) schema['unique'] = true
-  if (use.immutable) schema['immutable'] = true
+  const isNumbered = column.numbered && schema['type'] === 'integer'
+  // Every record gets a number of its own, once, from the server alone.
+  if (isNumbered) schema['sequence'] = {}
+  else if (!column.required) schema['optional'] = true
+  if (use.unique && !isNumbered) schema['unique'] = true
+  if (use.immutable && !isNumbered) schema['immutable'] = true
+  applyIndexes(schema, use.indexed)
   const description = column.comment === undefined ? '' : textOfComment(column.comment)
   if (description !== '') schema['description'] = description
   applyDefault(schema, column, comments)
@@ -159,6 +170,19 @@ function applyChecks(
   }
 }
 
+/** Types of fields that requests can sort by. References, enums and booleans are filters by default. */
+const sortable: readonly unknown[] = ['string', 'integer', 'number', 'decimal']
+
+function applyIndexes(
+  schema: Record<string, unknown>,
+  { filter, sort }: IndexUse = { filter: false, sort: false },
+): void {
+  const { type, enum: values } = schema
+  if (!sortable.includes(type)) return
+  if (filter && values === undefined) schema['filter'] = true
+  if (sort) schema['sort'] = true
+}
+
 const bounds = { '>=': 'minimum', '>': 'exclusiveMinimum', '<=': 'maximum', '<': 'exclusiveMaximum' } as const
 
 /** The words that mean the same as a comparison; `undefined`: none do. */
@@ -193,11 +217,34 @@ function wordsOf(comparison: Comparison, { type, format, maxLength = Infinity }:
 function applyDefault(schema: Record<string, unknown>, column: ColumnDescription, comments: string[]): void {
   const { default: sql, numbered, required } = column
   const must = required ? ' Clients must send the value.' : ''
-  if (numbered) comments.push(`The database numbers it; the server does not.${must}`)
+  if (schema['sequence'] !== undefined) comments.push('The server numbers records from 1: an import numbers them anew.')
+  else if (numbered) comments.push(`The database numbers it; the server numbers whole numbers only.${must}`)
   if (sql === undefined || numbered) return
+  if (isTime(schema['format']) && isNow(sql)) {
+    schema['default'] = { now: true }
+    return
+  }
   const value = schema['reference'] === undefined ? defaultOf(sql, schema) : undefined
   if (value === undefined) comments.push(`Does not fit: the default ${sql}.${must}`)
   else if (value !== null) schema['default'] = value
+}
+
+function isTime(format: unknown): boolean {
+  return format === 'date-time' || format === 'date'
+}
+
+const calls = String.raw`(?:now|(?:transaction|statement|clock)_timestamp)\(\)`
+const clock = String.raw`(?:${calls}|(?:current_(?:timestamp|date)|localtimestamp)(?:\(\d\))?)`
+const cast = String.raw`(?:::[a-z]+(?:\(\d\))?(?: with(?:out)? time zone)?)`
+const utc = "'utc'(?:::text)?"
+const nowForm = new RegExp(
+  `^\\(*(?:timezone\\(${utc}, \\(*${clock}\\)*|${clock})(?:\\)*(?: at time zone ${utc}|${cast}))*\\)*$`,
+  'i',
+)
+
+/** Whether an expression is the present time, or its day in UTC. */
+export function isNow(sql: string): boolean {
+  return nowForm.test(sql)
 }
 
 function defaultOf(sql: string, { type, format }: Record<string, unknown>): unknown {

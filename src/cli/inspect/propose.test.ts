@@ -5,6 +5,7 @@ import { checkDeclaration } from '../../model/check/check-declaration.ts'
 import type { ColumnDescription, DatabaseDescription, TableDescription } from '../../storage/table-description.ts'
 import { readYaml } from '../read-yaml.ts'
 import { propose } from './propose.ts'
+import { isNow } from './propose-field.ts'
 import { declarationOf, repair } from './repair.ts'
 import { writeYaml } from './write-yaml.ts'
 
@@ -65,10 +66,13 @@ const table: fc.Arbitrary<TableDescription> = fc
     comment: fc.option(text, { nil: undefined }),
     columns: fc.uniqueArray(column, { maxLength: 6, selector: (each) => each.name }),
     key: fc.nat(3),
+    indexes: fc.array(fc.record({ from: fc.nat(5), length: fc.nat(2), unique: fc.boolean(), ordered: fc.boolean() }), {
+      maxLength: 3,
+    }),
     others: fc.array(text, { maxLength: 2 }),
     targets: fc.array(fc.record({ table: name, schema: fc.constantFrom('public', 'sales') }), { maxLength: 3 }),
   })
-  .map(({ key, targets, columns, ...rest }) => {
+  .map(({ key, targets, columns, indexes, ...rest }) => {
     const names = columns.map((each) => each.name)
     const foreignKeys = targets.map((target, index) => ({
       ...{ ...target, name: 'fk', columns: names.slice(index, index + 1), targets: ['id'] },
@@ -79,6 +83,7 @@ const table: fc.Arbitrary<TableDescription> = fc
       columns,
       primaryKey: names.slice(0, key),
       uniqueSets: [names.slice(1, 3)],
+      indexes: indexes.map(({ from, length, ...index }) => ({ ...index, columns: names.slice(from, from + length) })),
       checks: [],
       foreignKeys,
     }
@@ -111,7 +116,15 @@ test('a declaration of any tables can be loaded, and its text means the same', (
 const plain = { comment: undefined, default: undefined, numbered: false, generated: false, domainChecks: [] }
 const shape = { length: undefined, digits: undefined, values: undefined, element: undefined }
 const column1: ColumnDescription = { ...plain, name: 'x', required: true, type: { ...shape, name: 'text', label: '' } }
-const empty = { comment: undefined, primaryKey: [], uniqueSets: [], foreignKeys: [], checks: [], others: [] }
+const empty = {
+  comment: undefined,
+  primaryKey: [],
+  uniqueSets: [],
+  indexes: [],
+  foreignKeys: [],
+  checks: [],
+  others: [],
+}
 
 test('more tables and columns than a declaration can have are named in comments', () => {
   const columns = Array.from({ length: 600 }, (_, index) => ({ ...column1, name: `c_${index}` }))
@@ -125,4 +138,23 @@ test('more tables and columns than a declaration can have are named in comments'
   assert.equal(proposal.resources[0]?.fields.length, 500)
   assert.match(proposal.resources[0]?.omissions.at(-1) ?? '', /the column c_599: a resource has at most 500 fields/)
   assert.match(proposal.comments[0] ?? '', /the table t_500\. A declaration has at most 500 collections/)
+})
+
+test('the present time is found in the expressions of defaults, and in no other', () => {
+  const now = ['now()', 'CURRENT_TIMESTAMP', 'CURRENT_TIMESTAMP(3)', 'LOCALTIMESTAMP', 'CURRENT_DATE', '(now())::date']
+  const more = ["timezone('utc'::text, now())", "(now() AT TIME ZONE 'utc'::text)", "timezone('utc'::text, (now()))"]
+  const casts = [
+    "((now() AT TIME ZONE 'utc'::text))::date",
+    'clock_timestamp()',
+    'now()::timestamp(3) without time zone',
+  ]
+  for (const each of [...now, ...more, ...casts]) assert.ok(isNow(each), each)
+  const others = [
+    "(now() + '1 day'::interval)",
+    "timezone('CET'::text, now())",
+    'my_timestamp()',
+    "'now()'::text",
+    '()',
+  ]
+  for (const each of [...others, 'CURRENT_USER', 'now', '(CURRENT_DATE + 1)']) assert.ok(!isNow(each), each)
 })

@@ -10,7 +10,13 @@ import type {
   OtherRelation,
   TableDescription,
 } from '../../storage/table-description.ts'
-import { type ProposedField, type ProposedReference, proposeField, textOfComment } from './propose-field.ts'
+import {
+  type IndexUse,
+  type ProposedField,
+  type ProposedReference,
+  proposeField,
+  textOfComment,
+} from './propose-field.ts'
 
 /** A proposed resource. */
 export interface ProposedResource {
@@ -18,6 +24,8 @@ export interface ProposedResource {
   readonly description: string | undefined
   fields: ProposedField[]
   readonly unique: string[][]
+  /** The reference whose target also nests the records; `undefined`: none. */
+  within: string | undefined
   /** About the whole table. */
   readonly comments: string[]
   /** About columns that became no field. */
@@ -141,6 +149,7 @@ function proposeResource(named: NamedTable, places: Places, isOurs: boolean): Pr
   const single = new Set(table.uniqueSets.flatMap((set) => (set.length === 1 ? set : [])))
   const [key, ...more] = table.primaryKey
   if (key !== undefined && more.length === 0) single.add(key)
+  const indexed = indexUses(table)
   const proposed = table.columns.flatMap((column): ProposedField[] => {
     const field = fields.get(column.name)
     if (field === undefined) return []
@@ -151,6 +160,7 @@ function proposeResource(named: NamedTable, places: Places, isOurs: boolean): Pr
         unique: single.has(column.name),
         immutable: isKey,
         reference: references.get(column.name),
+        indexed: indexed.get(column.name),
         checks: table.checks.filter(({ columns }) => columns.length === 1 && columns[0] === column.name),
       }),
     ]
@@ -162,7 +172,34 @@ function proposeResource(named: NamedTable, places: Places, isOurs: boolean): Pr
   if (isOurs) comments.push('This table may be a collection of Resourced already.')
   const description = table.comment === undefined ? undefined : textOfComment(table.comment)
   const unique = uniqueSets(named, comments)
-  return { name, description, fields: proposed, unique, comments, omissions }
+  return { name, description, fields: proposed, unique, within: parentOf(named, references), comments, omissions }
+}
+
+/** Which columns requests may filter or sort by, because an index serves it. */
+function indexUses({ indexes }: TableDescription): Map<string, IndexUse> {
+  const uses = new Map<string, IndexUse>()
+  const add = (column: string, use: IndexUse) => {
+    const before = uses.get(column) ?? { filter: false, sort: false }
+    uses.set(column, { filter: before.filter || use.filter, sort: before.sort || use.sort })
+  }
+  for (const { columns, unique, ordered } of indexes) {
+    const [first, second] = columns
+    // A unique index is there to keep values unique, and finds records by them.
+    if (first !== undefined) add(first, { filter: true, sort: ordered && !unique })
+    // The records of one value of the first column, in the order of the second one.
+    if (second !== undefined && ordered && !unique) add(second, { filter: false, sort: true })
+  }
+  return uses
+}
+
+/** The one reference whose target takes the records along when it is deleted: they are its parts. */
+function parentOf({ table, fields }: NamedTable, references: ReadonlyMap<string, ProposedReference>) {
+  const parts = table.columns.filter(({ name, required }) => {
+    const { key } = references.get(name) ?? {}
+    const isOther = key?.table !== table.name || key.schema !== table.schema
+    return required && key?.onDelete === 'cascade' && isOther
+  })
+  return parts.length === 1 ? fields.get(String(parts[0]?.name)) : undefined
 }
 
 function keyComments({ table, fields }: NamedTable): string[] {

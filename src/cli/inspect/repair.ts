@@ -16,10 +16,11 @@ export function declarationOf({ name, resources }: Proposal): Record<string, unk
 }
 
 /** A resource as data. */
-export function resourceOf({ description, fields, unique }: ProposedResource): Record<string, unknown> {
+export function resourceOf({ description, fields, unique, within }: ProposedResource): Record<string, unknown> {
   return {
     ...(description === undefined || description === '' ? {} : { description }),
     fields: Object.fromEntries(fields.map(({ name, schema }) => [name, schema])),
+    ...(within === undefined ? {} : { within }),
     ...(unique.length === 0 ? {} : { unique }),
   }
 }
@@ -45,6 +46,7 @@ function repairProblem(proposal: Proposal, { path, message }: Problem): void {
   const inside = path.slice(at('resources', resource.name).length)
   const field = resource.fields.find((each) => isAt(inside, `.fields.${each.name}`))
   if (field === undefined) {
+    if (isAt(inside, '.within')) resource.within = undefined
     const set = /^\.unique\[(\d+)\]/.exec(inside)?.[1]
     if (set === undefined) return
     const [removed] = resource.unique.splice(Number(set), 1)

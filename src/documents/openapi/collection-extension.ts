@@ -20,7 +20,7 @@ export function collectionExtension(resource: Resource, { one }: ResourceNames):
   const isWritable = made === 'by-clients'
   const operators = new Map(filterables.map((filterable) => [filterable.name, ['eq', ...operatorsFor(filterable)]]))
   const sortable = new Set(sortableNames(resource))
-  const described = [...fields.map(({ name }) => name), 'created_at', 'updated_at'].map((name) => {
+  const described = ['id', ...fields.map(({ name }) => name), 'created_at', 'updated_at'].map((name) => {
     const traits = {
       ...traitsOf(resource.field.get(name)),
       ...accessTraits(fieldAccessOf(resource, name)),

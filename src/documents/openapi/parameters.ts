@@ -119,7 +119,7 @@ function filtersOf(filterable: Filterable): Json[] {
 const filter = (name: string, schema: Json, more: Json = {}): Json => ({ name, in: 'query', schema, ...more })
 
 /** The filters by these fields are the same for every collection. */
-const everywhere = /^(?:created_at|updated_at)\b/
+const everywhere = /^(?:id|created_at|updated_at)(?:\.|$)/
 
 /** A parameter of one operation as it is; one of several operations as a reference to its component. */
 function writtenOnce(resource: Resource, parameter: Json, { parameters }: Components): Json {
@@ -133,6 +133,7 @@ function writtenOnce(resource: Resource, parameter: Json, { parameters }: Compon
 
 function valueSchema({ type, field }: Filterable): Json {
   if (type === 'decimal') return { type: 'string', format: 'decimal', pattern: '^-?(?:0|[1-9]\\d*)(?:\\.\\d+)?$' }
+  if (type === 'id') return { type: 'string', format: 'uuid' }
   if (type === 'timestamp') return { type: 'string', format: 'date-time', pattern: milliseconds }
   return {
     type,

@@ -226,7 +226,11 @@ function callerSchema(): Json {
       id: { type: 'string' },
       roles: { type: 'array', items: { type: 'string' } },
       credential: { enum: ['api-key', 'jwt', 'own'], description: 'How the caller has authenticated.' },
-      expires_at: { type: ['string', 'null'], format: 'date-time', description: 'When the credential expires.' },
+      expires_at: {
+        type: ['string', 'null'],
+        format: 'date-time',
+        description: 'When the credential expires; null: never, or unknown.',
+      },
       permissions: {
         type: 'object',
         description: 'By collection, then by action.',

@@ -199,7 +199,7 @@ function comparedOf(
   name: string,
   system: readonly string[] = systemFields,
 ): Compared | undefined {
-  if (system.includes(name)) return { type: 'string', values: undefined, texts: name === 'id' ? 'free' : 'stamp' }
+  if (system.includes(name)) return { type: 'string', values: undefined, texts: name === 'id' ? 'reference' : 'stamp' }
   const field = resource.fields.get(name)
   if (field === undefined) return undefined
   const { shape, declared } = field

@@ -35,10 +35,15 @@ type CheckedWords<X> = X extends FieldWords
   : FieldWords
 
 type CheckedValues<X> = X extends { readonly enum: readonly (infer Value)[] }
-  ? X extends EnumWords<Value>
+  ? X extends EnumWords<Value> & OnlyStates<X, Value>
     ? X
-    : FieldWords & EnumWords<Value>
+    : Omit<FieldWords, 'default' | 'transitions'> & EnumWords<Value>
   : X
+
+/** That `transitions` has no other values than the listed ones: an object with more members would fit `EnumWords`. */
+type OnlyStates<X, Value> = X extends { readonly transitions: infer Transitions }
+  ? { readonly transitions: { readonly [From in Exclude<keyof Transitions, Value>]?: never } }
+  : unknown
 
 /** The words of a field with listed values. */
 interface EnumWords<Value> {

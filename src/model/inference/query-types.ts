@@ -10,7 +10,12 @@ export type FilterParameters<Fields> = {
 } & {
   [Name in keyof Fields & string as IsFilter<Fields[Name]> extends true ? `${Name}[null]` : never]?: boolean
 } & {
-  [Name in 'created_at' | 'updated_at' | `${'created_at' | 'updated_at'}[${Equality | Order}]`]?: OneOrMore<string>
+  [Name in
+    | 'id'
+    | `id[${Equality}]`
+    | 'created_at'
+    | 'updated_at'
+    | `${'created_at' | 'updated_at'}[${Equality | Order}]`]?: OneOrMore<string>
 } & {
   [Name in 'created_at[null]' | 'updated_at[null]']?: boolean
 } & (true extends Searched<Fields>

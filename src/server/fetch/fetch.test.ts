@@ -158,7 +158,7 @@ test('a body that was read before fails at once, and a clone of it can be read',
   const noting = {
     ...app,
     refuse(error: Fault) {
-      causes.push(String(error.cause))
+      causes.push(error.message)
       return refuse(error)
     },
   }

@@ -118,7 +118,7 @@ const bodyWasRead =
 
 async function readBody(request: Request, declared: number, limit: number): Promise<Uint8Array> {
   if (declared > limit) throw bodyTooLarge(limit)
-  if (request.bodyUsed) throw new Error(bodyWasRead)
+  if (request.bodyUsed) throw fault('INTERNAL_ERROR', { detail: bodyWasRead })
   if (request.body === null) return new Uint8Array(0)
   const chunks: Uint8Array[] = []
   let size = 0

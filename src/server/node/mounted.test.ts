@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test'
 import type { HttpRequest, HttpResponse } from '../../http/message.ts'
 import { ConfigurationError } from '../../spec/configuration-error.ts'
 import type { Fault } from '../../spec/faults.ts'
+import { createApp } from '../create-app.ts'
 import { toNodeHandler } from './listener.ts'
 
 const failures: string[] = []
@@ -17,7 +18,7 @@ const app = {
     return { status: 200, headers: {}, body: `${request.target} ${body}` }
   },
   refuse(error: Fault): HttpResponse {
-    failures.push(String((error.cause as Error | undefined)?.message))
+    failures.push(error.message)
     return { status: error.status, headers: {}, body: error.code }
   },
 }
@@ -108,6 +109,36 @@ test('a body of which only the parsed value is left fails at once, and says what
   })
   assert.equal(await ask('/api', '{"a":1.0}'), '500 INTERNAL_ERROR')
   assert.match(failures.at(-1) ?? '', /was read before toNodeHandler\(\) ran, by a parser such as express.json\(\)/)
+})
+
+test('the response and the log of an application name the remedy for a parser before the handler', async (context) => {
+  const logged: unknown[] = []
+  const notes = { fields: { text: { type: 'string' } }, access: { create: 'anyone' } } as const
+  const served = createApp(
+    { name: 'notes', resources: { notes } },
+    {
+      ...{ database: 'sqlite::memory:', log: (line) => void logged.push(line) },
+      authenticate: () => ({ id: 'ann', roles: [] }),
+    },
+  )
+  context.after(() => served.close())
+  const handler = toNodeHandler(served)
+  const server = createServer(async (request, response) => {
+    Object.assign(request, { body: await json(request) })
+    handler(request, response)
+  }).listen(0, '127.0.0.1')
+  context.after(() => server.close())
+  await once(server, 'listening')
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/notes`, {
+    ...{ method: 'POST', body: '{"text":"a"}' },
+    headers: { 'content-type': 'application/json', connection: 'close' },
+  })
+  const problem = (await response.json()) as Record<string, unknown>
+  assert.deepEqual([response.status, problem['code']], [500, 'INTERNAL_ERROR'])
+  const remedy = /express\.json\(\).*Mount the handler before the parser, or keep the bytes/
+  assert.match(String(problem['detail']), remedy)
+  assert.match(JSON.stringify(logged), remedy)
+  assert.ok(!JSON.stringify(problem).includes('node:'))
 })
 
 test('an empty body needs no bytes', async (context) => {

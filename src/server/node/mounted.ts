@@ -30,7 +30,10 @@ export function keptBody(request: NodeRequest): Uint8Array | undefined {
   return [rawBody, body].find((each) => each instanceof Uint8Array)
 }
 
-/** Says how a body that was read before can be kept. */
+/**
+ * Says how a body that was read before can be kept. The response has it too: whoever sends the first POST to a program
+ * that is being written looks there first, and it says nothing about data.
+ */
 export const bodyWasRead =
   'The body of the request was read before toNodeHandler() ran, by a parser such as express.json(). Mount the ' +
   'handler before the parser, or keep the bytes: ' +

@@ -25,7 +25,7 @@ export function hasBody(request: NodeRequest): boolean {
  * @param limit in bytes; a declared length beyond it is refused before a byte is read
  * @throws Fault BODY_TOO_LARGE; REQUEST_TIMEOUT if it arrives too slowly; MALFORMED_REQUEST if it is incomplete;
  *   OVERLOADED if too many large bodies arrive at once
- * @throws Error if another parser has read it and kept no bytes
+ * @throws Fault INTERNAL_ERROR if another parser has read it and kept no bytes; it says how to mend the program
  */
 export async function readNodeBody(pending: PendingRequest, limit: number, state: Receiving): Promise<Uint8Array> {
   const { request } = pending
@@ -36,7 +36,7 @@ export async function readNodeBody(pending: PendingRequest, limit: number, state
   const kept = keptBody(request)
   if (kept !== undefined && kept.length > limit) throw bodyTooLarge(limit)
   if (kept !== undefined) return kept
-  if (request.readableDidRead || request.readableEnded) throw new Error(bodyWasRead)
+  if (request.readableDidRead || request.readableEnded) throw fault('INTERNAL_ERROR', { detail: bodyWasRead })
   if (pending.bodyFault !== undefined) throw pending.bodyFault
   if (request.destroyed) throw endedEarly()
   if (pending.awaitsContinue) {

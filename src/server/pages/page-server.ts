@@ -6,6 +6,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { type Encoding, encodedTag, encodingFor, encodingHeaders } from '../../http/fields/accept-encoding.ts'
 import type { HttpRequest, HttpResponse } from '../../http/message.ts'
 import { decidePreconditions, formatEntityTag, readConditions } from '../../http/preconditions.ts'
+import { timestamp } from '../../model/time.ts'
 import type { PageTarget } from '../../request/target.ts'
 import { fault } from '../../spec/faults.ts'
 import { isRetired, type Version, type Versions } from '../../versions/versions.ts'
@@ -217,13 +218,22 @@ function fillPage({ template, version, provider, ...rest }: PageContent): Filled
   }
 }
 
-/** A version as the page knows it. `base` is relative to the page, so that it is right behind every proxy. */
-function describe({ name }: Version, { versions, isVersioned }: Pick<PageContent, 'versions' | 'isVersioned'>): object {
+/**
+ * A version as the page knows it. `base` is relative to the page, so that it is right behind every proxy. When the
+ * version ends is known to the page, so that nobody has to use the version to find out.
+ */
+function describe(
+  { name, deprecatedAt, sunsetAt, guide }: Version,
+  { versions, isVersioned }: Pick<PageContent, 'versions' | 'isVersioned'>,
+): object {
   const root = isVersioned ? '../' : ''
   return {
     name,
     base: versions.carriers.includes('path') ? `${root}${name}` : '',
     current: name === versions.current.name,
+    ...(deprecatedAt !== undefined && { deprecated_at: timestamp(deprecatedAt) }),
+    ...(sunsetAt !== undefined && { sunset: timestamp(sunsetAt) }),
+    ...(guide !== undefined && { guide }),
   }
 }
 

@@ -71,6 +71,21 @@ const queries: RuleSection = {
   ],
 }
 
+const conditions: RuleSection = {
+  prefix: 'WHR',
+  title: 'Conditions in requests',
+  rules: [
+    {
+      id: 'WHR-5',
+      mark: 'beyond',
+      sentence:
+        'id filters like a field: id=ID, id[in]=ID,ID and id[not]=ID, and in the conditions of exports. An id that ' +
+        'is no lower-case UUID is refused with 400; one of a record that is not there, or that the caller may not ' +
+        'read, finds nothing.',
+    },
+  ],
+}
+
 const pages: RuleSection = {
   prefix: 'PAG',
   title: 'Pages',
@@ -125,4 +140,4 @@ const pages: RuleSection = {
   ],
 }
 
-export const collectionRules = [queries, pages]
+export const collectionRules = [queries, conditions, pages]

@@ -99,13 +99,19 @@ async function describe(client: ClientBase, schemas: readonly string[]): Promise
     const id = String(relation['id'])
     const named = constraints.get(id) ?? []
     const ofKind = (type: string) => named.filter((each) => each['type'] === type)
-    const unique = [...ofKind('u').map(columnsIn), ...(indexes.get(id) ?? []).filter(isPlain).map(columnsIn)]
+    const plain = (indexes.get(id) ?? []).filter(isPlain)
+    const unique = [...ofKind('u').map(columnsIn), ...plain.filter(isUniqueAlone).map(columnsIn)]
     tables.push({
       ...place,
       comment: textOf(relation['comment']),
       columns: (columns.get(id) ?? []).map((row) => columnOf(row, types)),
       primaryKey: ofKind('p').flatMap(columnsIn),
       uniqueSets: unique,
+      indexes: plain.map((row) => ({
+        columns: columnsIn(row),
+        unique: row['unique'] === 1,
+        ordered: row['method'] === 'btree',
+      })),
       foreignKeys: ofKind('f').map(foreignKeyOf),
       checks: ofKind('c').map((row) => ({
         name: String(row['name']),
@@ -124,11 +130,19 @@ async function describe(client: ClientBase, schemas: readonly string[]): Promise
 }
 
 function indexNote(row: Row): string {
-  return `The unique index ${row['name']}, which is partial or on an expression: ${row['definition']}`
+  const kind = row['unique'] === 1 ? 'unique index' : 'index'
+  return `The ${kind} ${row['name']}, which is no index of columns and all rows: ${row['definition']}`
 }
 
+const plainMethods: readonly unknown[] = ['btree', 'hash', 'brin']
+
 function isPlain(row: Row): boolean {
-  return row['plain'] === 1
+  return row['plain'] === 1 && plainMethods.includes(row['method'])
+}
+
+/** Whether an index makes columns unique without a constraint that is read by itself. */
+function isUniqueAlone(row: Row): boolean {
+  return row['unique'] === 1 && row['constrained'] !== 1
 }
 
 const otherKinds: Readonly<Record<string, OtherRelation['kind']>> = {
@@ -264,14 +278,15 @@ const constraintsText = `select o.conrelid as relation, o.conname as name, o.con
   where ${ofSchemas} and o.conparentid = 0 and o.contype in ('p', 'u', 'f', 'c', 'x') order by o.conrelid, o.conname`
 
 const indexesText = `select i.indrelid as relation, x.relname as name, pg_get_indexdef(i.indexrelid) as definition,
-    i.indpred is null and i.indexprs is null as plain,
+    i.indpred is null and i.indexprs is null as plain, i.indisunique as unique, m.amname as method,
+    exists (select 1 from pg_constraint o where o.conindid = i.indexrelid and o.contype = 'u') as constrained,
     (select json_agg(a.attname order by k.place)::text
      from unnest(i.indkey::int2[]) with ordinality k (number, place)
      join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.number
      where k.place <= i.indnkeyatts) as columns
-  from ${tables} join pg_index i on i.indrelid = c.oid and i.indisunique and not i.indisprimary
-  join pg_class x on x.oid = i.indexrelid
-  where ${ofSchemas} and not exists (select 1 from pg_constraint o where o.conindid = i.indexrelid and o.contype = 'u')
+  from ${tables} join pg_index i on i.indrelid = c.oid and not i.indisprimary and i.indisvalid
+  join pg_class x on x.oid = i.indexrelid join pg_am m on m.oid = x.relam
+  where ${ofSchemas} and not exists (select 1 from pg_constraint o where o.conindid = i.indexrelid and o.contype = 'x')
   order by i.indrelid, x.relname`
 
 const triggersText = `select t.tgrelid as relation, t.tgname as name from ${tables}

@@ -1,6 +1,7 @@
 /** A PostgreSQL database as a storage: many connections, and any number of servers beside this one. */
 
 import type { Sql } from 'sql-template-tag'
+import { namesIds } from '../../model/predicate.ts'
 import type { Catalog } from '../../model/resource.ts'
 import { isConditional } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
@@ -212,7 +213,7 @@ async function pageFrom(
 function isQuick(plan: ReadPage): boolean {
   const { page } = plan
   const skipped = page.style === 'page' ? (page.page - 1) * page.perPage : page.style === 'offset' ? page.offset : 0
-  return isIndexRange(plan) && skipped <= mostSkipped
+  return (isIndexRange(plan) || namesIds(plan.filter)) && skipped <= mostSkipped
 }
 
 /** Whether a page is of a search for one word alone that few records had when they were last counted. */

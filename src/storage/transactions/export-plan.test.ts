@@ -62,6 +62,22 @@ describe('a batch in the middle of an export starts at its position in an index'
     }
   })
 
+  test('WHR-5: with ids, only their records are read', () => {
+    const filter: Predicate = {
+      kind: 'in',
+      field: 'id',
+      values: Array.from({ length: 500 }, (_, number) => idOf(number)),
+    }
+    for (const each of [filter, { kind: 'and', terms: [equal('kind', 'c'), filter] } satisfies Predicate]) {
+      for (const term of [...sorts, undefined]) {
+        const statements = middle({ filter: each, sort: term === undefined ? [] : [term] }, 100)
+        const { scans, walks } = costsOf(statements)
+        assert.deepEqual([scans, walks], [[], []])
+        for (const { steps } of statements) assert.match(String(steps[0]), /INDEX goods_by_id_\w+ \(id=\?/)
+      }
+    }
+  })
+
   test('QRY-7: with an equality filter, in each declared order', () => {
     for (const filter of [equal('kind', 'a'), equal('shelf_id', idOf(7)), { kind: 'null', field: 'fresh' } as const]) {
       for (const term of sorts.filter(({ field }) => goods.field.has(field) && field !== filter.field)) {

@@ -3,8 +3,9 @@
  * end. Each batch is the range of the sort's index (or of the ids, where there is no sort) after the batch before,
  * found by its keys (`keyset.ts`). Records that the filter drops count as well, so no batch costs more than its size,
  * however few records match. A list would find the matching records by the filter's own index, and sort all of them for
- * each batch anew. Only a condition whose index has the order too is left to the index (`splitByIndex`). Where the sort
- * has several fields that no index has together, the records that tie in the first field are sorted for each batch.
+ * each batch anew. Only a condition whose index has the order too is left to the index (`splitByIndex`), and one that
+ * names ids: there are at most 1,000. Where the sort has several fields that no index has together, the records that tie
+ * in the first field are sorted for each batch.
  */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { type FieldGrants, grantOf } from '../../model/field-grants.ts'
@@ -17,7 +18,7 @@ import { orderTerms, segmentsAfter } from '../sql/keyset.ts'
 import { liveSql, predicateSql } from '../sql/predicate.ts'
 import { maskedSql, membersOf, type Representation, representationSql } from '../sql/records.ts'
 import { prebuilt, type Transaction } from '../transaction.ts'
-import { splitByIndex } from './list.ts'
+import { splitByIndex, unindexedTerms } from './list.ts'
 import { rowsSql } from './page-rows.ts'
 
 /** The records of a batch, and their format. */
@@ -59,8 +60,9 @@ export function* exportRows(context: SqlContext, batch: ExportBatch): Transactio
   const { resource, sort, after, limit } = batch
   const wanted = allOf([batch.permitted, batch.filter])
   if (wanted.kind === 'never') return { texts: [], last: undefined }
-  const { range, rest } = splitByIndex(resource, wanted, sort)
-  const terms = orderTerms(resource, sort, subject)
+  const { range, rest, isSorted } = splitByIndex(resource, wanted, sort)
+  const ordered = orderTerms(resource, sort, subject)
+  const terms = isSorted ? unindexedTerms(context, ordered) : ordered
   const where = liveSql(context, resource, range)
   const text = textSql(context, batch, rest)
   const place = context.engine.jsonKeys(terms.map(({ column, type }) => [column, type]))

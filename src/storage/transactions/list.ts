@@ -3,7 +3,7 @@ import { createHmac, hash } from 'node:crypto'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { grantOf } from '../../model/field-grants.ts'
 import { exactText } from '../../model/plain-copy.ts'
-import { allOf, always, isOfAllRecords, type Predicate, type SortTerm } from '../../model/predicate.ts'
+import { allOf, always, isOfAllRecords, namesIds, type Predicate, type SortTerm } from '../../model/predicate.ts'
 import { isEqualityFilter, isFolded, isIndexed, type Resource } from '../../model/resource.ts'
 import { checkPage } from '../../plan/check-record.ts'
 import type { Outcome, PageOutcome } from '../../plan/outcome.ts'
@@ -106,8 +106,13 @@ export function scanOf(context: SqlContext, { plan, where, scans }: List, page: 
   return scan
 }
 
+/** Whether a list finds its rows without those that a reference may lead to. */
+function findsFew(plan: ReadPage): boolean {
+  return isServed(plan) || isFoundByFilter(plan) || namesIds(plan.filter)
+}
+
 function whereSql(context: SqlContext, plan: ReadPage): Sql {
-  const asked: PredicateContext = { ...context, semijoin: isServed(plan) || isFoundByFilter(plan) ? 'exists' : 'in' }
+  const asked: PredicateContext = { ...context, semijoin: findsFew(plan) ? 'exists' : 'in' }
   const { resource, parent, search, deleted } = plan
   const conditions: Sql[] = []
   if (context.horizon !== undefined) conditions.push(horizonSql(context.horizon))
@@ -164,7 +169,8 @@ function ledTerms(plan: ReadPage, [first, ...others]: readonly OrderTerm[]): Ord
   return [{ ...(first as OrderTerm), ...(lead !== undefined && { lead }) }, ...others]
 }
 
-function unindexedTerms({ engine }: SqlContext, terms: readonly OrderTerm[]): OrderTerm[] {
+/** Terms that no index is read in the order of: the rows are found first, and then sorted. */
+export function unindexedTerms({ engine }: SqlContext, terms: readonly OrderTerm[]): OrderTerm[] {
   return terms.map((term) => ({ ...term, column: engine.unindexed(term.column) }))
 }
 
@@ -283,6 +289,8 @@ const checkedMeanwhile = 2
 
 function accessPathOf(plan: ReadPage, page: Page, { total, live }: Size): AccessPath {
   const isSearch = plan.search !== undefined && plan.deleted === undefined
+  // A query names at most 1,000 ids.
+  if (namesIds(plan.filter)) return 'sort'
   // Only the index of words finds the few records that have several words, and that of deletions the deleted ones.
   if ((isSearch || plan.deleted?.only === true) && total <= sortedQuickly) return 'sort'
   if (isServed(plan) && !(isSearch && live !== undefined)) return 'planner'
@@ -334,23 +342,25 @@ export function isIndexRange(plan: ReadPage): boolean {
 export function hasIndex(plan: ReadPage): boolean {
   if (!isIndexRange(plan)) return false
   const [term] = conditionsOf(plan)
-  if (term === undefined) return true
+  if (term === undefined || namesIds(term)) return true
   const field = 'field' in term ? plan.resource.field.get(term.field) : undefined
   return field !== undefined && isIndexed(plan.resource, field)
 }
 
 /**
- * Takes the first condition whose index goes on in the order of `sort` out of a predicate: `range` is the part that the
- * index finds (`always`: the whole order), `rest` is checked for each row of it.
+ * Takes the first condition whose index goes on in the order of `sort` out of a predicate, or the one that names ids:
+ * `range` is the part that the index finds (`always`: the whole order), `rest` is checked for each row of it.
+ * `isSorted`: the index has not the order, because it is that of the ids.
  */
 export function splitByIndex(
   resource: Resource,
   predicate: Predicate,
   sort: readonly SortTerm[],
-): { readonly range: Predicate; readonly rest: Predicate } {
+): { readonly range: Predicate; readonly rest: Predicate; readonly isSorted: boolean } {
   const terms = predicate.kind === 'and' ? predicate.terms : [predicate]
-  const range = terms.find((term) => isRange(resource, term, sort[0]?.field))
-  return { range: range ?? always, rest: allOf(terms.filter((term) => term !== range)) }
+  const named = terms.find(namesIds)
+  const range = named ?? terms.find((term) => isRange(resource, term, sort[0]?.field))
+  return { range: range ?? always, rest: allOf(terms.filter((term) => term !== range)), isSorted: named !== undefined }
 }
 
 function isRange(resource: Resource, term: Predicate, first: string | undefined): boolean {

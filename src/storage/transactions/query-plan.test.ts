@@ -119,7 +119,16 @@ function compare({ sort }: ReadPage, left: Comparable, right: Comparable): numbe
 
 const nothing = { scans: [], walks: [], sorts: [] }
 const few: Readonly<Record<string, string>> = {
-  ...{ name: 'n500', note: 'm77', kind: 'b', fresh: 'true', size: '997', weight: '7395', day: '2028-03-01' },
+  ...{
+    id: idOf(500),
+    name: 'n500',
+    note: 'm77',
+    kind: 'b',
+    fresh: 'true',
+    size: '997',
+    weight: '7395',
+    day: '2028-03-01',
+  },
   ...{ due: '2020-12-25T00:00:00Z', shelf_id: idOf(3), label_id: idOf(4) },
   ...{ created_at: '2020-09-27T00:00:00Z', updated_at: '2020-09-27T00:00:00Z' },
 }
@@ -163,6 +172,37 @@ describe('one index has the rows and their order', () => {
     const permitted: Predicate = { kind: 'compare', field: 'owner_id', operator: 'eq', value: 'u3' }
     assert.deepEqual(costsOf(read(list('', { permitted }))), nothing)
   })
+})
+
+describe('ids are found by the primary key, whatever else a list asks for', () => {
+  const ids = [7, 3, 12_345, 19_999, 8, 50_000].map(idOf).join()
+  const owned: Predicate = { kind: 'compare', field: 'owner_id', operator: 'eq', value: 'u3' }
+  const through: Predicate = { kind: 'through', field: 'shelf_id', collection: 'shelves', predicate: owned }
+  const deleted = { since: '2019', only: false, permitted: always } as const
+  const lists: readonly (readonly [query: string, more?: Partial<ReadPage>])[] = [
+    ...['', ...sorts.map((sort) => `&sort=${sort}`)].map((query) => [query] as const),
+    ...['&kind=c', '&kind=c&sort=-name', '&size[gt]=3', '&name[contains]=n', `&id[not]=${idOf(7)}`].map(
+      (each) => [each] as const,
+    ),
+    ...['', '&sort=-size'].flatMap((query) =>
+      [{ parent: nested }, { permitted: owned }, { permitted: through }, { deleted }].map(
+        (more) => [query, more] as const,
+      ),
+    ),
+    ['', { permitted: { kind: 'or', terms: [owned, through] } }],
+  ]
+  for (const [query, more = {}] of lists) {
+    test(`WHR-5: ${query} ${Object.keys(more).join()}`, () => {
+      const plan = list(`id[in]=${ids}${query}`, more)
+      const statements =
+        more.deleted === undefined ? read(plan) : explained(store, readPage(context, new Memory(), plan)).statements
+      const { scans, walks } = costsOf(statements)
+      assert.deepEqual([scans, walks], [[], []])
+      const searched = statements.flatMap(({ steps }) => steps.filter((step) => / t (?:AS )?USING/.test(step)))
+      assert.ok(searched.length > 0)
+      for (const step of searched) assert.match(step, /^SEARCH (?:t USING .*\bid=\?|.* shelves_by_id)/)
+    })
+  }
 })
 
 test('QRY-3: an unfiltered list in each order is an index scan that ends with the page', () => {

@@ -32,6 +32,13 @@ const cases: readonly [name: string, plan: ReadPage, counting: boolean, withTota
   ['everything', pageOf(), false, false],
   ['one range of an index', pageOf({ filter: team }), false, false],
   ['two conditions', pageOf({ filter: { kind: 'and', terms: [team, contains] } }), true, false],
+  ['ids', pageOf({ filter: { kind: 'in', field: 'id', values: ['a', 'b'] } }), false, false],
+  [
+    'ids beside other conditions',
+    pageOf({ filter: { kind: 'and', terms: [contains, compare('id', 'eq', 'a')] } }),
+    false,
+    false,
+  ],
   ['contains', pageOf({ filter: contains }), true, false],
   ['a permission and no filter', pageOf({ permitted: team }), false, false],
   ['a permission and a filter', pageOf({ permitted: team, filter: contains }), true, false],

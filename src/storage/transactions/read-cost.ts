@@ -2,7 +2,7 @@
  * Whether a page may take long to read: decided by what is known without asking the database, and by how long the same
  * list, or a list of the same form, took before.
  */
-import type { Predicate } from '../../model/predicate.ts'
+import { namesIds, type Predicate } from '../../model/predicate.ts'
 import type { ReadPage } from '../../plan/plan.ts'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import { isIndexRange, type List, rangeOf, skippedRows } from './list.ts'
@@ -29,7 +29,7 @@ const shortPrefix = 3
 
 /** Whether a list that is not known yet may take long. */
 export function mayTakeLong(plan: ReadPage, known: KnownList): boolean {
-  if (known.live <= fewRecords) return false
+  if (known.live <= fewRecords || namesIds(plan.filter)) return false
   if (skippedBy(plan, known) > fewSkipped || hasShortPrefix(plan)) return true
   return known.total === undefined && !isIndexRange(plan)
 }

@@ -214,7 +214,9 @@ function eventsNamed({ resource, filter, page }: ReadPage): readonly Scalar[] {
   if (resource.order !== 'by-position') return []
   const key = page.style === 'cursor' ? page.position?.keys.at(-1) : undefined
   const terms = filter.kind === 'and' ? filter.terms : [filter]
-  const after = terms.flatMap((term) => (term.kind === 'compare' && term.field === 'id' ? [term.value] : []))
+  const after = terms.flatMap((term) =>
+    term.kind === 'compare' && term.field === 'id' && term.operator === 'gt' ? [term.value] : [],
+  )
   return key == null ? after : [...after, key]
 }
 

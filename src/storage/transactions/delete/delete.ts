@@ -4,7 +4,7 @@
  * becomes a job (DEL-8).
  */
 import sql, { type Sql } from 'sql-template-tag'
-import { allOf, never, type Predicate } from '../../../model/predicate.ts'
+import { allOf, namesIds, never, type Predicate } from '../../../model/predicate.ts'
 import type { Resource } from '../../../model/resource.ts'
 import { timestamp } from '../../../model/time.ts'
 import { checkFilterConditions, checkRecord, decidableRecords } from '../../../plan/check-record.ts'
@@ -152,7 +152,7 @@ const mostSearched = 10_000
 /** Whether few records match or many, if that takes a short time to find out. */
 function* estimate(context: SqlContext, plan: DeleteMatching): Transaction<'few' | 'many' | 'unknown'> {
   const { resource, filter, permitted } = plan
-  if (!isIndexRange(allOf([filter, permitted]))) {
+  if (!namesIds(filter) && !isIndexRange(allOf([filter, permitted]))) {
     const clock = yield* firstRow(clockSql(context, resource.name))
     if (clockOf(clock).live > mostSearched) return 'unknown'
   }
