@@ -10,8 +10,6 @@ import {
 import formats from 'ajv-formats'
 import { type Issue, type IssueCode, IssueList } from '../spec/faults.ts'
 import { isMultipleOf } from './decimal.ts'
-import { jsonText } from './json/json-text.ts'
-import { countMembers } from './json/read-json.ts'
 import { oneOf } from './nearest.ts'
 import { escapeStep } from './place.ts'
 import { canonicalJson } from './plain-copy.ts'
@@ -155,9 +153,15 @@ function follow(): void {
   // Without alternatives, each reference is followed at most once for each member.
   if (!running.isExtended) {
     running.isExtended = true
-    running.most += 2 * running.references * countMembers(jsonText(running.value))
+    running.most += 2 * running.references * countMembers(running.value)
   }
   if (running.followed > running.most) throw tooAmbiguous
+}
+
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const values: unknown[] = Object.values(value)
+  return values.reduce((sum: number, each) => sum + countMembers(each), values.length)
 }
 
 /** A validator that gives up where a value is tried too often. */
