@@ -56,6 +56,8 @@ const rows: [name: string, old: Data, now: Data, ...expected: string[]][] = [
   ['a smaller maximum of pages', tasks(), tasks({}, {}, { limits: { pageSize: { max: 50 } } }), 'breaking limit-narrowed request api-keys+jobs+projects+tasks parameter per_page', 'breaking limit-narrowed request api-keys+jobs+projects+tasks parameter limit'],
   ['fewer exports', tasks(), tasks({}, {}, { limits: { exports: { count: 5 } } }), 'breaking export-limit-lowered'],
   ['smaller bodies', tasks(), tasks({}, {}, { limits: { bodyBytes: 2048 } }), 'breaking body-limit-lowered'],
+  ['fewer members', tasks(), tasks({}, {}, { limits: { bodyMembers: 500 } }), 'breaking body-members-lowered'],
+  ['shorter patches', tasks(), tasks({}, {}, { limits: { patchOperations: 9 } }), 'breaking patch-operations-lowered'],
   ['a lower rate', tasks(), tasks({}, {}, { limits: { rate: { caller: '60/minute' } } }), 'review rate-lowered'],
   ['a higher rate', tasks(), tasks({}, {}, { limits: { rate: { caller: '6000/minute' } } })],
   ['a decimal of more digits', decimal(12, 2), decimal(14, 2), 'breaking limit-widened response tasks a', 'compatible limit-widened request tasks a'],

@@ -201,15 +201,22 @@ function compareMaxAge({ maxAge: before }: Resource, { maxAge: after }: Resource
   return after > before ? [{ kind: 'cached-longer', at: ['maxAge'], before, after }] : []
 }
 
+const loweredLimits = {
+  bodyBytes: 'body-limit-lowered',
+  bodyMembers: 'body-members-lowered',
+  patchOperations: 'patch-operations-lowered',
+} as const
+
 function compareLimits({ limits: was }: Catalog, { limits: is }: Catalog): Declared[] {
   const exports = (['count', 'bytes'] as const).flatMap((keyword): Declared[] => {
     const [before, after] = [was.exports[keyword], is.exports[keyword]]
     if (after >= before) return []
     return [{ kind: 'export-limit-lowered', at: ['limits', 'exports', keyword], keyword, before, after }]
   })
-  const [before, after] = [was.bodyBytes, is.bodyBytes]
-  const bodies: Declared[] =
-    after < before ? [{ kind: 'body-limit-lowered', at: ['limits', 'bodyBytes'], before, after }] : []
+  const bodies = (['bodyBytes', 'bodyMembers', 'patchOperations'] as const).flatMap((keyword): Declared[] => {
+    const [before, after] = [was[keyword], is[keyword]]
+    return after < before ? [{ kind: loweredLimits[keyword], at: ['limits', keyword], before, after }] : []
+  })
   const rates = [
     ['caller', was.rate.caller, is.rate.caller] as const,
     ...[...is.rate.actions].map(([name, rate]) => [name, was.rate.actions.get(name), rate] as const),

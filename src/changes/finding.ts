@@ -253,6 +253,8 @@ const table = {
     'Compare the rules by hand: requests that were allowed should still be.',
   ),
   'body-limit-lowered': breaking('the limit of request bodies is lower: {change} bytes (413)', acceptAsBefore),
+  'body-members-lowered': breaking('bodies may have fewer members: {change} (400)', acceptAsBefore),
+  'patch-operations-lowered': breaking('a JSON Patch may have fewer operations: {change} (400)', acceptAsBefore),
   'export-limit-lowered': breaking(
     ({ keyword }) =>
       keyword === 'count'

@@ -77,7 +77,8 @@ and \`detail\` are for people and may change. \`request_id\` identifies the requ
   "errors": [
     { "code": "REQUIRED", "message": "title is required.", "pointer": "/title" },
     { "code": "NOT_IN_ENUM", "message": "status must be open, doing or done.", "pointer": "/status" }
-  ]
+  ],
+  "error_count": 2
 }
 \`\`\`
 

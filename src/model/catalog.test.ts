@@ -60,6 +60,9 @@ test('missing values have their defaults', () => {
       limits: {
         pageSize: { default: 20, max: 100 },
         bodyBytes: 1_048_576,
+        bodyMembers: 20_000,
+        patchOperations: 1_000,
+        errors: 100,
         pageBytes: 4_194_304,
         readTime: 10_000,
         authorizeTime: 5_000,

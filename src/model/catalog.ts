@@ -59,6 +59,9 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
     limits: {
       pageSize: { default: pageSize?.default ?? Math.min(limitDefaults.pageSize, max), max },
       bodyBytes: declared.limits?.bodyBytes ?? limitDefaults.bodyBytes,
+      bodyMembers: declared.limits?.bodyMembers ?? limitDefaults.bodyMembers,
+      patchOperations: declared.limits?.patchOperations ?? limitDefaults.patchOperations,
+      errors: declared.limits?.errors ?? limitDefaults.errors,
       pageBytes: declared.limits?.pageBytes ?? limitDefaults.pageBytes,
       readTime: declared.limits?.readTime ?? limitDefaults.readTime,
       authorizeTime: declared.limits?.authorizeTime ?? limitDefaults.authorizeTime,

@@ -406,6 +406,12 @@ export interface InterfaceDeclaration {
     readonly rate?: RateDeclaration
     readonly keys?: KeyLimitsDeclaration
     readonly bodyBytes?: number
+    /** The most members of objects and items of arrays of a record in a body; default 20,000. */
+    readonly bodyMembers?: number
+    /** The most operations of a JSON Patch; default 1,000. */
+    readonly patchOperations?: number
+    /** The most entries of `errors` in a response; default 100. */
+    readonly errors?: number
     /** The most bytes of the records of one page, as JSON; default 4 MiB. */
     readonly pageBytes?: number
     /** How long the database may work on one read, in milliseconds; default 10,000. */

@@ -211,6 +211,12 @@ export interface Catalog {
   readonly limits: {
     readonly pageSize: { readonly default: number; readonly max: number }
     readonly bodyBytes: number
+    /** The most members and items of a record in a body, however deep they are (LIM-3). */
+    readonly bodyMembers: number
+    /** The most operations of a JSON Patch (LIM-3). */
+    readonly patchOperations: number
+    /** The most entries of `errors` in a response (ERR-3). */
+    readonly errors: number
     /** The most bytes of the records of one page, as JSON (LIM-6). */
     readonly pageBytes: number
     /** How long the database may work on one read, in milliseconds (LIM-7). */
@@ -235,7 +241,10 @@ export interface Catalog {
 /** The fields that every record has in addition to the declared ones (RES-4 to RES-6). */
 export const systemFields = ['id', 'created_at', 'updated_at', 'deleted_at'] as const
 
-/** The values of a record, of declared and system fields; a field without a value is `null`. */
+/**
+ * The values of a record, of declared and system fields; a field without a value is `null`. A field that is absent was
+ * not read, because it has no influence on the change (`plan/unread-fields.ts`).
+ */
 export type RecordValues = Readonly<Record<string, unknown>>
 
 /** A record as a request would make it. */
@@ -413,7 +422,8 @@ export function comparedByFields({
   return new Set([...owners, ...rules.flatMap(accessFields)])
 }
 
-function conditionFields(condition: Condition): string[] {
+/** The fields that a declared condition compares. */
+export function conditionFields(condition: Condition): string[] {
   return Object.entries(condition).flatMap(([word, value]) => {
     if (word === 'and' || word === 'or') return (value as readonly Condition[]).flatMap(conditionFields)
     return word === 'not' ? conditionFields(value as Condition) : [word]

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { countErrors } from '../spec/faults.ts'
 import { compileInteger, compileReference, compileSchema } from './schema.ts'
 
 type Case = [name: string, schema: Record<string, unknown>, value: unknown, ...issues: [string, string, string][]]
@@ -100,8 +101,71 @@ test('a hundred thousand items are compared in a moment, a hundred thousand erro
   assert.deepEqual(compileSchema('f', { type: 'array', uniqueItems: true })(many), [])
   const issues = compileSchema('f', { type: 'array', items: { type: 'string' } })(many)
   assert.equal(issues.length, 1_001)
-  assert.deepEqual(issues.at(-1), { code: 'INVALID_VALUE', message: 'has 99000 more errors', pointer: '/f' })
+  const unlisted = 99_000
+  const last = { code: 'INVALID_VALUE', message: 'has 99000 more errors', pointer: '/f', unlisted }
+  assert.deepEqual(issues.at(-1), last)
+  assert.equal(countErrors(issues), 100_000)
   assert.ok(performance.now() - begun < 5_000)
+})
+
+test('a value that no alternative fits is one error, however many each alternative has', () => {
+  const branch = {
+    type: 'object',
+    required: ['a', 'b', 'c'],
+    additionalProperties: false,
+    properties: { a: {}, b: {}, c: {} },
+  }
+  for (const keyword of ['anyOf', 'oneOf']) {
+    const validate = compileSchema('f', {
+      type: 'array',
+      items: { [keyword]: [branch, { type: 'string' }, { $ref: '#/$defs/n' }] },
+      $defs: { n: branch },
+    })
+    const issues = validate(Array(3_000).fill({ d: 1, e: 2 }))
+    assert.equal(countErrors(issues), 3_000, keyword)
+    assert.deepEqual(
+      issues.slice(0, 2).map(({ pointer }) => pointer),
+      ['/f/0', '/f/1'],
+    )
+  }
+  const names = compileSchema('f', { type: 'object', propertyNames: { pattern: '^[a-z]{2}$', minLength: 2 } })
+  assert.deepEqual(
+    names({ a: 1, bb: 2, ccc: 3 }).map(({ pointer }) => pointer),
+    ['/f/a', '/f/ccc'],
+  )
+  const contains = compileSchema('f', { type: 'array', contains: { type: 'object', required: ['a', 'b'] } })
+  assert.equal(contains([{}, 1, 'x']).length, 1)
+})
+
+/** An expression, with the operator after its operands: each alternative validates all of them before it is given up. */
+const operation = (operator: string) => ({
+  ...{ type: 'object', required: ['of', 'by'] },
+  properties: { of: { $ref: '#/$defs/node' }, with: { $ref: '#/$defs/node' }, by: { const: operator } },
+})
+
+for (const keyword of ['anyOf', 'oneOf']) {
+  test(`alternatives that refer to themselves are tried so often and no more: ${keyword}`, () => {
+    const node = { [keyword]: [{ type: 'integer' }, ...['and', 'or', 'xor'].map(operation)] }
+    const validate = compileSchema('f', { $defs: { node }, $ref: '#/$defs/node' })
+    const nested = (depth: number): unknown => (depth === 0 ? 1 : { of: nested(depth - 1), by: 'xor' })
+    assert.deepEqual(validate(nested(3)), [])
+    const [issue, ...others] = validate(nested(31))
+    assert.deepEqual([issue?.code, issue?.pointer, others.length], ['INVALID_VALUE', '/f', 0])
+    assert.match(String(issue?.message), /too many alternatives/)
+    assert.deepEqual(validate(nested(3)), [], 'the next value is checked as before')
+  })
+}
+
+test('a large value whose schema refers to itself without alternatives is checked whole', () => {
+  const node = { type: 'object', properties: { below: { type: 'array', items: { $ref: '#/$defs/node' } } } }
+  const validate = compileSchema('f', { $defs: { node }, $ref: '#/$defs/node' })
+  const wide = { below: Array.from({ length: 500 }, () => ({ below: Array.from({ length: 600 }, () => ({})) })) }
+  assert.deepEqual(validate(wide), [])
+  wide.below[499]?.below.push(1 as never)
+  assert.deepEqual(
+    validate(wide).map(({ pointer }) => pointer),
+    ['/f/below/499/below/600'],
+  )
 })
 
 test('a reference is the id of a record, in lower case', () => {

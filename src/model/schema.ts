@@ -1,7 +1,14 @@
 /** Compiles JSON Schema 2020-12 of a field to a function that finds all issues of a value. */
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import {
+  _,
+  Ajv2020,
+  type CodeKeywordDefinition,
+  type ErrorObject,
+  KeywordCxt,
+  type ValidateFunction,
+} from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import type { Issue, IssueCode } from '../spec/faults.ts'
+import { type Issue, type IssueCode, IssueList } from '../spec/faults.ts'
 import { isMultipleOf } from './decimal.ts'
 import { oneOf } from './nearest.ts'
 import { escapeStep } from './place.ts'
@@ -16,6 +23,9 @@ import { instantKey } from './time.ts'
 export type ValidateValue = (value: unknown) => Issue[]
 
 const none: Issue[] = Object.freeze([]) as never
+
+// Keywords that try a value against several schemas: "none fits" is enough.
+const trying = ['anyOf', 'oneOf', 'contains', 'propertyNames']
 
 /** The compiler, shared by all fields because its meta-schema and formats take long to create. */
 export const ajv = makeAjv()
@@ -82,7 +92,92 @@ function makeAjv(): Ajv2020 {
     validate: hasUniqueItems,
     errors: false,
   })
+  for (const keyword of trying) reportOnce(made, keyword)
+  countReferences(made)
   return made
+}
+
+/**
+ * Makes a keyword report that no schema fits, and not why each does not. A schema that is tried ends at its first
+ * error, so that a value which no alternative fits costs about as much as one which the last one fits.
+ */
+function reportOnce(made: Ajv2020, keyword: string): void {
+  const definition = made.getKeyword(keyword) as CodeKeywordDefinition
+  const { code } = definition
+  definition.code = (context, ruleType) => {
+    context.subschema = (applied, valid) =>
+      KeywordCxt.prototype.subschema.call(context, { ...applied, createErrors: false, allErrors: false }, valid)
+    // Schemas that are referred to have errors all the same.
+    if (definition.trackErrors === true) {
+      context.error = (...reported) => {
+        context.reset()
+        KeywordCxt.prototype.error.call(context, ...reported)
+      }
+    }
+    code(context, ruleType)
+  }
+}
+
+// A schema that refers to itself in several alternatives may be tried on a value again and again: on each level of the
+// value twice as often as on the one above it. So a body of a hundred bytes could block the server for hours.
+
+/** How often a validation may follow `$ref`, whatever the value. This takes some hundredths of a second. */
+const leastFollowed = 200_000
+
+/** The running validation of a schema with references. */
+const unbounded = {
+  value: undefined as unknown,
+  references: 0,
+  followed: 0,
+  most: Number.POSITIVE_INFINITY,
+  isExtended: true,
+}
+const running = { ...unbounded }
+
+const tooAmbiguous = new Error('A value fits too many alternatives of its schema in part.')
+
+function countReferences(made: Ajv2020): void {
+  for (const keyword of ['$ref', '$dynamicRef']) {
+    const definition = made.getKeyword(keyword) as CodeKeywordDefinition
+    const { code } = definition
+    definition.code = (context, ruleType) => {
+      const name = context.gen.scopeValue('func', { ref: follow, code: _`undefined` })
+      context.gen.code(_`${name}()`)
+      code(context, ruleType)
+    }
+  }
+}
+
+function follow(): void {
+  if (++running.followed <= running.most) return
+  // Without alternatives, each reference is followed at most once for each member.
+  if (!running.isExtended) {
+    running.isExtended = true
+    running.most += 2 * running.references * countMembers(running.value)
+  }
+  if (running.followed > running.most) throw tooAmbiguous
+}
+
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const values: unknown[] = Object.values(value)
+  return values.reduce((sum: number, each) => sum + countMembers(each), values.length)
+}
+
+/** A validator that gives up where a value is tried too often. */
+function bounded(validate: ValidateValue, references: number, pointer: string): ValidateValue {
+  return (value) => {
+    Object.assign(running, { value, references, followed: 0, most: leastFollowed, isExtended: false })
+    try {
+      return validate(value)
+    } catch (error) {
+      if (error !== tooAmbiguous) throw error
+      const message = 'fits too many alternatives in part to be checked; send a simpler value'
+      return [{ code: 'INVALID_VALUE', message, pointer }]
+    } finally {
+      Object.assign(running, unbounded)
+    }
+  }
 }
 
 /**
@@ -94,7 +189,9 @@ function makeAjv(): Ajv2020 {
 export function compileSchema(name: string, schema: Readonly<Record<string, unknown>>): ValidateValue {
   const validate = compiled(schema)
   const pointer = `/${escapeStep(name)}`
-  return (value) => (validate(value) ? none : issuesOf(pointer, validate.errors ?? []))
+  const references = JSON.stringify(schema).split(/"\$(?:ref|dynamicRef)":/).length - 1
+  const check = (value: unknown) => (validate(value) ? none : issuesOf(pointer, validate.errors ?? []))
+  return references === 0 ? check : bounded(check, references, pointer)
 }
 
 // A schema is compiled when the declaration is checked, and again for its catalog; and many fields have the same one.
@@ -151,27 +248,27 @@ function hasUniqueItems(wanted: boolean, items: readonly unknown[]): boolean {
   return !wanted || new Set(items.map(canonicalJson)).size === items.length
 }
 
-// A megabyte of wrong items would make a response of a hundred megabytes.
-const mostIssues = 1_000
-
 /**
  * The issues of one value: codes, pointers, and messages with the expected form (ERR-3).
  *
  * @param pointer the field's own JSON Pointer, before those of ajv
  */
 function issuesOf(pointer: string, errors: readonly ErrorObject[]): Issue[] {
-  const told = withoutBranches(errors)
-  const issues = told.slice(0, mostIssues).map((error): Issue => {
-    const [code, message, step] = descriptions[error.keyword]?.(error) ?? [
-      'INVALID_VALUE',
-      error.message ?? 'breaks a rule of its schema',
-    ]
-    return { code, message, pointer: pointer + error.instancePath + (step === undefined ? '' : `/${escapeStep(step)}`) }
-  })
-  if (told.length > mostIssues) {
-    issues.push({ code: 'INVALID_VALUE', message: `has ${told.length - mostIssues} more errors`, pointer })
+  const issues = new IssueList()
+  for (const error of errors) {
+    const { keyword } = error
+    // The error of `if` repeats that of `then` or `else`. Names that `propertyNames` tries leave errors without keyword.
+    if (keyword === undefined || keyword === 'if') continue
+    issues.add(() => {
+      const [code, message, step] = descriptions[keyword]?.(error) ?? [
+        'INVALID_VALUE',
+        error.message ?? 'breaks a rule of its schema',
+      ]
+      const place = pointer + error.instancePath + (step === undefined ? '' : `/${escapeStep(step)}`)
+      return { code, message, pointer: place }
+    })
   }
-  return issues
+  return issues.all(pointer)
 }
 
 /** A code, a message, and the missing or unknown key. */
@@ -214,29 +311,6 @@ const descriptions: Readonly<Record<string, (error: ErrorObject) => Description>
   ],
   not: () => ['INVALID_VALUE', 'must not be a value of the kind excluded'],
   'false schema': () => ['INVALID_VALUE', 'must not be given'],
-}
-
-// Keywords that try a value against several schemas: "none fits" is enough.
-const trying = new Set(['anyOf', 'oneOf', 'contains', 'propertyNames'])
-
-/** Removes the errors of single alternatives, and those of `if`. */
-function withoutBranches(errors: readonly ErrorObject[]): readonly ErrorObject[] {
-  const summaries = errors.filter(({ keyword }) => trying.has(keyword))
-  const kept = errors.filter(({ keyword }) => keyword !== 'if')
-  if (summaries.length === 0) return kept
-  const paths = new Set(summaries.map(({ schemaPath, instancePath }) => `${schemaPath} ${instancePath}`))
-  return kept.filter((error) => !isInside(error, paths))
-}
-
-function isInside({ schemaPath, instancePath }: ErrorObject, summaries: ReadonlySet<string>): boolean {
-  for (let slash = schemaPath.lastIndexOf('/'); slash > 0; slash = schemaPath.lastIndexOf('/', slash - 1)) {
-    const schema = schemaPath.slice(0, slash)
-    if (!trying.has(schema.slice(schema.lastIndexOf('/') + 1))) continue
-    for (let end = instancePath.length; end >= 0; end = end === 0 ? -1 : instancePath.lastIndexOf('/', end - 1)) {
-      if (summaries.has(`${schema} ${instancePath.slice(0, end)}`)) return true
-    }
-  }
-  return false
 }
 
 function tooManyItems({ params }: ErrorObject): Description {

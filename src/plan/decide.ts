@@ -18,7 +18,8 @@ import { resolveCondition } from '../model/resolve-condition.ts'
 import type { Catalog, Draft, RecordValues, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 import { type CurrentRecord, checkRecord, dependsOn, type RecordAccess } from './check-record.ts'
-import { draftCreate, draftUpdate, issue } from './draft.ts'
+import { draftCreate, draftUpdate } from './draft.ts'
+import { issue } from './issue.ts'
 import type { Outcome } from './outcome.ts'
 import type { Create, Update, Write } from './plan.ts'
 import { prepareDraft } from './prepare-draft.ts'
@@ -80,7 +81,7 @@ export function proposeUpdate(catalog: Catalog, plan: Update, current: CurrentRe
   const { found, record } = current
   const ended = checkRecord(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
-  const drafted = draftUpdate(plan, record, current)
+  const drafted = draftUpdate(plan, record, current, catalog.limits)
   return drafted.kind === 'draft'
     ? propose(catalog, plan, { draft: drafted.draft, current: record, access: current })
     : drafted

@@ -9,9 +9,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { canonicalValue } from '../model/decimal.ts'
 import { grantOf } from '../model/field-grants.ts'
+import { limitDefaults } from '../model/limits.ts'
 import { isObject } from '../model/plain-copy.ts'
-import { comparisonKey } from '../model/predicate.ts'
 import {
+  type Catalog,
   type Draft,
   type Field,
   type MappedResource,
@@ -20,12 +21,14 @@ import {
   storedResource,
   systemFields,
 } from '../model/resource.ts'
-import { fold } from '../model/text.ts'
 import { timestamp } from '../model/time.ts'
 import { isServer } from '../policy/caller.ts'
 import type { Issue } from '../spec/faults.ts'
 import { createToStored, recordFromStored, updateToStored } from '../versions/translate-record.ts'
 import type { RecordAccess } from './check-record.ts'
+import { growthIssue } from './growth.ts'
+import { indexKeyIssues } from './index-keys.ts'
+import { issue, unknownMembers } from './issue.ts'
 import { patchedBody } from './patched-body.ts'
 import type { Create, Update } from './plan.ts'
 import {
@@ -55,8 +58,8 @@ function draftOfBody(plan: Create): Draft {
 }
 
 /** A draft of a stored record, with an issue for each text that is too long for an index. */
-function withIndexKeys(resource: Resource, draft: Draft): Draft {
-  const found = indexKeyIssues(resource, draft)
+function withIndexKeys(resource: Resource, draft: Draft, before?: RecordValues): Draft {
+  const found = indexKeyIssues(resource, draft, before)
   return found.length === 0 ? draft : { ...draft, issues: [...draft.issues, ...found] }
 }
 
@@ -71,22 +74,31 @@ type Drafted =
  *
  * @param access of the caller to `current`
  */
-export function draftUpdate(plan: Update, current: RecordValues, access: RecordAccess = whole): Drafted {
+export function draftUpdate(
+  plan: Update,
+  current: RecordValues,
+  access: RecordAccess = whole,
+  limits: ChangeLimits = limitDefaults,
+): Drafted {
   const { resource, versionResource } = plan
   if (!access.isReadable && needsReading(plan, versionResource ?? resource)) return { kind: 'forbidden' }
   const asked = versionResource === undefined ? plan : { ...plan, resource: versionResource }
   const record = versionResource === undefined ? current : recordFromStored(versionResource, current)
   const own = versionResource === undefined ? access : accessInVersion(versionResource, access)
-  const patched = asked.kind === 'patch' ? patchedBody(asked, record, own) : undefined
+  const patched = asked.kind === 'patch' ? patchedBody(asked, record, own, limits) : undefined
   if (patched !== undefined && patched.kind !== 'patched') return patched
-  const draft = draftOfUpdate(asked, record, patched === undefined ? asked.body : patched.value, own)
+  const sent = patched === undefined ? asked.body : patched.value
+  const draft = draftOfUpdate(asked, record, sent, own, limits)
   const stored = versionResource === undefined ? draft : updateToStored(versionResource, current, draft)
   const setsFields = resource.fields.some(({ set }) => set !== undefined)
   const complete = setsFields ? withUpdateValues(plan, stored, current) : stored
-  return 'kind' in complete ? complete : { kind: 'draft', draft: withIndexKeys(resource, complete) }
+  return 'kind' in complete ? complete : { kind: 'draft', draft: withIndexKeys(resource, complete, current) }
 }
 
 const whole: RecordAccess = { isReadable: true }
+
+/** The limits of a change; see `Catalog.limits`. */
+type ChangeLimits = Pick<Catalog['limits'], 'patchOperations' | 'bodyMembers' | 'bodyBytes'>
 
 /** The access to a record by the names that a version has for its fields. */
 function accessInVersion({ mapping }: MappedResource, { isReadable, hidden, locked }: RecordAccess): RecordAccess {
@@ -164,6 +176,7 @@ export function draftOfUpdate(
   current: RecordValues,
   sent: unknown,
   { isReadable, hidden, locked }: RecordAccess = whole,
+  limits: ChangeLimits = limitDefaults,
 ): Draft {
   const { resource } = plan
   const { body, issues } = bodyOf(resource, sent)
@@ -180,6 +193,7 @@ export function draftOfUpdate(
   const sources = { caller: plan.caller, at: changeTime(plan, current) }
   for (const field of resource.fields) {
     const { name } = field
+    if (!Object.hasOwn(current, name)) continue
     const isMasked = hidden?.has(name) ?? false
     const isHidden = !isReadable || field.writeOnly || isMasked
     const value = current[name] ?? null
@@ -194,13 +208,23 @@ export function draftOfUpdate(
     }
     const next = nextOf(update)
     values[name] = next
+    const grown = plan.kind === 'replace' || next === value ? undefined : growthIssue(name, value, next, limits)
+    if (grown !== undefined) issues.push(grown)
     const isWritten = isHidden && isRewritten(update, isReadable)
-    if (!isWritten && isDeepStrictEqual(next, value)) continue
+    if (!isWritten && isSame(update, next)) continue
     changed.push(name)
     if (writableRecords(plan, name) !== undefined) assigned.push(name)
   }
   if (changed.length > 0) values['updated_at'] = sources.at
   return { values, issues, changed, ...decisive(assigned, refused) }
+}
+
+/** Whether an update leaves a field as it is. */
+function isSame({ plan, sent, current, isHidden }: FieldUpdate, next: unknown): boolean {
+  // These gave the current value itself if nothing changed. To compare all members again would take long.
+  const isCompared = plan.kind === 'patch' || (plan.kind === 'merge' && isObject(sent))
+  if (isCompared && isObject(next) && isObject(current) && !isHidden) return next === current
+  return isDeepStrictEqual(next, current)
 }
 
 /** The time of a change: never before the last one. */
@@ -311,24 +335,13 @@ export function settle(
   return null
 }
 
-// RES-9 wants one error for each unknown key, but a megabyte of keys would make ten megabytes of response.
-const mostUnknown = 1_000
-
 function bodyOf(resource: Resource, body: unknown): { body: RecordValues; issues: Issue[] } {
   if (!isObject(body)) {
     return { body: {}, issues: [{ code: 'INVALID_TYPE', message: 'The body must be a JSON object.', pointer: '' }] }
   }
-  const unknown = Object.keys(body).filter(
-    (name) => !resource.field.has(name) && !(systemFields as readonly string[]).includes(name),
-  )
-  const issues = unknown
-    .slice(0, mostUnknown)
-    .map((name) => issue('UNKNOWN_FIELD', name, `is not a field of ${resource.name}`))
-  if (unknown.length > mostUnknown) {
-    const message = `${unknown.length - mostUnknown} more keys are not fields of ${resource.name}.`
-    issues.push({ code: 'UNKNOWN_FIELD', message, pointer: '' })
-  }
-  return { body, issues }
+  const isKnown = (name: string) => resource.field.has(name) || systemFields.some((each) => each === name)
+  const unknown = (name: string) => issue('UNKNOWN_FIELD', name, `is not a field of ${resource.name}`)
+  return { body, issues: unknownMembers(body, isKnown, unknown) }
 }
 
 function readOnly(name: string, plan?: Update): Issue {
@@ -337,11 +350,6 @@ function readOnly(name: string, plan?: Update): Issue {
 
 function immutable(name: string, remedy: string): Issue {
   return issue('IMMUTABLE', name, `cannot change once the record exists; ${remedy}`)
-}
-
-/** An issue at a field: the message begins with the field's name. */
-export function issue(code: Issue['code'], name: string, message: string): Issue {
-  return { code, message: `${name} ${message}.`, pointer: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` }
 }
 
 /**
@@ -369,80 +377,23 @@ function isRewritten({ plan, field, sent, isMasked }: FieldUpdate, isReadable: b
 }
 
 /**
- * The most bytes, in UTF-8, of the values of one record in an index. An index entry of PostgreSQL has at most 2,704
- * bytes, with its header, the id and up to seven bytes for each value. PostgreSQL compresses entries first, but the
- * limit of a text must not depend on how well it compresses. The limit is the same on every engine.
- */
-export const maxIndexKeyBytes = 2_500
-
-/** The most bytes in UTF-8 of one UTF-16 unit, also with its case folded. */
-const maxUnitBytes = 3
-
-/**
- * The texts of a draft that are too long for an index. Only changed fields are checked: a longer text that is stored
- * already stays.
- *
- * @param draft of the record as it is stored
- * @param refusal the code of the issues, and what to do
- */
-export function indexKeyIssues(
-  resource: Resource,
-  { values, changed }: Pick<Draft, 'values' | 'changed'>,
-  { code, remedy } = { code: 'TOO_LONG', remedy: 'shorten it' },
-): Issue[] {
-  if (changed.length === 0) return []
-  const issues = new Map<string, Issue>()
-  for (const { fields, kind } of resource.indexes) {
-    if (isSurelyShort(fields, values) || fields.some((name) => issues.has(name))) continue
-    const isFolded = kind === 'folded'
-    const sizes = fields.map((name) => ({ name, bytes: sizeOf(resource, name, values[name], isFolded) }))
-    const sent = sizes.filter(({ name }) => changed.includes(name)).sort((left, right) => right.bytes - left.bytes)
-    const [longest] = sent
-    if (longest === undefined) continue
-    const bytes = sum(sizes)
-    // Fields that stay are too long by themselves: they were stored before there was a limit, and this change cannot
-    // help.
-    if (bytes <= maxIndexKeyBytes || (bytes - sum(sent) > maxIndexKeyBytes && sum(sent) <= maxIndexKeyBytes)) continue
-    const others = fields.filter((name) => name !== longest.name)
-    const together = others.length === 0 ? '' : `together with ${others.join(' and ')} `
-    const size = `${together}has ${bytes} bytes in UTF-8${isFolded ? ', its case folded' : ''}`
-    const limit = `what records are found by has at most ${maxIndexKeyBytes}`
-    issues.set(longest.name, issue(code, longest.name, `${size}, and ${limit}; ${remedy}`))
-  }
-  return resource.fields.flatMap(({ name }) => issues.get(name) ?? [])
-}
-
-/** Whether values are short enough without a look at their characters. */
-function isSurelyShort(fields: readonly string[], values: RecordValues): boolean {
-  let most = 0
-  for (const name of fields) {
-    const value = values[name]
-    most += typeof value === 'string' ? value.length * maxUnitBytes : 8
-  }
-  return most <= maxIndexKeyBytes
-}
-
-function sizeOf(resource: Resource, name: string, value: unknown, isFolded: boolean): number {
-  if (value === null || value === undefined) return 0
-  const key = comparisonKey(resource, name, value)
-  return typeof key === 'string' ? Buffer.byteLength(isFolded ? fold(key) : key) : 8
-}
-
-function sum(sizes: readonly { readonly bytes: number }[]): number {
-  return sizes.reduce((total, { bytes }) => total + bytes, 0)
-}
-
-/**
- * The value that a merge patch makes of `target`. Neither argument is changed.
+ * The value that a merge patch makes of `target`: the target itself if the patch changes nothing. Neither argument is
+ * changed.
  *
  * @param patch read by `model/json/read-json.ts`, which refuses keys that could reach a prototype
  */
 function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) return patch
-  const merged: Record<string, unknown> = isObject(target) ? { ...target } : {}
+  if (!isObject(patch)) return isDeepStrictEqual(target, patch) ? target : patch
+  const before = isObject(target) ? target : undefined
+  let merged: Record<string, unknown> | undefined
   for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete merged[key]
-    else merged[key] = mergePatch(Object.hasOwn(merged, key) ? merged[key] : undefined, value)
+    const isThere = before !== undefined && Object.hasOwn(before, key)
+    const present = isThere ? before[key] : undefined
+    const next = value === null ? undefined : mergePatch(present, value)
+    if (next === present) continue
+    merged ??= { ...before }
+    if (next === undefined) delete merged[key]
+    else merged[key] = next
   }
-  return merged
+  return merged ?? before ?? {}
 }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { applyPatch, createPatch } from 'rfc6902'
-import { jsonPatch, mostCopied, mostOperations } from './json-patch.ts'
+import { limitDefaults } from '../model/limits.ts'
+import { jsonPatch, mostCopied } from './json-patch.ts'
 
 const add = (path: string, value: unknown) => ({ op: 'add', path, value })
 const remove = (path: string) => ({ op: 'remove', path })
@@ -82,7 +83,7 @@ const malformed: readonly (readonly [patch: unknown, ...errors: string[]])[] = [
   [[remove('')], 'INVALID_VALUE /0/path'],
   [[move('/extra', '/extra/a~1b'), move('', '/all')], 'INVALID_VALUE /0/path', 'INVALID_VALUE /1/path'],
   [[expect('/title', 'Pour'), { op: 'remove' }], 'REQUIRED /1/path'],
-  [Array(mostOperations + 1).fill(expect('/title', 'Brew')), 'TOO_MANY_ITEMS '],
+  [Array(limitDefaults.patchOperations + 1).fill(expect('/title', 'Brew')), 'TOO_MANY_ITEMS '],
 ] // biome-ignore format: one row a case
 for (const [patch, ...errors] of malformed) {
   test(`MET-4: not a JSON Patch: ${JSON.stringify(patch).slice(0, 80)}`, () => {
@@ -188,7 +189,7 @@ test('all copies together may have 1 MiB of JSON text, counted in bytes', () => 
     issues: [
       {
         code: 'TOO_LARGE',
-        message: `Operation ${copies.length} (copy): all copies together may have ${mostCopied} bytes.`,
+        message: `Operation ${copies.length} (copy): all copies together may have ${mostCopied} bytes and 20000 members.`,
         pointer: `/${copies.length}`,
       },
     ],
@@ -204,7 +205,7 @@ test('LIM-3: no patch nests a record deeper than a body may be nested, except be
   const nest = (levels: number) => Array.from({ length: levels }, (_, index) => add('/a'.repeat(index + 1), {}))
   assert.deepEqual(codes({}, nest(31)), [])
   assert.deepEqual(codes({}, nest(32)), ['TOO_DEEP '])
-  assert.deepEqual(codes({}, nest(mostOperations)), ['TOO_DEEP '])
+  assert.deepEqual(codes({}, nest(limitDefaults.patchOperations)), ['TOO_DEEP '])
   assert.deepEqual(codes({}, [...nest(32), remove('/a')]), [])
   assert.deepEqual(codes({}, [...nest(32), copy('', '/b'), remove('/a')]), ['TOO_DEEP /32/from'])
 })
@@ -231,7 +232,7 @@ test('a thousand operations on a record as large as a body take no more than a s
   assert.deepEqual(
     codes(
       target,
-      Array(mostOperations / worst.length)
+      Array(limitDefaults.patchOperations / worst.length)
         .fill(worst)
         .flat(),
     ),

@@ -1,8 +1,10 @@
 /**
  * JSON Patch (RFC 6902): checks the form of a patch, and applies its operations in order, all of them or none (MET-4).
  */
-import { deepestNesting } from '../model/json/read-json.ts'
+import { countMembers, deepestNesting } from '../model/json/read-json.ts'
+import { limitDefaults } from '../model/limits.ts'
 import { isObject } from '../model/plain-copy.ts'
+import type { Catalog } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 
 /** The result of a patch. `conflict`: a `test` failed; `invalid`: anything else is wrong with the patch. */
@@ -13,8 +15,12 @@ export type Patched =
 /** The most bytes of JSON text that the `copy` operations of a patch may add together: as much as a body (LIM-3). */
 export const mostCopied = 1_048_576
 
+/** The limits of a patch; see `Catalog.limits`. */
+export type PatchLimits = Pick<Catalog['limits'], 'patchOperations' | 'bodyMembers'>
+
 /**
- * Applies a JSON Patch. Neither argument is changed. The value is at most as large as both together and `mostCopied`.
+ * Applies a JSON Patch. Neither argument is changed. The result shares what the patch leaves as it is with the target,
+ * and values with the patch. It is at most as large as both together and `mostCopied`.
  *
  * @param target a JSON value
  * @param patch read by `model/json/read-json.ts`: it bounds depth and size, and refuses keys that could reach a
@@ -26,55 +32,112 @@ export const mostCopied = 1_048_576
  * jsonPatch({ name: 'Tea' }, [{ op: 'replace', path: '/name', value: 'Oil' }])
  * // { kind: 'patched', value: { name: 'Oil' } }
  */
-export function jsonPatch(target: unknown, patch: unknown): Patched {
+export function jsonPatch(target: unknown, patch: unknown, limits: PatchLimits = limitDefaults): Patched {
   const issues: Issue[] = []
-  const operations = readOperations(patch, issues)
+  const operations = readOperations(patch, limits.patchOperations, issues)
   if (issues.length > 0) return { kind: 'invalid', issues }
-  // The first step of every pointer is the empty text: so the whole value is a member of a parent too.
-  const root = { '': structuredClone(target) }
-  const copies = { bytes: 0 }
+  const result = new Result(target, limits.bodyMembers)
   for (const [index, operation] of operations.entries()) {
-    const problem = apply(root, operation, copies)
+    const problem = apply(result, operation)
     if (problem === undefined) continue
     const { code, place, message } = problem
     const issue = { code, message: `Operation ${index} (${operation.op}): ${message}.`, pointer: `/${index}${place}` }
     return { kind: code === 'CONFLICT' ? 'conflict' : 'invalid', issues: [issue] }
   }
-  if (fits(root[''], deepestNesting)) return { kind: 'patched', value: root[''] }
+  const { value } = result
+  if (fits(value, deepestNesting)) return { kind: 'patched', value }
   const message = `The patch would nest the record deeper than ${deepestNesting} objects and arrays.`
   return { kind: 'invalid', issues: [{ code: 'TOO_DEEP', message, pointer: '' }] }
 }
 
-type Root = { '': unknown }
+/**
+ * The members of the target that the operations of a patch name; `all`: one names the whole target. Operations that are
+ * not well-formed name nothing: their patch is never applied.
+ */
+export function namedByPatch(patch: unknown): ReadonlySet<string> | 'all' {
+  const named = new Set<string>()
+  for (const operation of Array.isArray(patch) ? patch : []) {
+    if (!isObject(operation)) continue
+    for (const pointer of [operation['path'], operation['from']]) {
+      if (pointer === '') return 'all'
+      if (typeof pointer === 'string') named.add(unescapeStep(pointer.split('/', 2)[1] ?? ''))
+    }
+  }
+  return named
+}
 
-/** Applies an operation in place. If it fails, the root may be half changed. */
-function apply(root: Root, operation: Operation, copies: { bytes: number }): Problem | undefined {
+/** What a patch makes of its target. A container is copied before its first change, so the target stays as it is. */
+class Result {
+  /** The first step of every pointer is the empty text: so the whole value is a member of a parent too. */
+  readonly root: { '': unknown }
+  readonly maxMembers: number
+  readonly copied = { bytes: 0, members: 0 }
+  /** The containers that are part of the result alone. */
+  readonly #own = new WeakSet<object>()
+
+  constructor(target: unknown, maxMembers: number) {
+    this.root = { '': target }
+    this.maxMembers = maxMembers
+  }
+
+  get value(): unknown {
+    return this.root['']
+  }
+
+  /** The container of a value, which may be changed, and the last step. */
+  parentOf(pointer: string): [parent: unknown, step: string] {
+    const steps = stepsOf(pointer)
+    const last = steps.pop() as string
+    let parent: unknown = this.root
+    for (const step of steps) {
+      const next = member(parent, step)
+      if (typeof next !== 'object' || next === null) return [undefined, last]
+      parent = this.#own.has(next) ? next : this.#copy(parent as Record<string, unknown>, step, next)
+    }
+    return [parent, last]
+  }
+
+  #copy(parent: Record<string, unknown>, step: string, container: object): object {
+    const copy = Array.isArray(container) ? container.slice() : { ...container }
+    this.#own.add(copy)
+    parent[step] = copy
+    return copy
+  }
+}
+
+/** Applies an operation in place. If it fails, the result may be half changed. */
+function apply(result: Result, operation: Operation): Problem | undefined {
+  const { root } = result
   const { op, path } = operation
   switch (op) {
     case 'add':
-      return put(root, path, structuredClone(operation.value))
+      return put(result, path, operation.value)
     case 'remove':
-      return take(root, path) ? undefined : missing(root, 'path', path)
+      return take(result, path) ? undefined : missing(root, 'path', path)
     case 'replace': {
-      const [parent, step] = parentOf(root, path)
+      const [parent, step] = result.parentOf(path)
       if (member(parent, step) === undefined) return missing(root, 'path', path)
       // The parent has the member, so it is an object, or an array and the step is an index.
       const container = parent as Record<string, unknown>
-      container[step] = structuredClone(operation.value)
+      container[step] = operation.value
       return undefined
     }
     case 'move': {
       const value = valueAt(root, operation.from)
-      return take(root, operation.from) ? put(root, path, value) : missing(root, 'from', operation.from)
+      return take(result, operation.from) ? put(result, path, value) : missing(root, 'from', operation.from)
     }
     case 'copy': {
       const value = valueAt(root, operation.from)
       if (value === undefined) return missing(root, 'from', operation.from)
       if (!fits(value, deepestNesting)) return { code: 'TOO_DEEP', place: '/from', message: 'it is nested too deeply' }
+      const { copied, maxMembers } = result
       const text = JSON.stringify(value)
-      copies.bytes += Buffer.byteLength(text)
-      if (copies.bytes <= mostCopied) return put(root, path, JSON.parse(text))
-      return { code: 'TOO_LARGE', place: '', message: `all copies together may have ${mostCopied} bytes` }
+      copied.members += countMembers(text)
+      copied.bytes += Buffer.byteLength(text)
+      const message = `all copies together may have ${mostCopied} bytes and ${maxMembers} members`
+      if (copied.bytes > mostCopied || copied.members > maxMembers) return { code: 'TOO_LARGE', place: '', message }
+      // The copy has containers of its own: a later operation may change one of the two.
+      return put(result, path, JSON.parse(text))
     }
     case 'test':
       // A missing value equals no value: the test fails, and the patch is not malformed.
@@ -84,33 +147,27 @@ function apply(root: Root, operation: Operation, copies: { bytes: number }): Pro
 }
 
 /** Adds a value as section 4.1 says: into an object, or before an item of an array. */
-function put(root: Root, path: string, value: unknown): Problem | undefined {
-  const [parent, step] = parentOf(root, path)
+function put(result: Result, path: string, value: unknown): Problem | undefined {
+  const [parent, step] = result.parentOf(path)
   if (Array.isArray(parent)) {
     const index = step === '-' ? parent.length : indexOf(step)
-    if (index === undefined || index > parent.length) return missing(root, 'path', path)
+    if (index === undefined || index > parent.length) return missing(result.root, 'path', path)
     parent.splice(index, 0, value)
   } else if (isObject(parent)) parent[step] = value
-  else return missing(root, 'path', path)
+  else return missing(result.root, 'path', path)
   return undefined
 }
 
 /** Removes a value; `false`: there is none. */
-function take(root: Root, path: string): boolean {
-  const [parent, step] = parentOf(root, path)
+function take(result: Result, path: string): boolean {
+  const [parent, step] = result.parentOf(path)
   if (member(parent, step) === undefined) return false
   if (Array.isArray(parent)) parent.splice(Number(step), 1)
   else delete (parent as Record<string, unknown>)[step]
   return true
 }
 
-function parentOf(root: Root, pointer: string): [parent: unknown, step: string] {
-  const steps = stepsOf(pointer)
-  const step = steps.pop() as string
-  return [steps.reduce<unknown>(member, root), step]
-}
-
-function valueAt(root: Root, pointer: string): unknown {
+function valueAt(root: Result['root'], pointer: string): unknown {
   return stepsOf(pointer).reduce<unknown>(member, root)
 }
 
@@ -129,7 +186,7 @@ function indexOf(step: string): number | undefined {
 }
 
 /** The problem of a pointer that leads nowhere: names its first step without a value. */
-function missing(root: Root, place: 'path' | 'from', pointer: string): Problem {
+function missing(root: Result['root'], place: 'path' | 'from', pointer: string): Problem {
   let value: unknown = root
   const passed: string[] = []
   for (const step of pointer.split('/')) {
@@ -167,9 +224,6 @@ function fits(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((each) => fits(each, levels - 1))
 }
 
-/** The most operations in a patch. */
-export const mostOperations = 1_000
-
 /** The most characters of a pointer: far more than any record needs, few enough to follow quickly. */
 const longestPointer = 10_000
 
@@ -195,7 +249,7 @@ const operationNames = ['add', 'remove', 'replace', 'move', 'copy', 'test']
  *
  * @param issues receives every mistake, with pointers into the patch; the result is valid only if there is none
  */
-function readOperations(patch: unknown, issues: Issue[]): Operation[] {
+function readOperations(patch: unknown, mostOperations: number, issues: Issue[]): Operation[] {
   if (!Array.isArray(patch)) {
     issues.push({ code: 'INVALID_TYPE', message: 'A JSON Patch must be an array of operations.', pointer: '' })
     return []
@@ -253,5 +307,9 @@ function pointerFaults(member: 'path' | 'from', pointer: unknown): Problem[] {
 
 /** The reference tokens of a JSON Pointer (RFC 6901 section 4). The first is always the empty text. */
 function stepsOf(pointer: string): string[] {
-  return pointer.split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return pointer.split('/').map(unescapeStep)
+}
+
+function unescapeStep(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~')
 }

@@ -3,7 +3,7 @@ import { canonicalValue } from '../model/decimal.ts'
 import { isObject } from '../model/plain-copy.ts'
 import type { RecordValues, Resource } from '../model/resource.ts'
 import type { RecordAccess } from './check-record.ts'
-import { jsonPatch, type Patched } from './json-patch.ts'
+import { jsonPatch, type Patched, type PatchLimits } from './json-patch.ts'
 import type { Update } from './plan.ts'
 
 /** The whole record that a JSON Patch makes of the current one, as the body of an update. */
@@ -11,9 +11,10 @@ export function patchedBody(
   plan: Update,
   current: RecordValues,
   { hidden }: Pick<RecordAccess, 'hidden'> = {},
+  limits?: PatchLimits,
 ): Patched {
   const shown = representationOf(plan.resource, current, hidden)
-  const patched = jsonPatch(shown, withCanonicalTests(plan.resource, plan.body))
+  const patched = jsonPatch(shown, withCanonicalTests(plan.resource, plan.body), limits)
   if (patched.kind !== 'patched' || isObject(patched.value)) return patched
   const message = 'The patch would make something else of the record than a JSON object.'
   return { kind: 'invalid', issues: [{ code: 'INVALID_TYPE', message, pointer: '' }] }
@@ -30,13 +31,18 @@ function withCanonicalTests({ fields }: Resource, patch: unknown): unknown {
   })
 }
 
-/** A record as clients see it: every field that is not writeOnly; unset and hidden ones are `null` (RES-8, AUT-13). */
+/**
+ * A record as clients see it: every field that is not writeOnly; unset and hidden ones are `null` (RES-8, AUT-13).
+ * Fields that the patch does not name may be missing.
+ */
 function representationOf(
   resource: Resource,
   record: RecordValues,
   hidden: ReadonlySet<string> = new Set(),
 ): RecordValues {
-  const shown = resource.fields.filter((field) => !field.writeOnly).map((field) => field.name)
+  const shown = resource.fields
+    .filter(({ name, writeOnly }) => !writeOnly && Object.hasOwn(record, name))
+    .map(({ name }) => name)
   const names = ['id', ...shown, 'created_at', 'updated_at']
   return Object.fromEntries(names.map((name) => [name, hidden.has(name) ? null : (record[name] ?? null)]))
 }

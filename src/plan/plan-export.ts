@@ -19,6 +19,7 @@ import { queryLimits } from '../spec/limits.ts'
 import { exportTypes } from '../spec/media-types.ts'
 import { translateQuery } from '../versions/translate-request.ts'
 import type { ExportFormat } from './export-document.ts'
+import { unknownMembers } from './issue.ts'
 import type { DeleteJob, Export, ReadRecord } from './plan.ts'
 import { permittedFilter, readableFieldsOf } from './plan-fields.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
@@ -133,9 +134,6 @@ const liveFields = ['id', 'created_at', 'updated_at'] as const
 
 const members: readonly string[] = ['collection', 'filter', 'sort', 'fields', 'format']
 
-/** The most errors in one response: a client that makes more made one mistake many times. */
-const mostIssues = 100
-
 /**
  * Reads the body of an export, or everything that is wrong with it.
  *
@@ -154,13 +152,14 @@ export function readExportRequest(
     const message = 'The body must be a JSON object with collection and format.'
     return { issues: [{ code: 'INVALID_TYPE', message, pointer: '' }] }
   }
-  const issues: Issue[] = []
-  for (const name of Object.keys(body)) {
-    if (issues.length === mostIssues) break
-    if (members.includes(name)) continue
-    const message = `An export has nothing to set by that name. ${suggest(name, members)}`
-    issues.push({ code: 'UNKNOWN_FIELD', message, pointer: `/${escapeStep(name)}` })
-  }
+  const issues = unknownMembers(
+    body,
+    (name) => members.includes(name),
+    (name) => {
+      const message = `An export has nothing to set by that name. ${suggest(name, members)}`
+      return { code: 'UNKNOWN_FIELD', message, pointer: `/${escapeStep(name)}` }
+    },
+  )
   const resource = readCollection(catalog, body['collection'], issues)
   const format = readFormat(body['format'], issues)
   const where = readExportFilter(resource, body['filter'], issues)
@@ -170,8 +169,7 @@ export function readExportRequest(
   // Only a known collection has sorts and fields to compare with.
   const sort = resource && order ? readSort(resource, order, issues) : []
   const fields = resource && names && readFields(resource, names, liveFields, issues)
-  if (resource === undefined || format === undefined || issues.length > 0)
-    return { issues: issues.slice(0, mostIssues) }
+  if (resource === undefined || format === undefined || issues.length > 0) return { issues }
   return { resource, where, sort, fields, format }
 }
 

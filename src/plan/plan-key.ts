@@ -11,6 +11,7 @@ import { grantKey, hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
 import type { Caller } from '../policy/caller.ts'
 import { isAdministrator, permit } from '../policy/permit.ts'
 import { fault, type Issue } from '../spec/faults.ts'
+import { unknownMembers } from './issue.ts'
 import type { CreateKey, RevokeKey } from './plan.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
 
@@ -76,9 +77,6 @@ export interface KeyRequest {
 
 const members: readonly string[] = ['subject', 'roles', 'expires_at']
 
-/** The most errors in one response: a client that makes more made one mistake many times. */
-const mostIssues = 100
-
 /**
  * Reads the body of a request for a key, and everything that is wrong with it.
  *
@@ -93,15 +91,13 @@ export function readKeyRequest(resource: Resource, body: unknown, now: number): 
     const message = 'The body must be a JSON object; subject, roles and expires_at may be left out.'
     return { ...nothing, issues: [{ code: 'INVALID_TYPE', message, pointer: '' }] }
   }
-  const issues: Issue[] = []
-  for (const name of Object.keys(body)) {
-    if (!members.includes(name)) issues.push(foreignMember(resource, name))
-  }
+  const isKnown = (name: string) => members.includes(name)
+  const issues = unknownMembers(body, isKnown, (name) => foreignMember(resource, name))
   const sent = (name: string) => (Object.hasOwn(body, name) ? (body[name] ?? undefined) : undefined)
   const subject = readSubject(sent('subject'), issues)
   const roles = readRoles(sent('roles'), issues)
   const expires_at = readExpiry(sent('expires_at'), now, issues)
-  return { subject, roles, expires_at, issues: issues.slice(0, mostIssues) }
+  return { subject, roles, expires_at, issues }
 }
 
 const nothing = { subject: undefined, roles: undefined, expires_at: undefined }

@@ -5,7 +5,6 @@
 
 import { uuidv7 } from 'uuidv7'
 import type { Action, OnDelete } from '../model/declaration.ts'
-import { escapeStep } from '../model/place.ts'
 import { isObject } from '../model/plain-copy.ts'
 import { allOf, type Predicate } from '../model/predicate.ts'
 import {
@@ -24,6 +23,7 @@ import { issueFromStored, jsonFromStored } from '../versions/translate-record.ts
 import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { openCursor } from './cursor.ts'
+import { issue, unknownMembers } from './issue.ts'
 import type { Outcome } from './outcome.ts'
 import type {
   BulkDelete,
@@ -347,9 +347,6 @@ function readableOf({ catalog, caller }: Planning, resources: Iterable<Resource>
   return new Map([...resources].map((each) => [each.name, permit(catalog, caller, 'read', each)]))
 }
 
-/** The most unknown keys that one response names. */
-const mostUnknown = 100
-
 type BulkIds = { readonly ids: readonly string[]; readonly isDryRun: boolean } | { readonly issues: readonly Issue[] }
 
 /**
@@ -364,12 +361,10 @@ export function readBulkIds(body: unknown, most: number): BulkIds {
   if (!isObject(body)) {
     return { issues: [{ code: 'INVALID_TYPE', message: 'The body must be a JSON object with ids.', pointer: '' }] }
   }
-  const unknown = Object.keys(body).filter((name) => name !== 'ids' && name !== 'dry_run')
-  const issues: Issue[] = unknown.slice(0, mostUnknown).map((name) => ({
-    code: 'UNKNOWN_FIELD',
-    message: `${name} means nothing here: send ids, and dry_run to delete nothing.`,
-    pointer: `/${escapeStep(name)}`,
-  }))
+  const isKnown = (name: string) => name === 'ids' || name === 'dry_run'
+  const issues = unknownMembers(body, isKnown, (name) =>
+    issue('UNKNOWN_FIELD', name, 'means nothing here: send ids, and dry_run to delete nothing'),
+  )
   const { dry_run: isDryRun = false } = body
   if (typeof isDryRun !== 'boolean') {
     issues.push({ code: 'INVALID_TYPE', message: 'dry_run must be true or false.', pointer: '/dry_run' })

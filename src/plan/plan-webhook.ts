@@ -12,6 +12,7 @@ import { timestamp } from '../model/time.ts'
 import { latestEnd } from '../policy/api-keys.ts'
 import { isAdministrator, permit } from '../policy/permit.ts'
 import { fault, type Issue } from '../spec/faults.ts'
+import { unknownMembers } from './issue.ts'
 import type {
   Create,
   CreateDelivery,
@@ -148,12 +149,14 @@ export function readDeliveryRequest(body: unknown, mayRunFunctions = false): Del
     const message = 'The body must be a JSON object with webhook_id and event_id.'
     return { to: { webhook: '' }, event: '', issues: [{ code: 'INVALID_TYPE', message, pointer: '' }] }
   }
-  const unknown = Object.keys(body).filter((name) => !deliveryMembers.includes(name))
-  const issues: Issue[] = unknown.slice(0, 100).map((name) => ({
-    code: 'UNKNOWN_FIELD',
-    message: `A delivery has nothing to set by that name. ${suggest(name, deliveryMembers)}`,
-    pointer: `/${escapeStep(name)}`,
-  }))
+  const issues = unknownMembers(
+    body,
+    (name) => deliveryMembers.includes(name),
+    (name) => {
+      const message = `A delivery has nothing to set by that name. ${suggest(name, deliveryMembers)}`
+      return { code: 'UNKNOWN_FIELD', message, pointer: `/${escapeStep(name)}` }
+    },
+  )
   const idOf = (name: string): string => {
     const value = Object.hasOwn(body, name) ? body[name] : undefined
     const pointer = `/${name}`

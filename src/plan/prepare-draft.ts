@@ -13,7 +13,8 @@ import { type Draft, type Field, type RecordValues, systemFields } from '../mode
 import { isStorableText } from '../model/text.ts'
 import type { Issue } from '../spec/faults.ts'
 import type { RecordAccess } from './check-record.ts'
-import { indexKeyIssues, settle } from './draft.ts'
+import { settle } from './draft.ts'
+import { indexKeyIssues } from './index-keys.ts'
 import type { Create, Update } from './plan.ts'
 import { redactError, writeOnlyTexts } from './redact-error.ts'
 
@@ -120,7 +121,7 @@ function withPrepared({ plan, place, current, draft, access }: Call, prepared: R
   })
   const names = changed.map(({ name }) => name)
   if (current !== undefined && names.length === 0) values['updated_at'] = current['updated_at']
-  const found = indexKeyIssues(resource, { values, changed: names })
+  const found = indexKeyIssues(resource, { values, changed: names }, current)
   const isPrepared = ({ pointer }: Issue) => [...prepared.keys()].some(({ name }) => pointer === `/${name}`)
   if (found.some(isPrepared)) throw invalid(place, found)
   return { values, changed: names, issues: found }

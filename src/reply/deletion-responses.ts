@@ -47,8 +47,12 @@ export function bulkRefusal(errors: readonly Issue[], occurrence: Occurrence): H
   const codes = new Set(errors.map(({ code }) => code))
   codes.delete('NOT_FOUND')
   if (codes.size === 0)
-    throw fault('NOT_FOUND', { detail: 'Some of the records do not exist; none was deleted.', errors })
+    throw fault('NOT_FOUND', { detail: 'Some of the records do not exist; none was deleted.', errors, listsAll: true })
   codes.delete('FORBIDDEN')
-  if (codes.size > 0) return conflict(errors, occurrence)
-  throw fault('FORBIDDEN', { detail: 'You may not delete some of the records; none was deleted.', errors })
+  if (codes.size > 0) return conflict(errors, occurrence, true)
+  throw fault('FORBIDDEN', {
+    detail: 'You may not delete some of the records; none was deleted.',
+    errors,
+    listsAll: true,
+  })
 }

@@ -1,31 +1,43 @@
 /** Errors as `application/problem+json` (RFC 9457, ERR-2). */
 import type { HttpResponse } from '../http/message.ts'
 import { withoutCredentials } from '../model/credentials.ts'
+import type { Catalog } from '../model/resource.ts'
 import { faults } from '../spec/fault-entries.ts'
-import { type Fault, type FaultCode, type Issue, problemType } from '../spec/faults.ts'
+import { countErrors, type Fault, type FaultCode, type Issue, mostErrors, problemType } from '../spec/faults.ts'
 
 /** Where an error happened. */
 export interface Occurrence {
   /** The path of the request, without its query: queries hold what people search for. */
   readonly instance?: string
   readonly requestId?: string
+  /** Has the limit of entries in `errors`; left out: as many as any declaration may allow. */
+  readonly catalog?: Pick<Catalog, 'limits'>
 }
 
 /** Makes the response to a fault. */
 export function problem(error: Fault, occurrence: Occurrence = {}): HttpResponse {
-  const { detail, errors, headers } = error.details
+  const { detail, errors, headers, listsAll } = error.details
   const { status, title } = faults[error.code]
-  return problemResponse({ code: error.code, status, title, detail, errors }, occurrence, headers)
+  const described = { code: error.code, status, title, detail, errors, most: mostOf(occurrence, listsAll) }
+  return problemResponse(described, occurrence, headers)
 }
 
-/** Makes the 409 of a change with conflicts. */
-export function conflict(issues: readonly Issue[], occurrence: Occurrence): HttpResponse {
+/**
+ * Makes the 409 of a change with conflicts.
+ *
+ * @param listsAll see `FaultDetails`
+ */
+export function conflict(issues: readonly Issue[], occurrence: Occurrence, listsAll = false): HttpResponse {
   const code = conflictCode(issues)
   // A business rule may use any code; its status is 409 all the same.
   const entry = Object.hasOwn(faults, code) ? faults[code as FaultCode] : faults.CONFLICT
   const { status } = faults.CONFLICT
   const title = entry.status === status ? entry.title : faults.CONFLICT.title
-  return problemResponse({ code, status, title, errors: issues }, occurrence)
+  return problemResponse({ code, status, title, errors: issues, most: mostOf(occurrence, listsAll) }, occurrence)
+}
+
+function mostOf({ catalog }: Occurrence, listsAll = false): number {
+  return listsAll ? mostReasons : (catalog?.limits.errors ?? mostErrors)
 }
 
 /** The code of conflicts: theirs if all have the same, otherwise `CONFLICT`. */
@@ -34,15 +46,18 @@ export function conflictCode(issues: readonly Issue[]): string {
   return codes.size === 1 ? String(issues[0]?.code) : 'CONFLICT'
 }
 
-// A bulk deletion has one error for each id; no other response has more.
-const mostErrors = 1_002
+// A bulk deletion and its preview have one reason for each id (DEL-9).
+const mostReasons = 1_002
 
 // Messages and pointers repeat parts of the request, which may have a mebibyte; the response must stay small.
 const longestText = 2_000
 
-/** Issues as a response shows them. */
-export function shownIssues(issues: readonly Issue[]): Issue[] {
-  return issues.slice(0, mostErrors).map(cut)
+/** Issues as a response shows them: the first, as many as it may list. */
+export function shownIssues(issues: readonly Issue[], most = mostReasons): Issue[] {
+  return issues
+    .filter(({ unlisted }) => unlisted === undefined)
+    .slice(0, most)
+    .map(cut)
 }
 
 function cut(issue: Issue): Issue {
@@ -60,10 +75,9 @@ function shortened(text: string): string {
   return text.length <= longestText ? text : `${text.slice(0, longestText).toWellFormed()}…`
 }
 
-function summary(issues: readonly Issue[] | undefined): string | undefined {
-  if (issues === undefined || issues.length === 0) return undefined
-  if (issues.length === 1) return issues[0]?.message
-  return `${issues.length} things are wrong; errors lists them all.`
+function summary(issues: readonly Issue[], count: number, listed: number): string | undefined {
+  if (count <= 1) return issues[0]?.message
+  return `${count} things are wrong; errors lists ${count > listed ? `the first ${listed}` : 'them all'}.`
 }
 
 /** The members of a problem. Without `detail`, it is made of the errors. */
@@ -73,22 +87,26 @@ interface Problem {
   readonly title: string
   readonly detail?: string | undefined
   readonly errors?: readonly Issue[] | undefined
+  /** The most entries of `errors`. */
+  readonly most: number
 }
 
 function problemResponse(
-  { code, status, title, errors, detail = summary(errors) }: Problem,
+  { code, status, title, errors = [], most, detail }: Problem,
   { instance, requestId }: Occurrence,
   headers: Readonly<Record<string, string>> = {},
 ): HttpResponse {
+  const shown = shownIssues(errors, most)
+  const count = countErrors(errors)
   const body = {
     type: problemType(code),
     title,
     status,
-    detail: shortened(detail ?? `${title}.`),
+    detail: shortened(detail ?? summary(errors, count, shown.length) ?? `${title}.`),
     instance,
     code,
     request_id: requestId,
-    errors: errors && shownIssues(errors),
+    ...(count > 0 && { errors: shown, error_count: count }),
   }
   return {
     status,

@@ -70,7 +70,8 @@ interface Reading {
 /**
  * Reads a request. Mistakes are refused in the order of CON-6. Returns a promise only if there is a body to wait for.
  *
- * @throws Fault MALFORMED_URL, 413, 415, MALFORMED_JSON, INVALID_IDEMPOTENCY_KEY, MALFORMED_CONDITION, INVALID_QUERY
+ * @throws Fault MALFORMED_URL, 413, 415, MALFORMED_JSON, TOO_MANY_MEMBERS, INVALID_IDEMPOTENCY_KEY,
+ *   MALFORMED_CONDITION, INVALID_QUERY
  */
 export function readInput(reading: Reading): Input | Promise<Input> {
   const { request, target, version, query, knownQueries } = reading
@@ -101,10 +102,18 @@ export function readInput(reading: Reading): Input | Promise<Input> {
   return readWithBody(reading, parameters)
 }
 
+/** A body of many records may have as many members as so many records. */
+const recordsOfBody = 10
+
 async function readWithBody({ request, target, version }: Reading, parameters: readonly Parameter[]): Promise<Input> {
   const { method, headers } = request
-  const { pageSize, bodyBytes } = version.catalog.limits
-  const { value: body, mediaType } = await readBody(request, bodyBytes, version.vendorType)
+  const { pageSize, bodyBytes, bodyMembers } = version.catalog.limits
+  const bounds = {
+    maxBytes: bodyBytes,
+    // The ids of a bulk deletion have a limit of their own (DEL-9).
+    maxMembers: target.kind === 'bulk-delete' ? bodyMembers * recordsOfBody : bodyMembers,
+  }
+  const { value: body, mediaType } = await readBody(request, bounds, version.vendorType)
   const idempotencyKey = method === 'POST' ? keyOf(headers['idempotency-key']) : undefined
   const conditions = readConditions(headers)
   refuseParameters(parameters)
@@ -200,10 +209,10 @@ export function acceptedTypes(method: string, vendorType?: string): readonly str
 // The response header field that lists the accepted media types (RFC 5789 section 2.2, RFC 10008 section 3).
 const named: Readonly<Record<string, string>> = { PATCH: 'Accept-Patch', POST: 'Accept-Post', QUERY: 'Accept-Query' }
 
-/** @throws Fault UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, MALFORMED_JSON */
+/** @throws Fault UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, MALFORMED_JSON, TOO_MANY_MEMBERS */
 async function readBody(
   request: HttpRequest,
-  limit: number,
+  { maxBytes, maxMembers }: { readonly maxBytes: number; readonly maxMembers: number },
   vendorType: string | undefined,
 ): Promise<{ readonly value: unknown; readonly mediaType: string }> {
   const types = acceptedTypes(request.method, vendorType)
@@ -212,7 +221,7 @@ async function readBody(
   const encoded = !/^(identity)?$/i.test(request.headers['content-encoding']?.trim() ?? '')
   if (type === undefined || !types.includes(type.mediaType) || !isUtf8(type) || encoded) {
     // A body that is too large gets 413, with any media type (CON-6).
-    if (Number(request.headers['content-length'] ?? 0) > limit) await request.readBody(limit)
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) await request.readBody(maxBytes)
     if (encoded) {
       // RFC 9110 section 15.5.16: the coding is named by Accept-Encoding.
       const headers = { 'Accept-Encoding': 'identity' }
@@ -224,7 +233,7 @@ async function readBody(
       headers: header === undefined ? {} : { [header]: types.join(', ') },
     })
   }
-  const value = readJson(await request.readBody(limit), { maxDepth: deepestNesting })
+  const value = readJson(await request.readBody(maxBytes), { maxDepth: deepestNesting, maxMembers })
   return { value, mediaType: type.mediaType }
 }
 

@@ -160,6 +160,15 @@ export const faults = {
       'number that cannot be kept exactly, or too many levels.',
     remedy: 'Correct what errors points at; send very large numbers as strings where the field allows it.',
   },
+  TOO_MANY_MEMBERS: {
+    status: 400,
+    title: 'The body has too many members',
+    rule: 'LIM-3',
+    meaning:
+      'The members of all objects and the items of all arrays in the body are more than limits.bodyMembers allows ' +
+      '(20,000 by default, and 200,000 for a bulk deletion).',
+    remedy: 'Send less in one request. A text that holds the data counts as one member.',
+  },
   MALFORMED_CONDITION: {
     status: 400,
     title: 'A condition header cannot be read',

@@ -28,7 +28,7 @@ export const issueCodes = {
   TOO_SHORT: 'The text has too few characters.',
   TOO_LONG: 'The text has too many characters, or more bytes than records can be found by.',
   TOO_SMALL: 'The number is too small.',
-  TOO_LARGE: 'The number is too large.',
+  TOO_LARGE: 'The number is too large, or a patch makes the value too large.',
   TOO_PRECISE: 'The decimal has too many digits after its point.',
   TOO_FEW_ITEMS: 'The array has too few items.',
   TOO_MANY_ITEMS: 'The array has too many items.',
@@ -59,6 +59,41 @@ export interface Issue {
   readonly collection?: string
   readonly count?: number
   readonly ids?: readonly string[]
+  /** The entry stands for so many further errors, which are counted and not listed (`IssueList`). */
+  readonly unlisted?: number
+}
+
+/** The most entries of `errors` that a declaration may allow (`limits.errors`). */
+export const mostErrors = 1_000
+
+/**
+ * Collects issues. It makes as many as a response may list, and counts the others: many errors cost little more than
+ * none.
+ */
+export class IssueList {
+  readonly #listed: Issue[] = []
+  #unlisted = 0
+
+  add(make: () => Issue): void {
+    if (this.#listed.length < mostErrors) this.#listed.push(make())
+    else this.#unlisted++
+  }
+
+  /**
+   * The issues, and one that stands for those that were not made.
+   *
+   * @param pointer the place of that one
+   */
+  all(pointer = ''): Issue[] {
+    if (this.#unlisted === 0) return this.#listed
+    const message = `${pointer === '' ? 'The body has' : 'has'} ${this.#unlisted} more errors`
+    return [...this.#listed, { code: 'INVALID_VALUE', message, pointer, unlisted: this.#unlisted }]
+  }
+}
+
+/** The number of errors for which issues stand. */
+export function countErrors(issues: readonly Issue[]): number {
+  return issues.reduce((sum, { unlisted = 1 }) => sum + unlisted, 0)
 }
 
 /** The additions of one occurrence of a fault to the entry of its code. */
@@ -66,6 +101,8 @@ export interface FaultDetails {
   /** One sentence on this occurrence: what is wrong, and what to do. */
   readonly detail?: string
   readonly errors?: readonly Issue[]
+  /** The response lists all errors: one for each record that the request names (DEL-9). */
+  readonly listsAll?: boolean
   /** Header fields of the response, such as `Allow` or `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>>
 }

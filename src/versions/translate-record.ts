@@ -22,7 +22,8 @@ export function recordFromStored({ fields, mapping }: MappedResource, record: Re
   for (const { name } of fields) {
     const field = mapping.toStored.get(name)
     if (field === undefined) values[name] = mapping.constants.get(name) ?? null
-    else values[name] = olderValue(mapping, name, record[field])
+    // What was not read is left out here, too.
+    else if (Object.hasOwn(record, field)) values[name] = olderValue(mapping, name, record[field])
   }
   return values
 }
@@ -183,7 +184,7 @@ function withVersionWords(
     )
   }
   if (issue.code === 'DUPLICATE_VALUE' || issue.code === 'TOO_LONG' || issue.code === 'TEXT_TOO_LONG') {
-    message = message.replace(/ together with .* (?:is taken|has \d)/, (part) =>
+    message = message.replace(/ together with .* (?:is taken|has (?:at most|more))/, (part) =>
       part.replaceAll(/\w+/g, (word) => fromStored.get(word) ?? word),
     )
   }

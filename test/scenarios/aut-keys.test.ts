@@ -140,7 +140,7 @@ scenarios(studio, [
   },
   {
     ...{ rule: 'ERR-3', name: 'a huge array is one mistake', status: 400, errors: ['TOO_MANY_ITEMS /roles'] },
-    send: { path, as: 'ann', body: { roles: Array(100_000).fill('admin') } },
+    send: { path, as: 'ann', body: { roles: Array(19_000).fill('admin') } },
   },
   {
     ...{ rule: 'ERR-3', name: 'thousands of members are a hundred', status: 400 },

@@ -31,7 +31,7 @@ const refusals: readonly [string, Sent, number, string][] = [
   ['an invalid record', { path: '/v1/projects', body: {} }, 400, 'VALIDATION_FAILED'],
 ]
 
-const problemKeys = ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id', 'errors']
+const problemKeys = ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id', 'errors', 'error_count']
 
 for (const [name, sent, status, code] of refusals) {
   it(`ERR-2: ${name} is a problem document`, async (context) => {

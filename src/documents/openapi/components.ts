@@ -161,7 +161,8 @@ const problem = object(
     instance: { type: 'string', description: 'The path of the request; missing if it could not be parsed.' },
     code: { ...code, description: 'The code for programs, which never changes: see `x-problems`.' },
     request_id: { type: 'string', description: 'Finds the request in the log of the server.' },
-    errors: { type: 'array', minItems: 1, items: refTo('schemas', 'ApiProblemError'), description: 'Every mistake.' },
+    errors: { type: 'array', minItems: 1, items: refTo('schemas', 'ApiProblemError'), description: 'The mistakes.' },
+    error_count: { type: 'integer', minimum: 1, description: 'The number of all mistakes, also of those not listed.' },
   },
   ['type', 'title', 'status', 'detail', 'code', 'request_id'],
 )

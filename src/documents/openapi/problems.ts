@@ -57,7 +57,9 @@ const stored: readonly FaultCode[] = [...always, 'FORBIDDEN', 'STORAGE_FAILED']
 const ranged: readonly FaultCode[] = ['RANGE_NOT_SATISFIABLE']
 const reading: readonly FaultCode[] = [...stored, ...ranged, 'READ_TOO_LONG']
 const keyed: readonly FaultCode[] = ['INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED']
-const bodied: readonly FaultCode[] = ['BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'MALFORMED_JSON', 'VALIDATION_FAILED']
+const bodied: readonly FaultCode[] = [
+  'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'MALFORMED_JSON', 'TOO_MANY_MEMBERS', 'VALIDATION_FAILED',
+] // biome-ignore format: one row reads best
 
 /**
  * The error codes of an operation: faults, and codes of declared business rules.

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Fault, type Issue } from '../../spec/faults.ts'
-import { findIssues, readJson } from './read-json.ts'
+import { countErrors, Fault, type Issue } from '../../spec/faults.ts'
+import { countMembers, findIssues, readJson } from './read-json.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const read = (text: string) => readJson(bytes(text), { maxDepth: 32 })
@@ -191,4 +191,42 @@ test('any body of 1 MiB is read in a few milliseconds', () => {
   }
   assert.ok(Math.min(...Array.from({ length: 10 }, () => timed(ordinary))) < 50)
   for (const body of hostile) assert.ok(timed(bytes(body)) < 1000)
+})
+
+/** The members of objects and items of arrays, counted in the value. */
+function membersOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const values = Object.values(value)
+  return values.length + values.reduce((sum: number, each) => sum + membersOf(each), 0)
+}
+
+test('LIM-3: members and items are counted in the text, however it is written, before any value is built', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.constantFrom(undefined, 1, '\t'), (value, space) => {
+      const text = JSON.stringify(value, null, space)
+      const members = membersOf(JSON.parse(text))
+      assert.equal(countMembers(text), members)
+      const read = (maxMembers: number) => readJson(new TextEncoder().encode(text), { maxDepth: 99, maxMembers })
+      if (!/\\u|[eE\d]{16}|-0|__proto__/.test(text)) assert.deepEqual(read(members), JSON.parse(text))
+      if (members > 0) assert.throws(() => read(members - 1), { code: 'TOO_MANY_MEMBERS' })
+    }),
+  )
+  for (const text of [
+    '[ ]',
+    '{\n}',
+    '[[],{}]',
+    '"[1,2]"',
+    '[" ]"]',
+    '{"a,b":"\\",,"}',
+    '[\n1 ,\t2]',
+    '[-1,{"a":[]}]',
+  ]) {
+    assert.equal(countMembers(text), membersOf(JSON.parse(text)), text)
+  }
+})
+
+test('LIM-3: of many mistakes the places of a thousand are told, and all are counted', () => {
+  const text = `[${Array(3_000).fill('1e999').join()}]`
+  const issues = findIssues(text, 32)
+  assert.deepEqual([issues.length, countErrors(issues)], [1_001, 3_000])
 })

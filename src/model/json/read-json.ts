@@ -3,7 +3,7 @@
  * 7493). Some valid JSON is refused too: duplicate keys, inexact numbers, unstorable text.
  */
 import { isAscii } from 'node:buffer'
-import { type Fault, fault, type Issue, issueCodes } from '../../spec/faults.ts'
+import { countErrors, type Fault, fault, type Issue, IssueList, issueCodes } from '../../spec/faults.ts'
 import { decimalOf } from '../decimal.ts'
 import { findSyntaxProblem, type SyntaxProblem } from './syntax-problem.ts'
 
@@ -11,6 +11,8 @@ import { findSyntaxProblem, type SyntaxProblem } from './syntax-problem.ts'
 interface JsonBounds {
   /** The deepest nesting of containers; the outermost counts 1 (LIM-3: 32). */
   readonly maxDepth: number
+  /** The most members of objects and items of arrays, however deep they are (LIM-3); left out: any number. */
+  readonly maxMembers?: number
 }
 
 /** The deepest nesting of JSON in requests and files; the outermost container counts 1 (LIM-3). */
@@ -36,14 +38,20 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * surrogate.
  *
  * @returns a value as `JSON.parse` makes it
- * @throws Fault MALFORMED_JSON; `errors` has the JSON Pointer of each mistake
+ * @throws Fault TOO_MANY_MEMBERS before any value is built; MALFORMED_JSON, whose `errors` have the JSON Pointer of each
+ *   mistake
  *
  * @example
  * readJson(new TextEncoder().encode('{"name":"Tea"}'), { maxDepth: 32 }) // { name: 'Tea' }
  */
-export function readJson(bytes: Uint8Array, { maxDepth }: JsonBounds, place = body): unknown {
+export function readJson(
+  bytes: Uint8Array,
+  { maxDepth, maxMembers = Number.POSITIVE_INFINITY }: JsonBounds,
+  place = body,
+): unknown {
   const text = decode(bytes, place)
   const glance = glanceAt(text, maxDepth)
+  if (glance.members > maxMembers) throw tooManyMembers(glance.members, maxMembers, place)
   if (glance.tooDeep) {
     const problem = findSyntaxProblem(text)
     throw problem === undefined ? refused(findIssues(text, maxDepth), place) : malformed(text, problem, place)
@@ -56,8 +64,14 @@ export function readJson(bytes: Uint8Array, { maxDepth }: JsonBounds, place = bo
   return glance.negativeZeros.length === 0 ? value : withoutSigns(text, glance.negativeZeros)
 }
 
+function tooManyMembers(members: number, maxMembers: number, { name }: JsonPlace): Fault {
+  const detail = `${name} may have ${maxMembers} members of objects and items of arrays, and has ${members}: send less.`
+  return fault('TOO_MANY_MEMBERS', { detail })
+}
+
 function refused(issues: readonly Issue[], { name }: JsonPlace): Fault {
-  const places = issues.length === 1 ? 'in one place' : `in ${issues.length} places`
+  const count = countErrors(issues)
+  const places = count === 1 ? 'in one place' : `in ${count} places`
   const detail = `${name} is JSON that cannot be taken over unchanged, ${places}: see errors.`
   return fault('MALFORMED_JSON', { detail, errors: issues })
 }
@@ -107,6 +121,8 @@ interface Glance {
   readonly negativeZeros: readonly number[]
   /** Colons outside of strings: the number of written keys. If the value has fewer keys, one is a duplicate. */
   readonly colons: number
+  /** The members of objects and items of arrays, as far as the scan came. */
+  readonly members: number
 }
 
 // Every double keeps 15 digits, and fewer characters without an exponent cannot have more.
@@ -117,14 +133,23 @@ function glanceAt(text: string, maxDepth: number): Glance {
   let suspicious = text.includes('\\u') || text.includes('"__proto__"')
   let depth = 0
   let colons = 0
+  let members = 0
+  // A container has a member for each comma, and one more unless it is empty: its first value counts when it begins.
+  let opened = false
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
+    if (code <= 0x20) continue
+    const isFirst = opened
+    opened = false
+    if (isFirst && code !== 0x7d && code !== 0x5d) members++
     if (code === 0x22) {
       index = closingQuote(text, index)
       if (index === -1) break
     } else if (code === 0x3a) colons++
+    else if (code === 0x2c) members++
     else if (code === 0x7b || code === 0x5b) {
-      if (++depth > maxDepth) return { tooDeep: true, suspicious: true, negativeZeros, colons }
+      if (++depth > maxDepth) return { tooDeep: true, suspicious: true, negativeZeros, colons, members }
+      opened = true
     } else if (code === 0x7d || code === 0x5d) depth--
     else if (code === 0x2d || (code >= 0x30 && code <= 0x39)) {
       const start = index
@@ -138,7 +163,12 @@ function glanceAt(text: string, maxDepth: number): Glance {
         negativeZeros.push(start)
     }
   }
-  return { tooDeep: false, suspicious, negativeZeros, colons }
+  return { tooDeep: false, suspicious, negativeZeros, colons, members }
+}
+
+/** The members of all objects and the items of all arrays in a JSON text. */
+export function countMembers(text: string): number {
+  return glanceAt(text, Number.POSITIVE_INFINITY).members
 }
 
 /** The number of keys of all objects in a value. */
@@ -167,9 +197,6 @@ function withoutSigns(text: string, places: readonly number[]): unknown {
   return JSON.parse(parts.join('') + text.slice(places.at(-1)! + 1))
 }
 
-/** The most issues of one response: more of them are one mistake, not many. */
-const mostIssues = 100
-
 /** An open object or array, and the position of the scan in it. */
 interface Container {
   /** The keys so far, decoded; `undefined` in an array. */
@@ -186,14 +213,14 @@ interface Container {
  * @param text a JSON text whose syntax was already checked
  */
 export function findIssues(text: string, maxDepth: number): Issue[] {
-  const issues: Issue[] = []
+  const issues = new IssueList()
   const open: Container[] = []
   let depth = 0
   let expectsKey = false
   const report = (code: keyof typeof issueCodes, path = open) => {
-    issues.push({ code, message: issueCodes[code], pointer: pointerTo(path) })
+    issues.add(() => ({ code, message: issueCodes[code], pointer: pointerTo(path) }))
   }
-  for (let index = 0; index < text.length && issues.length < mostIssues; index++) {
+  for (let index = 0; index < text.length; index++) {
     const character = text[index]!
     const inside = open.at(-1)
     if (character === '{' || character === '[') {
@@ -223,7 +250,7 @@ export function findIssues(text: string, maxDepth: number): Issue[] {
       if (!isKeptExactly(text.slice(start, index + 1))) report('NUMBER_NOT_EXACT')
     }
   }
-  return issues
+  return issues.all()
 }
 
 type Report = (code: keyof typeof issueCodes, path?: Container[]) => void

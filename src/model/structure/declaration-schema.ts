@@ -1,4 +1,6 @@
 /** The JSON Schema of declarations, in parts by name, as the checks read it and as it is published. */
+
+import { mostErrors } from '../../spec/faults.ts'
 import { carriers, type InterfaceDeclaration, type VersionDeclaration } from '../declaration.ts'
 import { countedActions, limitDefaults } from '../limits.ts'
 import { hyphenedForm, longestName, reservedCollections } from '../names.ts'
@@ -110,6 +112,18 @@ const limits = objectOf<Limits>(
     rate: rates,
     keys,
     bodyBytes: whole(1_024, 1_073_741_824, 'The most bytes of a request body.', limitDefaults.bodyBytes),
+    bodyMembers: whole(
+      ...([100, 10_000_000] as const),
+      'The most members of objects and items of arrays of a record in a body, however deep they are. ' +
+        'A bulk deletion may have ten times as many.',
+      limitDefaults.bodyMembers,
+    ),
+    patchOperations: whole(1, 100_000, 'The most operations of a JSON Patch.', limitDefaults.patchOperations),
+    errors: whole(
+      ...([1, mostErrors] as const),
+      'The most entries of `errors` in a response. Its `error_count` is the number of all errors.',
+      limitDefaults.errors,
+    ),
     pageBytes: whole(
       ...([65_536, 268_435_456] as const),
       'The most bytes of the records of one page, as JSON.',

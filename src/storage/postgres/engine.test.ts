@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import pg from 'pg'
 import sql, { raw } from 'sql-template-tag'
 import { databaseFor } from '../../../test/postgres/database.ts'
+import { numberText } from '../../model/json/json-text.ts'
 import { oddNumbers } from '../sql/numbers.fixture.ts'
-import { numberText } from '../sql/values.ts'
 import { lexemeOf, lexemePrefixOf, lexemesOf, postgres } from './engine.ts'
 
 test('MET-3: PostgreSQL writes a number as JavaScript does', async (context) => {

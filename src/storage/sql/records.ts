@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { type FieldGrants, grantOf, recordedGrants } from '../../model/field-grants.ts'
+import { jsonText, numberText } from '../../model/json/json-text.ts'
 import { exactText } from '../../model/plain-copy.ts'
 import type { Predicate } from '../../model/predicate.ts'
 import { type RecordValues, type Resource, resourceInVersion, storedResource } from '../../model/resource.ts'
@@ -10,7 +11,7 @@ import { type Column, columnSql, columnsOf, snapshotColumns, subject, tableSql }
 import type { Epochs, SqlContext } from './context.ts'
 import type { Bound } from './engine.ts'
 import { predicateSql } from './predicate.ts'
-import { derived, jsonText, numberText, searchText } from './values.ts'
+import { derived, searchText } from './values.ts'
 
 /** The value of a column for a record. */
 export function boundOf(column: Column, record: RecordValues): Bound {
@@ -43,16 +44,25 @@ export function revisionColumn(opened: { readonly epochs?: Epochs }, collection:
   return opened.epochs?.has(collection) ? sql`${revisionSql(opened, collection)} as _revision` : raw('_revision')
 }
 
-/** The columns that `recordOf` reads, for a select from one table. */
-export function storedSql(context: SqlContext, resource: Resource): Sql {
-  return context.texts.of(`${resource.name} as stored`, () => {
-    const declared = columnsOf(resource).flatMap(({ name, role }) => (role === 'value' ? [name] : []))
+const noFields: ReadonlySet<string> = new Set()
+
+/**
+ * The columns that `recordOf` reads, for a select from one table.
+ *
+ * @param unread the fields that are left out
+ */
+export function storedSql(context: SqlContext, resource: Resource, unread = noFields): Sql {
+  return context.texts.of(`${resource.name} as stored ${[...unread].join()}`, () => {
+    const isRead = ({ name, role }: Column) => role === 'value' && !unread.has(name)
+    const declared = columnsOf(resource)
+      .filter(isRead)
+      .map(({ name }) => name)
     const names = ['id', ...declared, 'created_at', 'updated_at', 'deleted_at', '_deletion']
     return sql`${raw(names.map((name) => `"${name}"`).join(', '))}, ${revisionColumn(context, resource.name)}`
   })
 }
 
-/** The record of a row, with declared and system fields. */
+/** The record of a row, with system fields and the declared fields that the row has. */
 export function recordOf(resource: Resource, row: Row): RecordValues {
   const record: Record<string, unknown> = {
     id: row['id'],
@@ -61,8 +71,8 @@ export function recordOf(resource: Resource, row: Row): RecordValues {
     deleted_at: row['deleted_at'],
   }
   for (const { name, type, role } of columnsOf(resource)) {
-    if (role !== 'value') continue
-    const held = row[name] ?? null
+    const held = row[name]
+    if (role !== 'value' || held === undefined) continue
     if (held === null) record[name] = null
     else if (type === 'json') record[name] = JSON.parse(held as string)
     else record[name] = type === 'boolean' ? held === 1 || (held as unknown) === true : held

@@ -1,12 +1,13 @@
 /** SQLite as an `Engine`: its SQL for tables, conditions, search and JSON. */
 import type { DatabaseSync } from 'node:sqlite'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import { numberText } from '../../model/json/json-text.ts'
 import type { Scalar } from '../../model/predicate.ts'
 import { fold } from '../../model/text.ts'
 import { type Column, identifier } from '../sql/columns.ts'
 import type { Engine } from '../sql/engine.ts'
 import { type ColumnSpec, defineColumn, type Held } from '../sql/tables.ts'
-import { haveWords, numberText } from '../sql/values.ts'
+import { haveWords } from '../sql/values.ts'
 import { addEventFunctions, eventTriggers, snapshotSource } from './event-triggers.ts'
 import { deleteWords, indexWords, searchSql } from './search-parts.ts'
 

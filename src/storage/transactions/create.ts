@@ -3,6 +3,7 @@ import sql, { raw, type Sql } from 'sql-template-tag'
 import { always } from '../../model/predicate.ts'
 import type { Field, RecordValues } from '../../model/resource.ts'
 import { type Proposal, proposeCreate } from '../../plan/decide.ts'
+import { isLarge, recordWithoutBody } from '../../plan/early-permission.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Create } from '../../plan/plan.ts'
 import { filled, type SqlContext, slot } from '../sql/context.ts'
@@ -23,6 +24,7 @@ import {
 import {
   conditionsOf,
   decide,
+  holdsFor,
   lockRules,
   namesOf,
   permittedRecordSql,
@@ -49,7 +51,9 @@ export function* createRecord(context: SqlContext, plan: Create): Transaction<Ou
   // The first answer to an idempotency key is kept in the same transaction.
   const isLast = plan.idempotency === undefined
   const { writeReturning } = context.engine
-  if (writeReturning !== undefined && isLast) {
+  // What the statement asks the database is known only after the body is validated.
+  const isRestricted = plan.permitted.kind !== 'always' || plan.parent !== undefined
+  if (writeReturning !== undefined && isLast && !(isRestricted && isLarge(plan.body))) {
     const proposal = proposeCreate(context.catalog, plan)
     if (proposal.kind === 'proposal') {
       const { values } = proposal.draft
@@ -132,7 +136,10 @@ function* decideCreate(context: SqlContext, plan: Create): Transaction<Proposal 
     }
     if (refused !== undefined) return refused
   }
-  const proposal = proposeCreate(context.catalog, plan)
+  const { resource, permitted } = plan
+  const record = recordWithoutBody(plan)
+  if (record !== undefined && !(yield* holdsFor(context, resource, permitted, record))) return { kind: 'forbidden' }
+  const proposal = proposeCreate(context.catalog, record === undefined ? plan : { ...plan, permitted: always })
   if (proposal.kind !== 'proposal') return proposal
   return (yield* decide(context, plan, proposal)) ?? proposal
 }

@@ -104,9 +104,10 @@ function* findDeleted(context: SqlContext, plan: Restore): Transaction<Found | O
     const message = 'The record is not deleted: there is nothing to restore.'
     return { kind: 'conflict', issues: [{ code: 'NOT_DELETED', message }] }
   }
-  const restored = { ...recordOf(resource, row), deleted_at: null, updated_at: timestamp(plan.now) }
-  const isDecided = !dependsOn(resource, plan.permitted, ['deleted_at', 'updated_at'])
-  if (!isDecided && !(yield* holdsFor(permitting, resource, plan.permitted, restored))) return { kind: 'forbidden' }
+  if (dependsOn(resource, plan.permitted, ['deleted_at', 'updated_at'])) {
+    const restored = { ...recordOf(resource, row), deleted_at: null, updated_at: timestamp(plan.now) }
+    if (!(yield* holdsFor(permitting, resource, plan.permitted, restored))) return { kind: 'forbidden' }
+  }
   // A record that was deleted alone belongs to no deletion: its id stands for one that has nothing else.
   return { deletion: String(row['_deletion'] ?? id), deletedAt: String(row['deleted_at']), now }
 }

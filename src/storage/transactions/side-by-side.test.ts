@@ -44,6 +44,7 @@ const catalog = completeCatalog(
 const plants = catalog.resources.get('plants') as Resource
 const row: Row = {
   ...{ id: 'p1', name: 'oak', height: 1.5, planted: null, hardy: 1, more: null, bed_id: null },
+  ...{ note: null, plant_id: null },
   ...{
     created_at: '2026-01-01T00:00:00.000Z',
     updated_at: '2026-01-01T00:00:00.000Z',

@@ -5,6 +5,7 @@ import { decidableRecords, type Found } from '../../plan/check-record.ts'
 import { type Proposal, proposeUpdate } from '../../plan/decide.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Update } from '../../plan/plan.ts'
+import { unreadFields } from '../../plan/unread-fields.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { revisionSql } from '../sql/records.ts'
 import type { Row, Transaction } from '../transaction.ts'
@@ -31,7 +32,7 @@ import {
  */
 export function* updateRecord(context: SqlContext, plan: Update): Transaction<Outcome> {
   const { catalog, engine } = context
-  const addressed = { ...plan, permitted: decidableRecords(plan, plan.mayRead) }
+  const addressed = { ...plan, permitted: decidableRecords(plan, plan.mayRead), unread: unreadFields(plan) }
   if (engine.writeReturning !== undefined) {
     const current = yield* peekRecord(context, addressed)
     const proposal = proposeUpdate(catalog, plan, current)

@@ -11,7 +11,7 @@ import {
   type Transition,
   takenIssue,
 } from '../../../plan/decide.ts'
-import { indexKeyIssues, maxIndexKeyBytes } from '../../../plan/draft.ts'
+import { maxIndexKeyBytes, restoredKeyIssues } from '../../../plan/index-keys.ts'
 import type { Restore } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'
 import { columnSql, comparisonColumn, subject, subjectSql, tableSql } from '../../sql/columns.ts'
@@ -197,12 +197,9 @@ function* longTexts({ engine }: SqlContext, { resource, ids }: Returning): Trans
   const among = engine.isAnyOf(columnSql(subject, 'id'), ids)
   const which = sql`${among} and ${join(lengths, ' + ')} > ${shortText} order by id`
   const rows = yield sql`select ${join(columns, ', ')} from ${subjectSql(resource.name)} where ${which}`
-  const remedy = 'the record cannot return to that index; create a new record with a shorter text'
-  return rows.flatMap(({ id, ...values }) => {
-    const draft = { values, changed: Object.keys(values) }
-    const issues = indexKeyIssues(resource, draft, { code: 'TEXT_TOO_LONG', remedy })
-    return issues.map((issue) => ({ id: String(id), issue }))
-  })
+  return rows.flatMap(({ id, ...values }) =>
+    restoredKeyIssues(resource, values).map((issue) => ({ id: String(id), issue })),
+  )
 }
 
 /** Records that a business rule keeps from being restored. */

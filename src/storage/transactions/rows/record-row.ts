@@ -42,6 +42,8 @@ interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted
   readonly mayRead?: Predicate
   /** The fields that the caller may not write in every record. */
   readonly writableFields?: FieldGrants
+  /** The fields that are not read; left out: none. */
+  readonly unread?: ReadonlySet<string>
 }
 
 /** The record at a plan's address. The record is locked, and so are the records by which the permission holds. */
@@ -56,22 +58,24 @@ export function* lockState(context: SqlContext, plan: Addressed): Transaction<Fo
 
 /** The same without locks, before the transaction begins. */
 export function peekRecord(context: SqlContext, plan: Addressed): Transaction<CurrentRecord> {
-  const columns = storedSql(context, plan.resource)
+  const columns = storedSql(context, plan.resource, plan.unread)
   return readCurrent(plan, standalone(currentSql(context, plan, { id: plan.id, columns }), 'reading'))
 }
 
 /** The text of the statement is built once for each resource, except where a permission has conditions. */
 function lockingStatement(context: SqlContext, plan: Addressed, what: 'record' | 'state'): Statement {
-  const { resource, id: asked, permitted, mayRead = always, readableFields, writableFields } = plan
+  const { resource, id: asked, permitted, mayRead = always, readableFields, writableFields, unread } = plan
   const statement = (id: Bound) => {
     const state = sql`${revisionColumn(context, resource.name)}, updated_at`
-    const columns = what === 'record' ? storedSql(context, resource) : state
+    const columns = what === 'record' ? storedSql(context, resource, unread) : state
     return sql`${currentSql({ ...context, locksReferenced: true }, plan, { id, columns })}${context.engine.lock.update}`
   }
   const isForAll = permitted.kind === 'always' && mayRead.kind === 'always'
   if (!isForAll || readableFields !== undefined || writableFields !== undefined) return statement(asked)
   const idOf = ({ id }: Pick<Addressed, 'id'>) => id
-  const slots = context.statements.of(`lock ${what} ${resource.name}`, () => prebuilt(statement(slot(idOf))))
+  const slots = context.statements.of(`lock ${what} ${resource.name} ${[...(unread ?? [])].join()}`, () =>
+    prebuilt(statement(slot(idOf))),
+  )
   return filled(slots, { id: asked })
 }
 
@@ -312,7 +316,10 @@ export function* writeAndRepresent(
   return { json, revision: before + 1, updatedAt: String(draft.values['updated_at']), readable: true }
 }
 
-/** Whether the values of an updated record give its JSON: equal objects may have their members in different orders. */
+/**
+ * Whether the values of an updated record give its JSON. Equal objects may have their members in different orders, and
+ * fields that were not read have no values.
+ */
 function isAsStored(resource: Resource, { changed }: Draft): boolean {
   return columnsOf(resource).every(({ type, field }) => type !== 'json' || changed.includes(field.name))
 }

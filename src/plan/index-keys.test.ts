@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { completeCatalog } from '../model/catalog.ts'
 import { defineInterface } from '../model/inference/define-interface.ts'
 import type { RecordValues, Resource } from '../model/resource.ts'
-import { indexKeyIssues, maxIndexKeyBytes } from './draft.ts'
+import { indexKeyIssues, maxIndexKeyBytes } from './index-keys.ts'
 
 const declared = defineInterface({
   name: 'shelf',
@@ -31,7 +31,7 @@ const half = 'x'.repeat(maxIndexKeyBytes / 2)
 
 // biome-ignore format: a table reads best
 const cases: [name: string, values: RecordValues, changed: string[], places: string[]][] = [
-  ['as long as it may be', { title: whole, isbn: whole, rank: whole }, ['title', 'isbn', 'rank'], []],
+  ['as long as it may be', { title: whole, isbn: whole, rank: 'x'.repeat(2_100) }, ['title', 'isbn', 'rank'], []],
   ['a filter', { title: long }, ['title'], ['/title']],
   ['a unique value, an order', { isbn: long, rank: long }, ['isbn', 'rank'], ['/isbn', '/rank']],
   ['without an index', { notes: 'x'.repeat(100_000) }, ['notes'], []],
@@ -39,6 +39,7 @@ const cases: [name: string, values: RecordValues, changed: string[], places: str
   ['whose case takes more bytes when folded', { title: 'Ⱥ'.repeat(maxIndexKeyBytes / 2) }, ['title'], ['/title']],
   ['the same where its case is kept', { isbn: 'Ⱥ'.repeat(maxIndexKeyBytes / 2) }, ['isbn'], []],
   ['two that are unique together', { shelf: half, place: `${half}x` }, ['shelf', 'place'], ['/place']],
+  ['one that leaves the other its share', { shelf: `${half}x`, place: 'a' }, ['shelf', 'place'], ['/shelf']],
   ['two as long as they may be', { shelf: half, place: half }, ['shelf', 'place'], []],
   ['a filter with an order', { kind: 'k'.repeat(400), rank: 'x'.repeat(maxIndexKeyBytes - 399) }, ['kind', 'rank'], ['/rank']],
   ['an instant is compared by its key', { seen: `2026-01-01T00:00:00.1${'0'.repeat(5_000)}Z` }, ['seen'], []],
@@ -58,15 +59,27 @@ for (const [name, values, changed, places] of cases) {
     )
     for (const { code, message } of issues) {
       assert.equal(code, 'TOO_LONG')
-      assert.match(message, /bytes.* at most 2500/)
+      assert.match(message, /bytes.* at most (?:2500|2100|1250);|more bytes beside shelf/)
     }
   })
 }
 
-test('the message names the fields whose sizes are added', () => {
+test('the message names the fields that share an index, and no size of a value that was not sent', () => {
   const [issue] = indexKeyIssues(books, { values: { shelf: half, place: `${half}x` }, changed: ['place'] })
   assert.equal(
     issue?.message,
-    'place together with shelf has 2501 bytes in UTF-8, and what records are found by has at most 2500; shorten it.',
+    'place has 1251 bytes in UTF-8, and what records are found by together with shelf has at most 1250; shorten it.',
   )
+})
+
+test('ids and numbers of an index leave the whole size to a text', () => {
+  const fields = {
+    note: { type: 'string', sort: true },
+    done: { type: 'boolean', filter: true },
+    book_id: { reference: 'books', optional: true },
+  }
+  const made = completeCatalog({ ...declared, resources: { ...declared.resources, notes: { fields } } } as never)
+  const notes = made.resources.get('notes') as Resource
+  assert.deepEqual(indexKeyIssues(notes, { values: { note: whole }, changed: ['note'] }), [])
+  assert.equal(indexKeyIssues(notes, { values: { note: long }, changed: ['note'] }).length, 1)
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isKeptExactly } from '../../model/json/read-json.ts'
-import { jsonText, numberText } from './values.ts'
+import { jsonText, numberText } from './json-text.ts'
+import { isKeptExactly } from './read-json.ts'
 
 test('numbers are written in their shortest form, and never as an integer that is not exact', () => {
   const texts = [0, -1.5, 0.1, 9007199254740991, 9007199254740992, 1e21, -1e18, 5e-324].map(numberText)
