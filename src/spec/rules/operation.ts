@@ -267,6 +267,14 @@ const operation: RuleSection = {
       unobservable: 'Only someone who can fill the disk of the server sees whether it is ready while writing fails.',
     },
     {
+      id: 'OPS-6',
+      mark: 'decision',
+      sentence:
+        'A backup that is made while the server runs has every change that was acknowledged before it began, and ' +
+        'opens as a database that serves the same.',
+      unobservable: 'Only someone with access to the database can make and restore a backup.',
+    },
+    {
       id: 'OPS-7',
       mark: 'beyond',
       sentence:
