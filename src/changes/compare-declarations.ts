@@ -159,6 +159,9 @@ function compareFields({ fields }: Resource, { field }: Resource): Declared[] {
       const kind = after?.onDelete === 'restrict' ? 'on-delete-stricter' : 'on-delete-changed'
       found.push({ kind, ...about, before: before?.onDelete, after: after?.onDelete })
     }
+    if (before !== undefined && after !== undefined && before.requires !== after.requires) {
+      found.push({ kind: after.requires === 'read' ? 'reference-narrowed' : 'reference-widened', ...about })
+    }
     return found
   })
 }
@@ -190,7 +193,7 @@ function compareRules(was: Resource, is: Resource): Declared[] {
 
 function ruleTexts(rules: readonly BusinessRule[]): string {
   const textOf = (rule: BusinessRule) =>
-    'check' in rule ? [rule.on, String(rule.check)] : [[rule.on].flat().sort(), rule.unless]
+    'check' in rule ? [rule.on, String(rule.check)] : [[rule.on].flat().sort(), rule.when, rule.unless]
   return rules
     .map((rule) => canonical(textOf(rule)))
     .sort()

@@ -238,6 +238,11 @@ const table = {
     'deleting the record that {subject} refers to has another effect: onDelete {change}',
     'Tell clients: a deletion now deletes or changes other records than before.',
   ),
+  'reference-narrowed': breaking(
+    '{subject} now refers only to records that the caller may read (400 INVALID_REFERENCE)',
+    acceptAsBefore,
+  ),
+  'reference-widened': compatible('{subject} can also refer to records that the caller may not read'),
   'owner-changed': breaking('the owner field is {after}, and was {before}: callers cannot set it', acceptAsBefore),
   'search-removed': breaking(
     'q no longer searches {names}',

@@ -19,6 +19,7 @@ import {
   checkPermissions,
   checkPort,
 } from './doctor/machine.ts'
+import { checkReferences } from './doctor/references.ts'
 import { checkTls, type TlsOptions } from './doctor/tls.ts'
 import { explain } from './explain.ts'
 import { loadCatalog } from './load-declaration.ts'
@@ -50,6 +51,7 @@ export async function doctorCommand(file: string | undefined, options: DoctorOpt
     checkMemory(),
     checkOpenFiles(),
     diagnosis,
+    ...(catalog === undefined ? [] : checkReferences(catalog)),
     ...(path === undefined ? [] : [checkPermissions(path), checkFileSystem(path), checkDisk(path)]),
     ...(await checkContent(options, { ...database, workers }, catalog)),
     ...checkTls(options),

@@ -18,6 +18,9 @@ export type Action = (typeof actions)[number]
 /** What happens to a record when the record that it refers to is deleted (DEL-4, DEL-5). */
 export type OnDelete = 'restrict' | 'cascade' | 'clear'
 
+/** What a caller needs to refer to a record: permission to read it, or nothing (AUT-5). */
+export type ReferenceNeed = 'read' | 'none'
+
 /** A type of values. The last one lets declarations be read from files, which have plain texts. */
 type FieldTypeWord =
   | 'string'
@@ -132,6 +135,8 @@ export interface FieldWords extends SchemaKeywords {
   /** The collection that the field refers to, by the id of a record. */
   readonly reference?: string
   readonly onDelete?: OnDelete
+  /** What a caller needs to refer to a record; default: permission to read it (AUT-5). */
+  readonly requires?: ReferenceNeed
   /** The most digits of a decimal, 1 to 38. */
   readonly precision?: number
   /** The number of digits of a decimal after the decimal point. */
@@ -235,6 +240,8 @@ export type BusinessRule =
       /** UPPER_CASE_WITH_UNDERSCORES. */
       readonly code: string
       readonly message: string
+      /** The rule applies to records that match, as the change leaves them; left out: to all. */
+      readonly when?: Condition
       /**
        * The change is allowed if no (`none`) or some (`some`) live record of a collection matches `where`; without
        * either, if the record itself matches.

@@ -3,15 +3,15 @@
  */
 
 import { compileDecimal, type DecimalForm, decimalFormOf, decimalSchema } from './decimal.ts'
-import type { FieldDeclaration, OnDelete, ServerValue } from './declaration.ts'
+import type { FieldDeclaration, ServerValue } from './declaration.ts'
 import { isObject, optionalMark } from './plain-copy.ts'
 import type { Field, FieldType } from './resource.ts'
 import { compileInteger, compileReference, compileSchema, type ValidateValue } from './schema.ts'
 
 /** The words that JSON Schema does not have. `default`, `readOnly` and `writeOnly` are JSON Schema's. */
 export const fieldWords = [
-  'filter', 'sort', 'search', 'unique', 'immutable', 'optional', 'transitions', 'reference', 'onDelete', 'set',
-  'sequence',
+  'filter', 'sort', 'search', 'unique', 'immutable', 'optional', 'transitions', 'reference', 'onDelete', 'requires',
+  'set', 'sequence',
 ] as const // biome-ignore format: one row reads best
 
 /** A JSON Schema, or a declared field, as an object. */
@@ -187,9 +187,9 @@ export function isFilterByItself(declared: FieldDeclaration, shape: FieldShape):
   return declared.reference !== undefined || shape.enum !== undefined || shape.type === 'boolean'
 }
 
-function referenceOf(declared: FieldDeclaration): { collection: string; onDelete: OnDelete } | undefined {
-  if (declared.reference === undefined) return undefined
-  return { collection: declared.reference, onDelete: declared.onDelete ?? 'restrict' }
+function referenceOf({ reference, onDelete, requires }: FieldDeclaration): Field['reference'] {
+  if (reference === undefined) return undefined
+  return { collection: reference, onDelete: onDelete ?? 'restrict', requires: requires ?? 'read' }
 }
 
 function validatorOf(name: string, declared: FieldDeclaration, { schema, type }: FieldShape): ValidateValue {

@@ -13,6 +13,7 @@ import type {
   ExportLimits,
   InterfaceDeclaration,
   OnDelete,
+  ReferenceNeed,
   ResourceDeclaration,
   SequenceDeclaration,
   ServerValue,
@@ -54,7 +55,9 @@ export interface Field {
   readonly sequence: SequenceDeclaration | undefined
   readonly writeOnly: boolean
   readonly transitions: Readonly<Record<string, readonly string[]>> | undefined
-  readonly reference: { readonly collection: string; readonly onDelete: OnDelete } | undefined
+  readonly reference:
+    | { readonly collection: string; readonly onDelete: OnDelete; readonly requires: ReferenceNeed }
+    | undefined
   /** Finds all issues of a value. Their pointers begin with the field's own. It is never called with `null`. */
   readonly validate: ValidateValue
 }
@@ -255,6 +258,8 @@ export interface Draft {
   readonly issues: readonly Issue[]
   /** The declared fields whose value differs from the current one; on creation all that have a value. */
   readonly changed: readonly string[]
+  /** The fields whose value the function `prepare` has given. */
+  readonly prepared?: readonly string[]
   /** The fields that the request sets or changes, of those that the caller may not write in every record (AUT-14). */
   readonly assigned?: readonly string[]
   /** The fields that the request sets or changes, and may not: 403. */

@@ -9,7 +9,8 @@ import type { FieldWords, OnDelete, SequenceDeclaration, ServerValue } from './d
 export * from 'typebox'
 
 /** The options of a field whose values are of the type `V`. */
-interface Options<V> extends Omit<FieldWords, 'default' | 'transitions' | 'reference' | 'onDelete' | 'sequence'> {
+interface Options<V>
+  extends Omit<FieldWords, 'default' | 'transitions' | 'reference' | 'onDelete' | 'requires' | 'sequence'> {
   /** The value of a field that a request leaves out: a constant, or what the server finds on creation. */
   readonly default?: V | ServerValue
 }
@@ -21,9 +22,12 @@ interface EnumOptions<V> extends Options<V> {
 }
 
 /** The options of a reference. */
-interface ReferenceOptions extends Omit<FieldWords, 'transitions' | 'reference' | 'onDelete' | 'sequence'> {
+interface ReferenceOptions
+  extends Omit<FieldWords, 'transitions' | 'reference' | 'onDelete' | 'requires' | 'sequence'> {
   /** What happens when the record that the field refers to is deleted; default `restrict`. */
   readonly onDelete?: 'restrict' | 'cascade' | 'clear'
+  /** What a caller needs to refer to a record; default: permission to read it. */
+  readonly requires?: 'read' | 'none'
   readonly default?: string | ServerValue
 }
 

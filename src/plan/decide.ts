@@ -15,7 +15,7 @@ import { callDeclared, FunctionFault, frozenCopy } from '../model/declared-funct
 import { grantOf } from '../model/field-grants.ts'
 import { comparisonKey, comparisonKeys, fieldsOf, matches, type Predicate, type Scalar } from '../model/predicate.ts'
 import { resolveCondition } from '../model/resolve-condition.ts'
-import type { Catalog, Draft, RecordValues, Resource } from '../model/resource.ts'
+import type { Catalog, Draft, Field, RecordValues, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 import { type CurrentRecord, checkRecord, dependsOn, type RecordAccess } from './check-record.ts'
 import { draftCreate, draftUpdate } from './draft.ts'
@@ -24,10 +24,18 @@ import type { Outcome } from './outcome.ts'
 import type { Create, Update, Write } from './plan.ts'
 import { prepareDraft } from './prepare-draft.ts'
 import { redactError, writeOnlyTexts } from './redact-error.ts'
+import { serverValue } from './server-values.ts'
 
 /** A question about other records: whether such a live record exists. */
 export type Question =
-  | { readonly kind: 'reference'; readonly field: string; readonly collection: string; readonly id: string }
+  | {
+      readonly kind: 'reference'
+      readonly field: string
+      readonly collection: string
+      readonly id: string
+      /** The records that count as there, because the caller may read them (AUT-5); left out: all. */
+      readonly readable?: Predicate
+    }
   | {
       readonly kind: 'taken'
       readonly fields: readonly string[]
@@ -106,7 +114,7 @@ function propose(
   const draft = resource.prepare === undefined ? drafted : prepareDraft(plan, current, drafted, access)
   const isCreate = plan.kind === 'create'
   const transition: Transition = { resource, trigger: isCreate ? 'create' : 'update', current, next: draft.values }
-  const questions = [...questionsOfDraft(resource, draft), ...questionsOfRules(catalog, plan, transition)]
+  const questions = [...questionsOfDraft(plan, draft), ...questionsOfRules(catalog, plan, transition)]
   const permissions = isCreate ? [plan.permitted] : permissionsAfter(plan, draft)
   const fieldPermissions = assigned.flatMap((field): FieldPermission[] => {
     const permission = grantOf(writableFields, field)
@@ -146,12 +154,16 @@ function permissionsAfter(plan: Update, { changed }: Pick<Draft, 'changed'>): Pr
 }
 
 /** The questions about the references and unique values that a draft changes. */
-function questionsOfDraft(resource: Resource, draft: Draft): Question[] {
+function questionsOfDraft(plan: Create | Update, draft: Draft): Question[] {
+  const { resource } = plan
   const questions: Question[] = []
-  for (const { name, reference } of resource.fields) {
+  for (const field of resource.fields) {
+    const { name, reference } = field
     const id = draft.values[name]
     if (reference === undefined || typeof id !== 'string' || !draft.changed.includes(name)) continue
-    questions.push({ kind: 'reference', field: name, collection: reference.collection, id })
+    const { collection } = reference
+    const readable = isChosen(plan, field, draft) ? plan.targets?.get(name) : undefined
+    questions.push({ kind: 'reference', field: name, collection, id, ...(readable && { readable }) })
   }
   for (const fields of resource.unique) {
     if (!fields.some((name) => draft.changed.includes(name))) continue
@@ -162,6 +174,19 @@ function questionsOfDraft(resource: Resource, draft: Draft): Question[] {
   return questions
 }
 
+/**
+ * Whether the request has chosen the value of a reference: not the address, where the caller has to read the parent,
+ * not `prepare`, and not the server, which would have set the same value.
+ */
+function isChosen(plan: Create | Update, field: Field, { values, prepared }: Draft): boolean {
+  const { resource, caller } = plan
+  const { name } = field
+  if (prepared?.includes(name) || (plan.kind === 'create' && plan.parent?.field === name)) return false
+  if (name === resource.owner && values[name] === caller.id) return false
+  const at = String(values['updated_at'])
+  return values[name] !== (field.default ?? serverValue(field, field.serverDefault, { caller, at }))
+}
+
 /** What blocks the restoration of a record that refers to a deleted one which is not restored. */
 export function lostIssue(field: string, collection: string): Issue {
   return issue('REFERENCE_DELETED', field, `refers to one of the ${collection} that is deleted; restore that one first`)
@@ -169,7 +194,7 @@ export function lostIssue(field: string, collection: string): Issue {
 
 /** The questions of the business rules. */
 export function questionsOfRules(catalog: Catalog, plan: Pick<Write, 'caller'>, transition: Transition): Question[] {
-  return rulesOf(transition).flatMap((rule): Question[] => {
+  return rulesOf(plan, transition).flatMap((rule): Question[] => {
     if (!('unless' in rule)) return []
     const target = catalog.resources.get(rule.unless.none ?? rule.unless.some ?? '')
     if (target === undefined) return []
@@ -268,7 +293,7 @@ function transitionIssues({ resource, current, next }: Transition): Issue[] {
 export function ruleIssues(plan: Pick<Write, 'caller' | 'now'>, transition: Transition, answers: Answers): Issue[] {
   const { resource, current, next } = transition
   const { caller, now } = plan
-  return rulesOf(transition).flatMap((rule): Issue[] => {
+  return rulesOf(plan, transition).flatMap((rule): Issue[] => {
     if ('check' in rule) {
       const objection = checked(rule, { current, next, caller, now }, resource)
       return objection === undefined ? [] : [objection]
@@ -316,6 +341,15 @@ function objectionOf(place: string, answer: RuleObjection | undefined): Issue | 
   throw wrong('a pointer that is no JSON Pointer')
 }
 
-function rulesOf({ resource, trigger, kind }: Transition): BusinessRule[] {
-  return resource.rules.filter((rule) => [rule.on].flat().includes(trigger) && (kind === undefined || kind in rule))
+/** The rules that apply to a change: unknown in `when` is not true. */
+function rulesOf(
+  { caller }: Pick<Write, 'caller'>,
+  { resource, trigger, kind, current, next }: Transition,
+): BusinessRule[] {
+  const record = next ?? current ?? {}
+  return resource.rules.filter((rule) => {
+    if (![rule.on].flat().includes(trigger) || !(kind === undefined || kind in rule)) return false
+    if (!('when' in rule) || rule.when === undefined) return true
+    return matches(comparisonKeys(resource, record), resolveCondition(resource, rule.when, { caller, record }))
+  })
 }

@@ -2,7 +2,7 @@
 import { type FieldGrants, grantOf, maskFilter } from '../model/field-grants.ts'
 import { allOf, fieldsOf, type Predicate, type SortTerm } from '../model/predicate.ts'
 import { type Resource, resourceOfStored } from '../model/resource.ts'
-import { permitFields } from '../policy/permit.ts'
+import { permit, permitFields } from '../policy/permit.ts'
 import { fault, type Issue } from '../spec/faults.ts'
 import type { Create, Presentation, Removal } from './plan.ts'
 import type { Planning } from './planning.ts'
@@ -23,6 +23,18 @@ export function fieldGrantsOf(
 ): Pick<Create, 'readableFields' | 'writableFields'> {
   const { readable, writable } = permitFields(catalog, caller, resource)
   return { ...(readable && { readableFields: readable }), ...(writable && { writableFields: writable }) }
+}
+
+/** The records that reference fields may be set to, where the caller needs permission to read them (AUT-5). */
+export function targetsOf({ catalog, caller }: Planning, { fields }: Resource): Pick<Create, 'targets'> {
+  const targets = fields.flatMap(({ name, reference, set }): [string, Predicate][] => {
+    const target = catalog.resources.get(reference?.collection ?? '')
+    // Clients never send a field that the server sets.
+    if (target === undefined || reference?.requires !== 'read' || set !== undefined) return []
+    const readable = permit(catalog, caller, 'read', target)
+    return readable.kind === 'always' ? [] : [[name, readable]]
+  })
+  return targets.length === 0 ? {} : { targets: new Map(targets) }
 }
 
 /** The fields of some collections that the caller may not read in every record. */

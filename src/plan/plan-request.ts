@@ -38,7 +38,7 @@ import type {
 } from './plan.ts'
 import { eventsIn } from './plan-events.ts'
 import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
-import { fieldGrantsOf, permittedFilter, readableFieldsOf, readableReferencesOf } from './plan-fields.ts'
+import { fieldGrantsOf, permittedFilter, readableFieldsOf, readableReferencesOf, targetsOf } from './plan-fields.ts'
 import { planKey, planRevocation } from './plan-key.ts'
 import { planDelivery, planWebhook, planWebhookDeletion, planWebhookUpdate } from './plan-webhook.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
@@ -136,6 +136,7 @@ function planForResource(
         permitted: required('create'),
         mayAssignOwner: isAdministrator(caller),
         ...(mayRestrictFields(resource) && fieldGrantsOf(planning, resource)),
+        ...targetsOf(planning, resource),
         idempotency: idempotencyOf(planning, placeOf(target), input),
         caller,
         now,
@@ -228,6 +229,7 @@ function planUpdate(
     mayRead: kind === 'patch' ? requiredGrant(planning, 'read', resource) : permit(catalog, caller, 'read', resource),
     mayAssignOwner: isAdministrator(caller),
     ...(mayRestrictFields(resource) && fieldGrantsOf(planning, resource)),
+    ...targetsOf(planning, resource),
     conditions,
     caller,
     now,

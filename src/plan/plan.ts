@@ -108,8 +108,15 @@ export interface Create extends Change {
   readonly mayAssignOwner: boolean
   /** The fields that the caller may not write in every record (AUT-14); left out: there are none. */
   readonly writableFields?: FieldGrants
+  readonly targets?: ReferenceTargets
   readonly idempotency?: Idempotency
 }
+
+/**
+ * The records to which the caller may set reference fields, by field (AUT-5). Fields that the map does not have may
+ * refer to all records. Left out, as for an import: there is no such bound.
+ */
+export type ReferenceTargets = ReadonlyMap<string, Predicate>
 
 /** The identity of a repeated POST (MET-9). */
 export interface Idempotency {
@@ -137,6 +144,7 @@ export interface Update extends Change {
   readonly mayAssignOwner: boolean
   /** The fields that the caller may not write in every record (AUT-14); left out: there are none. */
   readonly writableFields?: FieldGrants
+  readonly targets?: ReferenceTargets
   readonly conditions: Conditions
 }
 

@@ -124,7 +124,7 @@ function withPrepared({ plan, place, current, draft, access }: Call, prepared: R
   const found = indexKeyIssues(resource, { values, changed: names }, current)
   const isPrepared = ({ pointer }: Issue) => [...prepared.keys()].some(({ name }) => pointer === `/${name}`)
   if (found.some(isPrepared)) throw invalid(place, found)
-  return { values, changed: names, issues: found }
+  return { values, changed: names, issues: found, prepared: [...prepared.keys()].map(({ name }) => name) }
 }
 
 /** Refuses a new record in which a required field, which callers cannot send, has no value. */

@@ -214,7 +214,9 @@ function fieldOf(
   const made = { ...completed, set, sequence, readOnly, transitions: transitionsOf(current, conversion) }
   if (made.reference === undefined) return made
   const { collection, onDelete } = made.reference
-  return { ...made, reference: { collection: collections.get(collection)?.name ?? collection, onDelete } }
+  // The stored field decides what a caller needs to refer to a record.
+  const requires = current?.reference?.requires ?? made.reference.requires
+  return { ...made, reference: { collection: collections.get(collection)?.name ?? collection, onDelete, requires } }
 }
 
 /**

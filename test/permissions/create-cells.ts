@@ -1,10 +1,11 @@
 /** Makes records, refers to them and deletes them by filter, in every way. */
 import type { Action } from '../../src/model/declaration.ts'
+import type { Sent } from '../harness.ts'
 import { type Caller, callers, strangers } from './callers.ts'
 import type { Cells } from './cells.ts'
 import type { Subject } from './forms.ts'
 import { kinds, nowhere, type Room } from './room.ts'
-import { collectionOf, linkTo } from './vault.ts'
+import { collectionOf, freeLink, linkTo } from './vault.ts'
 
 /** What is sent of a record that is to be made. */
 interface Draft extends Omit<Subject, 'owner_id'> {
@@ -57,24 +58,46 @@ function creationOf(room: Room, caller: Caller, draft: Draft, way: CreateWay): s
   if (!caller.isAuthenticated) return '401'
   if (!room.lets(caller, 'create', 'create')) return '403'
   if (way === 'nested POST under missing') return '404'
-  const readsParent = caller.isAdministrator || draft.parentOwner === caller.id
+  const readsParent = room.readsParent(caller, draft)
   if (way === 'nested POST' && !readsParent) return '403'
-  if (!room.allows(caller, 'create', 'create', { ...draft, owner_id: caller.id })) return '403'
-  if (way === 'POST that is invalid') return '400'
+  // A parent that the caller may not read counts as not there, also where it decides about the permission (AUT-5).
+  const isUnread = !readsParent
+  if (!room.allows(caller, 'create', 'create', { ...draft, owner_id: caller.id })) {
+    return isUnread && room.form.isThrough === true ? '400' : '403'
+  }
+  if (isUnread || way === 'POST that is invalid') return '400'
   return way === 'POST of a taken code' ? '409' : `201 of ${caller.id}`
 }
 
-/** Whether a reference leads anywhere does not depend on who may read it: only on whether there is a live record. */
+const linking = ['POST', 'PUT', 'PATCH', 'JSON Patch'] as const
+
+/** A reference leads to live records that the caller may read; without that need, to all live ones (AUT-5). */
 async function checkReferences(room: Room, cells: Cells, caller: Caller, guarded: Action): Promise<void> {
   for (const kind of [...kinds, undefined]) {
     const id = kind === undefined ? nowhere : await room.put(guarded, kind)
-    const { status, text } = await room.send(caller, { path: '/v2/links', body: { [linkTo(guarded)]: id } })
     const isLive = kind?.isDeleted === false
-    const expected = !caller.isAuthenticated ? '401' : isLive ? '201' : '400'
-    const shows = status === 201 && text.includes(`"title"`) ? ' with what it refers to' : ''
-    const cell = `${room.form.name} for ${guarded}, ${caller.name}, POST that refers to ${kind?.name ?? 'missing'}`
-    cells.check(cell, expected, `${status}${shows}`)
+    const isReadable = isLive && room.allows(caller, 'read', guarded, kind)
+    for (const field of guarded === 'read' ? [linkTo(guarded), freeLink] : [linkTo(guarded)]) {
+      const isThere = field === freeLink ? isLive : isReadable
+      // Strangers get the same for each.
+      for (const way of guarded === 'read' && caller.isAuthenticated ? linking : (['POST'] as const)) {
+        const { status, text } = await room.send(caller, await linkSent(room, way, field, id))
+        const done = way === 'POST' ? '201' : '200'
+        const expected = !caller.isAuthenticated ? '401' : isThere ? done : '400'
+        const shows = text.includes(`"title":"${kind?.name}"`) ? ' with what it refers to' : ''
+        const about = `${field} refers to ${kind?.name ?? 'missing'}`
+        cells.check(`${room.form.name} for ${guarded}, ${caller.name}, ${way}: ${about}`, expected, `${status}${shows}`)
+      }
+    }
   }
+}
+
+async function linkSent(room: Room, way: (typeof linking)[number], field: string, id: string): Promise<Sent> {
+  if (way === 'POST') return { path: '/v2/links', body: { [field]: id } }
+  const path = `/v2/links/${await room.link()}`
+  if (way !== 'JSON Patch') return { method: way, path, body: { [field]: id } }
+  const headers = { 'content-type': 'application/json-patch+json' }
+  return { method: 'PATCH', path, headers, body: [{ op: 'add', path: `/${field}`, value: id }] }
 }
 
 async function checkDeletionByFilter(room: Room, cells: Cells, caller: Caller): Promise<void> {

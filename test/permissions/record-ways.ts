@@ -54,6 +54,17 @@ const shown =
     return { status: isReadable ? 200 : 204, effect, isReadable }
   }
 
+const mistaken: Success = { status: 400, effect: 'kept' }
+
+/**
+ * Whether a change sets a parent that the caller may not read (AUT-5). A value that is sent for a record that the
+ * caller may not read counts as a change (AUT-9).
+ */
+function setsUnread({ room, guarded, kind }: Aim, caller: Caller, made: Pick<Subject, 'parentOwner'>): boolean {
+  const isSame = kind?.parentOwner === made.parentOwner && room.allows(caller, 'read', guarded, kind as Kind)
+  return !isSame && !room.readsParent(caller, made)
+}
+
 const whole = ({ room, kind }: Aim) => {
   const { level = 'open', holder = null, parentOwner = '' } = kind ?? {}
   return { title: 'put', level, holder, count: room.next(), parent_id: room.parents.get(parentOwner) ?? null }
@@ -114,7 +125,10 @@ const becoming = (method: keyof typeof methods, what: string, next: Next): Way =
     const moves = room.form.isThrough === true && kind?.parentOwner !== made.parentOwner
     const isAllowed =
       room.allows(caller, 'update', guarded, made) && (!moves || room.allows(caller, 'create', guarded, made))
-    return isAllowed ? shown('changed')({ ...aim, kind: made }, caller) : { status: 403, effect: 'kept' }
+    // A parent that the caller may not read counts as not there, also where it decides about the permission.
+    const isUnread = 'parentOwner' in next && setsUnread(aim, caller, made)
+    if (!isAllowed && !(isUnread && room.form.isThrough === true)) return { status: 403, effect: 'kept' }
+    return isUnread ? mistaken : shown('changed')({ ...aim, kind: made }, caller)
   },
 })
 
@@ -172,7 +186,12 @@ export const recordWays: readonly Way[] = [
     sent: (aim) => ({ path: at(aim), headers: { 'if-match': '"other"' } }),
     success: answers(412),
   },
-  changing('PUT', 'PUT', whole, { also: ['read'] }),
+  changing('PUT', 'PUT', whole, {
+    also: ['read'],
+    success: (aim, caller) => {
+      return setsUnread(aim, caller, aim.kind as Kind) ? mistaken : shown('changed')(aim, caller)
+    },
+  }),
   changing('PATCH', 'PATCH', ({ room }) => ({ count: room.next() }), { also: ['read'] }),
   changing('PATCH If-Match *', 'PATCH', ({ room }) => ({ count: room.next() }), { headers: { 'if-match': '*' } }),
   changing('PATCH If-Match', 'PATCH', ({ room }) => ({ count: room.next() }), {

@@ -81,6 +81,11 @@ export class Room {
     return (action === guarded ? this.form : anyone).allows(caller, subject)
   }
 
+  /** Whether the caller may read the parent, if there is one. */
+  readsParent(caller: Caller, { parentOwner }: Pick<Subject, 'parentOwner'>): boolean {
+    return parentOwner === undefined || caller.isAdministrator || parentOwner === caller.id
+  }
+
   send(caller: Caller, sent: Sent): Promise<Received> {
     return this.#trial.send({ ...sent, as: this.#credentials.get(caller.name) ?? null })
   }
@@ -100,6 +105,11 @@ export class Room {
     if (isDeleted) await this.#delete(collectionOf(guarded), id)
     if (lost !== undefined) await this.#delete('parents', lost)
     return id
+  }
+
+  /** Puts a link in that refers to nothing, and gives its id. */
+  link(): Promise<string> {
+    return this.#create('links', {})
   }
 
   /** Puts in whatever has the code `taken`. */

@@ -19,12 +19,16 @@ export function linkTo(action: Action): string {
   return `${word(action)}_id`
 }
 
+/** The field of `links` that refers to what the form guards against reading, and needs no permission. */
+export const freeLink = 'free_id'
+
 /** Declares the interface for a form. */
 export function vaultOf(form: Form): InterfaceDeclaration {
   const links = actions.map((each) => {
     const field = Type.Optional(reference(collectionOf(each), { onDelete: 'clear' }))
     return [linkTo(each), field] as const
   })
+  const free = Type.Optional(reference(collectionOf('read'), { onDelete: 'clear', requires: 'none' }))
   const everything = Object.fromEntries(actions.map((action) => [action, 'anyone' as const]))
   return {
     name: 'vault',
@@ -36,7 +40,7 @@ export function vaultOf(form: Form): InterfaceDeclaration {
         owner: 'owner_id',
         access: { read: ['role:admin', 'owner'], create: 'anyone', update: 'owner' },
       },
-      links: { fields: Object.fromEntries(links), access: everything },
+      links: { fields: Object.fromEntries([...links, [freeLink, free]]), access: everything },
       ...Object.fromEntries(
         actions.map((action) => {
           const { [action]: _, ...others } = everything

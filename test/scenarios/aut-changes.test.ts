@@ -148,7 +148,11 @@ it('AUT-8: an access rule that leads back to the record reads it as it is after 
     name: 'ring',
     resources: {
       nodes: {
-        fields: { team: Type.String(), text: Type.Optional(Type.String()), up_id: Type.Optional(reference('nodes')) },
+        fields: {
+          team: Type.String(),
+          text: Type.Optional(Type.String()),
+          up_id: Type.Optional(reference('nodes', { requires: 'none' })),
+        },
         access: { read: ownTeam, create: 'anyone', update: [{ through: 'up_id', action: 'read' }, 'role:admin'] },
       },
     },

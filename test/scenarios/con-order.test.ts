@@ -185,12 +185,24 @@ scenarios(studio, [
   refuses(
     '403 through a reference comes before validation',
     async ({ make }) => {
-      const { id } = await make('projects', { name: 'One' }, 'bob')
+      const { id } = await make('projects', { name: 'One', visibility: 'public' }, 'bob')
       return { path: '/v1/tasks', body: { title: '', project_id: id, colour: 1 }, as: 'ann' }
     },
     403,
     'FORBIDDEN',
   ),
+  {
+    ...refuses(
+      'where the permission hangs on a reference that the caller may not read, it is said to be missing',
+      async ({ make }) => {
+        const { id } = await make('projects', { name: 'One' }, 'bob')
+        return { path: '/v1/tasks', body: { title: 'a', project_id: id }, as: 'ann' }
+      },
+      400,
+      'VALIDATION_FAILED',
+    ),
+    errors: ['INVALID_REFERENCE /project_id'],
+  },
   {
     ...refuses(
       'where the permission hangs on a reference that is missing, that is said',

@@ -160,7 +160,7 @@ it('DEL-8: a blocked deletion is a 409 at once, names a few readable blockers, a
     assert.deepEqual([answer.status, answer.json.code], [409, 'HAS_DEPENDENTS'], answer.text)
     const { collection, count, ids } = answer.json.errors[0]
     assert.equal(collection, 'audits')
-    assert.equal(count, ids.length)
+    assert.equal(count, as === 'root' ? ids.length : undefined)
     return ids
   }
   assert.deepEqual(await asked('root'), [hidden.id, shown.id])

@@ -90,7 +90,7 @@ it('RES-16: refused creations take no number', async (context) => {
     [{ title: 7, project_id: open.id }, 'ann', 400],
     [{ title: 'a', project_id: open.id, number: 2 }, 'ann', 400],
     [{ title: 'a', project_id: uuidv7() }, 'ann', 400],
-    [{ title: 'a', project_id: secret.id }, 'ann', 403],
+    [{ title: 'a', project_id: secret.id }, 'ann', 400],
   ]
   // They arrive with others, and share commits.
   const statuses = refusals.map(async ([body, as, status]) => {

@@ -49,6 +49,7 @@ function traitsOf(field: Field | undefined): Json {
   const { reference, transitions, immutable, unique, search, readOnly, writeOnly } = field
   return {
     ...(reference !== undefined && { reference: reference.collection, on_delete: reference.onDelete }),
+    ...(reference?.requires === 'none' && { requires: 'none' }),
     ...(transitions !== undefined && { transitions }),
     ...(immutable && { immutable }),
     ...(unique && { unique }),

@@ -141,7 +141,7 @@ const issue = object(
     parameter: { type: 'string', description: 'The name of the query parameter.' },
     header: { type: 'string', description: 'The name of the header field.' },
     collection: { type: 'string', description: 'The collection of the blocking records.' },
-    count: count('The number of blocking records.'),
+    count: count('The number of blocking records, if you may read all of them.'),
     ids: {
       type: 'array',
       items: { type: 'string' },

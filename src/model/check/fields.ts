@@ -45,8 +45,10 @@ function mayBeOwner({ owner, fields }: ResourceView, name: string): boolean {
 function checkReference({ part, declared, shape }: FieldView, resources: ResourceViews): void {
   const [reference, onDelete] = [part.key('reference'), part.key('onDelete')]
   if (reference.isAbsent) {
-    if (!onDelete.isAbsent)
-      onDelete.report('means nothing without a reference', 'Write "reference": the collection, or remove it.')
+    for (const word of [onDelete, part.key('requires')]) {
+      if (word.isAbsent) continue
+      word.report('means nothing without a reference', 'Write "reference": the collection, or remove it.')
+    }
     return
   }
   if (!resources.has(reference.text)) {

@@ -295,11 +295,11 @@ function checkTriggers(on: Part): void {
 }
 
 function checkFunction(rule: Part): void {
-  for (const key of ['code', 'message', 'unless']) {
+  for (const key of ['code', 'message', 'when', 'unless']) {
     if (!Object.hasOwn(rule.record, key)) continue
     rule.key(key).report('does not go together with `check`', 'Remove one of the two: `check` answers with the code.')
   }
-  rule.keys(['on', 'check', 'code', 'message', 'unless'])
+  rule.keys(['on', 'check', 'code', 'message', 'when', 'unless'])
   const check = rule.key('check')
   if (typeof check.value === 'function') check.synchronous()
   else check.mustBe('a function', 'Write `code`, `message` and `unless`, or a function in TypeScript.')
@@ -307,6 +307,8 @@ function checkFunction(rule: Part): void {
 
 function checkDeclarative(rule: Part, resource: ResourceView, resources: ResourceViews): void {
   checkCode(rule.key('code'))
+  const when = rule.key('when')
+  if (!when.isAbsent) checkCondition(when, { resource, record: resource })
   checkUnless(rule.key('unless'), resource, resources)
 }
 

@@ -101,6 +101,7 @@ type CheckedRule<All, Fields> =
   | (Triggered & {
       readonly code: string
       readonly message: string
+      readonly when?: CheckedCondition<Fields, FieldNames<Fields>['all'] | SystemField>
       readonly unless: Unless<All, Fields>
     })
   | (Triggered & {

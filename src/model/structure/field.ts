@@ -233,6 +233,12 @@ const words = objectOf<Pick<FieldDeclaration, Exclude<KeyOf<FieldDeclaration>, k
         wording: { meant: { 'set null': 'clear', setNull: 'clear', delete: 'cascade' } },
       },
     ),
+    requires: choice(
+      ['read', 'none'],
+      'What a caller needs to set the field to a record: permission to read it (`read`), or nothing (`none`). Without ' +
+        'permission to read, the record counts as not there.',
+      { default: 'read' },
+    ),
     ...decimalWords,
     set,
     sequence,
@@ -275,7 +281,7 @@ export const field: Node = {
       'The type of the value: a JSON type, or `decimal` for numbers that are stored exactly, such as amounts.',
     ),
   },
-  dependentRequired: { onDelete: ['reference'], precision: ['type'], scale: ['type'] },
+  dependentRequired: { onDelete: ['reference'], requires: ['reference'], precision: ['type'], scale: ['type'] },
   anyOf: [
     {
       ...{ properties: { type: { const: 'decimal' } }, required: ['type', 'precision', 'scale'] },

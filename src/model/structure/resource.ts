@@ -75,7 +75,14 @@ const declarativeRule = objectOf<DeclarativeRule>(
     ),
     unless,
   },
-  {},
+  {
+    when: ref('condition', {
+      description:
+        'The rule applies to records that match, as the change leaves them. `{ project_id: { null: false } }` leaves ' +
+        'out records without a project. Left out: the rule applies to all.',
+      wording: 'elsewhere',
+    }),
+  },
   { write: `Write ${ruleExample}.` },
 )
 

@@ -40,7 +40,8 @@ const callers: RuleSection = {
       mark: 'specification',
       sentence:
         'Owning a record grants no access to other records, not even to those nested under it, unless that is ' +
-        'declared.',
+        'declared. A record that a caller may not read counts as not there when they refer to it, unless the ' +
+        'reference declares requires: none.',
     },
     {
       id: 'AUT-6',

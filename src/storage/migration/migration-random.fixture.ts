@@ -82,7 +82,8 @@ const fieldFixtures: fc.Arbitrary<FieldFixture> = fc
       default: required && type !== 'json' ? defaultOf(type, form) : undefined,
       format: isText && kind === 'date-time' ? kind : undefined,
       enum: isText && kind === 'enum' ? ['7', 'true'] : undefined,
-      reference: isText && kind === 'reference' ? { collection: 'people', onDelete: 'restrict' } : undefined,
+      reference:
+        isText && kind === 'reference' ? { collection: 'people', onDelete: 'restrict', requires: 'read' } : undefined,
     }
   })
 

@@ -60,7 +60,7 @@ test('each filter, sort, reference and owner has an index that ends with the id'
   const fields = {
     size: { type: 'integer', filter: true },
     due: { type: 'string', format: 'date-time', sort: true },
-    project_id: { type: 'string', reference: { collection: 'projects', onDelete: 'restrict' } },
+    project_id: { type: 'string', reference: { collection: 'projects', onDelete: 'restrict', requires: 'read' } },
     owner_id: 'string',
     note: 'string',
   } as const

@@ -25,6 +25,7 @@ import {
   conditionsOf,
   decide,
   holdsFor,
+  isConditional,
   lockRules,
   namesOf,
   permittedRecordSql,
@@ -164,7 +165,7 @@ function creationStatement(
       insertion: (numbers, condition) => insertionSql(context, resource, source, [condition], numbers),
     })
   }
-  const isRestricted = fieldPermissions.length > 0 || readableFields !== undefined
+  const isRestricted = fieldPermissions.length > 0 || readableFields !== undefined || questions.some(isConditional)
   if (parent !== undefined || permitted.kind !== 'always' || isRestricted) {
     const permission = permittedSql(context, resource, permitted, record)
     // The records by which the permission holds are locked first: parents before children, as deletions do.

@@ -106,9 +106,10 @@ function* blockingRecords(
       // The order of the reference's index.
       const order = sql`order by ${columnSql(subject, field)}, ${columnSql(subject, 'id')}`
       const named = count === 0 ? [] : yield sql`select id from ${blocking} and ${shown} ${order} limit ${mostNamed}`
-      const message = blockedBy(from, collection, field, total === count ? count : undefined)
       const blockers = named.map((each) => String(each['id'])).sort()
-      issues.push({ code: 'HAS_DEPENDENTS', message, collection: from, count, ids: blockers })
+      const message = blockedBy(from, collection, field, total === count ? count : undefined)
+      const known = { ...(total === count && { count }), ...(count > 0 && { ids: blockers }) }
+      issues.push({ code: 'HAS_DEPENDENTS', message, collection: from, ...known })
     }
   }
   return issues
@@ -120,8 +121,11 @@ function* blockingRecords(
  */
 function blockedBy(from: string, collection: string, field: string, count: number | undefined): string {
   if (count === 1) return `1 record of ${from} refers to ${collection} by ${field}; delete or change it first.`
-  const which = count === undefined ? 'Some records' : `${count} records`
-  return `${which} of ${from} refer to ${collection} by ${field}; delete or change them first.`
+  if (count !== undefined) {
+    return `${count} records of ${from} refer to ${collection} by ${field}; delete or change them first.`
+  }
+  const found = `Records of ${from} refer to ${collection} by ${field}; you may not read all of them.`
+  return `${found} Ask somebody who may to delete or change them.`
 }
 
 /** The objections of the business rules of the deleted records; of one kind of rules, if it is given. */

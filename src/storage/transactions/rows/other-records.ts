@@ -49,14 +49,19 @@ export function* decide(
 ): Transaction<Outcome | undefined> {
   const { transition, draft, questions, permissions, fieldPermissions } = proposal
   const { resource, current } = transition
-  for (const permission of permissions) {
-    if (yield* holdsFor(context, resource, permission, draft.values)) continue
+  const refusal = function* (permission: Predicate): Transaction<Outcome> {
     const references = questions.filter((question) => question.kind === 'reference')
     return refusalOf(permission, draft, yield* ask(context, resource, references))
   }
+  for (const permission of permissions) {
+    if (!(yield* holdsFor(context, resource, permission, draft.values))) return yield* refusal(permission)
+  }
   const denied: string[] = []
   for (const { field, permission } of fieldPermissions) {
-    if (!(yield* holdsFor(context, resource, permission, draft.values))) denied.push(field)
+    if (yield* holdsFor(context, resource, permission, draft.values)) continue
+    const refused = yield* refusal(permission)
+    if (refused.kind !== 'forbidden') return refused
+    denied.push(field)
   }
   if (denied.length > 0) return { kind: 'forbidden', issues: denied.map(mayNotWrite) }
   const refused = judge(plan, proposal, yield* ask(context, resource, questions))
@@ -82,7 +87,7 @@ export function* ask(context: SqlContext, resource: Resource, questions: readonl
   return answers
 }
 
-/** The text of the statement is built once for each shape, except where a business rule asks. */
+/** The text of the statement is built once for each shape, except where conditions of the caller or of a rule ask. */
 function questionsStatement(context: SqlContext, resource: Resource, questions: readonly Question[]): Statement {
   const statement = (asked: readonly Question[]) => {
     const columns = asked.map((question, index) => {
@@ -91,12 +96,17 @@ function questionsStatement(context: SqlContext, resource: Resource, questions: 
     })
     return sql`select ${join(columns, ', ')}`
   }
-  if (questions.some(({ kind }) => kind === 'rule')) return statement(questions)
+  if (questions.some(isConditional)) return statement(questions)
   const key = `ask ${resource.name} ${namesOf(questions)}`
   return filled(
     context.statements.of(key, () => prebuilt(statement(slotsOfQuestions(context, questions)))),
     { questions },
   )
+}
+
+/** Whether a question has conditions, which are different in each request. */
+export function isConditional(question: Question): boolean {
+  return question.kind === 'rule' || (question.kind === 'reference' && question.readable !== undefined)
 }
 
 /** What distinguishes the statements that ask questions of one resource. */
@@ -125,8 +135,15 @@ export function slotsOfQuestions({ engine }: SqlContext, questions: readonly Que
 
 function* isReferenceDeleted(context: SqlContext, question: Question, exists: boolean): Transaction<boolean> {
   if (question.kind !== 'reference') return false
-  const { collection, id } = question
-  if (exists && !canBePending(context, resourceOf(context.catalog, collection))) return false
+  const { collection, id, readable } = question
+  const target = resourceOf(context.catalog, collection)
+  if (exists && !canBePending(context, target)) return false
+  if (!exists && readable !== undefined) {
+    // Of a record that the caller may not read, they do not learn that it is being deleted (AUT-9).
+    const shown = predicateSql({ ...context, countsDeleted: true }, target, readable)
+    const found = yield* firstRow(sql`select 1 as one from ${subjectSql(collection)} where id = ${id} and ${shown}`)
+    if (found === undefined) return false
+  }
   return yield* isBeingDeleted(context, collection, id)
 }
 
@@ -137,8 +154,15 @@ function* isReferenceDeleted(context: SqlContext, question: Question, exists: bo
  */
 function askedSql(context: SqlContext, resource: Resource, question: Question, more: Sql = empty): Sql {
   if (question.kind === 'reference') {
+    const { collection, id, readable } = question
     const { share } = context.engine.lock
-    return sql`${subjectSql(question.collection)} where id = ${question.id} and deleted_at is null${more}${share}`
+    // The records by which the caller may read the target are locked with it.
+    const locking: PredicateContext = { ...context, locksReferenced: true }
+    const shown =
+      readable === undefined
+        ? empty
+        : sql` and ${predicateSql(locking, resourceOf(context.catalog, collection), readable)}`
+    return sql`${subjectSql(collection)} where id = ${id} and deleted_at is null${shown}${more}${share}`
   }
   if (question.kind === 'taken') {
     const same = question.fields.map((name, index) => {
