@@ -38,6 +38,7 @@ const decimal = (precision: number, scale: number, more: Data = {}) =>
   field({ type: 'decimal', precision, scale, ...more })
 const project = (onDelete: string) =>
   tasks({}, { project_id: { reference: 'projects', onDelete, optional: true, immutable: true } })
+const needing = (requires: string) => tasks({}, { project_id: { reference: 'projects', requires, optional: true } })
 const read = (rule: unknown) => tasks({ access: { read: rule } })
 const rule = (code: string, status: string) => ({
   on: 'delete',
@@ -82,6 +83,9 @@ const rows: [name: string, old: Data, now: Data, ...expected: string[]][] = [
   ['a transition more', states({ x: ['y'], y: [] }), states({ x: ['y'], y: ['x'] }), 'compatible transitions-added tasks a from y to x'],
   ['a deletion that is refused', project('cascade'), project('restrict'), 'breaking on-delete-stricter tasks project_id', 'breaking code-removed response projects code BEING_DELETED'],
   ['a deletion that takes along', project('restrict'), project('cascade'), 'review on-delete-changed tasks project_id', 'review code-added response projects code BEING_DELETED'],
+  ['a reference that requires permission to read', needing('none'), needing('read'), 'breaking reference-narrowed tasks project_id'],
+  ['a reference that requires nothing', needing('read'), needing('none'), 'compatible reference-widened tasks project_id'],
+  ['a rule that applies to fewer records', tasks({ rules: [rule('TITLE_STAYS', 'x')] }), tasks({ rules: [{ ...rule('TITLE_STAYS', 'x'), when: { title: 'z' } }] }), 'review rule-changed tasks TITLE_STAYS'],
   ['a business rule', tasks({ rules: [] }), tasks({ rules: [rule('TITLE_STAYS', 'x')] }), 'breaking rule-added tasks TITLE_STAYS'],
   ['another condition of a rule', tasks({ rules: [rule('TITLE_STAYS', 'x')] }), tasks({ rules: [rule('TITLE_STAYS', 'y')] }), 'review rule-changed tasks TITLE_STAYS'],
   ['a rule gone: its code is', tasks({ rules: [rule('TITLE_STAYS', 'x')] }), tasks(), 'breaking code-removed response tasks code TITLE_STAYS'],

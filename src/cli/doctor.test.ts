@@ -6,12 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { completeCatalog } from '../model/catalog.ts'
 import { selfSigned } from '../server/node/self-signed.ts'
 import { openMaintenance } from '../server/open-database.ts'
 import type { Examination } from '../storage/migration/examine.ts'
 import { checkDatabase } from './doctor/database.ts'
 import type { Diagnosis } from './doctor/diagnosis.ts'
 import { checkDisk, checkFileSystem, checkMemory, checkOpenFiles, checkPermissions } from './doctor/machine.ts'
+import { checkReferences } from './doctor/references.ts'
 import { checkTls } from './doctor/tls.ts'
 
 const program = fileURLToPath(new URL('main.js', import.meta.url))
@@ -106,6 +108,46 @@ test('a database is examined without changing a byte, whether it fits or not', a
   // While a server has the file open, its log is read too.
   assert.equal(doctor(folder, ...database).of('maintenance')[0]?.severity, 'warning')
   await close()
+})
+
+test('references whose writers may not read their target are listed', () => {
+  const catalog = completeCatalog({
+    name: 'desk',
+    resources: {
+      users: { fields: { name: { type: 'string' } }, access: { read: 'role:staff' } },
+      cards: { fields: { user_id: { reference: 'users' } }, access: { read: { through: 'user_id', action: 'read' } } },
+      lists: {
+        fields: { owner_id: { type: 'string', readOnly: true } },
+        owner: 'owner_id',
+        access: { read: ['role:staff', 'owner'], create: 'anyone', update: ['role:lead', 'owner'] },
+      },
+      tasks: {
+        fields: {
+          user_id: { reference: 'users' },
+          card_id: { reference: 'cards' },
+          list_id: { reference: 'lists' },
+          other_id: { reference: 'lists', optional: true },
+          free_id: { reference: 'users', requires: 'none' },
+          set_id: { reference: 'users', set: { onCreate: { caller: 'id' } }, optional: true },
+          staff_id: { reference: 'users', optional: true },
+        },
+        access: {
+          create: { through: 'list_id', action: 'update' },
+          update: 'role:staff',
+          fields: { staff_id: { write: 'role:staff' } },
+        },
+      },
+      notes: { fields: { user_id: { reference: 'users' } }, access: { create: 'nobody', update: 'nobody' } },
+    },
+  })
+  const found = checkReferences(catalog).map(({ severity, finding }) => `${severity} ${finding}`)
+  const writers = 'of which some writers may read nothing: callers with the role lead, callers without a role.'
+  assert.deepEqual(found, [
+    'warning cards.user_id refers to users, of which some writers may read nothing: callers with the role admin.',
+    `warning tasks.user_id refers to users, ${writers}`,
+    `warning tasks.card_id refers to cards, ${writers}`,
+    'ok Writers can refer only to those records that they may read: tasks.card_id (cards), tasks.other_id (lists).',
+  ])
 })
 
 test('mistakes, taken ports and unreachable databases are problems or warnings with a remedy', async (context) => {

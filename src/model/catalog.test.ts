@@ -37,7 +37,7 @@ describe('the type of a field', () => {
     ['TypeBox union', Type.Union([Type.Literal('a'), Type.Null()]), { type: 'string', enum: ['a'], required: false }],
     ['TypeBox any', Type.Any(), { type: 'json', required: true }],
     ['an optional reference', Type.Optional(reference('targets')), { type: 'string', format: 'uuid', required: false, filter: true, reference: { collection: 'targets', onDelete: 'restrict', requires: 'read' } }],
-    ['a reference as data', { reference: 'targets', onDelete: 'cascade', requires: 'read' }, { type: 'string', format: 'uuid', reference: { collection: 'targets', onDelete: 'cascade', requires: 'read' }, schema: { type: 'string', format: 'uuid' } }],
+    ['a reference as data', { reference: 'targets', onDelete: 'cascade' }, { type: 'string', format: 'uuid', reference: { collection: 'targets', onDelete: 'cascade', requires: 'read' }, schema: { type: 'string', format: 'uuid' } }],
     ['a default of null', { type: 'string', optional: true, default: null }, { default: undefined, schema: { type: 'string' } }],
     ['a default', { type: 'string', default: 'x' }, { default: 'x', required: true }],
   ] // biome-ignore format: one row a case
@@ -104,7 +104,7 @@ test('names are resolved: nesting, children, dependents, owner, unique sets', ()
   assert.deepEqual(tasks.within, { field: 'project_id', collection: 'projects' })
   assert.deepEqual(projects.children, ['tasks'])
   assert.deepEqual(projects.dependents, [
-    { collection: 'tasks', field: 'project_id', onDelete: 'cascade', requires: 'read' },
+    { collection: 'tasks', field: 'project_id', onDelete: 'cascade' },
   ])
   assert.deepEqual(projects.unique, [['name']])
   assert.deepEqual(tasks.unique, [['project_id', 'title']])

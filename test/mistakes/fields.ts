@@ -174,6 +174,8 @@ export const fieldsMistakes: readonly Mistake[] = [
   field('a reference to nowhere', { reference: 'task' }, 'reference', /"tasks"/),
   field('a reference that is no name', { reference: {} }, 'reference'),
   field('a reference that is a number', { reference: 'users', type: 'integer' }, 'type'),
+  field('requires without a reference', { type: 'string', requires: 'none' }, 'requires', /reference/),
+  field('an unknown requires', { reference: 'users', requires: 'nothing' }, 'requires'),
   field('an unknown onDelete', { reference: 'users', onDelete: 'set null' }, 'onDelete', /"clear"/),
   field('clear of a required field', { reference: 'users', onDelete: 'clear' }, 'onDelete', /optional/),
   {

@@ -19,6 +19,9 @@ export const rulesMistakes: readonly Mistake[] = [
   rule('an unknown key', 'pointer', '/x', 'pointer'),
   rule('no unless', 'unless', undefined, 'unless'),
   rule('an unknown collection', 'unless/none', 'task', 'unless.none', /"tasks"/),
+  rule('a when that is no condition', 'when', true, 'when'),
+  rule('a when on an unknown field', 'when', { visibilty: 'public' }, 'when.visibilty', /"visibility"/),
+  rule('a when on a field of the other collection', 'when', { project_id: { null: false } }, 'when.project_id'),
   rule('none and some', 'unless/some', 'tasks', 'unless.some'),
   rule('no where', 'unless/where', undefined, 'unless.where'),
   rule('a field of the other collection', 'unless/where', { visibility: 'public' }, 'unless.where.visibility'),
@@ -40,6 +43,12 @@ export const rulesMistakes: readonly Mistake[] = [
     at: `${tasks}/rules`,
     write: [{ on: 'create', check: 'x' }],
     path: 'resources.tasks.rules[0].check',
+  },
+  {
+    name: 'a check with a when',
+    at: `${tasks}/rules`,
+    write: [{ on: 'create', check: () => undefined, when: { title: 'x' } }],
+    path: 'resources.tasks.rules[0].when',
   },
   {
     name: 'a check that awaits',

@@ -17,6 +17,15 @@ const race = raceOf({
       owner: 'owner_id',
       access: { read: 'anyone', create: 'anyone', update: ['role:admin', 'owner'], delete: 'role:admin' },
     },
+    // Notes may lie in boxes that their writer may read, through the room.
+    boxes: {
+      fields: { name, room_id: { reference: 'rooms', onDelete: 'cascade' } },
+      access: { read: through('room_id', 'update'), create: 'anyone' },
+    },
+    notes: {
+      fields: { name, box_id: { reference: 'boxes', optional: true } },
+      access: { read: 'anyone', create: 'anyone', update: 'anyone' },
+    },
     desks: {
       fields: { name, room_id: { reference: 'rooms', onDelete: 'cascade' } },
       access: { read: 'anyone', create: 'anyone', update: through('room_id', 'update') },
@@ -165,6 +174,65 @@ for (const { name, event, ask, status } of ways) {
       await gate.open()
     }
     assert.deepEqual([(await given).status, (await written).status], [200, 403])
+  })
+}
+
+/** The ways to refer to a box. */
+const referring: readonly (readonly [
+  name: string,
+  event: 'insert' | 'update',
+  status: number,
+  ask: (box: string, note: string) => Parameters<Send>,
+])[] = [
+  ['a creation', 'insert', 201, (box) => ['POST', '/v1/notes', { body: { name: 'new', box_id: box } }]],
+  [
+    'a creation with a key',
+    'insert',
+    201,
+    (box) => [
+      ...(['POST', '/v1/notes'] as const),
+      { body: { name: 'new', box_id: box }, headers: { 'idempotency-key': `"${box}"` } },
+    ],
+  ],
+  ['a change', 'update', 200, (box, note) => ['PATCH', `/v1/notes/${note}`, { body: { box_id: box } }]],
+  ['a replacement', 'update', 200, (box, note) => ['PUT', `/v1/notes/${note}`, { body: { name: 'x', box_id: box } }]],
+]
+
+for (const [name, event, status, ask] of referring) {
+  const made = async () => {
+    const room = (await send('POST', '/v1/rooms', { body: { name: 'own' } })).json.id
+    const box = (await send('POST', '/v1/boxes', { body: { name: 'b', room_id: room } })).json.id
+    const note = (await send('POST', '/v1/notes', { body: { name: 'n' } })).json.id
+    return { places: { room } as Places, asked: ask(box, note) }
+  }
+
+  test(`AUT-5: ${name} refers to a box, and its room changes hands after it`, { skip }, async () => {
+    const { places, asked } = await made()
+    const gate = await race.gate(`${event} on notes`)
+    const written = send(...asked)
+    await gate.waiting(1)
+    const given = handOver(places)
+    try {
+      await bothWait(gate, [written, given])
+    } finally {
+      await gate.open()
+    }
+    assert.deepEqual([(await written).status, (await given).status], [status, 200])
+  })
+
+  test(`AUT-5: ${name} refers to a box that its writer may not read any more, and is refused`, { skip }, async () => {
+    const { places, asked } = await made()
+    const gate = await race.gate('update on rooms')
+    const given = handOver(places)
+    await gate.waiting(1)
+    const written = send(...asked)
+    try {
+      await bothWait(gate, [written, given])
+    } finally {
+      await gate.open()
+    }
+    const { status: refused, json } = await written
+    assert.deepEqual([(await given).status, refused, json.errors?.[0]?.code], [200, 400, 'INVALID_REFERENCE'])
   })
 }
 

@@ -309,6 +309,25 @@ describe('references to records that the caller may not read', () => {
   })
 })
 
+it('AUT-5, DEL-8: a record that is being deleted is missing for callers who may not read it', async (context) => {
+  const trial = await trialFor(context, guild, { memory: true })
+  const { jobs } = trial.app.storage
+  Object.assign(jobs, { step: async () => 'more' })
+  const { hall_id } = await targetsOf(trial, 'bob')
+  const { id: room_id } = (await trial.send({ path: '/v2/rooms', body: { name: 'r', hall_id }, as: 'bob' })).json
+  const headers = { prefer: 'respond-async' }
+  const deleted = await trial.send({ method: 'DELETE', path: `/v2/halls/${hall_id}`, headers, as: 'bob' })
+  assert.equal(deleted.status, 202, deleted.text)
+  const ask = (as: string, body: object) => trial.send({ path: '/v2/notes', body: { text: 'a', ...body }, as })
+  for (const [field, id] of Object.entries({ hall_id, room_id }) as [string, string][]) {
+    const missing = uuidv7()
+    const [unread, none] = [await ask('ann', { [field]: id }), await ask('ann', { [field]: missing })]
+    assert.deepEqual(told(unread, id), told(none, missing))
+    assert.equal(unread.status, 400)
+    assert.deepEqual(places(await ask('bob', { [field]: id })), [`BEING_DELETED /${field}`])
+  }
+})
+
 describe('references and values of the server', () => {
   const teams = defineInterface({
     name: 'teams',

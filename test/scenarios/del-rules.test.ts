@@ -1,6 +1,8 @@
 /** DEL: business rules and transitions. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { defineInterface } from '../../src/model/inference/define-interface.ts'
+import { reference, Type } from '../../src/model/type.ts'
 import { counters, forest, studio } from '../declarations.ts'
 import { places, type Received, scenarios, type Trial, trialFor } from '../harness.ts'
 import { stateOf } from '../steps.ts'
@@ -175,4 +177,77 @@ it('DEL-4: a PUT without the state resets it to the default, if that is an allow
   const task = await make('tasks', { title: 'T', project_id: id, status: 'done' })
   const put = await send({ method: 'PUT', path: `/v1/tasks/${task.id}`, body: { title: 'T', project_id: id } })
   assert.deepEqual([put.status, put.json.status], [200, 'open'])
+})
+
+it('DEL-4: a rule with "when" applies to records that match, as the change leaves them', async (context) => {
+  const anyone = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone', restore: 'anyone' } as const
+  const plant = defineInterface({
+    name: 'plant',
+    resources: {
+      lines: { fields: { name: Type.String(), running: Type.Boolean({ default: false }) }, access: anyone },
+      orders: {
+        fields: {
+          text: Type.Optional(Type.String()),
+          state: Type.Optional(Type.Enum(['draft', 'sent', 'paid'])),
+          line_id: Type.Optional(reference('lines')),
+          owner_id: Type.String({ readOnly: true }),
+        },
+        owner: 'owner_id',
+        access: anyone,
+        rules: [
+          {
+            on: ['create', 'update', 'restore'],
+            code: 'LINE_STANDS',
+            message: 'The line does not run.',
+            when: { line_id: { null: false } },
+            unless: { some: 'lines', where: { id: { record: 'line_id' }, running: true } },
+          },
+          {
+            on: ['create', 'update', 'delete'],
+            code: 'TEXT_MISSING',
+            message: 'An order that was sent has a text.',
+            when: { not: { state: 'draft' } },
+            unless: { where: { text: { null: false } } },
+          },
+          {
+            on: 'delete',
+            code: 'NOT_YOURS',
+            message: 'Who has not made a paid order keeps it.',
+            when: { state: 'paid', not: { owner_id: { caller: 'id' } } },
+            unless: { where: { state: 'draft' } },
+          },
+        ],
+      },
+    },
+  })
+  const { send, make } = await trialFor(context, plant)
+  const line = await make('lines', { name: 'a' })
+  const run = (running: boolean) => send({ method: 'PATCH', path: `/v1/lines/${line.id}`, body: { running } })
+  const told = ({ status, ...answer }: Received) => [status, ...places({ status, ...answer })]
+  const create = async (body: object) => told(await send({ path: '/v1/orders', body, as: 'ann' }))
+  // Without a line there is nothing to ask for, and whether no state is a draft is unknown.
+  assert.deepEqual(await create({}), [201])
+  assert.deepEqual(await create({ line_id: line.id }), [409, 'LINE_STANDS'])
+  assert.deepEqual(await create({ line_id: line.id, state: 'sent' }), [409, 'LINE_STANDS', 'TEXT_MISSING'])
+  assert.deepEqual(await create({ state: 'draft' }), [201])
+
+  const order = await make('orders', { state: 'draft' }, 'ann')
+  const path = `/v1/orders/${order.id}`
+  const change = async (body: object) => told(await send({ method: 'PATCH', path, body, as: 'ann' }))
+  // What counts is the record after the change.
+  assert.deepEqual(await change({ state: 'sent' }), [409, 'TEXT_MISSING'])
+  assert.deepEqual(await change({ state: 'sent', text: 'a' }), [200])
+  assert.deepEqual(await change({ state: 'draft', text: null }), [200])
+  assert.deepEqual(await change({ line_id: line.id }), [409, 'LINE_STANDS'])
+  await run(true)
+  assert.deepEqual(await change({ line_id: line.id, state: 'paid', text: 'a' }), [200])
+
+  const remove = async (as: string) => (await send({ method: 'DELETE', path, as })).status
+  assert.equal(await remove('bob'), 409)
+  assert.equal(await remove('ann'), 204)
+  await run(false)
+  const restore = async () => told(await send({ method: 'POST', path: `${path}/restore`, as: 'ann' }))
+  assert.deepEqual(await restore(), [409, 'LINE_STANDS'])
+  await run(true)
+  assert.deepEqual(await restore(), [200])
 })
