@@ -22,14 +22,19 @@ interface Props {
   readonly disabled?: boolean | undefined
   readonly invalid?: boolean | undefined
   readonly describedBy?: string | undefined
+  /** Whether only records that the caller may read can be chosen (AUT-5). */
+  readonly mustRead?: boolean
 }
 
 export function ReferencePicker({ collection, label, value, onChange, ...rest }: Props): ReactNode {
-  const { id, required = false, disabled = false, invalid = false, describedBy } = rest
+  const { id, required = false, invalid = false, describedBy, mustRead = false } = rest
   const connection = useConnection()
   const listId = useId()
   const target = connection.catalog.collections.get(collection)
   const isReadable = target !== undefined && grantOf(connection, collection, 'read') !== 'none'
+  const isClosed = mustRead && !isReadable
+  // A value that is there can be cleared.
+  const disabled = rest.disabled === true || (isClosed && value === null)
   const field = target === undefined ? 'id' : namingField(target)
   const parameter = target?.search
     ? 'q'
@@ -81,7 +86,11 @@ export function ReferencePicker({ collection, label, value, onChange, ...rest }:
         autoComplete="off"
         dir="auto"
         placeholder={
-          isReadable && parameter !== undefined ? `Search ${collection}` : `Paste the id of one of the ${collection}`
+          isClosed
+            ? `You may not read ${collection}`
+            : isReadable && parameter !== undefined
+              ? `Search ${collection}`
+              : `Paste the id of one of the ${collection}`
         }
         value={text ?? brief(name ?? value ?? '')}
         onFocus={({ target }) => target.select()}

@@ -93,6 +93,7 @@ function ReferenceInput({ traits, value, ...props }: InputProps): ReactNode {
     <ReferencePicker
       {...props}
       collection={traits?.reference ?? ''}
+      mustRead={traits?.requires !== 'none'}
       value={value === null || value === undefined ? null : String(value)}
     />
   )

@@ -40,6 +40,8 @@ export interface FieldTraits {
   /** The collection that the field refers to. */
   readonly reference?: string
   readonly on_delete?: 'restrict' | 'cascade' | 'clear'
+  /** What a caller needs to refer to a record; left out: permission to read it. */
+  readonly requires?: 'none'
   /** Fixed once the record exists. */
   readonly immutable?: boolean
   readonly read_only?: boolean

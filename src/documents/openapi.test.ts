@@ -231,6 +231,14 @@ test('DOC-7: every fault is listed with its status', () => {
   assert.deepEqual(missing, [])
 })
 
+test('a tag says which references need no permission to read (AUT-5)', () => {
+  const { tags } = documentOf({
+    tasks: { fields: { up_id: { reference: 'tasks' }, free_id: { reference: 'tasks', requires: 'none' } } },
+  })
+  const { fields } = tags.find(({ name }: Any) => name === 'tasks')['x-collection']
+  assert.deepEqual([fields.up_id.requires, fields.free_id.requires], [undefined, 'none'])
+})
+
 test('each tag says what JSON Schema cannot say of its collection (DOC-5)', () => {
   const [projects, described] = ['projects', 'tasks'].map(
     (name) => document.tags.find((tag: Any) => tag.name === name)['x-collection'],

@@ -103,9 +103,7 @@ test('names are resolved: nesting, children, dependents, owner, unique sets', ()
   const tasks = catalog.resources.get('tasks')!
   assert.deepEqual(tasks.within, { field: 'project_id', collection: 'projects' })
   assert.deepEqual(projects.children, ['tasks'])
-  assert.deepEqual(projects.dependents, [
-    { collection: 'tasks', field: 'project_id', onDelete: 'cascade' },
-  ])
+  assert.deepEqual(projects.dependents, [{ collection: 'tasks', field: 'project_id', onDelete: 'cascade' }])
   assert.deepEqual(projects.unique, [['name']])
   assert.deepEqual(tasks.unique, [['project_id', 'title']])
   assert.equal(projects.field.get('owner_id')?.readOnly, true)

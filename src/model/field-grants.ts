@@ -26,6 +26,11 @@ export function recordedGrants(grants: FieldGrants | undefined, collection: stri
     : Object.fromEntries(own.map(([name, grant]) => [name.slice(start.length), grant]))
 }
 
+/** The grants with another predicate in place of each. */
+export function mapGrants(grants: FieldGrants, change: (grant: Predicate) => Predicate): FieldGrants {
+  return Object.fromEntries(Object.entries(grants).map(([name, grant]) => [name, change(grant)]))
+}
+
 /** The predicates of the fields. */
 export function predicatesOf(grants: FieldGrants | undefined): Predicate[] {
   return grants === undefined ? [] : Object.values(grants)

@@ -34,7 +34,14 @@ export type Predicate =
   | { readonly kind: 'or'; readonly terms: readonly Predicate[] }
   | { readonly kind: 'not'; readonly term: Predicate }
   /** `field` refers to a live record of `collection` that matches. Never unknown, like `exists` in SQL. */
-  | { readonly kind: 'through'; readonly field: string; readonly collection: string; readonly predicate: Predicate }
+  | {
+      readonly kind: 'through'
+      readonly field: string
+      readonly collection: string
+      readonly predicate: Predicate
+      /** What the record must match instead if one deletion has deleted both, in lists with deleted records. */
+      readonly deleted?: Predicate
+    }
   /** A comparison of a field that counts as `null` in the records where `readable` is not true. */
   | { readonly kind: 'masked'; readonly readable: Predicate; readonly term: Predicate }
   /** The events of records that may be read (EVT-4): those of each collection by its grant. Never unknown. */
@@ -113,6 +120,7 @@ export function collectionsOf(predicate: Predicate, found: Set<string> = new Set
   if (predicate.kind === 'through') {
     found.add(predicate.collection)
     collectionsOf(predicate.predicate, found)
+    if (predicate.deleted !== undefined) collectionsOf(predicate.deleted, found)
   }
   if (predicate.kind === 'event') {
     for (const { collection, read, readDeleted } of predicate.grants) {

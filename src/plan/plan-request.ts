@@ -5,6 +5,7 @@
 
 import { uuidv7 } from 'uuidv7'
 import type { Action, OnDelete } from '../model/declaration.ts'
+import { mapGrants } from '../model/field-grants.ts'
 import { isObject } from '../model/plain-copy.ts'
 import { allOf, type Predicate } from '../model/predicate.ts'
 import {
@@ -23,6 +24,7 @@ import { issueFromStored, jsonFromStored } from '../versions/translate-record.ts
 import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { openCursor } from './cursor.ts'
+import { withDeletedParents } from './deleted-parents.ts'
 import { issue, unknownMembers } from './issue.ts'
 import type { Outcome } from './outcome.ts'
 import type {
@@ -173,22 +175,26 @@ function planForResource(
 function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'read-page'>): ReadPage {
   const { versionCatalog, cursorSecret, now } = planning
   const { resource } = target
+  // The access rules of events find deleted records by themselves (EVT-4).
+  const isBin = input.query.includeDeleted !== false && resource.order === 'by-id'
+  const inBin = (predicate: Predicate) => (isBin ? withDeletedParents(planning, predicate) : predicate)
   const { versionFilter, search, sort, fields, page, includeDeleted, binding, key } = input.query
   const parent = parentOf(planning, target)
   const permitted = requiredGrant(planning, 'read', resource)
   const selection = { filter: input.query.filter, sort, parentField: parent?.field }
-  const filter = mayRestrictFields(resource) ? permittedFilter(planning, resource, selection) : selection.filter
+  const filter = mayRestrictFields(resource) ? inBin(permittedFilter(planning, resource, selection)) : selection.filter
   const deleted = includeDeleted
     ? {
-        permitted: allOf([requiredGrant(planning, 'readDeleted', resource), permitted]),
+        permitted: inBin(allOf([requiredGrant(planning, 'readDeleted', resource), permitted])),
         since: retainedSince(resource, now),
         only: includeDeleted === 'only',
       }
     : undefined
   const { conditions } = input
+  const { readableFields } = mayRestrictFields(resource) ? readableFieldsOf(planning, resource) : {}
   const list = {
     ...({ kind: 'read-page', resource, parent, filter, versionFilter, permitted, search, deleted, sort } as const),
-    ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
+    ...(readableFields && { readableFields: mapGrants(readableFields, inBin) }),
   }
   if (page.style !== 'cursor') return { ...list, page, fields, conditions, key }
   const cursorBinding = bindingOf(versionCatalog, resource, parent, binding)

@@ -40,6 +40,11 @@ export interface PredicateContext extends SqlContext {
   readonly deletedSince?: (resource: Resource) => string
   /** Whether deleted records count as live for `through`, as long as they have a row. */
   readonly countsDeleted?: boolean
+  /**
+   * Since when deleted records of a collection are retained. `through` then also leads from a deleted row to the record
+   * that the same deletion has deleted, if its predicate says what that must match.
+   */
+  readonly binSince?: (resource: Resource) => string
 }
 
 const digests = new WeakMap<Predicate, string>()
@@ -125,7 +130,9 @@ function conditionSql(context: PredicateContext, rows: Rows, predicate: Predicat
       return sql`(${join(terms, conjunction ? ' and ' : ' or ')})`
     }
     case 'through': {
-      const found = throughSql(context, rows, predicate)
+      const live = throughSql(context, rows, predicate)
+      const together = togetherSql(context, rows, predicate)
+      const found = together === undefined ? live : sql`(${live} or ${together})`
       return negated ? sql`not ${found}` : found
     }
     case 'event': {
@@ -214,6 +221,27 @@ function throughSql(
   const condition = conditionSql(context, referenced, predicate)
   const itself = sql`exists (select 1 from (${pendingRow.row}) ${inner} where ${condition})`
   return sql`case when ${reference} = ${pendingRow.id} then ${itself} else ${found} end`
+}
+
+/** The same for a deleted row and the record that the same deletion has deleted; `undefined`: only live ones count. */
+function togetherSql(
+  context: PredicateContext,
+  { alias }: Rows,
+  { collection, field, deleted }: Extract<Predicate, { kind: 'through' }>,
+): Sql | undefined {
+  const { binSince, deletedSince, countsDeleted } = context
+  if (deleted === undefined || binSince === undefined) return undefined
+  // Both say that deleted records count as live.
+  if (deletedSince !== undefined || countsDeleted === true) return undefined
+  const resource = context.catalog.resources.get(collection) as Resource
+  const parent = `${alias}x`
+  const refers = sql`${columnSql(parent, 'id')} = ${columnSql(alias, field)}`
+  const isSame = sql`${columnSql(parent, '_deletion')} = ${columnSql(alias, '_deletion')}`
+  const areDeleted = sql`${columnSql(alias, 'deleted_at')} is not null and ${isSame}`
+  const isRetained = sql`${columnSql(parent, 'deleted_at')} > ${binSince(resource)}`
+  const matches = conditionSql({ ...context, semijoin: 'exists' }, { resource, alias: parent, isBranch: true }, deleted)
+  const found = sql`${refers} and ${areDeleted} and ${isRetained} and ${matches}`
+  return sql`exists (select 1 from ${tableSql(collection)} ${raw(parent)} where ${found})`
 }
 
 /** The rows that match and that a reference may lead to. */

@@ -10,7 +10,7 @@ import type { Row } from '../transaction.ts'
 import { type Column, columnSql, columnsOf, snapshotColumns, subject, tableSql } from './columns.ts'
 import type { Epochs, SqlContext } from './context.ts'
 import type { Bound } from './engine.ts'
-import { predicateSql } from './predicate.ts'
+import { type PredicateContext, predicateSql } from './predicate.ts'
 import { derived, searchText } from './values.ts'
 
 /** The value of a column for a record. */
@@ -96,13 +96,13 @@ export interface Representation {
 
 /** The JSON of one row: every field, and `null` where it is unset (RES-8) or the caller may not read it (AUT-13). */
 export function representationSql(
-  context: SqlContext,
+  context: PredicateContext,
   { resource, fields, readableFields, withDeleted = false, isSnapshot = false }: Representation,
 ): Sql {
   const { engine, texts } = context
   const masks = readableFields === undefined ? '' : `${grantsDigest(readableFields)}${isSnapshot ? ' shown' : ''}`
   const key = `${versionedName(resource)} ${withDeleted} ${fields?.join() ?? '*'}${masks}`
-  return texts.of(key, () => {
+  const make = () => {
     const wanted = (name: string) => fields === undefined || fields.includes(name)
     const unescaped = (name: string): [string, Sql] => [name, engine.jsonUnescaped(columnSql(subject, name))]
     const members = [unescaped('id')]
@@ -126,7 +126,9 @@ export function representationSql(
     for (const name of ['created_at', 'updated_at']) if (wanted(name)) members.push(unescaped(name))
     if (withDeleted) members.push(unescaped('deleted_at'))
     return engine.jsonObject(members)
-  })
+  }
+  // What is retained depends on the time.
+  return context.binSince !== undefined && readableFields !== undefined ? make() : texts.of(key, make)
 }
 
 /**
@@ -186,7 +188,7 @@ interface MaskedValue extends Pick<Representation, 'isSnapshot'> {
  * @param readable the rows; `undefined`: all
  */
 export function maskedSql(
-  context: SqlContext,
+  context: PredicateContext,
   resource: Resource,
   readable: Predicate | undefined,
   { value, otherwise = raw('null'), isSnapshot = false }: MaskedValue,

@@ -2,7 +2,7 @@
 import sql, { empty, type Sql } from 'sql-template-tag'
 import { predicatesOf } from '../../model/field-grants.ts'
 import { collectionsOf, isOfAllRecords, type Scalar } from '../../model/predicate.ts'
-import { checkPage } from '../../plan/check-record.ts'
+import { checkPage, retainedSince } from '../../plan/check-record.ts'
 import type { Outcome, PageOutcome } from '../../plan/outcome.ts'
 import type { Parent, ReadPage } from '../../plan/plan.ts'
 import { subjectSql } from '../sql/columns.ts'
@@ -70,11 +70,12 @@ export function* pageState(context: SqlContext, memory: Pick<Memory, 'clocks'>, 
 }
 
 function* readPageAnew(
-  context: SqlContext,
+  given: SqlContext,
   memory: PageMemory,
   plan: ReadPage,
   isLong?: IsLong,
 ): Transaction<Outcome | undefined> {
+  const context = binContext(given, plan)
   const refused = plan.parent === undefined ? undefined : yield* checkParent(context, plan.parent)
   if (refused !== undefined) return refused
   const clock = yield* readClock(context, memory, plan.resource.name, otherCollections(plan))
@@ -92,6 +93,13 @@ function* readPageAnew(
   if ('fits' in part) return { kind: 'page-too-large', fits: part.fits }
   places?.learn(list.totalKey, plan, clock.revision, part)
   return answerPage({ plan, list, clock }, known, { total, ...part })
+}
+
+/** The context of a list, which for deleted records says since when the records are retained that were deleted too. */
+function binContext(context: SqlContext, { resource, deleted }: ReadPage): PredicateContext {
+  if (deleted === undefined) return context
+  const now = Date.parse(deleted.since) + resource.deletion.gracePeriod
+  return { ...context, binSince: (target) => retainedSince(target, now) }
 }
 
 /**
