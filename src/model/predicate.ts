@@ -12,6 +12,7 @@ import { decimalKeyOf } from './decimal.ts'
 import type { Field, RecordValues, Resource } from './resource.ts'
 import { compareText, fold } from './text.ts'
 import { instantKey, timestamp } from './time.ts'
+import type { DayBounds } from './time-zone.ts'
 
 /** A value that a field can be compared with. Instants are represented by their comparison key (`time.ts`). */
 export type Scalar = string | number | boolean
@@ -282,6 +283,18 @@ export function comparisonKeys(resource: Resource, record: RecordValues): Compar
 
 // Not null, and equal to no value in a condition.
 const opaque = Object.freeze({})
+
+/**
+ * The records with an instant on a day, or on days that follow each other. No instant comes after the year 9999, so its
+ * last day needs no bound there.
+ */
+export function onDay(resource: Resource, field: string, { from, until }: DayBounds): Predicate {
+  const bounds = [['gte', from] as const, ['lt', until] as const].map(([operator, instant]): Predicate => {
+    const value = comparisonKey(resource, field, timestamp(instant))
+    return value === undefined ? always : { kind: 'compare', field, operator, value }
+  })
+  return allOf(bounds)
+}
 
 /** One term of an order. */
 export interface SortTerm {

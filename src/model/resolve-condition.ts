@@ -16,15 +16,19 @@ import {
   comparisonKey,
   never,
   not,
+  onDay,
   type Predicate,
   type Scalar,
 } from './predicate.ts'
 import type { RecordValues, Resource } from './resource.ts'
 import { isStorableText } from './text.ts'
-import { stampKey } from './time.ts'
+import { stampKey, timestamp } from './time.ts'
+import { boundsOfDay, type DayBounds, isDay, type TimeZone } from './time-zone.ts'
 
 /** The sources of values in a condition. */
 export interface Bindings {
+  /** The zone of days that date-times are compared with; left out: days are no values. */
+  readonly zone?: TimeZone
   readonly caller: CallerView
   /** The changed record, in business rules. */
   readonly record?: RecordValues
@@ -68,6 +72,8 @@ function resolveField(scope: Scope, field: string, value: ConditionValue | Field
       }
       if (operator === 'not') {
         const value = boundValue(operand as ConditionValue, scope.bindings)
+        const day = dayOf(scope, field, value)
+        if (day !== undefined) return anyOf([{ kind: 'null', field }, not(onDay(scope.resource, field, day))])
         const { keys, isMissing } = keysOf(scope.resource, field, [value])
         if (isMissing) return scope.unknown
         return keys.length === 0 ? always : { kind: 'differs', field, values: keys }
@@ -84,15 +90,28 @@ function isFieldCondition(value: ConditionValue | FieldCondition): value is Fiel
 
 function compared(scope: Scope, field: string, operator: Comparison, value: ConditionValue): Predicate {
   const bound = boundValue(value, scope.bindings)
-  return comparisonOf(scope.resource, field, operator, bound) ?? scope.unknown
+  const day = dayOf(scope, field, bound)
+  if (day !== undefined && operator === 'eq') return onDay(scope.resource, field, day)
+  const compared = day === undefined ? bound : timestamp(day.from)
+  return comparisonOf(scope.resource, field, operator, compared) ?? scope.unknown
 }
 
-function among({ resource, bindings, unknown }: Scope, field: string, operands: readonly ConditionValue[]): Predicate {
+function among(scope: Scope, field: string, operands: readonly ConditionValue[]): Predicate {
+  const { resource, bindings, unknown } = scope
   // A claim may itself be a list: { in: [{ caller: 'claims.teams' }] }.
   const values = operands.flatMap((value) => boundValue(value, bindings) as unknown)
-  const { keys, others, isMissing } = keysOf(resource, field, values)
+  const days = values.flatMap((value) => dayOf(scope, field, value) ?? [])
+  const instants = days.length === 0 ? values : values.filter((value) => dayOf(scope, field, value) === undefined)
+  const { keys, others, isMissing } = keysOf(resource, field, instants)
   const listed: Predicate = keys.length > 0 ? { kind: 'in', field, values: keys } : (others ?? never)
-  return isMissing ? anyOf([listed, unknown]) : listed
+  return anyOf([listed, ...days.map((day) => onDay(resource, field, day)), ...(isMissing ? [unknown] : [])])
+}
+
+/** The bounds of a day that a date-time is compared with; `undefined`: the value is none. */
+function dayOf({ resource, bindings: { zone } }: Scope, field: string, value: unknown): DayBounds | undefined {
+  if (zone === undefined || typeof value !== 'string' || !isDay(value)) return undefined
+  const isInstant = comparableType(resource, field) === 'timestamp' || resource.field.get(field)?.format === 'date-time'
+  return isInstant ? boundsOfDay(value, zone) : undefined
 }
 
 /** The constant, or the value that it names; `undefined` or `null` if that is missing. */

@@ -5,6 +5,7 @@ import { completeCatalog } from '../model/catalog.ts'
 import type { Condition, InterfaceDeclaration } from '../model/declaration.ts'
 import { resolveCondition } from '../model/resolve-condition.ts'
 import { studio } from '../model/studio.fixture.ts'
+import { utc } from '../model/time-zone.ts'
 import { deepestCondition, mostComparisons, mostListed, readExportRequest } from './plan-export.ts'
 
 const catalog = completeCatalog(studio() as unknown as InterfaceDeclaration)
@@ -28,13 +29,14 @@ const keyed = (key: string, value: unknown): unknown => JSON.parse(`{${JSON.stri
 describe('export requests', () => {
   test('a collection and a format are enough', () => {
     const read = readExportRequest(catalog, { collection: 'tasks', format: 'ndjson' })
-    assert.deepEqual(read, { resource: tasks, where: {}, sort: [], fields: undefined, format: 'ndjson' })
+    assert.deepEqual(read, { resource: tasks, where: {}, zone: utc, sort: [], fields: undefined, format: 'ndjson' })
   })
 
   test('sort and fields are texts as in an address, or arrays', () => {
     const expected = {
       resource: tasks,
       where: { status: 'open' },
+      zone: utc,
       sort: [
         { field: 'created_at', descending: true },
         { field: 'title', descending: false },
@@ -256,7 +258,7 @@ test('every accepted filter can be resolved for every caller', () => {
       accepted++
       // What cannot be decided is never true, and neither is its opposite.
       const resolved = [read.where, { not: read.where }].map((where) =>
-        resolveCondition(tasks, where as Condition, { caller }),
+        resolveCondition(tasks, where as Condition, { caller, zone: read.zone }),
       )
       assert.notDeepEqual(
         resolved.map(({ kind }) => kind),

@@ -12,6 +12,7 @@ import { isObject } from '../model/plain-copy.ts'
 import { never, type SortTerm } from '../model/predicate.ts'
 import { resolveCondition } from '../model/resolve-condition.ts'
 import { type Catalog, isMapped, type Resource, storedResource } from '../model/resource.ts'
+import { type TimeZone, timeZone, utc } from '../model/time-zone.ts'
 import { permit, permitFields } from '../policy/permit.ts'
 import { countListed, listed, readFields, readSort, type SourcedText } from '../request/parameters.ts'
 import { fault, type Issue } from '../spec/faults.ts'
@@ -56,8 +57,8 @@ export function planExport(
     const nothing = { resource: jobsOf(planning), filter: never, permitted: never, sort: [], fields: undefined }
     return { ...shared, ...nothing, format: 'json', issues }
   }
-  const { resource, where, sort, fields, format } = request
-  const asked = { filter: resolveCondition(resource, where, { caller }), sort }
+  const { resource, where, zone, sort, fields, format } = request
+  const asked = { filter: resolveCondition(resource, where, { caller, zone }), sort }
   const query = isMapped(resource) ? translateQuery(resource, asked) : asked
   const stored = storedResource(resource)
   return {
@@ -121,6 +122,8 @@ interface ExportRequest {
   readonly resource: Resource
   /** To be resolved for the caller (`resolveCondition`); `{}`: everything. */
   readonly where: Condition
+  /** The zone of the days in it. */
+  readonly zone: TimeZone
   readonly sort: readonly SortTerm[]
   /** `undefined`: all. */
   readonly fields: readonly string[] | undefined
@@ -132,7 +135,7 @@ const exportFormats = Object.keys(exportTypes) as ExportFormat[]
 /** The fields that live records have beside the declared ones. */
 const liveFields = ['id', 'created_at', 'updated_at'] as const
 
-const members: readonly string[] = ['collection', 'filter', 'sort', 'fields', 'format']
+const members: readonly string[] = ['collection', 'filter', 'timezone', 'sort', 'fields', 'format']
 
 /**
  * Reads the body of an export, or everything that is wrong with it.
@@ -163,6 +166,7 @@ export function readExportRequest(
   const resource = readCollection(catalog, body['collection'], issues)
   const format = readFormat(body['format'], issues)
   const where = readExportFilter(resource, body['filter'], issues)
+  const zone = readZone(body['timezone'], issues)
   const order = readNames('sort', body['sort'], issues)
   const names = readNames('fields', body['fields'], issues)
   if (names !== undefined) findRepeated(names, issues)
@@ -170,7 +174,17 @@ export function readExportRequest(
   const sort = resource && order ? readSort(resource, order, issues) : []
   const fields = resource && names && readFields(resource, names, liveFields, issues)
   if (resource === undefined || format === undefined || issues.length > 0) return { issues }
-  return { resource, where, sort, fields, format }
+  return { resource, where, zone, sort, fields, format }
+}
+
+/** The zone of the days in a filter: UTC unless the body names another. */
+function readZone(name: unknown, issues: Issue[]): TimeZone {
+  if (name === undefined || name === null) return utc
+  const zone = typeof name === 'string' ? timeZone(name) : undefined
+  if (zone !== undefined) return zone
+  const message = 'timezone is the name of a time zone of the IANA database, such as Europe/Berlin.'
+  issues.push({ code: typeof name === 'string' ? 'INVALID_VALUE' : 'INVALID_TYPE', message, pointer: '/timezone' })
+  return utc
 }
 
 function readCollection(catalog: Catalog, name: unknown, issues: Issue[]): Resource | undefined {
@@ -266,7 +280,7 @@ export function readExportFilter(resource: Resource | undefined, filter: unknown
   const excesses = excessesOf(weight)
   issues.push(...excesses)
   if (excesses.length > 0 || resource === undefined) return {}
-  const subject = { resource: comparedResource(resource), record: undefined, system: liveFields }
+  const subject = { resource: comparedResource(resource), record: undefined, system: liveFields, takesDays: true }
   for (const { steps, code, message, remedy } of conditionProblems(filter, subject)) {
     issues.push({
       code,

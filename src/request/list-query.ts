@@ -19,9 +19,11 @@ import {
 import { type Filterable, isMapped, operatorsFor, type Resource } from '../model/resource.ts'
 import { isRecordId, isStorableText, words } from '../model/text.ts'
 import { instantKey, stampKey } from '../model/time.ts'
+import type { TimeZone } from '../model/time-zone.ts'
 import { fault, type Issue } from '../spec/faults.ts'
 import { queryLimits } from '../spec/limits.ts'
 import { translateQuery } from '../versions/translate-request.ts'
+import { holdsInstants, readDays, zoneOfDays } from './days.ts'
 import {
   answeredFields,
   countListed,
@@ -184,14 +186,15 @@ export function readDeletionFilter(resource: Resource, parameters: readonly Para
 }
 
 function readFilters(resource: Resource, parameters: readonly Parameter[], issues: Issue[]): Predicate[] {
+  const asked = zoneOfDays(resource, parameters, issues)
   const filters = new Map<string, string[]>()
-  for (const { name, value } of parameters) {
+  for (const { name, value } of asked.filters) {
     const values = filters.get(name)
     if (values === undefined) filters.set(name, [value])
     else values.push(value)
   }
   if (!areFewFilters(filters, issues)) return []
-  return [...filters].map(([name, values]) => readFilter(resource, name, values, issues))
+  return [...filters].map(([name, values]) => readFilter(resource, { name, values, zone: asked.zone }, issues))
 }
 
 /**
@@ -225,13 +228,17 @@ function areFewFilters(filters: ReadonlyMap<string, readonly string[]>, issues: 
   return issues.length === before
 }
 
-/**
- * Reads one filter.
- *
- * @param name the parameter's name, with its operator in brackets
- * @param values every value that it was given: a record matches if it has one of them
- */
-function readFilter(resource: Resource, name: string, values: readonly string[], issues: Issue[]): Predicate {
+/** One filter. */
+interface GivenFilter {
+  /** The parameter's name, with its operator in brackets. */
+  readonly name: string
+  /** Every value that it was given: a record matches if it has one of them. */
+  readonly values: readonly string[]
+  /** The zone of days. */
+  readonly zone: TimeZone
+}
+
+function readFilter(resource: Resource, { name, values, zone }: GivenFilter, issues: Issue[]): Predicate {
   if (name === 'after' && resource.order === 'by-position') return readAfter(values, issues)
   const parts = /^([^[\]]*)(?:\[([^[\]]*)\])?$/.exec(name)
   const subject = resource.filterables.find((each) => each.name === parts?.[1])
@@ -244,6 +251,16 @@ function readFilter(resource: Resource, name: string, values: readonly string[],
     return always
   }
   const operator = parts?.[2]
+  const read = (given: readonly string[]) => readComparison(subject, { name, operator, values: given }, issues)
+  if (!holdsInstants(subject)) return read(values)
+  return readDays({ resource, field: subject.name, name, operator, values, zone }, read, issues)
+}
+
+function readComparison(
+  subject: Filterable,
+  { name, operator, values }: Pick<GivenFilter, 'name' | 'values'> & { readonly operator: string | undefined },
+  issues: Issue[],
+): Predicate {
   if (operator === undefined) return equalsAny(subject, values, name, issues)
   const possible: readonly string[] = operatorsFor(subject)
   if (!possible.includes(operator)) {

@@ -109,9 +109,7 @@ test('tables with hostile names, comments and values become a declaration that l
   const { status, stdout, stderr } = run(['inspect', url])
   assert.equal(status, 0, stderr)
   const { resources } = load(context, stdout)
-  assert.ok(
-    'orders' in resources && 'orders-2' in resources && 'my-jobs' in resources && 'strasse-x-drops' in resources,
-  )
+  assert.ok('orders' in resources && 'orders-2' in resources && 'my-jobs' in resources && 'strasse-x-drop' in resources)
   assert.deepEqual(resources['orders-3']?.fields['quote_d']?.['enum'], [
     ...['a', '"', '::', ' AND ', ')', 'new\nline', 'back\\slash', '', ' ', 'null', 'true', '- x', '# y'],
   ])

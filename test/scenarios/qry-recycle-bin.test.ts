@@ -37,7 +37,11 @@ const studio = defineInterface({
       },
     },
     tasks: {
-      fields: { title, note: Type.Optional(Type.String({ filter: true, search: true })), project_id: reference('projects', { onDelete: 'cascade' }) },
+      fields: {
+        title,
+        note: Type.Optional(Type.String({ filter: true, search: true })),
+        project_id: reference('projects', { onDelete: 'cascade' }),
+      },
       within: 'project_id',
       deletion: { gracePeriod: 'P30D' },
       access: {

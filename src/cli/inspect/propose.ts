@@ -3,7 +3,7 @@ import { checkCollectionName, checkFieldName, kebab } from '../../model/check/na
 import { Part } from '../../model/check/parts.ts'
 import { longestName } from '../../model/names.ts'
 import { oneOf } from '../../model/nearest.ts'
-import { isPlural, pluralOf } from '../../model/plural.ts'
+import { isSingular, pluralOf } from '../../model/plural.ts'
 import type {
   DatabaseDescription,
   ForeignKeyDescription,
@@ -279,7 +279,7 @@ function quoted(name: string): string {
  */
 export function collectionName(table: string, schema: string, taken: ReadonlySet<string>): string {
   const base = plain(table) || 'tables'
-  const name = isPlural(base) ? base : pluralOf(base)
+  const name = isSingular(base) ? pluralOf(base) : base
   const prefix = plain(schema)
   const names = [name, ...(prefix === '' ? [] : [`${prefix}-${name}`])]
   const spare = [`my-${name}`, `${base}-records`, 'records']

@@ -8,6 +8,7 @@ import { type FieldType, type Resource, systemFields } from '../resource.ts'
 import { operators } from '../structure/condition.ts'
 import { isRecordId } from '../text.ts'
 import { instantKey, stampKey } from '../time.ts'
+import { isDay } from '../time-zone.ts'
 import { isComparable, own, Part, show } from './parts.ts'
 
 /** The resources that a condition can name. */
@@ -18,6 +19,8 @@ interface ConditionSubject {
   readonly record: ComparedResource | undefined
   /** The system fields that the condition may name; `undefined`: all. */
   readonly system?: readonly string[]
+  /** Whether date-times can be compared with days. */
+  readonly takesDays?: boolean
 }
 
 /**
@@ -113,6 +116,12 @@ const nullRemedies: Readonly<Record<string, string>> = {
 
 function checkValue(part: Part, field: Compared, operator: string, subject: ConditionSubject): void {
   const { value } = part
+  if (subject.takesDays === true && holdsInstants(field) && isDay(part.text)) {
+    if (operator !== 'gt' && operator !== 'lte') return
+    const instead = operator === 'gt' ? 'gte' : 'lt'
+    part.report('cannot be a day here', `Write ${instead} with the day after it, or a date-time.`, 'INVALID_VALUE')
+    return
+  }
   if (value === null) {
     part.report('is never true of null', nullRemedies[operator] ?? 'Write { null: true }.')
   } else if (!isComparable(field.type)) {

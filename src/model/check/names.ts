@@ -1,6 +1,6 @@
 /** Checks names: of the interface, of collections (RES-1, RES-3) and of fields (RES-7). */
 import { hyphenedForm, longestName, reservedCollections, reservedFields, snakeCaseForm } from '../names.ts'
-import { isPlural, pluralOf } from '../plural.ts'
+import { isSingular, pluralOf } from '../plural.ts'
 import { systemFields } from '../resource.ts'
 import type { Part } from './parts.ts'
 
@@ -13,7 +13,7 @@ export function checkInterfaceName(part: Part): void {
   part.mustBe('lower-case letters and digits joined by hyphens', remedy)
 }
 
-/** Checks a collection's name: a plural noun in lower case, its words joined by hyphens. */
+/** Checks a collection's name: no singular of English, in lower case, its words joined by hyphens. */
 export function checkCollectionName(part: Part, name: string): void {
   if (reservedCollections.includes(name)) {
     part.reportKey('is a name that the interface keeps for itself', `Choose another name, such as "my-${kebab(name)}".`)
@@ -22,9 +22,9 @@ export function checkCollectionName(part: Part, name: string): void {
     const remedy =
       better === ''
         ? 'Write a plural noun such as "line-items".'
-        : `Write "${isPlural(better) ? better : pluralOf(better)}".`
+        : `Write "${isSingular(better) ? pluralOf(better) : better}".`
     part.reportKey('must be lower case, its words joined by hyphens', remedy)
-  } else if (!isPlural(name)) {
+  } else if (isSingular(name)) {
     part.reportKey('must be a plural noun', `Write "${pluralOf(name)}".`)
   } else if (name.length > longestName)
     part.reportKey(`is longer than ${longestName} characters`, 'Choose a shorter name.')

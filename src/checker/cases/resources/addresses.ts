@@ -1,4 +1,6 @@
 /** RES-1 to RES-4: paths of collections and records, and identifiers. */
+
+import { isSingularNoun } from '../../../spec/singular-nouns.ts'
 import type { Expectation, Finding, Observations } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, refused, short, status } from '../../case/expect.ts'
@@ -50,9 +52,9 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
   },
   'RES-1/plural': {
     title: 'Collections are named by plural nouns',
-    // A guess at English, not a dictionary.
+    // A list of English nouns, not a dictionary.
     level: 'should',
-    expect: everyName(listings, (name) => (isSingular(name) ? `${name} looks like a singular` : undefined)),
+    expect: everyName(listings, (name) => (isSingular(name) ? `${name} is a singular` : undefined)),
     remedy: 'Name a collection by what it holds many of: /users rather than /user.',
   },
   'RES-1/nested-name': {
@@ -317,21 +319,9 @@ function pathsOf(seen: Observations, step: Reference): unknown {
 /** Lower case, words joined by hyphens (RES-1). */
 export const hyphenated = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
-// Plurals without a final s, and words without a singular.
-const plurals = new RegExp(
-  `(?:${`people men children feet teeth mice geese oxen data media criteria phenomena schemata bacteria strata
-    spectra curricula corpora alumni cacti fungi nuclei radii stimuli syllabi dice series species news status
-    equipment information feedback staff sheep fish deer craft ware furniture luggage money cash music traffic
-    weather research advice knowledge evidence inventory history stock mail content police cattle`
-    .split(/\s+/)
-    .join('|')})$`,
-)
-
-/** Whether a name is clearly singular, like `user` or `Category`. Unclear names count as plural. */
+/** Whether a name is a singular of English, like `user` or `Category`. Words of other languages count as plural. */
 export function isSingular(name: string): boolean {
-  const word = (name.split(/[-_.]|(?<=[a-z0-9])(?=[A-Z])/).at(-1) ?? '').toLowerCase()
-  if (!/^[a-z]{2,}$/.test(word) || plurals.test(word)) return false
-  return !word.endsWith('s') || word.endsWith('ss')
+  return isSingularNoun((name.split(/[-_.]|(?<=[a-z0-9])(?=[A-Z])/).at(-1) ?? '').toLowerCase())
 }
 
 const verbs = new Set(
