@@ -30,6 +30,8 @@ export interface ListParameters<Sort extends string, Name extends string> {
   /** The fields to return; `id` is always included. */
   readonly fields?: Name | readonly Name[]
   readonly include_deleted?: boolean | 'only'
+  /** The zone of a day in a filter of a date-time, such as `Europe/Berlin`; without it UTC. Only beside a day. */
+  readonly timezone?: string
   readonly limit?: number
   readonly cursor?: string
   readonly page?: number

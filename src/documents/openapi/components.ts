@@ -103,6 +103,12 @@ export function parameterComponents({ limits }: Catalog): Json {
         'left out, and `sort` takes `deleted_at` too.',
       { anyOf: [{ type: 'boolean' }, { type: 'string', const: 'only' }] },
     ),
+    ApiTimezone: queryParameter(
+      'timezone',
+      'The time zone of the IANA database in which a filter of a date-time means a day; without it UTC. Only beside a ' +
+        'day.',
+      { type: 'string', examples: ['Europe/Berlin'] },
+    ),
     ApiIfMatch: headerParameter(
       'If-Match',
       'Proceed only if the record still has one of these entity tags.',

@@ -62,6 +62,7 @@ export function listParameters(resource: Resource, components: Components): Json
     ...filterParameters(resource, components),
     ...own.map((parameter) => writtenOnce(resource, parameter, components)),
     ...(resource.deletion.variant === 'soft' ? sharedParameters('IncludeDeleted') : []),
+    ...sharedParameters('Timezone'),
     ...sharedParameters('Page', 'PerPage', 'Offset', 'Limit', 'Cursor', 'IfNoneMatch'),
   ]
 }
@@ -90,7 +91,9 @@ export const filterText =
   'A filter `field` finds records whose field has this value, or one of these values. `field[operator]` compares ' +
   `otherwise: ${Object.entries(meanings)
     .map(([operator, meaning]) => `\`${operator}\` (${meaning})`)
-    .join(', ')}. A query has at most ${queryLimits.filters} filters with ${queryLimits.values} values.`
+    .join(
+      ', ',
+    )}. With a date-time, a day (2026-11-28) means that day in \`timezone\`, except for gt and lte. A query has at most ${queryLimits.filters} filters with ${queryLimits.values} values.`
 
 /** The filters of a collection. */
 export function filterParameters(resource: Resource, components: Components): Json[] {
@@ -100,10 +103,12 @@ export function filterParameters(resource: Resource, components: Components): Js
 function filtersOf(filterable: Filterable): Json[] {
   const { name } = filterable
   const value = valueSchema(filterable)
-  const several = { type: 'array', items: value, minItems: 1 }
+  const several = { type: 'array', items: dayOr(value), minItems: 1 }
   const schemas: Readonly<Partial<Record<FilterOperator, Json>>> = {
     not: several,
     in: several,
+    gte: dayOr(value),
+    lt: dayOr(value),
     contains: { type: 'string' },
     starts_with: { type: 'string' },
     null: { type: 'boolean' },
@@ -114,6 +119,11 @@ function filtersOf(filterable: Filterable): Json[] {
       filter(`${name}[${operator}]`, schemas[operator] ?? value, operator === 'in' ? list : {}),
     ),
   ]
+}
+
+/** A value of a filter; where it is a date-time, also a day. */
+function dayOr(value: Json): Json {
+  return value['format'] === 'date-time' ? { anyOf: [value, { type: 'string', format: 'date' }] } : value
 }
 
 const filter = (name: string, schema: Json, more: Json = {}): Json => ({ name, in: 'query', schema, ...more })

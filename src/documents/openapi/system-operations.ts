@@ -152,8 +152,9 @@ export function exportPaths(catalog: Catalog, problems: Problems): Json {
         type: 'object',
         description:
           'A condition: fields with a value or with operators (gt, gte, lt, lte, in, not, contains, startsWith, ' +
-          'null), and, or, not.',
+          'null), and, or, not. Date-times can be compared with days (2026-11-28), except by gt and lte.',
       },
+      timezone: { type: 'string', description: 'The time zone of the IANA database of these days; without it UTC.' },
       sort: { ...names(queryLimits.sortTerms), description: 'As the parameter of lists.' },
       fields: { ...names(queryLimits.fields), description: 'The fields to write; `id` always comes along.' },
       format: { type: 'string', enum: Object.keys(exportTypes) },
