@@ -17,7 +17,8 @@ const queries: RuleSection = {
       mark: 'beyond',
       sentence:
         'A field name with an operator in brackets makes another comparison: gt, gte, lt, lte, not, in, contains, ' +
-        'starts_with and null.',
+        'starts_with and null. A day in a filter of a date-time means that day in timezone, an IANA zone, or in UTC; ' +
+        'with gt and lte it is 400.',
     },
     {
       id: 'QRY-3',
