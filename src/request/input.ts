@@ -102,16 +102,13 @@ export function readInput(reading: Reading): Input | Promise<Input> {
   return readWithBody(reading, parameters)
 }
 
-/** A body of many records may have as many members as so many records. */
-const recordsOfBody = 10
-
 async function readWithBody({ request, target, version }: Reading, parameters: readonly Parameter[]): Promise<Input> {
   const { method, headers } = request
   const { pageSize, bodyBytes, bodyMembers } = version.catalog.limits
   const bounds = {
     maxBytes: bodyBytes,
     // The ids of a bulk deletion have a limit of their own (DEL-9).
-    maxMembers: target.kind === 'bulk-delete' ? bodyMembers * recordsOfBody : bodyMembers,
+    maxMembers: bodyMembers + (target.kind === 'bulk-delete' ? (target.resource.deletion.bulk?.max ?? 0) : 0),
   }
   const { value: body, mediaType } = await readBody(request, bounds, version.vendorType)
   const idempotencyKey = method === 'POST' ? keyOf(headers['idempotency-key']) : undefined

@@ -166,7 +166,7 @@ export const faults = {
     rule: 'LIM-3',
     meaning:
       'The members of all objects and the items of all arrays in the body are more than limits.bodyMembers allows ' +
-      '(20,000 by default, and 200,000 for a bulk deletion).',
+      '(20,000 by default, and in a bulk deletion as many ids as it may have).',
     remedy: 'Send less in one request. A text that holds the data counts as one member.',
   },
   MALFORMED_CONDITION: {

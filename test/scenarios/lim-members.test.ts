@@ -106,7 +106,7 @@ scenarios(shelves, [
   },
 ])
 
-it('LIM-3: a bulk deletion may have ten times as many members, and its ids a limit of their own', async (context) => {
+it('LIM-3: the ids of a bulk deletion have a limit of their own', async (context) => {
   const { send } = await trialFor(context, shelves)
   const ids = (count: number) =>
     Array.from({ length: count }, (_, index) => `019aa7b4-0000-7000-8000-${String(index).padStart(12, '0')}`)

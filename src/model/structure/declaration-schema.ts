@@ -115,7 +115,7 @@ const limits = objectOf<Limits>(
     bodyMembers: whole(
       ...([100, 10_000_000] as const),
       'The most members of objects and items of arrays of a record in a body, however deep they are. ' +
-        'A bulk deletion may have ten times as many.',
+        'The ids of a bulk deletion are not counted.',
       limitDefaults.bodyMembers,
     ),
     patchOperations: whole(1, 100_000, 'The most operations of a JSON Patch.', limitDefaults.patchOperations),
