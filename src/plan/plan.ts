@@ -109,6 +109,11 @@ export interface Create extends Change {
   /** The fields that the caller may not write in every record (AUT-14); left out: there are none. */
   readonly writableFields?: FieldGrants
   readonly idempotency?: Idempotency
+  /**
+   * The ids of records that the same transaction creates later, or that this plan creates: references to them hold. An
+   * import of records that refer to each other in a circle has them.
+   */
+  readonly promised?: ReadonlySet<string>
 }
 
 /** The identity of a repeated POST (MET-9). */
