@@ -4,39 +4,21 @@ import { stat } from 'node:fs/promises'
 import { Columns, type ImportMap } from '../jobs/column-map.ts'
 import { type Imported, importRecords } from '../jobs/import.ts'
 import { type FileKeys, keysOf, withKeys } from '../jobs/import-keys.ts'
-import { type Format, formatOf, readRecords } from '../jobs/read-records.ts'
+import { formatOf, readRecords } from '../jobs/read-records.ts'
 import type { Bytes, SourceRecord, UnreadableRecord } from '../jobs/source.ts'
 import { suggest } from '../model/nearest.ts'
-import { deepFreeze } from '../model/plain-copy.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
-import { isElsewhere, isInMemory } from '../server/database-address.ts'
-import { type DatabaseOptions, hasTables, openStorage, placeOf } from '../server/open-database.ts'
+import { isInMemory } from '../server/database-address.ts'
+import { hasTables, openStorage, placeOf } from '../server/open-database.ts'
 import { ConfigurationError, UsageError } from '../spec/configuration-error.ts'
 import type { Storage } from '../storage/storage.ts'
-import { databaseOf, type GivenDatabase } from './command-line.ts'
+import { databaseOf } from './command-line.ts'
+import { callerOf, engineOf, type ImportCommand, type ImportOptions } from './import-options.ts'
 import { ImportReport } from './import-report.ts'
 import { loadCatalog } from './load-declaration.ts'
-import { loadMap, type MapOptions } from './load-map.ts'
+import { loadMap } from './load-map.ts'
 import { runStaged } from './run-staged-import.ts'
 import { format, interruption, type Progress, showProgress } from './terminal.ts'
-
-export interface ImportCommandOptions extends GivenDatabase, MapOptions {
-  readonly format?: Format
-  readonly skipInvalid?: boolean
-  readonly allOrNothing?: boolean
-  readonly subject: string
-  readonly declaration?: string
-  /** The tables of another database, instead of a file. */
-  readonly from?: string
-  readonly schema: readonly string[]
-}
-
-/** The command, with what it needs to import. */
-export interface Command {
-  readonly catalog: Catalog
-  readonly database: DatabaseOptions
-  readonly options: ImportCommandOptions
-}
 
 /**
  * Imports a file into a collection; `-` is standard input. The exit code is 1 if a record was refused, and 130 if the
@@ -45,7 +27,7 @@ export interface Command {
 export async function importCommand(
   collection: string | undefined,
   file: string | undefined,
-  options: ImportCommandOptions,
+  options: ImportOptions,
 ): Promise<void> {
   if (options.allOrNothing === true && options.skipInvalid === true) {
     throw new UsageError('--all-or-nothing and --skip-invalid contradict each other. Use one of them.')
@@ -64,7 +46,7 @@ export async function importCommand(
   } else await importFile(command, resourceOf(catalog, collection), file)
 }
 
-async function importFile(command: Command, resource: Resource, file: string): Promise<void> {
+async function importFile(command: ImportCommand, resource: Resource, file: string): Promise<void> {
   const { catalog, database, options } = command
   const kind = options.format ?? formatOf(file)
   if (kind === undefined) throw new ConfigurationError(`Say what ${nameOf(file)} holds: --format json, ndjson or csv.`)
@@ -79,7 +61,10 @@ async function importFile(command: Command, resource: Resource, file: string): P
   // Before the database is opened: input that cannot be read creates none.
   const first = await records.next()
   const report = new ImportReport(progress, columns)
-  if (!interrupted.signal.aborted && first.done !== true && stops(first.value, options)) {
+  const isStaged = keys.spaces.length > 0 || options.allOrNothing === true
+  // A staged import reads everything before it stops, to report everything that is wrong.
+  const skipInvalid = isStaged || options.skipInvalid === true
+  if (!interrupted.signal.aborted && first.done !== true && stops(first.value, { skipInvalid })) {
     report.add(first.value)
     const stopped = { imported: 0, skipped: 1, line: 0, stopped: true }
     const ending = { collection: resource.name, seconds: 0, interrupted: false }
@@ -96,7 +81,6 @@ async function importFile(command: Command, resource: Resource, file: string): P
     part: () => (size === undefined ? undefined : read() / size),
   }
   try {
-    const isStaged = keys.spaces.length > 0 || options.allOrNothing === true
     await (isStaged ? importByKeys(source, isNew) : importInOrder(source))
   } finally {
     progress.end()
@@ -115,7 +99,7 @@ interface FileSource {
   readonly resource: Resource
   readonly records: AsyncIterable<SourceRecord>
   readonly keys: FileKeys
-  readonly options: ImportCommandOptions
+  readonly options: ImportOptions
   readonly progress: Progress
   readonly report: ImportReport
   readonly interrupted: ReturnType<typeof interruption>
@@ -168,16 +152,6 @@ async function importByKeys(source: FileSource, isNew: boolean): Promise<void> {
   })
 }
 
-/** The engine of the target. */
-export function engineOf({ database }: ImportCommandOptions): 'sqlite' | 'postgres' {
-  return isElsewhere(database) ? 'postgres' : 'sqlite'
-}
-
-/** The owner of records without an owner field. */
-export function callerOf({ subject }: Pick<ImportCommandOptions, 'subject'>) {
-  return deepFreeze({ id: subject, roles: [], claims: {} })
-}
-
 function readOptions({ limits }: Catalog, { delimiter, encoding }: ImportMap) {
   return { mostBytes: limits.bodyBytes, delimiter, encoding }
 }
@@ -225,7 +199,7 @@ async function* until(signal: AbortSignal, source: Bytes): AsyncGenerator<Uint8A
 }
 
 /** Whether an import ends at this record, because it cannot be read. */
-function stops(record: SourceRecord, { skipInvalid = false }: ImportCommandOptions): record is UnreadableRecord {
+function stops(record: SourceRecord, { skipInvalid }: { readonly skipInvalid: boolean }): record is UnreadableRecord {
   return 'issues' in record && (!skipInvalid || record.final === true)
 }
 

@@ -265,11 +265,7 @@ databaseCommand(
   .argument('[collection]', 'Collection of the records')
   .argument('[file]', 'JSON, NDJSON or CSV file; - is standard input')
   .addOption(
-    new Option('--format <format>', 'Format of the file (default: by its extension)').choices([
-      'json',
-      'ndjson',
-      'csv',
-    ]),
+    new Option('--format <format>', 'Format of the file (default: by its name)').choices(['json', 'ndjson', 'csv']),
   )
   .option('--map <file>', 'Map in YAML or JSON: which field each column is, and how its values are written')
   .addOption(repeatable('--null <text>', 'Text that means no value, such as NA'))

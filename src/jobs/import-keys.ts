@@ -47,7 +47,8 @@ export function keysOf(
   return { resource, own, spaces, links }
 }
 
-function isKey({ unique, writeOnly, type }: Field): boolean {
+/** Whether a field can identify records. */
+export function isKey({ unique, writeOnly, type }: Field): boolean {
   return unique && !writeOnly && (type === 'string' || type === 'integer' || type === 'decimal')
 }
 
