@@ -1,5 +1,5 @@
 /** Turns the bytes of a file into UTF-8, while they arrive. A byte order mark says the encoding, and is removed. */
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 
 /** A file is in another encoding than it was said to be. */
 export class EncodingError extends Error {
@@ -99,10 +99,10 @@ function refuseOther(bytes: Uint8Array, said: string | undefined, marked: string
     if (wide !== undefined && wide !== said) {
       throw new EncodingError(`The file looks like ${wide}, not ${said}. Say --encoding ${wide}.`)
     }
-    if (wide === undefined && isUtf8Start(bytes) && bytes.includes(0x0a) && !bytes.includes(0)) {
+    if (wide === undefined && bytes.includes(0x0a) && !bytes.includes(0) && isUtf8(whole(bytes))) {
       throw new EncodingError(`The file is UTF-8, not ${said}. Leave --encoding out.`)
     }
-  } else if (isUtf8Start(bytes) && !bytes.every((byte) => byte < 0x80)) {
+  } else if (isUtf8(whole(bytes)) && !isAscii(whole(bytes))) {
     throw new EncodingError(`The file is UTF-8, not ${said}. Leave --encoding out.`)
   }
 }
@@ -116,9 +116,11 @@ function wideOf(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   return odd > 10 * even ? 'utf-16le' : even > 10 * odd ? 'utf-16be' : undefined
 }
 
-/** Whether bytes are UTF-8; a character may be cut off at their end. */
-function isUtf8Start(bytes: Uint8Array): boolean {
-  return [0, 1, 2, 3].some((cut) => isUtf8(bytes.subarray(0, bytes.length - cut)))
+/** UTF-8 without a last character that is cut off. */
+function whole(bytes: Uint8Array): Uint8Array {
+  if (isUtf8(bytes)) return bytes
+  const last = bytes.findLastIndex((byte) => byte >= 0xc0)
+  return last >= bytes.length - 3 ? bytes.subarray(0, Math.max(last, 0)) : bytes
 }
 
 /** A function that turns the chunks of a text into UTF-8, and without a chunk ends the text. */

@@ -118,33 +118,23 @@ async function stageRows(options: StagedImport, stage: Stage): Promise<Pick<Stag
     counts.skipped++
     onProblem({ line: 0, place, issues })
   }
-  let waiting: Extract<Incoming, { value: unknown }>[] = []
+  let waiting: Incoming[] = []
   let bytes = 0
   const flush = async () => {
-    bytes = 0
     const there = await existingOf(options, waiting)
     for (const row of waiting) {
-      const { place, keys } = row
-      if (keys.some(([space, key]) => there.get(space)?.has(key))) {
-        counts.existing++
-        continue
-      }
-      const id = uuidv7()
-      const issues = schemaIssues(options, row, id)
-      const duplicate = issues.length > 0 ? undefined : stage.add({ ...row, value: row.value as RecordValues, id })
-      if (issues.length > 0) refuse(place, issues)
-      else if (duplicate !== undefined) refuse(place, [duplicateKey(options, row, duplicate)])
+      const issues = 'issues' in row ? row.issues : stageRow(options, stage, row, there)
+      if (issues === undefined) counts.existing++
+      else if (issues.length > 0) refuse(row.place, issues)
     }
     waiting = []
+    bytes = 0
     onStaged?.(stage.size)
   }
   for await (const row of rows) {
     if (signal?.aborted === true) return counts
-    if ('issues' in row) refuse(row.place, row.issues)
-    else {
-      bytes += row.size
-      if (waiting.push(row) === chunk || bytes > mostBytes) await flush()
-    }
+    bytes += 'issues' in row ? 0 : row.size
+    if (waiting.push(row) === chunk || bytes > mostBytes) await flush()
     if ('issues' in row && row.final === true) break
   }
   await flush()
@@ -164,13 +154,29 @@ async function stageRows(options: StagedImport, stage: Stage): Promise<Pick<Stag
   return counts
 }
 
-/** The keys of rows whose records are there already, by space. */
-async function existingOf(
+type ReadableRow = Extract<Incoming, { value: unknown }>
+
+/** The keys of records that are there already, by space, with their ids. */
+type Existing = ReadonlyMap<number, ReadonlyMap<string, string>>
+
+/** Stages a row. Returns what is wrong with it; `undefined`: its record is there already. */
+function stageRow(
   options: StagedImport,
-  rows: readonly Extract<Incoming, { value: unknown }>[],
-): Promise<ReadonlyMap<number, ReadonlyMap<string, string>>> {
+  stage: Stage,
+  row: ReadableRow,
+  existing: Existing,
+): readonly Issue[] | undefined {
+  if (row.keys.some(([space, key]) => existing.get(space)?.has(key))) return undefined
+  const id = uuidv7()
+  const issues = schemaIssues(options, row, id)
+  if (issues.length > 0) return issues
+  const duplicate = stage.add({ ...row, value: row.value as RecordValues, id })
+  return duplicate === undefined ? [] : [duplicateKey(options, row, duplicate)]
+}
+
+async function existingOf(options: StagedImport, rows: readonly Incoming[]): Promise<Existing> {
   const found = new Map<number, ReadonlyMap<string, string>>()
-  const pairs = rows.flatMap(({ keys }) => keys)
+  const pairs = rows.flatMap((row) => ('keys' in row ? row.keys : []))
   for (const [space, each] of Map.groupBy(pairs, ([number]) => number)) {
     found.set(space, await idsOf(options, space, [...new Set(each.map(([, key]) => key))]))
   }
@@ -210,7 +216,7 @@ async function idsOf(
 /** What the schemas say about a row. Its references count as ids. */
 function schemaIssues(
   options: StagedImport,
-  { value, collection, references }: Extract<Incoming, { value: unknown }>,
+  { value, collection, references }: ReadableRow,
   id: string,
 ): readonly Issue[] {
   const links = Object.fromEntries(references.map(({ field }) => [field, id]))
@@ -219,11 +225,7 @@ function schemaIssues(
   return 'issues' in draft ? draft.issues : []
 }
 
-function duplicateKey(
-  { spaces }: StagedImport,
-  { keys }: Pick<Extract<Incoming, { value: unknown }>, 'keys'>,
-  other: string,
-): Issue {
+function duplicateKey({ spaces }: StagedImport, { keys }: Pick<ReadableRow, 'keys'>, other: string): Issue {
   const { field } = spaces[keys[0]?.[0] ?? 0] as KeySpace
   const name = field?.name ?? 'key'
   const message = `${name} is the same as in ${other}, and identifies the record.`
