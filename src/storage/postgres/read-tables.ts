@@ -63,7 +63,7 @@ function selectOf({ table, columns, keys }: TableReading): string {
   const values = columns.map(({ column, field }) => `${expressionOf(column, field)} as ${identifier(field.name)}`)
   const texts = keys.map((name, index) => `t.${identifier(name)}::text as k${index}`)
   const order = table.primaryKey.map((name) => `t.${identifier(name)}`)
-  return `select row_to_json(v)::text as value${texts.map((each) => `, ${each}`).join('')}
+  return `select row_to_json(v.*)::text as value${texts.map((each) => `, ${each}`).join('')}
     from ${identifier(table.schema)}.${identifier(table.name)} t cross join lateral (select ${values.join(', ')}) v
     ${order.length === 0 ? '' : `order by ${order.join(', ')}`}`
 }
