@@ -17,7 +17,7 @@ export interface Ended {
 export function commandFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'resourced-import-'))
   const start = (given: readonly string[]): { child: ChildProcess; ended: Promise<Ended> } => {
-    const child = spawn(process.execPath, [program, ...given], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, [program, ...given], { cwd: folder, stdio: ['pipe', 'pipe', 'pipe'] })
     let said = ''
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (text) => {
@@ -29,7 +29,11 @@ export function commandFolder() {
   return {
     folder,
     start,
-    run: (given: readonly string[]): Promise<Ended> => start(given).ended,
+    run(given: readonly string[]): Promise<Ended> {
+      const { child, ended } = start(given)
+      child.stdin?.end()
+      return ended
+    },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }
