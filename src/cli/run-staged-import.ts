@@ -77,14 +77,14 @@ function summary(result: StagedResult, { run, isInterrupted, seconds }: Ending):
     const correct = count === 0 ? [`Correct the lines above and start again${other}.`] : []
     return [`Stopped: ${recordsOf(skipped)} refused. ${state}`, ...correct]
   }
-  const names = imported.size === 0 ? run.resources.slice(0, 1).map(({ name }) => [name, 0] as const) : [...imported]
+  const names = run.resources.length === 1 ? [[run.resources[0]?.name, count] as const] : [...imported]
   const lines = names.map(([name, number]) => `${recordsOf(number)} into ${name}`)
   const there =
     existing === 0
       ? ''
-      : `; ${recordsOf(existing)} ${existing === 1 ? 'was' : 'were'} there already and stay as they are`
+      : `; ${recordsOf(existing)} ${existing === 1 ? 'was there already and stays as it is' : 'were there already and stay as they are'}`
   const left = skipped === 0 ? '' : `; left out ${recordsOf(skipped)}, for the reasons above`
-  if (lines.length === 1) return [`Imported ${lines[0]} in ${seconds.toFixed(1)} s${there}${left}.`]
+  if (run.resources.length === 1) return [`Imported ${lines[0]} in ${seconds.toFixed(1)} s${there}${left}.`]
   return [
     ...lines.map((line) => `Imported ${line}.`),
     `Imported ${recordsOf(count)} in ${seconds.toFixed(1)} s${there}${left}.`,

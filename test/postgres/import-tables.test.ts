@@ -184,7 +184,7 @@ test('with --key a killed import is continued: nothing is missing, and nothing i
     const before = await read('select count(*) as count from "playlist-tracks"')
     const { code, said } = await command.run(given)
     assert.equal(code, 0, said)
-    assert.match(said, /records? (?:was|were) there already and stay as they are\.$/m)
+    assert.match(said, /records? (?:was|were) there already and stays? as/)
     assert.equal(await compareAll(query, read), 15_607)
     const key = await read('select old_id from "playlist-tracks" order by id limit 1')
     assert.deepEqual(Object.values(key[0] ?? {}), ['1,1'])
