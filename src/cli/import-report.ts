@@ -4,6 +4,9 @@ import type { ImportProblem } from '../jobs/import.ts'
 import { withoutCredentials } from '../model/credentials.ts'
 import { format, type Progress } from './terminal.ts'
 
+// Control characters, line separators and invisible marks.
+const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
+
 /** How many refused records are listed. */
 const mostListed = 1_000
 
@@ -26,8 +29,13 @@ export class ImportReport {
       const column = field === undefined ? undefined : this.#columns?.nameOf(field)
       const where = column === undefined ? place : `${place}, column ${JSON.stringify(column)}`
       const at = pointer === undefined || pointer === '' ? '' : ` ${pointer}`
-      this.#progress.say(withoutCredentials(`${where}: ${code}${at}: ${message}`))
+      this.say(`${where}: ${code}${at}: ${message}`)
     }
+  }
+
+  /** Writes a line with names or values of the source, which must not control the terminal. */
+  say(line: string): void {
+    this.#progress.say(withoutCredentials(line).replaceAll(invisible, '\uFFFD'))
   }
 
   /** Says how many refused records are not listed. */

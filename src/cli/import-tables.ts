@@ -42,7 +42,8 @@ export async function importTables(command: ImportCommand, collection: string | 
     const storage = await openStorage(database, catalog)
     try {
       if (isNew) progress.say(`Made a new database at ${placeOf(database)}: there was none.`)
-      for (const line of plan.omissions) progress.say(line)
+      const report = new ImportReport(progress)
+      for (const line of plan.omissions) report.say(line)
       for (const table of tables) await mustBeEmpty(storage, table, options)
       if (options.key !== undefined && tables.every(({ keyField }) => keyField === undefined)) {
         throw new ConfigurationError(
@@ -51,8 +52,7 @@ export async function importTables(command: ImportCommand, collection: string | 
       }
       const resources = [...catalog.resources.values()]
       await runStaged({
-        ...{ storage, progress, interrupted, isNew, resources, spaces: plan.spaces },
-        report: new ImportReport(progress),
+        ...{ storage, progress, report, interrupted, isNew, resources, spaces: plan.spaces },
         rows: rowsOf(source, { tables, resources, spaces: plan.spaces }),
         caller: callerOf(options),
         skipInvalid: options.skipInvalid === true,
@@ -117,10 +117,11 @@ async function* rowsOf(
     const { table, columns, keys, links } = planned
     const names = [...new Set([...keys.flatMap((each) => each.columns), ...links.map(({ column }) => column)])]
     let number = 0
+    const title = source.described.schemas.length > 1 ? `${table.schema}.${table.name}` : table.name
     for await (const row of source.rows({ table, columns, keys: names })) {
       const texts = new Map(names.map((name, index) => [name, row.keys[index] ?? undefined]))
       const label = table.primaryKey.map((name) => `${name} ${texts.get(name)}`).join(', ')
-      const place = `${table.name}, ${label === '' ? `row ${++number}` : label}`
+      const place = `${title}, ${label === '' ? `row ${++number}` : label}`
       yield incomingOf(planned, row.value, { place, texts, spaces, collection: resources.indexOf(planned.resource) })
     }
   }

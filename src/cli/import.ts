@@ -67,7 +67,8 @@ async function importFile(command: ImportCommand, resource: Resource, file: stri
   if (!interrupted.signal.aborted && first.done !== true && stops(first.value, { skipInvalid })) {
     report.add(first.value)
     const stopped = { imported: 0, skipped: 1, line: 0, stopped: true }
-    const ending = { collection: resource.name, seconds: 0, interrupted: false }
+    const isUnreadable = first.value.final === true
+    const ending = { collection: resource.name, seconds: 0, interrupted: false, isUnreadable }
     for (const line of summary(stopped, ending)) progress.say(line)
     process.exitCode = 1
     await records.return(undefined)
@@ -221,13 +222,16 @@ interface Ending {
   readonly collection: string
   readonly seconds: number
   readonly interrupted: boolean
+  /** Whether nothing of the file can be read. */
+  readonly isUnreadable?: boolean
 }
 
 function summary(
   { imported, skipped, line, stopped }: Imported,
-  { collection, seconds, interrupted }: Ending,
+  { collection, seconds, interrupted, isUnreadable = false }: Ending,
 ): string[] {
   const count = `${records(imported)} into ${collection} in ${seconds.toFixed(1)} s`
+  if (stopped && isUnreadable) return ['Stopped. Nothing is imported.']
   if (stopped) {
     const remedy =
       imported === 0

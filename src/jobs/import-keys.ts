@@ -83,8 +83,12 @@ function keyed(given: unknown, place: string, size: number, { resource, own, spa
   const issues: Issue[] = []
   const key = own === undefined ? undefined : keyText(resource, own, value[own.name])
   if (own !== undefined && key === undefined) {
-    const message = `${own.name} is the key of the import, so each record needs it.`
-    issues.push({ code: 'REQUIRED', message, pointer: `/${own.name}` })
+    const isThere = (value[own.name] ?? '') !== ''
+    const code = isThere ? 'INVALID_TYPE' : 'REQUIRED'
+    const message = isThere
+      ? `${own.name} must be of the type ${own.type}.`
+      : `${own.name} is the key of the import, so each record needs it.`
+    issues.push({ code, message, pointer: `/${own.name}` })
   }
   const references: StagedReference[] = []
   for (const [name, space] of links) {

@@ -141,7 +141,7 @@ for (const isWhole of [false, true]) {
         'line 6 REQUIRED /old_id',
         'line 7 INVALID_TYPE /boss_id',
         'line 8 INVALID_VALUE undefined',
-        'line 9 REQUIRED /old_id',
+        'line 9 INVALID_TYPE /old_id',
         'line 5 INVALID_REFERENCE /boss_id,INVALID_REFERENCE /deputy_id,INVALID_REFERENCE /team_id',
       ],
     })

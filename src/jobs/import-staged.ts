@@ -240,6 +240,7 @@ function danglingIssue({ spaces }: StagedImport, { field, space, key }: StagedRe
   return { code: 'INVALID_REFERENCE', message, pointer: `/${field}` }
 }
 
+/** A key for a message. */
 function shown(key: string): string {
   return key.length > 60 ? `${key.slice(0, 60)}…` : key
 }

@@ -338,3 +338,17 @@ test('tables with names that no declaration can have go in all the same', { skip
   assert.equal(code, 0, said)
   assert.match(said, /^Imported 3 records in /m)
 })
+
+test('rows that row-level security hides stop the import: they would be lost in silence', { skip }, async (context) => {
+  const secret = `create table notes (id int primary key, text text); insert into notes values (1, 'a'), (2, 'b');
+    alter table notes enable row level security; alter table notes force row level security;
+    create policy own on notes using (id = 1);`
+  const { source, command } = await setUp(context, secret)
+  const [target] = await targets(context, command.folder)
+  const { address, query } = target as Target
+  const { code, said } = await command.run(['import', '--from', source, '--database', address])
+  assert.match(said, /^The import failed\. Nothing is imported\.$/m)
+  assert.match(said, /row-level security/)
+  assert.equal(code, 1)
+  assert.deepEqual(Object.values((await (await query())('select count(*) as n from notes'))[0] ?? {}), [0])
+})
