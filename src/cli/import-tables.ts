@@ -167,5 +167,5 @@ function textOf(columns: readonly string[], texts: Read['texts']): string | unde
 
 function keyIn(spaces: readonly KeySpace[], space: number, text: string): string {
   const { resource, field } = spaces[space] as KeySpace
-  return field === undefined ? text : (keyText(resource, field, text) ?? text)
+  return field === undefined ? text : (keyText(resource, field, text) ?? JSON.stringify(text))
 }

@@ -4,11 +4,11 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { newDatabase, type TrialDatabase } from '../../test/engine.ts'
 import { completeCatalog } from '../model/catalog.ts'
-import type { Resource } from '../model/resource.ts'
+import type { Field, Resource } from '../model/resource.ts'
 import type { Storage } from '../storage/storage.ts'
 import { Columns, emptyMap } from './column-map.ts'
 import { keysOf, withKeys } from './import-keys.ts'
-import { importStaged, type StagedImport, type StagedResult } from './import-staged.ts'
+import { importStaged, keyText, type StagedImport, type StagedResult } from './import-staged.ts'
 import { readRecords } from './read-records.ts'
 
 const catalog = completeCatalog({
@@ -223,6 +223,19 @@ test('a reference can hold another unique field, of records that are there', asy
   const result = await imported(storage, 'people', lines, { referenceKeys: { team_id: 'name' }, skipInvalid: true })
   assert.deepEqual(result.problems, ['line 3 INVALID_REFERENCE /team_id'])
   assert.deepEqual(await people(database), ['1 Ann   a 1'])
+})
+
+test('equal keys have one text, and what a field cannot have is no key', () => {
+  const textOf = (collection: string, field: string, value: unknown) => {
+    const resource = resourceOf(collection)
+    return keyText(resource, resource.field.get(field) as Field, value)
+  }
+  for (const value of [7, '7', ' 7 ']) assert.equal(textOf('people', 'old_id', value), '7')
+  for (const value of ['007', '0x10', '1e3', '7.5', '', 'x', null, true, {}]) {
+    assert.equal(textOf('people', 'old_id', value), undefined, JSON.stringify(value))
+  }
+  assert.equal(textOf('teams', 'old_id', 7), textOf('teams', 'old_id', '7'))
+  assert.notEqual(textOf('teams', 'old_id', '007'), textOf('teams', 'old_id', '7'))
 })
 
 test('a field that cannot be a key is refused, and says what to declare', () => {

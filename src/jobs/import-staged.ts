@@ -98,17 +98,18 @@ export async function importStaged(options: StagedImport): Promise<StagedResult>
   }
 }
 
-/** The text of a key, equal for equal values; `undefined`: the value is none. */
+/**
+ * The text of a key, equal for equal values; `undefined`: the field cannot have the value. Texts of CSV and of other
+ * databases are read as JSON would have them: `007` and `0x10` are no numbers.
+ */
 export function keyText(resource: Resource, field: Field, value: unknown): string | undefined {
-  const isNumber = field.type === 'integer' || field.type === 'number'
-  const given =
-    isNumber && typeof value === 'string' && value.trim() !== '' ? Number(value) : !isNumber ? asText(value) : value
+  const given = field.type === 'integer' ? asInteger(value) : typeof value === 'number' ? String(value) : value
   const key = comparisonKey(resource, field.name, canonicalValue(field, given))
-  return key === undefined || Number.isNaN(key) ? undefined : JSON.stringify(key)
+  return key === undefined ? undefined : JSON.stringify(key)
 }
 
-function asText(value: unknown): unknown {
-  return typeof value === 'number' ? String(value) : value
+function asInteger(value: unknown): unknown {
+  return typeof value === 'string' && /^-?(?:0|[1-9]\d*)$/.test(value.trim()) ? Number(value) : value
 }
 
 async function stageRows(options: StagedImport, stage: Stage): Promise<Pick<StagedResult, 'existing' | 'skipped'>> {
@@ -191,17 +192,21 @@ async function idsOf(
 ): Promise<ReadonlyMap<string, string>> {
   const ids = new Map<string, string>()
   const { resource, field } = spaces[space] as KeySpace
-  if (field === undefined || keys.length === 0) return ids
+  if (field === undefined) return ids
+  // A row may have a key that no record can have.
+  const isKey = (value: unknown) => typeof value === (field.type === 'integer' ? 'number' : 'string')
+  const values = keys.map((key): unknown => JSON.parse(key)).filter(isKey) as Scalar[]
+  if (values.length === 0) return ids
   const page = await storage.run({
     kind: 'read-page',
     resource,
     parent: undefined,
-    filter: { kind: 'in', field: field.name, values: keys.map((key) => JSON.parse(key) as Scalar) },
+    filter: { kind: 'in', field: field.name, values },
     permitted: always,
     search: undefined,
     deleted: undefined,
     sort: [],
-    page: { style: 'offset', offset: 0, limit: keys.length },
+    page: { style: 'offset', offset: 0, limit: values.length },
     fields: [field.name],
     conditions: {},
   })

@@ -264,6 +264,22 @@ test('types become the values of their fields, and what cannot be one is refused
   assert.equal(empty?.['words'], null)
 })
 
+test('a key that its field cannot have is refused with its row, and so is what refers to it', {
+  skip,
+}, async (context) => {
+  const texts = `create table codes (code text primary key); create table uses (id int primary key, code text references codes);
+    insert into codes values ('1'), ('x'); insert into uses values (1, '1'), (2, 'x')`
+  const { source, command } = await setUp(context, texts, (yaml) =>
+    yaml.replace('codes:\n    fields:\n', 'codes:\n    fields:\n      old_id: { type: integer, unique: true }\n'),
+  )
+  for (const { address } of await targets(context, command.folder)) {
+    const { said } = await command.run(['import', '--from', source, '--key', 'old_id', '--database', address])
+    assert.match(said, /^codes, code x: INVALID_TYPE \/old_id: /m)
+    assert.match(said, /^uses, id 2: INVALID_REFERENCE \/code: /m)
+    assert.match(said, /^Stopped: 2 records refused\. Nothing is imported\.$/m)
+  }
+})
+
 const circles = `
   create table departments (code text primary key, head int, parent text);
   create table staff (
