@@ -6,7 +6,7 @@
 // These take many seconds or much memory, or measure time, which a busy machine disturbs.
 const slow = [
   /^src\/changes\/hostile/,
-  /^src\/jobs\/import\.test/,
+  /^src\/jobs\/import(?:-staged)?\.test/,
   /^src\/server\/node\/(?:overload|slow-clients|unread|file)\.test/,
   /^src\/storage\/postgres\/(?:query-plan|migrat)/,
   /^src\/storage\/sqlite\/(?:migrate-(?:random|interrupted)|slow-reads)/,
@@ -17,7 +17,7 @@ const long = [
   /^src\/(?:cli\/dev|server\/node\/slow-clients)\.test/,
   /^test\/(?:container|documentation|package|power-cut|schemathesis)\//,
   /^test\/(?:backup|canaries|command-errors|deletion-crash|durability|events-crash|function-crash|injected-faults|move|permissions|remembered|webhooks-crash|workers)\.test/,
-  /^test\/(?:checker\/(?:conditions|strangers)|races\/pairs|wire\/large-files)\.test/,
+  /^test\/(?:checker\/(?:conditions|strangers)|import\/interrupted|postgres\/import-tables|races\/pairs|wire\/large-files)\.test/,
   /^test\/browser\/(?:api-page|console-(?:accessibility|browse|openid|session))\.test/,
 ]
 

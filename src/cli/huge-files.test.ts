@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { Columns } from '../jobs/column-map.ts'
 import { readRecords } from '../jobs/read-records.ts'
 import { completeCatalog } from '../model/catalog.ts'
 import type { Resource } from '../model/resource.ts'
@@ -59,7 +60,8 @@ async function readAll(text: string) {
   })()
   const found = []
   const options = { mostBytes: 1_048_576 }
-  for await (const record of readRecords(bytes, 'csv', resources.get('notes') as Resource, options)) found.push(record)
+  for await (const record of readRecords(bytes, 'csv', new Columns(resources.get('notes') as Resource), options))
+    found.push(record)
   return found
 }
 

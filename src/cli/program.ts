@@ -257,17 +257,31 @@ databaseCommand(program, 'migrate', 'Show the schema changes that the declaratio
   .option('--apply', 'Apply the changes, including those that lose data')
   .action(run(async () => (await import('./move.ts')).migrateCommand))
 
-databaseCommand(program, 'import', 'Import records from a file of any size')
-  .argument('<collection>', 'Collection of the records')
-  .argument('<file>', 'JSON, NDJSON or CSV file; - is standard input')
+databaseCommand(
+  program,
+  'import',
+  'Import records from a file of any size, or from the tables of a PostgreSQL database',
+)
+  .argument('[collection]', 'Collection of the records')
+  .argument('[file]', 'JSON, NDJSON or CSV file; - is standard input')
   .addOption(
-    new Option('--format <format>', 'Format of the file (default: by its extension)').choices([
-      'json',
-      'ndjson',
-      'csv',
-    ]),
+    new Option('--format <format>', 'Format of the file (default: by its name)').choices(['json', 'ndjson', 'csv']),
+  )
+  .option('--map <file>', 'Map in YAML or JSON: which field each column is, and how its values are written')
+  .addOption(repeatable('--null <text>', 'Text that means no value, such as NA'))
+  .option('--delimiter <character>', 'Character between the cells of CSV, or tab (default: a comma)')
+  .option('--encoding <name>', 'Encoding of the file, such as windows-1252 (default: by its byte order mark, or UTF-8)')
+  .option('--ignore-unknown', 'Leave out columns that are no fields')
+  .option(
+    '--key <field>',
+    'Unique field that identifies a record: leave records that are there as they are, and read references as its values',
   )
   .option('--skip-invalid', 'Report invalid records and continue')
+  .option('--all-or-nothing', 'Import all records in one transaction, or none')
+  .option('--from <address>', 'Import the tables of this database: postgres://USER@HOST:5432/NAME')
+  .addOption(
+    repeatable('--schema <name>', 'Schema to read with --from', "the first schema of the connection's search_path"),
+  )
   .option('--subject <name>', 'Owner of the records', 'import')
   .addOption(declaration())
   .addOption(unsafe())

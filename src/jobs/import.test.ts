@@ -9,6 +9,7 @@ import { always } from '../model/predicate.ts'
 import type { Resource } from '../model/resource.ts'
 import { reference } from '../model/type.ts'
 import { type Storage, StorageFault } from '../storage/storage.ts'
+import { Columns } from './column-map.ts'
 import { type Imported, type ImportOptions, type ImportProblem, importRecords } from './import.ts'
 import { readRecords } from './read-records.ts'
 import type { SourceRecord } from './source.ts'
@@ -143,7 +144,7 @@ for (const [name, value, problem] of bad) {
 test('a record that cannot be read stops the import too', async (context) => {
   const storage = await storageFor(context)
   const file = bytesOf('{"code":"a"}\n{"code":"b"}\n{"code":\n{"code":"c"}\n')
-  const result = await run(storage, readRecords(file, 'ndjson', items, { mostBytes: 100 }))
+  const result = await run(storage, readRecords(file, 'ndjson', new Columns(items), { mostBytes: 100 }))
   assert.deepEqual(result, { imported: 2, skipped: 1, line: 2, stopped: true, problems: ['3 MALFORMED_JSON'] })
   assert.deepEqual((await stored(storage)).codes, ['a', 'b'])
 })
@@ -152,7 +153,7 @@ test('skipInvalid skips invalid records and imports the others in order', async 
   for (const batch of [1, 3, 100]) {
     const storage = await storageFor(context)
     const file = bytesOf('[{"code":"a"}, {"code":"a"},\n{"code" 1},\n{"code":"taboo"},\n{"code":"b"}]')
-    const source = readRecords(file, 'json', items, { mostBytes: 100 })
+    const source = readRecords(file, 'json', new Columns(items), { mostBytes: 100 })
     const result = await run(storage, source, { batch, skipInvalid: true })
     const problems = ['1 DUPLICATE_VALUE /code', '2 MALFORMED_JSON', '3 TABOO']
     assert.deepEqual(result, { imported: 2, skipped: 3, line: 4, stopped: false, problems })
@@ -162,7 +163,7 @@ test('skipInvalid skips invalid records and imports the others in order', async 
 
 test('skipInvalid stops where nothing more can be read', async (context) => {
   const storage = await storageFor(context)
-  const source = readRecords(bytesOf('[{"code":"a"}, {"code":"b"'), 'json', items, { mostBytes: 100 })
+  const source = readRecords(bytesOf('[{"code":"a"}, {"code":"b"'), 'json', new Columns(items), { mostBytes: 100 })
   const result = await run(storage, source, { skipInvalid: true })
   assert.deepEqual(result, { imported: 1, skipped: 1, line: 1, stopped: true, problems: ['1 MALFORMED_JSON'] })
 })
@@ -198,7 +199,7 @@ test('a batch that takes long is imported in several transactions, with the same
         loads++
         return storage.load(plans, whenRefused, most)
       }
-      const source = readRecords(bytesOf(lines.join('\n')), 'ndjson', items, { mostBytes: 100 })
+      const source = readRecords(bytesOf(lines.join('\n')), 'ndjson', new Columns(items), { mostBytes: 100 })
       results.push([await run({ ...storage, load }, source, { skipInvalid }), await stored(storage)])
       if (most === 0 && engine === 'sqlite') assert.ok(loads > 1)
     }
@@ -244,7 +245,9 @@ test('memory does not grow with the file, of 300,000 lines of NDJSON or 100,000 
       least = Math.min(least, heapUsed + arrayBuffers)
       most = Math.max(most, heapUsed + arrayBuffers)
     }
-    const result = await run(storage, readRecords(file(), format as 'csv', items, { mostBytes: 1_000 }), { onProgress })
+    const result = await run(storage, readRecords(file(), format as 'csv', new Columns(items), { mostBytes: 1_000 }), {
+      onProgress,
+    })
     assert.equal(result.imported, format === 'json' ? lines + 1 : lines)
     assert.ok(most - least < 5_000_000, `${format}: ${most - least} bytes more`)
   }

@@ -39,6 +39,8 @@ export interface ImportProgress {
 /** Why a record was refused. */
 export interface ImportProblem {
   readonly line: number
+  /** Where the record stands in its source, if that is no line of a file. */
+  readonly place?: string
   readonly issues: readonly Issue[]
 }
 
@@ -65,7 +67,7 @@ const pause = 3
  */
 export async function importRecords(options: ImportOptions): Promise<Imported> {
   const { records, batch = 2_000, skipInvalid = false } = options
-  const state: State = { imported: 0, skipped: 0, line: 0, stopped: false }
+  const state: ImportState = { imported: 0, skipped: 0, line: 0, stopped: false }
   let waiting: SourceRecord[] = []
   let bytes = 0
   for await (const record of records) {
@@ -84,9 +86,14 @@ export async function importRecords(options: ImportOptions): Promise<Imported> {
   return state
 }
 
-type State = { -readonly [Key in keyof Imported]: Imported[Key] }
+export type ImportState = { -readonly [Key in keyof Imported]: Imported[Key] }
 
-async function importBatch(options: ImportOptions, batch: readonly SourceRecord[], state: State): Promise<void> {
+/** Imports some records, in as many transactions as others need to write between them. */
+export async function importBatch(
+  options: Omit<ImportOptions, 'records'>,
+  batch: readonly SourceRecord[],
+  state: ImportState,
+): Promise<void> {
   let rest = await importPart(options, batch, state)
   while (rest.length > 0) {
     // A server that waits for the lock of the file tries again every millisecond or two.
@@ -97,9 +104,9 @@ async function importBatch(options: ImportOptions, batch: readonly SourceRecord[
 
 /** Imports records of a batch in one transaction. Returns those that have to follow in another one. */
 async function importPart(
-  options: ImportOptions,
+  options: Omit<ImportOptions, 'records'>,
   batch: readonly SourceRecord[],
-  state: State,
+  state: ImportState,
 ): Promise<readonly SourceRecord[]> {
   const { storage, skipInvalid = false, onProblem, onProgress } = options
   const plans = batch.filter((record) => 'value' in record).map((record) => planOf(options, record))
@@ -116,7 +123,7 @@ async function importPart(
       continue
     }
     state.skipped++
-    onProblem?.({ line: record.line, issues })
+    onProblem?.({ line: record.line, ...placeOf(record), issues })
     if (skipInvalid) continue
     state.stopped = true
     break
@@ -125,22 +132,31 @@ async function importPart(
   return state.stopped ? [] : batch.slice(done)
 }
 
-function planOf({ resource, caller, now = Date.now }: ImportOptions, { value }: ReadableRecord): Create {
+function placeOf(record: SourceRecord): { place?: string } {
+  return 'value' in record && record.made !== undefined ? { place: record.made.place } : {}
+}
+
+/** The plan of a POST that creates the record. */
+export function planOf(
+  { resource, caller, now = Date.now }: Pick<ImportOptions, 'resource' | 'caller' | 'now'>,
+  { value, made }: Pick<ReadableRecord, 'value' | 'made'>,
+): Create {
   return {
     kind: 'create',
-    resource,
-    id: uuidv7(),
+    resource: made?.resource ?? resource,
+    id: made?.id ?? uuidv7(),
     parent: undefined,
     body: value,
     permitted: always,
     mayAssignOwner: true,
     caller,
     now: now(),
+    ...(made?.promised && { promised: made.promised }),
   }
 }
 
 /** Why a record was not created; `undefined` if it was. */
-function issuesOf(outcome: Outcome | undefined): readonly Issue[] | undefined {
+export function issuesOf(outcome: Outcome | undefined): readonly Issue[] | undefined {
   if (outcome === undefined) return undefined
   if ('issues' in outcome) return outcome.issues
   if (outcome.kind === 'forbidden' && outcome.lacks !== undefined) {

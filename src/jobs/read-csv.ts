@@ -1,12 +1,13 @@
-/** Reads records from CSV (RFC 4180). The first row names the fields, and their types decide how cells are read. */
+/** Reads records from CSV (RFC 4180). The first row names the columns; their fields decide how cells are read. */
 import { isUtf8 } from 'node:buffer'
 import { finished } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
-import { deepestNesting, isKeptExactly, readJson } from '../model/json/read-json.ts'
-import { suggest } from '../model/nearest.ts'
-import { type Field, type Resource, systemFields } from '../model/resource.ts'
-import { isStorableText } from '../model/text.ts'
-import { Fault, type Issue, issueCodes } from '../spec/faults.ts'
+import { oneOf, suggest } from '../model/nearest.ts'
+import { systemFields } from '../model/resource.ts'
+import type { Issue } from '../spec/faults.ts'
+import type { Columns } from './column-map.ts'
+import { notUtf8 } from './decode.ts'
+import { type Column, readCell } from './read-cell.ts'
 import { type Bytes, type ReadOptions, type SourceRecord, tooLarge, type UnreadableRecord } from './source.ts'
 
 /** A row from the parser. */
@@ -26,35 +27,38 @@ class RowTooLong extends Error {
   }
 }
 
+/** A column of the file; `undefined`: it is left out. */
+type Header = readonly (Column | undefined)[]
+
 /**
- * Reads rows; the types of the fields decide how cells are read. A row with too few or too many cells is refused. A
+ * Reads rows; the fields of the columns decide how cells are read. A row with too few or too many cells is refused. A
  * quote in a wrong place ends the reading, because the limits of the cells after it are unknown.
  */
-export async function* readCsv(source: Bytes, resource: Resource, options: ReadOptions): AsyncGenerator<SourceRecord> {
+export async function* readCsv(source: Bytes, columns: Columns, options: ReadOptions): AsyncGenerator<SourceRecord> {
   // The line count of the parser is wrong after a cell with several lines that end in CRLF.
   const lines = new LineCounter()
-  let fields: readonly Field[] | undefined
+  let header: Header | undefined
   let last = 0
   try {
     for await (const { cells, end } of rowsOf(source, lines, options)) {
       last = end
       const line = lines.lineAt(end - 1) - breaksIn(cells)
-      if (fields !== undefined) {
-        yield recordOf(fields, cells, line)
+      if (header !== undefined) {
+        yield recordOf(header, cells, line)
         continue
       }
-      const header = readHeader(resource, cells, line)
-      if ('issues' in header) {
-        yield header
+      const found = readHeader(columns, cells, line)
+      if ('issues' in found) {
+        yield found
         return
       }
-      fields = header.fields
+      header = found.header
     }
-    if (fields === undefined) yield broken(1, 'The file is empty: its first row must name the fields.')
+    if (header === undefined) yield broken(1, 'The file is empty: its first row must name the fields.')
   } catch (error) {
     if (error instanceof RowTooLong) {
       const line = lines.lineAt(last)
-      if (fields !== undefined) yield { ...tooLarge(line, options), final: true }
+      if (header !== undefined) yield { ...tooLarge(line, options), final: true }
       else
         yield broken(
           line,
@@ -74,12 +78,17 @@ const pieceSize = 65_536
 /**
  * The rows of each chunk, taken from the callback of the parser: rows in its stream would be lost with a later error.
  */
-async function* rowsOf(source: Bytes, lines: LineCounter, { mostBytes }: ReadOptions): AsyncGenerator<Row> {
+async function* rowsOf(
+  source: Bytes,
+  lines: LineCounter,
+  { mostBytes, delimiter = ',' }: ReadOptions,
+): AsyncGenerator<Row> {
   let found: Row[] = []
   let failure: Error | undefined
   const parser = parse({
     // Cells are bytes, so that invalid UTF-8 is found and not replaced.
     encoding: null,
+    delimiter,
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: mostBytes,
@@ -120,20 +129,21 @@ async function* rowsOf(source: Bytes, lines: LineCounter, { mostBytes }: ReadOpt
   yield* take()
 }
 
-function recordOf(fields: readonly Field[], cells: readonly Uint8Array[], line: number): SourceRecord {
-  if (cells.length !== fields.length) {
-    const message = `The row has ${cells.length} cells, and the header ${fields.length}.`
+function recordOf(header: Header, cells: readonly Uint8Array[], line: number): SourceRecord {
+  if (cells.length !== header.length) {
+    const message = `The row has ${cells.length} cells, and the header ${header.length}.`
     return { line, issues: [{ code: 'INVALID_VALUE', message }] }
   }
   const value: Record<string, unknown> = {}
   const issues: Issue[] = []
   let size = 0
-  for (const [index, field] of fields.entries()) {
+  for (const [index, column] of header.entries()) {
     const bytes = cells[index] as Uint8Array
     size += bytes.length + 1
-    const cell = readCell(field, bytes)
+    if (column === undefined) continue
+    const cell = readCell(column, bytes)
     if (cell.kind === 'wrong') issues.push(...cell.issues)
-    else value[field.name] = cell.value
+    else value[column.field.name] = cell.value
   }
   return issues.length > 0 ? { line, issues } : { line, value, size }
 }
@@ -149,37 +159,69 @@ function breaksIn(cells: readonly Uint8Array[]): number {
 const mostProblems = 20
 
 function readHeader(
-  resource: Resource,
+  columns: Columns,
   cells: readonly Uint8Array[],
   line: number,
-): { readonly fields: readonly Field[] } | UnreadableRecord {
+): { readonly header: Header } | UnreadableRecord {
+  if (!cells.every((cell) => isUtf8(cell))) return broken(line, notUtf8('The first row'))
   const names = cells.map((cell) => Buffer.from(cell).toString().trim())
+  const header: (Column | undefined)[] = []
   const seen = new Set<string>()
+  const taken = new Map<string, string>()
   const problems: Issue[] = []
   for (const [index, name] of names.entries()) {
+    const column = seen.has(name) ? undefined : columns.find(name)
+    header.push(column === 'left out' ? undefined : column)
     if (seen.has(name)) problems.push({ code: 'DUPLICATE_KEY', message: `The column ${name} is there twice.` })
-    else if ((systemFields as readonly string[]).includes(name)) {
-      problems.push({ code: 'READ_ONLY', message: `The server sets ${name}: take the column out.` })
-    } else if (!resource.field.has(name)) {
-      problems.push({ code: 'UNKNOWN_FIELD', message: unknownColumn(resource, name) })
+    else if (column === undefined) problems.push(unknownColumn(columns, name))
+    else if (column !== 'left out') {
+      const { name: field } = column.field
+      const other = taken.get(field)
+      if (other !== undefined) {
+        problems.push({
+          code: 'DUPLICATE_KEY',
+          message: `The columns ${other} and ${name} are the same field ${field}.`,
+        })
+      }
+      taken.set(field, name)
     }
     seen.add(name)
     if (problems.length < mostProblems || index + 1 === names.length) continue
     problems.push({ code: 'UNKNOWN_FIELD', message: `There are ${names.length - index - 1} more columns.` })
     break
   }
-  if (problems.length > 0) return { line, issues: problems, final: true }
-  return { fields: names.map((name) => resource.field.get(name) as Field) }
+  for (const name of columns.named.filter((each) => !seen.has(each)).slice(0, mostProblems)) {
+    const message = `The map names the column ${JSON.stringify(name)}, which the file does not have.`
+    problems.push({
+      code: 'UNKNOWN_FIELD',
+      message: `${message} ${suggest(name, names, `It has ${oneOf(names, 'and')}.`)}`,
+    })
+  }
+  return problems.length > 0 ? { line, issues: problems, final: true } : { header }
 }
 
-function unknownColumn(resource: Resource, name: string): string {
+function unknownColumn({ resource }: Columns, name: string): Issue {
+  if ((systemFields as readonly string[]).includes(name)) {
+    const message = `The server sets ${name}. Leave the column out with --ignore-unknown, or give it a field with --map.`
+    return { code: 'READ_ONLY', message }
+  }
+  const message = unknownMessage(name, resource.name, resource.fields)
+  return { code: 'UNKNOWN_FIELD', message }
+}
+
+function unknownMessage(name: string, collection: string, fields: readonly { readonly name: string }[]): string {
   if (name === '') return 'A column has no name in the first row.'
-  if (/[;\t|]/.test(name)) return `Separate the columns by commas: ${JSON.stringify(name)} is one name.`
+  const separator = /[;\t|]/.exec(name)?.[0]
+  if (separator !== undefined) {
+    const shown = separator === '\t' ? 'tab' : `'${separator}'`
+    return `${JSON.stringify(name)} is one column. If it is several, name what separates them: --delimiter ${shown}.`
+  }
   const remedy = suggest(
     name,
-    resource.fields.map((field) => field.name),
+    fields.map((field) => field.name),
   )
-  return `${JSON.stringify(name)} is not a field of ${resource.name}. ${remedy}`
+  const more = 'Or give it a field with --map, or leave out such columns with --ignore-unknown.'
+  return `${JSON.stringify(name)} is not a field of ${collection}. ${remedy} ${more}`
 }
 
 /** Why the row after the last record cannot be read. */
@@ -201,82 +243,6 @@ function objection(error: CsvError, line: number, options: ReadOptions): Unreada
 
 function broken(line: number, message: string): UnreadableRecord {
   return { line, issues: [{ code: 'INVALID_FORMAT', message }], final: true }
-}
-
-/** A value, or what is wrong with the cell. */
-type Cell =
-  | { readonly kind: 'value'; readonly value: unknown }
-  | { readonly kind: 'wrong'; readonly issues: readonly Issue[] }
-
-const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-const booleans = new Map([
-  ['true', true],
-  ['false', false],
-  ['1', true],
-  ['0', false],
-])
-
-/**
- * Reads a cell by the type of its field. An empty cell is `null`. A text that is no number or boolean stays a text,
- * which the schema of the field refuses. Arrays and objects are JSON.
- *
- * @param bytes the cell without its quotes
- */
-export function readCell(field: Field, bytes: Uint8Array): Cell {
-  if (bytes.length === 0) return value(null)
-  if (!isUtf8(bytes)) return wrong('INVALID_TEXT', `${field.name} is not valid UTF-8.`, field)
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
-  if (!isStorableText(text)) return wrong('INVALID_TEXT', issueCodes.INVALID_TEXT, field)
-  switch (field.type) {
-    case 'string':
-      return value(text)
-    case 'decimal':
-      return value(text.trim())
-    case 'integer':
-    case 'number':
-      return readNumber(field, text)
-    case 'boolean':
-      return value(booleans.get(text.trim().toLowerCase()) ?? text)
-    case 'array':
-    case 'object':
-      return readNested(field, bytes)
-    case 'json': {
-      // A field of several types: a text that is not JSON is a string.
-      const nested = readNested(field, bytes)
-      return nested.kind === 'wrong' && nested.issues[0]?.code === 'MALFORMED_JSON' ? value(text) : nested
-    }
-  }
-}
-
-function readNumber(field: Field, text: string): Cell {
-  const literal = text.trim()
-  if (!number.test(literal)) return value(text)
-  if (!isKeptExactly(literal)) return wrong('NUMBER_NOT_EXACT', issueCodes.NUMBER_NOT_EXACT, field)
-  // Adding zero takes the sign from -0, as in JSON.
-  return value(Number(literal) + 0)
-}
-
-function readNested(field: Field, bytes: Uint8Array): Cell {
-  try {
-    const place = { name: `The JSON in ${field.name}`, line: 1, column: 1 }
-    return value(readJson(bytes, { maxDepth: deepestNesting }, place))
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error
-    const { errors } = error.details
-    if (errors === undefined) return wrong('MALFORMED_JSON', error.message, field)
-    return {
-      kind: 'wrong',
-      issues: errors.map((each) => ({ ...each, pointer: `/${field.name}${each.pointer ?? ''}` })),
-    }
-  }
-}
-
-function value(read: unknown): Cell {
-  return { kind: 'value', value: read }
-}
-
-function wrong(code: Issue['code'], message: string, field: Field): Cell {
-  return { kind: 'wrong', issues: [{ code, message, pointer: `/${field.name}` }] }
 }
 
 const newline = 0x0a

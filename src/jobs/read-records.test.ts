@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { Type } from 'typebox'
 import { completeCatalog } from '../model/catalog.ts'
 import type { Resource } from '../model/resource.ts'
+import { Columns } from './column-map.ts'
 import { type Format, formatOf, readRecords } from './read-records.ts'
 
 const { resources } = completeCatalog({
@@ -17,7 +18,7 @@ const { resources } = completeCatalog({
     },
   },
 })
-const towns = resources.get('towns') as Resource
+const towns = new Columns(resources.get('towns') as Resource)
 
 /** The records of a file, one text for each: its line and its value, or its issues. */
 async function read(format: Format, file: string | Uint8Array, piece = 7, mostBytes = 1_000): Promise<string[]> {
@@ -83,7 +84,10 @@ test('ndjson: blank lines, CRLF, a last line without its end, a bad line, a line
 
 test('ndjson: invalid UTF-8 is refused, never replaced', async () => {
   const file = Buffer.concat([Buffer.from('{"name":"'), Buffer.from([0xfc]), Buffer.from('"}\n{"name":"b"}\n')])
-  assert.deepEqual(await read('ndjson', file), ['1 MALFORMED_JSON  The record is not valid UTF-8.', '2 {"name":"b"}'])
+  assert.deepEqual(await read('ndjson', file), [
+    '1 MALFORMED_JSON  The record is not valid UTF-8. Name the encoding of the file, such as --encoding windows-1252.',
+    '2 {"name":"b"}',
+  ])
 })
 
 test('csv: quotes, cells over several lines, blank lines; a record has the line where it begins', async () => {
@@ -103,10 +107,10 @@ test('csv: a row of another length, or with a cell that cannot be read, is skipp
 
 test('csv: an invalid header stops the reading', async () => {
   assert.deepEqual(await read('csv', 'id,name,nmae,name\n'), [
-    '1 final READ_ONLY  The server sets id: take the column out. | UNKNOWN_FIELD  "nmae" is not a field of towns. ' +
-      'Did you mean "name"? | DUPLICATE_KEY  The column name is there twice.',
+    '1 final READ_ONLY  The server sets id. Leave the column out with --ignore-unknown, or give it a field with --map. | UNKNOWN_FIELD  "nmae" is not a field of towns. ' +
+      'Did you mean "name"? Or give it a field with --map, or leave out such columns with --ignore-unknown. | DUPLICATE_KEY  The column name is there twice.',
   ])
-  assert.match((await read('csv', 'name;people\n'))[0] ?? '', /Separate the columns by commas/)
+  assert.match((await read('csv', 'name;people\n'))[0] ?? '', /name what separates them: --delimiter ';'\.$/)
   assert.match((await read('csv', ''))[0] ?? '', /^1 final .*The file is empty/)
 })
 

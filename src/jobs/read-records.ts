@@ -3,7 +3,8 @@
  * record is in memory at a time.
  */
 import { extname } from 'node:path'
-import type { Resource } from '../model/resource.ts'
+import type { Columns } from './column-map.ts'
+import { decoded, EncodingError } from './decode.ts'
 import { readCsv } from './read-csv.ts'
 import { type Bytes, type ReadOptions, readValue, type SourceRecord, tooLarge } from './source.ts'
 
@@ -24,39 +25,35 @@ export function formatOf(file: string): Format | undefined {
 }
 
 /**
- * Reads the records of a file. A byte order mark at the beginning, which some programs write, is skipped in every
- * format.
+ * Reads the records of a file. A byte order mark at the beginning, which some programs write, says its encoding.
  *
- * @param resource its field types decide how CSV cells are read
+ * @param columns which field each column is, and how its values are written
  * @returns the records in order, including those that cannot be read
  * @throws what `source` throws
  */
-export function readRecords(
+export async function* readRecords(
   source: Bytes,
   format: Format,
-  resource: Resource,
+  columns: Columns,
   options: ReadOptions,
 ): AsyncGenerator<SourceRecord> {
-  const bytes = withoutMark(source)
-  if (format === 'csv') return readCsv(bytes, resource, options)
-  return format === 'json' ? readJsonArray(bytes, options) : readNdjson(bytes, options)
+  const bytes = decoded(source, options.encoding)
+  try {
+    if (format === 'csv') yield* readCsv(bytes, columns, options)
+    else {
+      for await (const record of format === 'json' ? readJsonArray(bytes, options) : readNdjson(bytes, options)) {
+        yield 'value' in record ? withColumns(record, columns) : record
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof EncodingError)) throw error
+    yield { line: error.line, issues: [{ code: 'INVALID_TEXT', message: error.message }], final: true }
+  }
 }
 
-const mark = Buffer.from([0xef, 0xbb, 0xbf])
-
-async function* withoutMark(source: Bytes): AsyncGenerator<Uint8Array> {
-  let start: Uint8Array | undefined = new Uint8Array()
-  for await (const chunk of source) {
-    if (start === undefined) {
-      yield chunk
-      continue
-    }
-    start = start.length === 0 ? chunk : Buffer.concat([start, chunk])
-    if (start.length < mark.length) continue
-    yield mark.equals(start.subarray(0, mark.length)) ? start.subarray(mark.length) : start
-    start = undefined
-  }
-  if (start !== undefined) yield start
+function withColumns(record: Extract<SourceRecord, { value: unknown }>, columns: Columns): SourceRecord {
+  const { value, issues } = columns.apply(record.value)
+  return issues.length > 0 ? { line: record.line, issues } : { ...record, value }
 }
 
 /** Reads the elements of a JSON array, each by the same rules as a request body. */
@@ -131,13 +128,12 @@ const newline = 0x0a
 /**
  * Splits a JSON array at the commas between its elements, while it arrives. It only counts brackets and skips strings;
  * the parser of the elements finds syntax errors. A misplaced bracket always leaves an element that is not JSON, so all
- * elements are JSON exactly if the whole text is.
+ * elements are JSON exactly if the whole text is. The only exception is a comma after the last element, which is read
+ * over: many programs write it, and nothing is lost.
  */
 export class ArraySplitter {
   readonly #mostBytes: number
   #state: 'before' | 'between' | 'element' | 'after' | 'broken' = 'before'
-  /** Whether an element must follow, because a comma was read. */
-  #owed = false
   #depth = 0
   #inString = false
   #escaped = false
@@ -168,9 +164,8 @@ export class ArraySplitter {
         this.#keep(chunk.subarray(from, index))
         parts.push(this.#finish())
         this.#state = code === byte.comma ? 'between' : 'after'
-        this.#owed = code === byte.comma
       } else if (isBlank(code)) {
-      } else if (this.#state === 'between' && code !== byte.comma && (code !== byte.close || this.#owed)) {
+      } else if (this.#state === 'between' && code !== byte.comma && code !== byte.close) {
         this.#state = 'element'
         this.#started = { line: this.#line, column: this.#column }
         from = index

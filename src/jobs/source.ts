@@ -1,6 +1,9 @@
 /** Records from a file, before they are imported. */
+import { isUtf8 } from 'node:buffer'
 import { deepestNesting, readJson } from '../model/json/read-json.ts'
+import type { Resource } from '../model/resource.ts'
 import { Fault, type Issue } from '../spec/faults.ts'
+import { notUtf8 } from './decode.ts'
 
 /** The bytes of a file, in pieces of any size. */
 export type Bytes = AsyncIterable<Uint8Array>
@@ -14,6 +17,17 @@ export interface ReadableRecord {
   readonly value: unknown
   /** Its bytes in the file. */
   readonly size: number
+  /** What is decided already about the record that it becomes. */
+  readonly made?: MadeRecord
+}
+
+/** A record of an import that resolves references by keys. */
+export interface MadeRecord {
+  readonly resource: Resource
+  readonly id: string
+  /** Where it stands in its source. */
+  readonly place: string
+  readonly promised?: ReadonlySet<string>
 }
 
 export interface UnreadableRecord {
@@ -26,6 +40,10 @@ export interface UnreadableRecord {
 export interface ReadOptions {
   /** The largest record, in bytes: the limit of request bodies (LIM-3). */
   readonly mostBytes: number
+  /** Between the cells of CSV; default: a comma. */
+  readonly delimiter?: string | undefined
+  /** The encoding of the file; default: by its byte order mark, otherwise UTF-8. */
+  readonly encoding?: string | undefined
 }
 
 /**
@@ -39,6 +57,8 @@ export function readValue(bytes: Uint8Array, line: number, column: number): Sour
     return { line, value, size: bytes.length }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
+    // Its own message would not name the remedy.
+    if (!isUtf8(bytes)) return { line, issues: [{ code: error.code, message: notUtf8('The record') }] }
     return { line, issues: error.details.errors ?? [{ code: error.code, message: error.message }] }
   }
 }

@@ -110,6 +110,11 @@ export interface Create extends Change {
   readonly writableFields?: FieldGrants
   readonly targets?: ReferenceTargets
   readonly idempotency?: Idempotency
+  /**
+   * The ids of records that the same transaction creates later, or that this plan creates: references to them hold. An
+   * import of records that refer to each other in a circle has them.
+   */
+  readonly promised?: ReadonlySet<string>
 }
 
 /**

@@ -21,7 +21,7 @@ import type { BackupOptions, CopyResult } from '../storage/sqlite/backup.ts'
 import { fillSqlite, sqliteSource } from '../storage/sqlite/move.ts'
 import { openSqlite } from '../storage/sqlite/storage.ts'
 import type { ListedKey, OnCommit, OnReplica, Storage, WriteTurn } from '../storage/storage.ts'
-import type { DatabaseDescription } from '../storage/table-description.ts'
+import type { DatabaseDescription, TableSource } from '../storage/table-description.ts'
 import { isElsewhere, isInMemory } from './database-address.ts'
 
 /** The address of a database, and settings for PostgreSQL. */
@@ -168,6 +168,21 @@ export async function describeDatabase(
     throw new UsageError('Only tables of PostgreSQL can be inspected: use postgres://USER@HOST:5432/DATABASE.')
   }
   return (await import('../storage/postgres/inspect.ts')).describePostgres(engine.options, schemas)
+}
+
+/**
+ * Opens a PostgreSQL database that Resourced did not create, to read its tables in one snapshot. Changes nothing.
+ *
+ * @param schemas default: the first schema of the connection's search_path
+ * @throws ConfigurationError if the address is not one of PostgreSQL
+ * @throws StorageFault if the database cannot be reached or read
+ */
+export async function openTables(database: DatabaseOptions, schemas: readonly string[]): Promise<TableSource> {
+  const engine = engineOf(database)
+  if (engine.kind === 'sqlite') {
+    throw new UsageError('Only tables of PostgreSQL can be imported: use --from postgres://USER@HOST:5432/DATABASE.')
+  }
+  return (await import('../storage/postgres/read-tables.ts')).openPostgresTables(engine.options, schemas)
 }
 
 /** What was found in a database, by engine. */

@@ -1,5 +1,6 @@
 /** The storage port: the program's interface to a database of any engine. */
 import type { Position } from '../model/predicate.ts'
+import type { Resource } from '../model/resource.ts'
 import type { ExportFormat } from '../plan/export-document.ts'
 import type { Outcome } from '../plan/outcome.ts'
 import type { Create, EventsOutcome, Plan, ReadEvents } from '../plan/plan.ts'
@@ -268,6 +269,23 @@ export interface Requester {
   readonly abandoned?: Abandoned | undefined
 }
 
+/** A record of many that was refused. */
+export interface Refusal {
+  /** Its place among the plans, from 0. */
+  readonly index: number
+  readonly outcome: Outcome
+}
+
+/** Many records that are created together. */
+export interface Whole {
+  /** Their collections. */
+  readonly resources: readonly Resource[]
+  /** The records in order. They are asked for again if the transaction starts again. */
+  readonly plans: Iterable<Create>
+  /** After how many refusals no more records are tried. */
+  readonly mostRefusals: number
+}
+
 /** A database, opened for one catalog. */
 export interface Storage {
   /**
@@ -286,6 +304,14 @@ export interface Storage {
    * @throws StorageFault where the database fails; none is created then
    */
   load(plans: readonly Create[], whenRefused: 'stop' | 'skip', most?: number): Promise<readonly (Outcome | undefined)[]>
+  /**
+   * Creates records in order, in one transaction, or none of them. A killed process leaves none. Other writers wait for
+   * the end: on SQLite all, on PostgreSQL those that need the same unique values, counters or parents.
+   *
+   * @returns the refusals; empty: all records were created
+   * @throws StorageFault where the database fails; none is created then
+   */
+  loadAll(whole: Whole): Promise<readonly Refusal[]>
   readonly jobs: JobStore
   /** The folder for the files of exports, created when it is needed; `undefined`: the storage has no folder. */
   readonly exportsFolder: string | undefined

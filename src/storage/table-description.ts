@@ -1,4 +1,5 @@
 /** The tables of a database that Resourced did not create, as far as a declaration can be made from them. */
+import type { Field } from '../model/resource.ts'
 
 /** A table. */
 export interface TableDescription {
@@ -89,4 +90,29 @@ export interface DatabaseDescription {
   readonly schemas: readonly string[]
   readonly tables: readonly TableDescription[]
   readonly others: readonly OtherRelation[]
+}
+
+/** What to read of a table. */
+export interface TableReading {
+  readonly table: TableDescription
+  /** The columns that become fields. */
+  readonly columns: readonly { readonly column: ColumnDescription; readonly field: Field }[]
+  /** The names of the columns of keys. */
+  readonly keys: readonly string[]
+}
+
+/** A row of a table. */
+export interface TableRow {
+  /** Its fields, as the JSON of a request body. */
+  readonly value: Uint8Array
+  /** The keys as texts, in the order in which they were asked for. */
+  readonly keys: readonly (string | null)[]
+}
+
+/** An open database whose tables are read in one snapshot. */
+export interface TableSource {
+  readonly described: DatabaseDescription
+  /** The rows of a table, in the order of its primary key. */
+  rows(reading: TableReading): AsyncIterable<TableRow>
+  close(): Promise<void>
 }

@@ -133,7 +133,8 @@ async function placeFor(context: TestContext, database: string | undefined): Pro
   const npx = `#!/bin/sh\n${check}\nshift\n${command}\n`
   // The package is in place already.
   const npm = '#!/bin/sh\ncase "$1" in install|init|ci) exit 0;; esac\necho "npm $1 does not run here" >&2; exit 1\n'
-  for (const [name, script] of Object.entries({ npx, npm, resourced: `#!/bin/sh\n${command}\n` })) {
+  const psql = `#!/bin/sh\nexec '${process.execPath}' '${join(import.meta.dirname, 'psql.ts')}' "$@"\n`
+  for (const [name, script] of Object.entries({ npx, npm, psql, resourced: `#!/bin/sh\n${command}\n` })) {
     writeFileSync(join(programs, name), script, { mode: 0o755 })
   }
   const free = new Map<string, number>()

@@ -125,6 +125,7 @@ function awayBut({ maintenance }: Storage): { readonly storage: Storage; readonl
     },
     run: async () => Promise.reject(used.push('run')),
     load: async () => Promise.reject(used.push('load')),
+    loadAll: async () => Promise.reject(used.push('loadAll')),
     ping: async () => Promise.reject(used.push('ping')),
     close: async () => {},
   }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { defineInterface, Type } from '../../src/index.ts'
+import { Columns } from '../../src/jobs/column-map.ts'
 import { importRecords } from '../../src/jobs/import.ts'
 import { readRecords } from '../../src/jobs/read-records.ts'
 import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
@@ -104,7 +105,7 @@ async function imported(trial: Trial, text: string, format: 'csv' | 'json' | 'nd
     yield Buffer.from(text)
   }
   const problems: string[] = []
-  const records = readRecords(bytes(), format, resource, { mostBytes: 1_000_000 })
+  const records = readRecords(bytes(), format, new Columns(resource), { mostBytes: 1_000_000 })
   const caller = { id: 'importer', roles: [], claims: {} }
   const onProblem = ({ issues }: { issues: readonly { code: string; pointer?: string }[] }) =>
     void problems.push(...issues.map(({ code, pointer }) => `${code} ${pointer}`))

@@ -43,7 +43,7 @@ export interface Proposal {
 const most = { resources: 500, fields: 500 }
 
 /** A table, and the names that it and its columns get. */
-interface NamedTable {
+export interface NamedTable {
   readonly table: TableDescription
   readonly name: string
   /** The names of its fields by column; columns that become no field are left out. */
@@ -82,6 +82,12 @@ function reasonOf({ kind }: OtherRelation): string {
 /** Tables that servers create beside those of collections. */
 function isOwnTable(name: string, isOurs: boolean): boolean {
   return /^resourced_/.test(name) || (isOurs && (name === 'jobs' || name === 'api-keys' || name === 'api_keys'))
+}
+
+/** The tables that become collections, with the names that `propose` gives them and their columns. */
+export function namedTables({ tables, schemas }: Pick<DatabaseDescription, 'tables' | 'schemas'>): NamedTable[] {
+  const isOurs = tables.some(({ name }) => name === 'resourced_meta')
+  return nameTables(tables.filter(({ name }) => !isOwnTable(name, isOurs)).slice(0, most.resources), schemas.length > 1)
 }
 
 function nameTables(tables: readonly TableDescription[], isPrefixed: boolean): NamedTable[] {

@@ -35,16 +35,22 @@ export function describePostgres(
 ): Promise<DatabaseDescription> {
   return withConnection(options, async (client) => {
     try {
-      return await inTransaction(client, 'begin isolation level repeatable read read only', async () => {
-        const { database, schema } = await beginReading(client)
-        const asked = schemas.length > 0 ? [...new Set(schemas)] : [schema]
-        await mustExist(client, asked)
-        return { database, schemas: asked, ...(await describe(client, asked)) }
-      })
+      return await inTransaction(client, beginSnapshot, () => describeSnapshot(client, schemas))
     } catch (error) {
       throw toStorageFault(error)
     }
   })
+}
+
+/** Begins a transaction that only reads, on one snapshot. */
+export const beginSnapshot = 'begin isolation level repeatable read read only'
+
+/** Describes the tables in the transaction of a connection, and limits its statements. See `describePostgres`. */
+export async function describeSnapshot(client: ClientBase, schemas: readonly string[]): Promise<DatabaseDescription> {
+  const { database, schema } = await beginReading(client)
+  const asked = schemas.length > 0 ? [...new Set(schemas)] : [schema]
+  await mustExist(client, asked)
+  return { database, schemas: asked, ...(await describe(client, asked)) }
 }
 
 async function beginReading(client: ClientBase): Promise<{ database: string; schema: string }> {

@@ -11,7 +11,7 @@ import type { Apply } from '../migration/migration-step.ts'
 import { type Epochs, type SqlContext, sqlContext } from '../sql/context.ts'
 import type { EventStore, OnCommit, OnReplica, Requester, Storage } from '../storage.ts'
 import { constant, firstRow } from '../transaction.ts'
-import { createRecords } from '../transactions/create.ts'
+import { createAll, createRecords } from '../transactions/create.ts'
 import { previewDeletion } from '../transactions/delete/preview.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { deliveryStore } from '../transactions/delivery-store.ts'
@@ -137,6 +137,14 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
       return database.write(
         () => createRecords(context, plans, whenRefused),
         (outcomes) => outcomes.includes(undefined),
+        { isolation: isolationOfAll(context, plans), isLong: true },
+      )
+    },
+    loadAll(whole) {
+      const plans = whole.resources.map((resource) => ({ resource }))
+      return database.write(
+        () => createAll(context, whole),
+        (refusals) => refusals.length === 0,
         { isolation: isolationOfAll(context, plans), isLong: true },
       )
     },

@@ -15,7 +15,7 @@ import {
   type WriteTurn,
 } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
-import { createRecords } from '../transactions/create.ts'
+import { createAll, createRecords } from '../transactions/create.ts'
 import { mostInspected } from '../transactions/delete/cascade.ts'
 import { decidersBelow } from '../transactions/delete/deletion-blockers.ts'
 import { previewDeletion } from '../transactions/delete/preview.ts'
@@ -140,6 +140,13 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
           return createRecords(context, plans, whenRefused, () => performance.now() >= until)
         },
         (outcomes) => outcomes.includes(undefined),
+      )
+    },
+    loadAll(whole) {
+      writing.execute('pragma cache_size = -64000')
+      return writer.write(
+        () => createAll(context, whole),
+        (refusals) => refusals.length === 0,
       )
     },
     events: eventsOf(context, reader),

@@ -9,6 +9,7 @@ import type { Create } from '../../plan/plan.ts'
 import { filled, type SqlContext, slot } from '../sql/context.ts'
 import type { Bound, Engine } from '../sql/engine.ts'
 import { firstRevision, representationText, versionedName } from '../sql/records.ts'
+import type { Refusal, Whole } from '../storage.ts'
 import { prebuilt, type Row, type Statement, type Transaction } from '../transaction.ts'
 import { checkParent } from './read-page.ts'
 import { type Moves, noteMove, tick, tickAll, touchedTick } from './rows/clock.ts'
@@ -127,6 +128,36 @@ export function* createRecords(
   return outcomes
 }
 
+/**
+ * Runs many Creates in order, to keep all of them or none (see `Storage.loadAll`). The plans are not held in memory.
+ *
+ * @returns the refusals; with any, the caller must roll back
+ */
+export function* createAll(
+  context: SqlContext,
+  { resources, plans, mostRefusals }: Whole,
+): Transaction<readonly Refusal[]> {
+  const refusals: Refusal[] = []
+  const created: Moves = new Map()
+  const collections = resources.map(({ name }) => name)
+  if (ruledAmong(context, collections) === 'some') yield* lockRules(context)
+  yield* lockCounters(
+    context,
+    resources.map((resource) => ({ resource, parent: undefined, body: {} })),
+  )
+  let index = 0
+  for (const plan of plans) {
+    const decided = yield* decideCreate(context, plan)
+    if (decided.kind === 'proposal') {
+      yield* insertRecord(context, plan.resource, yield* numbered(plan.resource, decided.draft.values))
+      noteMove(created, plan.resource.name, { live: 1, deleted: 0, ids: [] })
+    } else if (refusals.push({ index, outcome: decided }) === mostRefusals) break
+    index++
+  }
+  yield* tickAll(context, created)
+  return refusals
+}
+
 /** Decides a Create step by step: the new record, or the refusal. */
 function* decideCreate(context: SqlContext, plan: Create): Transaction<Proposal | Outcome> {
   const { parent } = plan
@@ -142,7 +173,14 @@ function* decideCreate(context: SqlContext, plan: Create): Transaction<Proposal 
   if (record !== undefined && !(yield* holdsFor(context, resource, permitted, record))) return { kind: 'forbidden' }
   const proposal = proposeCreate(context.catalog, record === undefined ? plan : { ...plan, permitted: always })
   if (proposal.kind !== 'proposal') return proposal
-  return (yield* decide(context, plan, proposal)) ?? proposal
+  return (yield* decide(context, plan, withoutPromised(plan, proposal))) ?? proposal
+}
+
+/** The proposal without questions about records that the same transaction creates. */
+function withoutPromised({ promised }: Create, proposal: Proposal): Proposal {
+  if (promised === undefined) return proposal
+  const questions = proposal.questions.filter((each) => each.kind !== 'reference' || !promised.has(each.id))
+  return { ...proposal, questions }
 }
 
 /** The statement that creates a record if everything holds. Its text is built once for each shape where it can be. */

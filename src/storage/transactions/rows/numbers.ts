@@ -117,7 +117,10 @@ export function numberedInsertion(parts: NumberedInsertion): Sql {
  * Locks the clocks and the known counters of many new records, in one order: two imports, or an import and requests,
  * would otherwise wait for each other. Nothing is locked where one writer has the database.
  */
-export function* lockCounters(context: SqlContext, plans: readonly Create[]): Transaction<void> {
+export function* lockCounters(
+  context: SqlContext,
+  plans: readonly Pick<Create, 'resource' | 'parent' | 'body'>[],
+): Transaction<void> {
   const { engine } = context
   const numbering = plans.filter(({ resource }) => sequencesOf(resource).length > 0)
   if (!engine.lock.hasOtherWriters || numbering.length === 0) return

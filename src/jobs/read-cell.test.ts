@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Type } from 'typebox'
 import { completeCatalog } from '../model/catalog.ts'
 import type { Field } from '../model/resource.ts'
-import { readCell } from './read-csv.ts'
+import { readCell } from './read-cell.ts'
 
 const catalog = completeCatalog({
   name: 'cells',
@@ -67,7 +67,7 @@ const table: readonly (readonly [field: string, cell: string | Uint8Array, expec
 
 for (const [name, cell, expected] of table) {
   test(`${name}: ${JSON.stringify(cell)} is ${JSON.stringify(expected)}`, () => {
-    const read = readCell(fields.get(name) as Field, Buffer.from(cell))
+    const read = readCell({ field: fields.get(name) as Field, nulls: new Set() }, Buffer.from(cell))
     if (read.kind === 'value') {
       assert.deepEqual(read.value, expected)
       assert.ok(!Object.is(read.value, -0))
