@@ -43,7 +43,8 @@ const errors: RuleSection = {
       id: 'ERR-6',
       mark: 'specification',
       sentence:
-        'A failing dependency of the service is 502; overload, maintenance and shutting down are 503 with Retry-After.',
+        'A failing dependency of the service is 502; overload, maintenance and shutting down are 503. Both have ' +
+        'Retry-After.',
       unobservable:
         'A 502 or 503 needs a failing dependency, overload or maintenance; ordinary requests cannot cause them.',
     },
