@@ -15,7 +15,9 @@ export type Judge = (method: string, target: string, response: HttpResponse) => 
 type Json = any
 
 /** Header fields that belong to the connection or the media type, not to an operation. */
-const everywhere = new Set(['Content-Type', 'Server-Timing', 'Strict-Transport-Security', 'X-Content-Type-Options'])
+const everywhere = new Set([
+  ...['Content-Encoding', 'Content-Type', 'Server-Timing', 'Strict-Transport-Security', 'X-Content-Type-Options'],
+])
 
 /**
  * Makes the judge of a document. Schemas are compiled when first needed, once.

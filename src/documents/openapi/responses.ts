@@ -34,7 +34,7 @@ export const sharedResponses: Json = {
     refTo('schemas', 'ApiDeletion'),
   ),
   ApiFilePart: part([...fileHeaders], fileTypes),
-  ApiMetricsPart: part([], [metricsType]),
+  ApiMetricsPart: part(['Vary'], [metricsType]),
   ApiNotModified: answer('The representation is as the condition says.', recordHeaders),
   ApiPart: part([...recordHeaders, 'Link', 'X-Total-Count', 'Retry-After'], ['application/json']),
 }

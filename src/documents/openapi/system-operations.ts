@@ -315,7 +315,7 @@ export function servicePaths(serverUrl: string, problems: Problems, atRoot: read
           {
             200: {
               description: 'The metrics.',
-              headers: headers('Accept-Ranges'),
+              headers: headers('Vary', 'Accept-Ranges'),
               content: { [metricsType]: { schema: { type: 'string' } } },
             },
           },
