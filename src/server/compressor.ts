@@ -25,25 +25,26 @@ const largestRemembered = mostRemembered / 8
 // observer of the network could guess a secret from the length of a compressed body that repeats a guess (BREACH).
 const compressedMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY'])
 
-const { BROTLI_PARAM_QUALITY: quality, BROTLI_PARAM_SIZE_HINT: sizeHint } = zlib.constants
+const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT, ZSTD_c_compressionLevel } = zlib.constants
 
-type Compress = (body: string) => Promise<Uint8Array>
+type Compress = (body: Uint8Array) => Promise<Uint8Array>
 
-const gzip = promisify<string, zlib.ZlibOptions, Uint8Array>(zlib.gzip)
-const brotli = promisify<string, zlib.BrotliOptions, Uint8Array>(zlib.brotliCompress)
+const gzip = promisify<Uint8Array, zlib.ZlibOptions, Uint8Array>(zlib.gzip)
+const brotli = promisify<Uint8Array, zlib.BrotliOptions, Uint8Array>(zlib.brotliCompress)
 // Some runtimes lack it.
-const zstd =
-  (zlib.zstdCompress as typeof zlib.zstdCompress | undefined) && promisify<string, Uint8Array>(zlib.zstdCompress)
+const hasZstd = 'zstdCompress' in zlib
+const zstd = hasZstd ? promisify<Uint8Array, zlib.ZstdOptions, Uint8Array>(zlib.zstdCompress) : gzip
 
-// Levels at which a second of a processor saves most: higher ones cost twice as much for a tenth of the bytes.
-const compressions: Readonly<Partial<Record<Coding, Compress>>> = {
-  ...(zstd && { zstd }),
-  br: (body) => brotli(body, { params: { [quality]: 4, [sizeHint]: body.length } }),
+// Levels at which a second of a processor saves most: higher ones cost twice as much for a few percent of the bytes.
+// Both sizes spare memory for longer bodies.
+const compressions: Readonly<Record<Coding, Compress>> = {
+  zstd: (body) => zstd(body, { params: { [ZSTD_c_compressionLevel]: 1 }, pledgedSrcSize: body.length }),
+  br: (body) => brotli(body, { params: { [BROTLI_PARAM_QUALITY]: 4, [BROTLI_PARAM_SIZE_HINT]: body.length } }),
   gzip: (body) => gzip(body, { level: 4 }),
 }
 
 // The one that costs least first.
-const available: readonly Encoding[] = [...(Object.keys(compressions) as Coding[]), 'identity']
+const available: readonly Encoding[] = [...(hasZstd ? (['zstd'] as const) : []), 'br', 'gzip', 'identity']
 
 /** Compresses the responses of an application. */
 export class Compressor {
@@ -92,7 +93,7 @@ export class Compressor {
     // The same body may have been compressed while this one waited for its turn.
     const known = this.#remembered.get(coding + body)
     if (known !== undefined) return compressed(response, coding, known)
-    const bytes = await compressions[coding]!(body)
+    const bytes = await compressions[coding](Buffer.from(body))
     const weight = body.length + bytes.length
     // A body without a tag, such as the metrics, seldom comes again.
     if (response.headers['ETag'] !== undefined && weight <= largestRemembered) {
