@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { it, type TestContext } from 'node:test'
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { uuidv7 } from 'uuidv7'
 import { openApiDocument } from '../src/documents/openapi.ts'
 import type { Cors } from '../src/http/cors.ts'
@@ -129,7 +130,7 @@ export async function trial(
   const basePath = versions.current.basePath
   const send = async (sent: Sent) => {
     const asked = request(sent, keys)
-    const response = await app.respond(asked)
+    const response = uncompressed(await app.respond(asked))
     judge(asked.method, asked.target, response, now())
     return received(response)
   }
@@ -233,6 +234,15 @@ function request(sent: Sent, keys: ReadonlyMap<string, string>): HttpRequest {
       return bytes
     },
   }
+}
+
+/** A response as a client reads it, with its header fields as they were sent. */
+function uncompressed(response: HttpResponse): HttpResponse {
+  const { body, headers } = response
+  const read = { zstd: zstdDecompressSync, br: brotliDecompressSync, gzip: gunzipSync }[
+    String(headers['Content-Encoding'])
+  ]
+  return read === undefined || isFile(body) ? response : { ...response, body: read(body as Uint8Array).toString() }
 }
 
 function received(response: HttpResponse): Received {

@@ -79,7 +79,7 @@ export function mayShareProcess(file: string): boolean {
 
 /** Whether its result is decided above the storage: on PostgreSQL it runs before a release only. */
 export function isAboveStorage(file: string): boolean {
-  return /^(?:test\/scenarios\/(?:aut-(?:credentials|jwt|own)|doc|err-(?:bodies|functions)|lim-(?:fetch|rates|shared)|met-prefer|ops-|opt|prefer|qry-refusals|sec|ver-(?:carriers|lifecycle|successor|transcript))|src\/(?:providers|server\/(?:pages|node))\/|src\/cli\/(?:types|versions|serve-jwt)\.|test\/wire\/head)/.test(
+  return /^(?:test\/scenarios\/(?:aut-(?:credentials|jwt|own)|doc|err-(?:bodies|functions)|lim-(?:fetch|rates|shared)|met-prefer|ops-|opt|prefer|qry-refusals|sec|ver-(?:carriers|lifecycle|successor|transcript))|src\/(?:providers|server\/(?:pages|node))\/|src\/cli\/(?:types|versions|serve-jwt)\.|test\/(?:proxies\/|wire\/head))/.test(
     file,
   )
 }

@@ -32,7 +32,8 @@ export interface HttpRequest {
    */
   readonly yieldPlace?: (() => () => void) | undefined
   /**
-   * Counts the bytes of a response that is being sent to a caller (LIM-6); 0 before the response exists.
+   * Counts the bytes of a response that is being sent to a caller (LIM-6), in place of those that were counted before;
+   * 0 before the response exists.
    *
    * @param mayRefuse whether the request changed nothing: then it may be refused because of too many bytes
    */

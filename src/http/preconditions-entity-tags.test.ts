@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatEntityTag, parseEntityTags, sameStrongly, sameWeakly } from './preconditions.ts'
+import { formatEntityTag, namesState, parseEntityTags } from './preconditions.ts'
 
 const strong = (opaque: string) => ({ opaque, weak: false })
 const weak = (opaque: string) => ({ opaque, weak: true })
@@ -47,17 +47,25 @@ test('a long malformed value is refused at once', () => {
   assert.ok(process.cpuUsage(started).user < 200_000)
 })
 
-test('the comparison table of RFC 9110 section 8.8.3.2', () => {
+test('CON-3: a tag names a state in its weak form and with a compression too', () => {
   const rows = [
-    [weak('1'), weak('1'), false, true],
-    [weak('1'), weak('2'), false, false],
-    [weak('1'), strong('1'), false, true],
-    [strong('1'), strong('1'), true, true],
+    [strong('7-abc'), true],
+    [weak('7-abc'), true],
+    [strong('7-abc-gzip'), true],
+    [weak('7-abc-zstd'), true],
+    [strong('7-abc-br'), true],
+    [strong('8-abc'), false],
+    [weak('8-abc'), false],
+    [strong('8-abc-gzip'), false],
+    [strong('7'), false],
+    [strong('7-abc-deflate'), false],
+    [strong('7-abc-gzip-gzip'), false],
+    [strong('gzip'), false],
+    [strong(''), false],
   ] as const
-  for (const [left, right, strongly, weakly] of rows) {
-    assert.equal(sameStrongly(left, right), strongly)
-    assert.equal(sameWeakly(left, right), weakly)
-  }
+  for (const [tag, expected] of rows) assert.equal(namesState(tag, '7-abc'), expected, tag.opaque)
+  assert.ok(namesState(strong('a-gzip'), 'a-gzip'))
+  assert.ok(!namesState(strong('a-br'), 'a-gzip'), 'a representation with the name of a compression is exact')
 })
 
 test('a tag is written as it is read', () => {

@@ -43,6 +43,7 @@ export function tagForms(tag: string): Readonly<Record<string, TagForm>> {
     exact: { text: `"${tag}"`, means: { strong: [tag], weak: [] } },
     'in a list': { text: `"5", W/"6" , "${tag}"`, means: { strong: ['5', tag], weak: ['6'] } },
     weak: { text: `W/"${tag}"`, means: { strong: [], weak: [tag] } },
+    compressed: { text: `"${tag}-gzip"`, means: { strong: [tag], weak: [] } },
     '*': { text: '*', means: 'any' },
     malformed: { text: `"${tag}`, means: undefined },
     empty: { text: '', means: undefined },
@@ -68,10 +69,14 @@ export function expected({ method, ifMatch, ifNoneMatch, ifModifiedSince, ifUnmo
 
   const ifMatchIsPresent = ifMatch.text !== undefined
   if (ifMatchIsPresent && ifMatch.means === undefined) return 'MALFORMED_CONDITION'
-  // 13.1.1: "*" is true where there is a current representation, a list where one tag matches by strong comparison.
+  // 13.1.1: "*" is true where there is a current representation, a list where one tag matches. By our rule on If-Match,
+  // the weak form of a tag matches, too.
   let ifMatchIsTrue = false
   if (exists && ifMatch.means === 'any') ifMatchIsTrue = true
-  else if (exists && ifMatch.means !== 'any') ifMatchIsTrue = ifMatch.means?.strong.includes(state.tag) ?? false
+  else if (exists && ifMatch.means !== 'any' && ifMatch.means !== undefined) {
+    const { strong, weak } = ifMatch.means
+    ifMatchIsTrue = strong.includes(state.tag) || weak.includes(state.tag)
+  }
 
   // 13.1.2: "*" is false where there is a current representation, a list where one tag matches by weak comparison.
   const ifNoneMatchIsPresent = ifNoneMatch.text !== undefined

@@ -3,6 +3,7 @@
  * Entity tags (section 8.8.3), which most conditions compare, are read, compared and written here too.
  */
 import { type Fault, fault } from '../spec/faults.ts'
+import { uncompressedTag } from './fields/accept-encoding.ts'
 import { parseHttpDate } from './fields/http-date.ts'
 
 /** The conditions of a request, parsed. `any` is `*`. */
@@ -53,9 +54,7 @@ const matches: Question = ({ conditions, current }) => {
   if (current === undefined) return { failed: 'If-Match' }
   if (conditions.ifMatch === 'any') return hasIfNoneMatch
   const acceptable = current.matchTags ?? [current.tag.opaque]
-  const found = conditions.ifMatch!.some((tag) =>
-    acceptable.some((opaque) => sameStrongly(tag, { opaque, weak: false })),
-  )
+  const found = conditions.ifMatch!.some((tag) => acceptable.some((opaque) => namesState(tag, opaque)))
   return found ? hasIfNoneMatch : { failed: 'If-Match' }
 }
 
@@ -73,7 +72,8 @@ const hasIfNoneMatch: Question = ({ conditions }) =>
 
 const noneMatches: Question = ({ conditions, current }) => {
   if (current === undefined) return 'proceed'
-  const known = conditions.ifNoneMatch === 'any' || conditions.ifNoneMatch!.some((tag) => sameWeakly(tag, current.tag))
+  const { opaque } = current.tag
+  const known = conditions.ifNoneMatch === 'any' || conditions.ifNoneMatch!.some((tag) => namesState(tag, opaque))
   return known ? isRead : 'proceed'
 }
 
@@ -174,12 +174,11 @@ export function formatEntityTag(tag: EntityTag): string {
   return tag.weak ? `W/"${tag.opaque}"` : `"${tag.opaque}"`
 }
 
-/** Strong comparison (RFC 9110 section 8.8.3.2): the same characters, and neither tag weak. For `If-Match`. */
-export function sameStrongly(left: EntityTag, right: EntityTag): boolean {
-  return !left.weak && !right.weak && left.opaque === right.opaque
-}
-
-/** Weak comparison (RFC 9110 section 8.8.3.2): the same characters, weak or not. For `If-None-Match`. */
-export function sameWeakly(left: EntityTag, right: EntityTag): boolean {
-  return left.opaque === right.opaque
+/**
+ * Whether a tag in `If-Match` or `If-None-Match` names a state. Our tags name a revision, not bytes, so neither `W/`,
+ * which proxies that compress add, nor the name of a compression makes another tag of it. RFC 9110 section 13.1.1 would
+ * compare `If-Match` strongly (docs/decisions/086-compressed-responses.md).
+ */
+export function namesState({ opaque }: EntityTag, current: string): boolean {
+  return opaque === current || uncompressedTag(opaque) === current
 }

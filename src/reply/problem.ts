@@ -3,6 +3,7 @@ import type { HttpResponse } from '../http/message.ts'
 import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
 import { faults } from '../spec/fault-entries.ts'
+import type { FaultEntry } from '../spec/fault-entry.ts'
 import { countErrors, type Fault, type FaultCode, type Issue, mostErrors, problemType } from '../spec/faults.ts'
 
 /** Where an error happened. */
@@ -17,9 +18,10 @@ export interface Occurrence {
 /** Makes the response to a fault. */
 export function problem(error: Fault, occurrence: Occurrence = {}): HttpResponse {
   const { detail, errors, headers, listsAll } = error.details
-  const { status, title } = faults[error.code]
+  const { status, title, retryAfter }: FaultEntry = faults[error.code]
   const described = { code: error.code, status, title, detail, errors, most: mostOf(occurrence, listsAll) }
-  return problemResponse(described, occurrence, headers)
+  const retry = retryAfter === undefined ? headers : { 'Retry-After': String(retryAfter), ...headers }
+  return problemResponse(described, occurrence, retry)
 }
 
 /**

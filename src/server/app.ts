@@ -17,6 +17,7 @@ import type { Fault } from '../spec/faults.ts'
 import type { Storage } from '../storage/storage.ts'
 import { onlyVersion, type Versions } from '../versions/versions.ts'
 import { clientOfFunctions } from './client-as.ts'
+import { Compressor } from './compressor.ts'
 import { openDeliveries } from './deliveries.ts'
 import { documentsOf } from './documents.ts'
 import { verifyBy } from './jwt.ts'
@@ -158,6 +159,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     maintenance,
     rates,
     documents: documentsOf(versions, now, { jwt: options.jwt, hasOwn: options.authenticate !== undefined }),
+    compressor: new Compressor(),
     pages: pagesOf(versions, options.console, now),
     readMetrics: options.readMetrics,
     knownQueries: new KnownQueries(),

@@ -20,6 +20,7 @@ import { Fault, fault } from '../spec/faults.ts'
 import { type Requester, type Storage, StorageFault } from '../storage/storage.ts'
 import type { Choice } from '../versions/choose-version.ts'
 import { addNotice, type Version, type VersionNotice, type Versions } from '../versions/versions.ts'
+import type { Compressor } from './compressor.ts'
 import type { Documents } from './documents.ts'
 import type { MaintenanceWatch } from './maintenance.ts'
 import { type Observe, Timing } from './observe/observe.ts'
@@ -49,6 +50,7 @@ export interface AppServices {
   /** The streams of events; `undefined`: no resource is declared with events. */
   readonly streams: LazyStreams | undefined
   readonly documents: Documents
+  readonly compressor: Compressor
   readonly pages: AnswerPage
   /** Reads the metrics of the server as text; `undefined`: none are collected. */
   readonly readMetrics: (() => Promise<string>) | undefined

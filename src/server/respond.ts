@@ -65,8 +65,8 @@ export async function respond(app: AppServices, request: HttpRequest, caller?: C
     let response: HttpResponse
     try {
       response = await (span === undefined ? answer(context) : span.run(() => answer(context)))
-      response = applyRange(request, response, app.now)
-      reserveBytes(context, response)
+      const encoded = encode(context, applyRange(request, response, app.now))
+      response = encoded instanceof Promise ? await encoded : encoded
     } catch (error) {
       response = context.problemOf(error)
     } finally {
@@ -96,7 +96,7 @@ async function answer(context: RequestContext): Promise<HttpResponse> {
   const input = reading instanceof Promise ? await reading : reading
   timing?.mark('read')
   if (target.kind === 'openapi' && input.kind === 'document') {
-    return app.documents.openapi(version, input.conditions, request.headers)
+    return app.documents.openapi(version, input.conditions)
   }
   if (target.kind === 'caller') return callerResponse(context)
   if (target.kind === 'metrics') return metricsResponse(context)
@@ -185,6 +185,21 @@ async function requireFile({ app, now }: RequestContext, plan: Plan, { length }:
   throw fault('NOT_FOUND', { detail: 'The file is not here any more. Ask for a new export.' })
 }
 
+/** Compresses a response if the client takes that. The file of an export has one form only. */
+function encode(context: RequestContext, response: HttpResponse): HttpResponse | Promise<HttpResponse> {
+  const { app, request, callerId = request.address, found } = context
+  // The body is in memory while it waits to be compressed.
+  const isCounted = reserveBytes(context, response)
+  if (found?.kind === 'found' && found.target.kind === 'export-content') return response
+  const encoded = app.compressor.encode(request, response, callerId)
+  if (!isCounted) return encoded
+  const countAgain = (made: HttpResponse) => {
+    if (made !== response) request.reserve?.(callerId, (made.body as Uint8Array).length, false)
+    return made
+  }
+  return encoded instanceof Promise ? encoded.then(countAgain) : countAgain(encoded)
+}
+
 /** Smaller responses are not counted: the operating system buffers far more for each connection. */
 const countedFrom = 16_384
 
@@ -192,12 +207,15 @@ const countedFrom = 16_384
  * Counts the bytes of a response until its client has read them (LIM-6). The response to a change is sent even beyond
  * the limit. A file is not held in memory.
  *
+ * @returns whether they are counted
  * @throws Fault ANSWERS_UNREAD, OVERLOADED
  */
-function reserveBytes({ request, callerId }: RequestContext, { body }: HttpResponse): void {
+function reserveBytes({ request, callerId }: RequestContext, { body }: HttpResponse): boolean {
   const { method, reserve } = request
-  if (reserve === undefined || callerId === undefined || method === 'HEAD') return
-  if (body === undefined || isFile(body) || isStream(body) || body.length < countedFrom) return
-  const refusal = reserve(callerId, Buffer.byteLength(body), method === 'GET' || method === 'QUERY')
+  if (reserve === undefined || callerId === undefined) return false
+  if (body === undefined || isFile(body) || isStream(body) || body.length < countedFrom) return false
+  const mayRefuse = method === 'GET' || method === 'HEAD' || method === 'QUERY'
+  const refusal = reserve(callerId, Buffer.byteLength(body), mayRefuse)
   if (refusal !== undefined) throw refusal
+  return true
 }

@@ -12,6 +12,7 @@ export const failures = {
   },
   STORAGE_FAILED: {
     status: 502,
+    retryAfter: 5,
     title: 'The database failed',
     rule: 'ERR-6',
     meaning: 'The database could not execute the request.',
@@ -19,6 +20,7 @@ export const failures = {
   },
   KEY_SERVER_FAILED: {
     status: 502,
+    retryAfter: 30,
     title: 'The server of the token keys failed',
     rule: 'ERR-6',
     meaning:
@@ -28,6 +30,7 @@ export const failures = {
   },
   AUTHENTICATION_FAILED: {
     status: 502,
+    retryAfter: 5,
     title: 'The credential could not be checked',
     rule: 'ERR-6',
     meaning:
@@ -37,6 +40,7 @@ export const failures = {
   },
   AUTHORIZATION_FAILED: {
     status: 502,
+    retryAfter: 5,
     title: 'The permission could not be decided',
     rule: 'AUT-12',
     meaning:
@@ -46,6 +50,7 @@ export const failures = {
   },
   RATE_LIMIT_FAILED: {
     status: 502,
+    retryAfter: 5,
     title: 'The requests cannot be counted',
     rule: 'ERR-6',
     meaning:

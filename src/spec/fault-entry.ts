@@ -10,4 +10,6 @@ export interface FaultEntry {
   readonly meaning: string
   /** What the client can do about it. */
   readonly remedy: string
+  /** `Retry-After` in seconds, where an occurrence says nothing else. */
+  readonly retryAfter?: number
 }

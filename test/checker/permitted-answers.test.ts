@@ -34,6 +34,12 @@ const permitted = [
     verdict: 'blocked',
   },
   {
+    breaks: 'CON-3/weak-put',
+    says: '412 for the weak form of every tag, the current one included',
+    plant: answering(has('if-match', /^W\//), withProblem(412)),
+    verdict: 'holds',
+  },
+  {
     breaks: 'DEL-1/for-good',
     says: 'include_deleted taken for a filter by a member that no record has',
     plant: answering(

@@ -197,6 +197,7 @@ for (const [name, [authorize, said]] of Object.entries(failing)) {
     const { send, seen } = current
     const answer = await send({ path: '/v2/notes', body: { text: 'a' }, as: 'ann' })
     assert.deepEqual([answer.status, answer.json.code], [502, 'AUTHORIZATION_FAILED'])
+    assert.equal(answer.headers['retry-after'], '5')
     assert.doesNotMatch(answer.text, /plan|Assertion|seconds|canary/)
     const log = logged(seen)
     assert.match(log, said)

@@ -225,6 +225,7 @@ describe('the key server', () => {
     for (const path of ['/v1/notes', '/v1/nothing']) {
       const answer = await send({ path, as })
       assert.deepEqual([answer.status, answer.json.code], [502, 'KEY_SERVER_FAILED'])
+      assert.equal(answer.headers['retry-after'], '30')
       // A random id may have these digits too.
       const told = answer.text.replace(answer.json.request_id, '')
       assert.ok(!/127\.0\.0\.1|503|keys"/.test(told), told)

@@ -157,6 +157,7 @@ for (const [name, [authenticate, said]] of table) {
     const { ask, seen } = await started(context, authenticate, { authenticateTimeout: 20 })
     const answer = await ask('a')
     assert.deepEqual([answer.status, answer.json.code], [502, 'AUTHENTICATION_FAILED'])
+    assert.equal(answer.headers['retry-after'], '5')
     assert.doesNotMatch(answer.text, /postgres|table|broken|roles|seconds/)
     const lines: string[] = []
     const log = logTo('error', { write: (line) => void lines.push(line) })

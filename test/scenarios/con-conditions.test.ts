@@ -13,9 +13,14 @@ const conditions: readonly [string, Record<string, string>, boolean][] = [
   ['a list with empty elements', { 'if-match': ', tag,,' }, true],
   ['another tag', { 'if-match': '"other"' }, false],
   ['a list without it', { 'if-match': '"a", "b"' }, false],
-  ['the tag, weak', { 'if-match': 'W/tag' }, false],
+  ['the tag, weak', { 'if-match': 'W/tag' }, true],
+  ['the tag of a compressed response', { 'if-match': 'zipped' }, true],
+  ['the weak tag of a compressed response', { 'if-match': 'W/zipped' }, true],
+  ['the tag of a compression that is unknown', { 'if-match': 'deflated' }, false],
   ['the tag without its last character', { 'if-match': 'short' }, false],
-  ['the tag in a list of weak ones', { 'if-match': 'W/"a", W/tag' }, false],
+  ['the tag in a list of weak ones', { 'if-match': 'W/"a", W/tag' }, true],
+  ['another tag, weak', { 'if-match': 'W/"other"' }, false],
+  ['the tag without its last character, weak', { 'if-match': 'W/short' }, false],
   ['its date', { 'if-unmodified-since': 'date' }, true],
   ['a later date', { 'if-unmodified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' }, true],
   ['an earlier date', { 'if-unmodified-since': 'Sat, 01 Jan 2000 00:00:00 GMT' }, false],
@@ -46,6 +51,8 @@ for (const method of ['PUT', 'PATCH', 'DELETE']) {
       const put = (text: string) =>
         text
           .replace('tag', tag)
+          .replace('zipped', `${tag.slice(0, -1)}-gzip"`)
+          .replace('deflated', `${tag.slice(0, -1)}-deflate"`)
           .replace('short', `${tag.slice(0, -2)}"`)
           .replace('date', String(before.headers['last-modified']))
       const headers = Object.fromEntries(Object.entries(given).map(([field, value]) => [field, put(value)]))

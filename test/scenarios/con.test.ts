@@ -180,7 +180,6 @@ it('CON-8: Vary names the header fields that a read depends on', async (context)
     { path: '/v1/openapi.json' },
     { path: `/v1/projects/${id}`, headers: { 'if-none-match': etag } },
   ]) {
-    const vary = sent.path === '/v1/openapi.json' ? 'Accept, Accept-Encoding' : 'Accept'
-    assert.equal((await send(sent)).headers.vary, vary)
+    assert.equal((await send(sent)).headers.vary, 'Accept, Accept-Encoding')
   }
 })

@@ -99,9 +99,11 @@ for (const [name, make, status, code] of causes) {
     for (const sent of requests) {
       const { received, whole } = await ask(broken, sent, keys.get('root'))
       const isUnready = sent.path === '/health/ready' && status === 502
-      const expected = isUnready ? { status: 503, code: 'NOT_READY', retry: '5' } : { status, code, retry: '1' }
+      const expected = isUnready
+        ? { status: 503, code: 'NOT_READY', retry: '5' }
+        : { status, code, retry: status === 502 ? '5' : '1' }
       assert.deepEqual([received.status, received.json.code], [expected.status, expected.code], received.text)
-      assert.equal(received.headers['retry-after'], expected.status === 503 ? expected.retry : undefined)
+      assert.equal(received.headers['retry-after'], expected.status > 500 ? expected.retry : undefined)
       assert.equal(received.headers['cache-control'], 'no-store')
       for (const word of inner) assert.ok(!whole.includes(word), `${word} in ${whole}`)
       const failure = seen.find((each) => each.kind === 'failure')
@@ -177,6 +179,7 @@ it('ERR-6: a storage that cannot look up credentials is a 502 too, never a 401',
   }
   const { received } = await ask(assemble(app.catalog, down), { path: '/v1/projects' }, keys.get('root'))
   assert.deepEqual([received.status, received.json.code], [502, 'STORAGE_FAILED'])
+  assert.equal(received.headers['retry-after'], '5')
 })
 
 it('ERR-6: during shutdown new requests get 503 with Retry-After, and running requests finish', async (context) => {

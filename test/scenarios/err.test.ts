@@ -1,7 +1,10 @@
 /** ERR: the form of errors. (`err-bodies.test.ts` and `err-failures.test.ts` have bodies and failures.) */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { problem } from '../../src/reply/problem.ts'
 import { faults } from '../../src/spec/fault-entries.ts'
+import type { FaultEntry } from '../../src/spec/fault-entry.ts'
+import { type FaultCode, fault } from '../../src/spec/faults.ts'
 import { studio } from '../declarations.ts'
 import { type Sent, scenarios, trialFor } from '../harness.ts'
 import { nowhere } from '../steps.ts'
@@ -84,6 +87,13 @@ it('ERR-5: every status is in the specification or in RFC 9110', () => {
   ]
   for (const [code, { status }] of Object.entries(faults)) assert.ok(known.includes(status), code)
   assert.equal(faults.VALIDATION_FAILED.status, 400)
+})
+
+it('ERR-6: every 502 says when to try again', () => {
+  for (const [code, entry] of Object.entries<FaultEntry>(faults)) {
+    if (entry.status === 502)
+      assert.match(String(problem(fault(code as FaultCode)).headers['Retry-After']), /^\d+$/, code)
+  }
 })
 
 scenarios(studio, [

@@ -95,8 +95,8 @@ onRedis('LIM-1, ERR-6: where it is told to, a server refuses requests while Redi
   assert.equal((await trial.send(projects)).status, 200)
   await redis.stop()
   for (const as of ['root', null]) {
-    const { status, json } = await trial.send({ ...projects, as })
-    assert.deepEqual([status, json.code], [502, 'RATE_LIMIT_FAILED'])
+    const { status, headers, json } = await trial.send({ ...projects, as })
+    assert.deepEqual([status, json.code, headers['retry-after']], [502, 'RATE_LIMIT_FAILED', '5'])
   }
   assert.equal((await trial.send({ path: '/health/ready', as: null })).status, 200)
 })

@@ -19,6 +19,8 @@ export interface WireAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly body: string
+  /** The number of bytes of its body. */
+  readonly bytes: number
 }
 
 /** Sends a request with the administrator's credential. */
@@ -75,9 +77,11 @@ function overMessages(origin: string, ca: Buffer | undefined, base: Readonly<Rec
         origin + path,
         { method, headers: { ...base, ...headers, ...length(body) }, agent },
         (answer) => {
-          let text = ''
-          answer.setEncoding('utf8').on('data', (part: string) => (text += part))
-          answer.on('end', () => resolve({ status: Number(answer.statusCode), headers: answer.headers, body: text }))
+          const parts: Buffer[] = []
+          answer.on('data', (part: Buffer) => parts.push(part))
+          answer.on('end', () =>
+            resolve({ status: Number(answer.statusCode), headers: answer.headers, ...read(parts) }),
+          )
         },
       )
       sent.on('error', reject).end(body)
@@ -92,16 +96,25 @@ function overSession(origin: string, ca: Buffer | undefined, base: Readonly<Reco
       const fields = { ':method': method, ':path': path, ...base, ...headers, ...length(body) }
       const stream = session.request(fields, { endStream: body === undefined })
       let answered: IncomingHttpHeaders = {}
-      let text = ''
+      const parts: Buffer[] = []
       stream.on('response', (received) => (answered = received))
-      stream.setEncoding('utf8').on('data', (part: string) => (text += part))
+      stream.on('data', (part: Buffer) => parts.push(part))
       stream.on('end', () =>
-        resolve({ status: Number(answered[':status' as keyof IncomingHttpHeaders]), headers: answered, body: text }),
+        resolve({
+          status: Number(answered[':status' as keyof IncomingHttpHeaders]),
+          headers: answered,
+          ...read(parts),
+        }),
       )
       stream.on('error', reject)
       if (body !== undefined) stream.end(body)
     })
   return { ask, close: () => session.close() }
+}
+
+function read(parts: readonly Buffer[]): Pick<WireAnswer, 'body' | 'bytes'> {
+  const whole = Buffer.concat(parts)
+  return { body: whole.toString(), bytes: whole.length }
 }
 
 function length(body: string | undefined): Record<string, string> {

@@ -48,6 +48,8 @@ for (const transport of transports) {
       { range: 'bytes=2-9' },
       { range: 'bytes=99999999-' },
       { accept: 'image/png' },
+      { 'accept-encoding': 'identity;q=0, gzip' },
+      { 'accept-encoding': 'gzip, deflate, br, zstd', range: 'bytes=2-9' },
     ]
     for (const path of variants) {
       const { headers } = await ask('GET', path)
@@ -59,7 +61,7 @@ for (const transport of transports) {
         const what = `${path} ${JSON.stringify(sent)}`
         assert.equal(head.status, got.status, what)
         assert.equal(head.body, '', what)
-        if (got.body !== '') assert.equal(got.headers['content-length'], String(Buffer.byteLength(got.body)), what)
+        if (got.body !== '') assert.equal(got.headers['content-length'], String(got.bytes), what)
         const kept = (answer: typeof got) => {
           const {
             date: _,
@@ -68,8 +70,10 @@ for (const transport of transports) {
             'content-range': range,
             ...rest
           } = answer.headers
-          // Each request changes the metrics, and may change their length.
-          return path === '/health/metrics' ? rest : { ...rest, length, range }
+          // Each request changes the metrics. A preview of a deletion has a time, which compresses differently.
+          const isTimed = path.endsWith('/deletion') && answer.headers['content-encoding'] !== undefined
+          const isSteady = path !== '/health/metrics' && !isTimed
+          return isSteady ? { ...rest, length, range } : rest
         }
         assert.deepEqual(kept(head), kept(got), what)
       }

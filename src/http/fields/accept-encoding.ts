@@ -1,28 +1,32 @@
-/** `Accept-Encoding` (RFC 9110 section 12.5.3): in which encoding a client wants a response that is kept in several. */
+/** `Accept-Encoding` (RFC 9110 section 12.5.3): in which encodings a client takes a response. */
 import Negotiator from 'negotiator'
 
 /** How a response can be encoded; `identity` is the response as it is. */
-export type Encoding = 'identity' | 'br' | 'gzip'
+export type Encoding = 'identity' | Coding
+
+/** A compression. */
+export type Coding = 'zstd' | 'br' | 'gzip'
 
 // In characters. Browsers send 30, and the work grows with the number of encodings.
 const longest = 1000
 
 /**
- * The encoding that a client likes best.
+ * The encodings that a client takes, the one that it likes best first.
  *
- * @param available the smallest first
+ * @param accepted the value of the field; `undefined`: it was not sent
+ * @param available in the order in which to choose among those that the client likes equally
+ * @returns empty if the client takes none of them; it then gets the response as it is, as the section allows
  */
-export function encodingFor<Available extends Encoding>(
-  { 'accept-encoding': accepted }: Readonly<Record<string, string | undefined>>,
+export function encodingsFor<Available extends Encoding>(
+  accepted: string | undefined,
   available: readonly Available[],
-): Available | 'identity' {
-  if (accepted === undefined || accepted.length > longest) return 'identity'
+): readonly (Available | 'identity')[] {
+  if (accepted === undefined || accepted.length > longest) return ['identity']
   // The types of the package lack the second parameter.
   const negotiator = new Negotiator({ headers: { 'accept-encoding': accepted } }) as unknown as {
     encodings(available: readonly Available[], options: { preferred: readonly Available[] }): Available[]
   }
-  // A client that refuses everything gets the response as it is, as the section allows.
-  return negotiator.encodings(available, { preferred: available })[0] ?? 'identity'
+  return negotiator.encodings(available, { preferred: available })
 }
 
 /** `Content-Encoding`, and the request field that a response was chosen by. */
@@ -31,7 +35,12 @@ export function encodingHeaders(encoding: Encoding): Record<string, string> {
   return encoding === 'identity' ? vary : { 'Content-Encoding': encoding, ...vary }
 }
 
-/** The entity tag of an encoding, which is a representation with a strong tag of its own (section 8.8.3.3). */
-export function encodedTag(opaque: string, encoding: Encoding): string {
-  return encoding === 'identity' ? opaque : `${opaque}-${encoding}`
+/** The opaque tag of a compressed representation, which has a strong tag of its own (section 8.8.3.3). */
+export function compressedTag(opaque: string, coding: Coding): string {
+  return `${opaque}-${coding}`
+}
+
+/** The opaque tag of the representation that a tag of `compressedTag` belongs to. */
+export function uncompressedTag(opaque: string): string {
+  return opaque.replace(/-(?:zstd|br|gzip)$/, '')
 }

@@ -210,7 +210,10 @@ function probe(response: ServerResponse, minor: number): void {
 // Responses must be read ten times as fast as request bodies must be sent: they are in memory all the time.
 const timesBodies = 10
 
-/** Counts the bytes of a response. Where `mayRefuse`, it returns a refusal instead if there are too many. */
+/**
+ * Counts the bytes of a response, in place of those that were counted for it before. Where `mayRefuse`, it returns a
+ * refusal instead if there are too many.
+ */
 function reserveBytes(
   state: ServerState,
   pending: PendingRequest,
@@ -220,6 +223,7 @@ function reserveBytes(
   const { caller, bytes } = reserved
   const refusal = mayRefuse ? state.unread.refusal(caller, bytes) : undefined
   if (refusal !== undefined || bytes === 0) return refusal
+  if (pending.reserved !== undefined) state.unread.remove(pending.reserved.caller, pending.reserved.bytes)
   state.unread.add(caller, bytes)
   pending.reserved = reserved
   return undefined

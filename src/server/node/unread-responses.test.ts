@@ -43,7 +43,7 @@ after(async () => {
 interface Served {
   /** How many answers with status 200 a caller has been given, read or not. */
   answersTo(caller: string): number
-  ask(caller: string, path?: string, method?: string): Download
+  ask(caller: string, path?: string, method?: string, headers?: Readonly<Record<string, string>>): Download
   statusOf(caller: string, path?: string): Promise<number>
 }
 
@@ -64,10 +64,10 @@ async function serve(
   const server = createNodeServer({ respond, problem, ...secure, ...options })
   const origin = await server.listen('127.0.0.1', 0)
   context.after(() => server.close(100))
-  const ask = (caller: string, path = whole, method = 'GET') =>
+  const ask: Served['ask'] = (caller, path = whole, method = 'GET', headers = {}) =>
     download(origin, path, transport, {
       ...{ method, keep: 1_000 },
-      headers: { authorization: `Bearer ${current.keys.get(caller)}` },
+      headers: { ...headers, authorization: `Bearer ${current.keys.get(caller)}` },
     })
   const statusOf = async (caller: string, path?: string) => {
     const asked = ask(caller, path)
@@ -127,6 +127,20 @@ for (const transport of transports) {
     slow.stream.resume()
     const { size, error } = await slow.ended
     assert.ok(size < records * 1_000_000, `${size} bytes, ${error}`)
+  })
+}
+
+for (const method of ['GET', 'HEAD']) {
+  test(`LIM-6: the response to ${method} is counted whole while it is compressed, and no longer`, async (context) => {
+    const { ask } = await serve(context, 'HTTP/1.1', { unread: { caller: 40 * mebibyte } })
+    const compressed = async () => {
+      const asked = ask('ann', whole, method, { 'accept-encoding': 'gzip' })
+      asked.stream.resume()
+      return (await asked.ended).status
+    }
+    // Of many at once some have to wait for others.
+    await until(async () => (await Promise.all(Array.from({ length: 4 }, compressed))).includes(429))
+    for (let count = 0; count < 4; count++) await until(async () => (await compressed()) === 200)
   })
 }
 

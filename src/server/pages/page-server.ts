@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { type Encoding, encodedTag, encodingFor, encodingHeaders } from '../../http/fields/accept-encoding.ts'
+import { type Encoding, encodingHeaders, encodingsFor } from '../../http/fields/accept-encoding.ts'
 import type { HttpRequest, HttpResponse } from '../../http/message.ts'
 import { decidePreconditions, formatEntityTag, readConditions } from '../../http/preconditions.ts'
 import { timestamp } from '../../model/time.ts'
@@ -13,6 +13,9 @@ import { isRetired, type Version, type Versions } from '../../versions/versions.
 import type { ConsoleSettings } from './console-settings.ts'
 import { type OpenIdProvider, providerOf } from './openid-provider.ts'
 
+/** How a page or its file can be encoded. */
+type PageEncoding = Exclude<Encoding, 'zstd'>
+
 /** A file of a page. The copies beside it end in `.br` and `.gz`. */
 export interface PageFile {
   /** Its media type. */
@@ -20,7 +23,7 @@ export interface PageFile {
   /** A part of the SHA-256 of its bytes. */
   readonly hash: string
   /** The size in each encoding. */
-  readonly bytes: Readonly<Record<Encoding, number>>
+  readonly bytes: Readonly<Record<PageEncoding, number>>
 }
 
 /** What the build writes into `pages/manifest.json`: every page by the name of its address, such as `console`. */
@@ -63,9 +66,9 @@ export function pageServer({ versions, console, now }: PageServices): AnswerPage
     const before = filled.get(key)
     const current = before?.html === made.html ? before : made
     filled.set(key, current)
-    const encoding = encodingFor(headers, encodings)
+    const encoding = encodingOf(headers)
     const origins = provider === undefined ? '' : ` ${provider.origins.join(' ')}`
-    return conditional(headers, encodedTag(current.hash, encoding), {
+    return conditional(headers, `${current.hash}-${encoding}`, {
       status: 200,
       headers: {
         'Content-Type': 'text/html; charset=utf-8',
@@ -95,8 +98,8 @@ export function pageServer({ versions, console, now }: PageServices): AnswerPage
 
 /** The file is never in memory as a whole: a client without a credential could ask for it a thousand times. */
 function pageFile(name: string, { type, hash, bytes }: PageFile, headers: HttpRequest['headers']): HttpResponse {
-  const encoding = encodingFor(headers, encodings)
-  return conditional(headers, encodedTag(hash, encoding), {
+  const encoding = encodingOf(headers)
+  return conditional(headers, `${hash}-${encoding}`, {
     status: 200,
     headers: {
       'Content-Type': type,
@@ -107,9 +110,14 @@ function pageFile(name: string, { type, hash, bytes }: PageFile, headers: HttpRe
   })
 }
 
-const endings: Readonly<Record<Encoding, string>> = { identity: '', br: '.br', gzip: '.gz' }
+const endings: Readonly<Record<PageEncoding, string>> = { identity: '', br: '.br', gzip: '.gz' }
 // The smallest first.
-const encodings: readonly Encoding[] = ['br', 'gzip', 'identity']
+const encodings: readonly PageEncoding[] = ['br', 'gzip', 'identity']
+
+/** The encoding that a client likes best. */
+function encodingOf(headers: HttpRequest['headers']): PageEncoding {
+  return encodingsFor(headers['accept-encoding'], encodings)[0] ?? 'identity'
+}
 
 /** @throws Fault PRECONDITION_FAILED, MALFORMED_CONDITION */
 function conditional(headers: HttpRequest['headers'], opaque: string, response: HttpResponse): HttpResponse {
@@ -185,7 +193,7 @@ interface FilledPage {
   /** A part of its SHA-256. */
   readonly hash: string
   /** The page in an encoding; made once. */
-  in(encoding: Encoding): Uint8Array
+  in(encoding: PageEncoding): Uint8Array
 }
 
 /** The element that the server fills in. */
@@ -206,7 +214,7 @@ function fillPage({ template, version, provider, ...rest }: PageContent): Filled
   const json = JSON.stringify(content)
   const html = template.replace(emptyMeta, () => emptyMeta.replace('""', () => `"${escapeAttribute(json)}"`))
   const bytes = Buffer.from(html)
-  const made = new Map<Encoding, Uint8Array>([['identity', bytes]])
+  const made = new Map<PageEncoding, Uint8Array>([['identity', bytes]])
   return {
     html,
     hash: hash('sha256', bytes, 'base64url').slice(0, 16),

@@ -23,7 +23,8 @@ const conditions: RuleSection = {
       mark: 'specification',
       sentence:
         'A write whose If-Match does not fit changes nothing and answers 412; so does If-Unmodified-Since. Stars, ' +
-        'lists and weak tags mean what RFC 9110 section 13 says, and If-Match compares strongly.',
+        'lists and weak tags mean what RFC 9110 section 13 says, except that If-Match also accepts the weak form of ' +
+        'the current tag, and its form with a compression: proxies that compress change tags.',
     },
     {
       id: 'CON-4',
@@ -57,8 +58,9 @@ const conditions: RuleSection = {
       id: 'CON-8',
       mark: 'decision',
       sentence:
-        'The tag does not depend on the fields asked for, and a tag from any read fits If-Match. Vary names the ' +
-        'header fields that the response depends on.',
+        'The tag does not depend on the fields asked for, and a tag from any read fits If-Match, also from a ' +
+        'compressed one, whose tag ends with -gzip, -br or -zstd. Vary names the header fields that the response ' +
+        'depends on.',
     },
   ],
 }

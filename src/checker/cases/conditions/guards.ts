@@ -86,11 +86,12 @@ function guardedWrites(kind: Write): readonly Case[] {
       remedy: whole,
     },
     weak: {
-      title: `${method} with the current entity tag as a weak one is refused`,
+      title: `${method} with the weak form of another entity tag is refused`,
       after: [id('other'), 'CON-2/strong-etag'],
-      headers: { 'If-Match': `W/${seen.etag}` },
+      // The weak form of the current tag may succeed: proxies that compress make tags weak.
+      headers: { 'If-Match': `W/${seen.otherEtag}` },
       refusedWith: [...failed, 400],
-      remedy: 'Compare strongly: a tag with W/ before it never fits If-Match.',
+      remedy: 'Compare the tag without W/ before it, or refuse every weak tag: it never matches by RFC 9110.',
     },
     unreadable: {
       title: `${method} with a malformed If-Match is refused`,

@@ -80,11 +80,8 @@ function ofWrites(name: string, what: string, which: Which): Fault[] {
     },
     {
       breaks: `CON-3/weak-${name}`,
-      says: `${what} compares weakly.`,
-      plant: asking(
-        by(/^W\//),
-        withField('if-match', (tag) => tag.slice(2)),
-      ),
+      says: `${what} takes every weak tag for a match.`,
+      plant: asking(by(/^W\//), unguarded),
     },
     {
       breaks: `CON-3/malformed-${name}`,
