@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { ReferenceLink } from '../collections/record-cell.tsx'
-import { type Collection, fieldLabel, labelOf } from '../interface/catalog.ts'
+import { type Collection, labelOf } from '../interface/catalog.ts'
 import { grantOf } from '../interface/connection.tsx'
 import { Problem } from '../interface/problem.ts'
 import { refreshAll } from '../interface/records.ts'
@@ -168,7 +168,7 @@ function Effects({ preview: { allowed, deletes, clears, complete } }: { readonly
       {[...deletes, ...clears].map(({ collection, count, ...cleared }) => (
         <li key={`${collection} ${'field' in cleared}`}>
           {'field' in cleared
-            ? `${allowed ? 'Clears' : 'Would clear'} ${fieldLabel({ name: String(cleared.field), reference: collection })} in `
+            ? `${allowed ? 'Clears' : 'Would clear'} ${labelOf(String(cleared.field).replace(/_id$/, ''))} in `
             : `${allowed ? 'Deletes' : 'Would delete'} `}
           {least}
           <strong>{records(count)}</strong> of {labelOf(collection)}

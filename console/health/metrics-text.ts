@@ -41,8 +41,8 @@ export function sumOf(samples: readonly Sample[], name: string): number {
 const fewest = 100
 
 /**
- * The value below which a share of all observations of a histogram lies: the bound of its bucket. Beyond the last bucket
- * it is the bound before, and the value is not within.
+ * The value below which a share of all observations of a histogram lies: the bound of its bucket. Beyond the last
+ * bucket it is the bound before, and the value is not within.
  *
  * @returns `undefined` if too little was observed
  */

@@ -184,10 +184,10 @@ function fieldsOf({ components }: OpenApiDocument, { schemas, fields: traits }: 
 }
 
 /** Words of names that people write in capitals. */
-const capitals = new Set(
-  ['api', 'bic', 'csv', 'ean', 'gps', 'gtin', 'html', 'http', 'https', 'iban', 'id', 'ip', 'isbn', 'issn', 'json', 'pdf',
-    'qr', 'sku', 'sms', 'uri', 'url', 'utc', 'uuid', 'vat', 'xml'],
-) // biome-ignore format: a list reads best in rows
+const capitals = new Set([
+  'api', 'bic', 'csv', 'ean', 'gps', 'gtin', 'html', 'http', 'https', 'iban', 'id', 'ip', 'isbn', 'issn', 'json',
+  'pdf', 'qr', 'sku', 'sms', 'uri', 'url', 'utc', 'uuid', 'vat', 'xml',
+]) // biome-ignore format: a list reads best in rows
 
 /** A name for people: `due_on` becomes `Due on`, `vat_id` `VAT ID`, and `image_urls` `Image URLs`. */
 export function labelOf(name: string): string {

@@ -7,7 +7,7 @@ import { type CurrentState, decidePreconditions } from '../http/preconditions.ts
 import { allOf, collectionsOf, fieldsOf, type Predicate } from '../model/predicate.ts'
 import type { RecordValues, Resource } from '../model/resource.ts'
 import { timestamp } from '../model/time.ts'
-import { isServer } from '../policy/caller.ts'
+import { isServer } from '../policy/permit.ts'
 import type { Outcome, Validators } from './outcome.ts'
 import type {
   Conditions,

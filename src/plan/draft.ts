@@ -22,7 +22,7 @@ import {
   systemFields,
 } from '../model/resource.ts'
 import { timestamp } from '../model/time.ts'
-import { isServer } from '../policy/caller.ts'
+import { isServer } from '../policy/permit.ts'
 import type { Issue } from '../spec/faults.ts'
 import { createToStored, recordFromStored, updateToStored } from '../versions/translate-record.ts'
 import type { RecordAccess } from './check-record.ts'

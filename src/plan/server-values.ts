@@ -9,7 +9,7 @@ import type { CallerView } from '../model/declared-functions.ts'
 import { isObject } from '../model/plain-copy.ts'
 import type { Draft, Field } from '../model/resource.ts'
 import { isStorableText } from '../model/text.ts'
-import { isServer } from '../policy/caller.ts'
+import { isServer } from '../policy/permit.ts'
 import type { Create, Update } from './plan.ts'
 
 /** Where the server finds values: the caller, and the time of the change (ISO 8601, UTC, milliseconds). */

@@ -23,14 +23,6 @@ export interface Caller extends CallerView {
   readonly expiresAt: number
 }
 
-/**
- * Whether a caller is the server itself, as a function of the declaration asks for by `asServer()`: it may act on every
- * record and field, set read-only fields, and need not send conditions. All other rules hold.
- */
-export function isServer(caller: CallerView & Partial<Pick<Caller, 'credential'>>): boolean {
-  return caller.credential === ('server' satisfies FunctionCredential)
-}
-
 /** The last time that a date-time can express (RFC 3339: years of four digits), in milliseconds since 1970. */
 const lastTime = Date.UTC(9999, 11, 31, 23, 59, 59)
 

@@ -11,7 +11,7 @@ import { below, type Steps } from '../model/place.ts'
 import { allOf, always, anyOf, type EventGrant, isOfAllRecords, never, type Predicate } from '../model/predicate.ts'
 import { resolveCondition } from '../model/resolve-condition.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
-import { isServer } from './caller.ts'
+import type { Caller, FunctionCredential } from './caller.ts'
 
 /** The role that undeclared actions require (AUT-3). */
 const administrator = 'admin'
@@ -19,6 +19,14 @@ const administrator = 'admin'
 /** Whether the caller has the role `admin`. */
 export function isAdministrator(caller: CallerView): boolean {
   return caller.roles.includes(administrator)
+}
+
+/**
+ * Whether a caller is the server itself, as a function of the declaration asks for by `asServer()`: it may act on every
+ * record and field, set read-only fields, and need not send conditions. All other rules hold.
+ */
+export function isServer(caller: CallerView & Partial<Pick<Caller, 'credential'>>): boolean {
+  return caller.credential === ('server' satisfies FunctionCredential)
 }
 
 type Grants = Map<Resource, Map<Action, Predicate>>

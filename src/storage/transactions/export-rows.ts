@@ -4,8 +4,8 @@
  * found by its keys (`keyset.ts`). Records that the filter drops count as well, so no batch costs more than its size,
  * however few records match. A list would find the matching records by the filter's own index, and sort all of them for
  * each batch anew. Only a condition whose index has the order too is left to the index (`splitByIndex`), and one that
- * names ids: there are at most 1,000. Where the sort has several fields that no index has together, the records that tie
- * in the first field are sorted for each batch.
+ * names ids: there are at most 1,000. Where the sort has several fields that no index has together, the records that
+ * tie in the first field are sorted for each batch.
  */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { type FieldGrants, grantOf } from '../../model/field-grants.ts'

@@ -1,8 +1,8 @@
-/** QRY-1, QRY-2, QRY-4: filters and their operators, and the members that a response includes. */
+/** QRY-1, QRY-2, QRY-4, WHR-5: filters and their operators, and the members that a response includes. */
 import { type Case, type Expectation, NotSetUp, type Step } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, status } from '../../case/expect.ts'
-import { lists, showsNone } from '../../case/expect-list.ts'
+import { idsOf, lists, showsNone } from '../../case/expect-list.ts'
 import { recordOf } from '../../case/expect-records.ts'
 import { empty, first, found, one, other, second, whole } from '../../case/names.ts'
 import { applicableWhere } from '../../case/preconditions.ts'
@@ -190,6 +190,24 @@ export const filterCases: readonly Case[] = [
     },
   }),
 ]
+
+/** WHR-5: filters by the identifier. */
+export const idCases: readonly Case[] = define({
+  'WHR-5/in': {
+    title: '[in] of the identifier finds all of the records that it names',
+    steps: [create(first), create(second), found.get(`${collection}?${idMember}%5Bin%5D=${first.id},${second.id}`)],
+    expect: [
+      // Where the parameter is refused or ignored, this is no filter; QRY-8 is about ignored ones.
+      applicableWhere((seen) => {
+        const named = [first, second].flatMap(seen.ids)
+        const { answer } = seen.of(found)
+        return answer?.status === 200 && (idsOf(answer, seen)?.every((id) => named.includes(id)) ?? false)
+      }, 'lists cannot be filtered by the identifier'),
+      lists(found, first, second),
+    ],
+    remedy: 'Read id[in]=a,b as "the identifier is one of these", so that clients read many records by one request.',
+  },
+})
 
 /** A case of an operator that compares numbers. */
 function comparison(
