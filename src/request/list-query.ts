@@ -228,13 +228,11 @@ function areFewFilters(filters: ReadonlyMap<string, readonly string[]>, issues: 
   return issues.length === before
 }
 
-/** One filter. */
+/** One filter, by its parameter's name with the operator in brackets: a record matches if it has one of the values. */
 interface GivenFilter {
-  /** The parameter's name, with its operator in brackets. */
   readonly name: string
-  /** Every value that it was given: a record matches if it has one of them. */
   readonly values: readonly string[]
-  /** The zone of days. */
+  /** Of days. */
   readonly zone: TimeZone
 }
 
