@@ -5,7 +5,7 @@ import { completeDocument } from './complete-document.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked here as the JSON that it is
 type Any = any
 
-const errors = { '4XX': { $ref: '#/components/responses/ApiClientError' } }
+const errors = { '4XX': { $ref: '#/components/responses/Api4XX' } }
 const document: Any = {
   paths: {
     '/notes': {
@@ -13,14 +13,16 @@ const document: Any = {
         parameters: [{ name: 'sort', in: 'query' }],
         responses: { 200: { description: 'A page.' }, ...errors },
         'x-parameters': [{ name: 'fields', in: 'query' }],
-        'x-responses': { 206: { description: 'Bytes.' } },
-        'x-problems': ['NOT_FOUND', 'STORAGE_FAILED'],
+        'x-problems': ['NOT_FOUND'],
       },
     },
+    '/file': { get: { responses: errors, 'x-responses': { 206: { description: 'Of a file.' } } } },
     '/health/live': { get: { security: [], responses: errors, 'x-problems': ['URL_TOO_LONG'] } },
   },
+  'x-ranges': { parameters: [{ name: 'Range', in: 'header' }], responses: { 206: { description: 'Bytes.' } } },
   'x-problems': {
     everywhere: ['UNAUTHENTICATED'],
+    methods: { get: ['STORAGE_FAILED'], post: ['URL_TOO_LONG'] },
     codes: {
       NOT_FOUND: { status: 404, title: 'There is no such record' },
       STORAGE_FAILED: { status: 502, title: 'The database failed' },
@@ -28,7 +30,7 @@ const document: Any = {
       URL_TOO_LONG: { status: 414, title: 'The address is too long' },
     },
   },
-  components: { responses: { ApiClientError: { description: 'An error.', content: {} } } },
+  components: { responses: { Api4XX: { description: 'An error.', content: {} } } },
 }
 const shown: Any = completeDocument(document)
 
@@ -37,9 +39,10 @@ const { get } = shown.paths['/notes']
 test('people see the parameters and responses that generators do not', () => {
   assert.deepEqual(
     get.parameters.map(({ name }: Any) => name),
-    ['sort', 'fields'],
+    ['sort', 'fields', 'Range'],
   )
   assert.deepEqual(get.responses[206], { description: 'Bytes.' })
+  assert.deepEqual(shown.paths['/file'].get.responses[206], { description: 'Of a file.' })
 })
 
 test('people see each code of an operation, with its status', () => {

@@ -1,7 +1,7 @@
 /**
  * Writes the extensions of the OpenAPI document where Swagger UI shows them: parameters of `x-parameters`, responses of
- * `x-responses` and media types of `x-content` beside the others, and the codes of errors in the descriptions of `4XX`
- * and `5XX`.
+ * `x-responses`, both of `x-ranges` for every GET, and media types of `x-content` beside the others, and the codes of
+ * errors in the descriptions of `4XX` and `5XX`.
  */
 
 interface Reference {
@@ -19,9 +19,11 @@ interface Operation {
 }
 
 interface Described {
+  readonly 'x-ranges'?: Pick<Operation, 'parameters' | 'responses'>
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   readonly 'x-problems'?: {
     readonly everywhere: readonly string[]
+    readonly methods?: Readonly<Record<string, readonly string[]>>
     readonly codes: Readonly<Record<string, { readonly status: number; readonly title: string }>>
   }
   readonly components?: { readonly responses?: Readonly<Record<string, object>> }
@@ -33,7 +35,7 @@ export function completeDocument(document: object): object {
   const paths = Object.entries(document.paths).map(([path, item]) => [
     path,
     Object.fromEntries(
-      Object.entries(item).map(([key, value]) => [key, isOperation(value) ? complete(value, document) : value]),
+      Object.entries(item).map(([key, value]) => [key, isOperation(value) ? complete(value, document, key) : value]),
     ),
   ])
   return { ...document, paths: Object.fromEntries(paths) }
@@ -47,18 +49,20 @@ function isOperation(value: unknown): value is Operation {
   return typeof value === 'object' && value !== null && 'responses' in value
 }
 
-function complete(operation: Operation, document: Described): Operation {
+function complete(operation: Operation, document: Described, method: string): Operation {
   const { 'x-parameters': parameters = [], 'x-responses': more = {}, 'x-problems': own = [], ...rest } = operation
   const { requestBody } = rest
-  const { codes = {}, everywhere = [] } = document['x-problems'] ?? {}
-  const listed = [...own, ...(operation.security?.length === 0 ? [] : everywhere)].sort()
-  const responses = Object.entries({ ...rest.responses, ...more }).map(([status, response]) => {
+  const ranges = (method === 'get' && document['x-ranges']) || {}
+  const { codes = {}, everywhere = [], methods = {} } = document['x-problems'] ?? {}
+  const isOpen = operation.security?.length === 0
+  const listed = [...own, ...(isOpen ? [] : [...everywhere, ...(methods[method] ?? [])])].sort()
+  const responses = Object.entries({ ...rest.responses, ...ranges.responses, ...more }).map(([status, response]) => {
     const ofStatus = listed.filter((code) => /^[45]XX$/.test(status) && String(codes[code]?.status)[0] === status[0])
     return [status, ofStatus.length === 0 ? response : withCodes(response, ofStatus, codes, document)]
   })
   return {
     ...rest,
-    parameters: [...(rest.parameters ?? []), ...parameters],
+    parameters: [...(rest.parameters ?? []), ...parameters, ...(ranges.parameters ?? [])],
     ...(requestBody && {
       requestBody: { ...requestBody, content: { ...requestBody.content, ...requestBody['x-content'] } },
     }),

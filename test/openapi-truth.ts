@@ -115,7 +115,11 @@ function placeOf(document: Json, method: string, target: string, { status }: Htt
   const operation = path && document.paths[path][operationOf(method, status)]
   const isOpen = operation?.security?.length === 0
   if (status >= 400) {
-    const known: string[] = [...(isOpen ? [] : problems.everywhere), ...(operation?.['x-problems'] ?? [])]
+    const ofMethod = problems.methods[operationOf(method, status)] ?? []
+    const known: string[] = [
+      ...(isOpen ? [] : [...problems.everywhere, ...ofMethod]),
+      ...(operation?.['x-problems'] ?? []),
+    ]
     // Addresses in no path, and methods of no operation, have the codes of the document.
     const codes = operation === undefined ? Object.keys(problems.codes) : known
     return { pointer: pointerOfErrors(status), isOpen, codes }
@@ -127,11 +131,13 @@ function placeOf(document: Json, method: string, target: string, { status }: Htt
   if (operation.responses[status] !== undefined) {
     return { pointer: `${at}/responses/${status}`, isOpen, isSelective: isSelective && hasFields(operation) }
   }
-  return operation['x-responses']?.[status] && { pointer: `${at}/x-responses/${status}`, isOpen }
+  if (operation['x-responses']?.[status] !== undefined) return { pointer: `${at}/x-responses/${status}`, isOpen }
+  const isRange = operationOf(method, status) === 'get' && document['x-ranges'].responses[status] !== undefined
+  return isRange ? { pointer: `/x-ranges/responses/${status}`, isOpen } : undefined
 }
 
 function pointerOfErrors(status: number): string {
-  const name = status === 405 ? 'ApiMethodNotAllowed' : status < 500 ? 'ApiClientError' : 'ApiServerError'
+  const name = status === 405 ? 'ApiMethodNotAllowed' : status < 500 ? 'Api4XX' : 'Api5XX'
   return `/components/responses/${name}`
 }
 

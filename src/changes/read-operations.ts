@@ -108,26 +108,33 @@ function operationOf(document: Document, address: Address, part: Part, shared: P
     resource: typeof tag === 'string' ? tag : (names[0] ?? '/'),
     deprecated: isTrue(part, 'deprecated'),
     // Parameters of the operation replace those of the path item.
-    parameters: parametersOf(
-      document,
-      path,
-      ['parameters', 'x-parameters'].flatMap((key) => [shared, part].flatMap((each) => items(child(each, key)))),
-    ),
+    parameters: parametersOf(document, path, [
+      ...['parameters', 'x-parameters'].flatMap((key) => [shared, part].flatMap((each) => items(child(each, key)))),
+      ...items(child(rangesOf(document, address), 'parameters')),
+    ]),
     body: body && bodyOf(document, body),
-    answers: answersOf(document, part),
+    answers: answersOf(document, address, part),
     security: securityOf(document, nearest('security')),
     pointer: part.pointer,
   }
 }
 
-function answersOf(document: Document, part: Part): Map<string, Answer> {
-  const parts = ['responses', 'x-responses'].flatMap((key) => members(child(part, key)))
+/** What the document says of every GET (`x-ranges`). */
+function rangesOf({ root }: Document, { method }: Address): Part | undefined {
+  return method === 'get' ? child(root, 'x-ranges') : undefined
+}
+
+function answersOf(document: Document, address: Address, part: Part): Map<string, Answer> {
+  const parts = [
+    ...members(child(rangesOf(document, address), 'responses')),
+    ...['responses', 'x-responses'].flatMap((key) => members(child(part, key))),
+  ]
   const answers = new Map(
     parts
       .filter(([status]) => /^(?:\d{3}|[1-5]XX|default)$/i.test(status))
       .map(([status, each]) => [status.toUpperCase(), answerOf(document, each)]),
   )
-  return withProblems(document, part, answers)
+  return withProblems(document, { part, method: address.method }, answers)
 }
 
 function isTrue(part: Part, key: string): boolean {
@@ -196,7 +203,7 @@ function answerOf(document: Document, part: Part): Answer {
   return { ...bodyOf(document, part), headers: new Map(headers.filter(([name]) => name !== 'content-type')) }
 }
 
-/** The header fields of every response (`x-headers`). */
+/** The header fields that every response can have (`x-headers`). */
 function commonHeaders(document: Document): [name: string, part: Part][] {
   return members(child(document.root, 'x-headers')).flatMap(([, fields]) => members(fields))
 }

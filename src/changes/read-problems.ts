@@ -10,17 +10,18 @@ interface Answered {
   readonly content: ReadonlyMap<string, Part | undefined>
 }
 
-/** The answers with the statuses that `x-problems` of the operation lists in place of their ranges. */
+/** The answers with the statuses that `x-problems` of an operation with this method lists in place of their ranges. */
 export function withProblems<Answer extends Answered>(
   document: Document,
-  operation: Part,
+  { part: operation, method }: { readonly part: Part; readonly method: string },
   answers: ReadonlyMap<string, Answer>,
 ): Map<string, Answer> {
   const extension = child(document.root, 'x-problems')
   const own = child(operation, 'x-problems')
   if (extension === undefined || own === undefined) return new Map(answers)
   const isOpen = items(child(operation, 'security')).length === 0 && child(operation, 'security') !== undefined
-  const listed = [...(isOpen ? [] : items(child(extension, 'everywhere'))), ...items(own)]
+  const shared = [child(extension, 'everywhere'), child(child(extension, 'methods'), method)].flatMap(items)
+  const listed = [...(isOpen ? [] : shared), ...items(own)]
   const statuses = new Map(
     members(child(extension, 'codes')).map(([code, each]) => [code, String(child(each, 'status')?.value)]),
   )

@@ -24,8 +24,8 @@ import {
   recordPath,
   restorePath,
 } from './openapi/operations.ts'
-import { filterText } from './openapi/parameters.ts'
-import { collectProblems } from './openapi/problems.ts'
+import { filterText, ranges } from './openapi/parameters.ts'
+import { collectProblems, sharedByMethod } from './openapi/problems.ts'
 import { sharedResponses } from './openapi/responses.ts'
 import { namesOf, type ResourceNames, resourceSchemas } from './openapi/schemas.ts'
 import { exportPaths, servicePaths, systemPaths } from './openapi/system-operations.ts'
@@ -64,15 +64,18 @@ const text = [
   'Too many requests get 429, and `Retry-After` has the seconds until the next one succeeds. Until then `RateLimit` ' +
     'has the remaining requests.',
   '',
-  filterText,
+  `Lists are in pages, with exact totals. ${filterText}`,
   '',
   'Errors are `application/problem+json` (RFC 9457): programs read `code`, people read `detail`. Every operation can ' +
-    'return the codes in `x-problems.everywhere`, if it needs a credential, and those in its own `x-problems`. ' +
-    '`x-problems.codes` has the status of each code. `x-headers` has the header fields of every response.',
+    'return the codes in `x-problems.everywhere` and, for its method, in `x-problems.methods`, if it needs a ' +
+    'credential, and those in its own `x-problems`. ' +
+    '`x-problems.codes` has the status of each code. `x-headers` has the header fields that every response ' +
+    'can have.',
   '',
-  'With the parameters in `x-parameters` of an operation, `fields` and `Range`, the response does not have the ' +
-    'schema of the operation: it has fewer properties, or it is one of `x-responses`. `x-default` is the value of ' +
-    'what a request leaves out.',
+  'With the parameters in `x-parameters` of an operation, `fields`, the response has fewer properties than its ' +
+    'schema says. Every GET also takes the parameters of `x-ranges`: the response is then a part of the ' +
+    'representation, as `x-ranges` or `x-responses` of the operation says. `x-default` is the value of what a ' +
+    'request leaves out.',
 ].join('\n')
 
 /**
@@ -103,6 +106,7 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
     ...exportPaths(catalog, problems),
     ...servicePaths(`${serverUrl}${versions.basePath}`, problems, versionCodes(versions, atRoot)),
   }
+  const { paths: described, methods } = sharedByMethod(paths)
   const words = `${credentialText(options.credentials)}\n\n${text}${versionText(versions, version, now)}`
   const responses = Object.entries({ ...sharedResponses, ...components.responses }).map(([name, each]) => [
     name,
@@ -126,11 +130,12 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
       { name: 'exports', description: 'Files of whole collections.' },
       { name: 'service', description: 'The service itself.' },
     ],
-    paths: withVersion(paths, versions, version, now),
+    paths: withVersion(described, versions, version, now),
     // A Path Item cannot describe the response to methods that it does not have.
     'x-other-methods': refTo('responses', 'ApiMethodNotAllowed'),
     'x-headers': headersOf(versions, version),
-    'x-problems': problems.extension(),
+    'x-ranges': ranges,
+    'x-problems': problems.extension(methods),
     components: {
       securitySchemes: { bearer: bearerScheme(options.credentials) },
       parameters: {

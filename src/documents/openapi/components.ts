@@ -25,18 +25,34 @@ export function object(properties: Json, required: readonly string[]): Json {
   return { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false }
 }
 
+/** Properties without the descriptions that another schema has. */
+export function withoutDescriptions(properties: Json): Json {
+  const entries = Object.entries(properties as Record<string, Json>)
+  return Object.fromEntries(entries.map(([name, { description: _, ...schema }]) => [name, schema]))
+}
+
 /** A response header field that the interface documents. */
 export type HeaderName = keyof typeof responseHeaders
 
-/** The `headers` of a response: these fields, beside those that every response has (`x-headers`). */
+/** The `headers` of a response: these fields, beside those that every response can have (`x-headers`). */
 export function headers(...names: readonly HeaderName[]): Json {
   return Object.fromEntries([...names].sort().map((name) => [name, refTo('headers', name)]))
 }
 
-/** The header fields of every response, and those of every response that needs a credential. */
+/** The header fields that every response can have, and those that it can have if it needs a credential. */
 export const commonHeaders = {
-  everywhere: ['Cache-Control', 'X-Request-Id'],
-  authenticated: ['RateLimit', 'RateLimit-Policy'],
+  everywhere: ['Accept-Ranges', 'Cache-Control', 'Vary', 'X-Request-Id'],
+  authenticated: [
+    ...([
+      'ETag',
+      'Last-Modified',
+      'Link',
+      'Preference-Applied',
+      'RateLimit',
+      'RateLimit-Policy',
+      'X-Total-Count',
+    ] as const),
+  ],
 } as const satisfies Readonly<Record<string, readonly HeaderName[]>>
 
 /** A parameter of the query. */
@@ -269,13 +285,25 @@ const pagination: Json = {
   ),
 }
 
+/** How many records a bulk deletion takes, unless that is declared. */
+export const usualBulk = 1_000
+
+/** The body of a bulk deletion of at most so many records. */
+export function bulkDeletionRequest(max: number): Json {
+  const ids = { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: max, uniqueItems: true }
+  const dryRun = { type: 'boolean', description: 'Deletes nothing, and answers with what would happen.' }
+  return object({ ids, dry_run: dryRun }, ['ids'])
+}
+
 /** The response of a bulk deletion: what was deleted or, with `dry_run`, what would be. */
 const bulkDeletion: Json = {
-  description: 'The deleted records in `data`; with `dry_run` all other members.',
+  description: 'The deleted records in `data`; with `dry_run` all other members, as in `ApiDeletionPreview`.',
   ...object(
     {
       data: { type: 'array', items: refTo('schemas', 'ApiDeletion') },
-      ...(deletionPreview({ ids: { type: 'array', items: { type: 'string' } } })['properties'] as Json),
+      ...withoutDescriptions(
+        deletionPreview({ ids: { type: 'array', items: { type: 'string' } } })['properties'] as Json,
+      ),
     },
     [],
   ),
@@ -285,6 +313,7 @@ const bulkDeletion: Json = {
 export const sharedSchemas: Json = {
   ApiAccepted: accepted,
   ApiBulkDeletion: bulkDeletion,
+  ApiBulkDeletionRequest: bulkDeletionRequest(usualBulk),
   ApiDeletion: deletion,
   ApiDeletionPreview: deletionPreview({ id: { type: 'string' } }),
   ApiHealth: object({ status: { type: 'string', enum: ['live', 'ready', 'maintenance'] } }, ['status']),

@@ -1,10 +1,10 @@
 /** The operations of one resource: its collection, its records, and its collections nested under others. */
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { streamType } from '../../spec/media-types.ts'
-import { type Components, type HeaderName, type Json, object, refTo } from './components.ts'
-import { filterParameters, listParameters, ranged, rangedBy, sharedParameters } from './parameters.ts'
+import { bulkDeletionRequest, type Components, type Json, object, refTo, usualBulk } from './components.ts'
+import { filterParameters, listParameters, sharedParameters } from './parameters.ts'
 import { codesOf, deletedWith, type OperationKind, type Problems } from './problems.ts'
-import { answer, body, changedHeaders, contentOf, recordHeaders, sharedResponse } from './responses.ts'
+import { answer, body, contentOf, sharedResponse } from './responses.ts'
 import type { ResourceNames } from './schemas.ts'
 
 export interface OperationParts {
@@ -20,11 +20,12 @@ export interface NestedUnder {
   readonly names: ResourceNames
 }
 
-const writeHeaders = sharedParameters('IfMatch', 'IfUnmodifiedSince', 'Prefer')
+// The conditions of every request to a record: also a GET is refused if they fail.
+const conditions = sharedParameters('IfMatch', 'IfUnmodifiedSince')
+const writeHeaders = [...conditions, ...sharedParameters('Prefer')]
 const creationHeaders = sharedParameters('IdempotencyKey', 'Prefer')
-const pageHeaders: readonly HeaderName[] = ['ETag', 'Vary', 'Accept-Ranges', 'Link', 'X-Total-Count']
-/** Records can be selected from by `fields`, and read in parts. */
-const selective = rangedBy('ApiPart', 'Fields')
+/** After `fields` the response does not fit the schema of the operation. */
+const selective: Json = { 'x-parameters': sharedParameters('Fields') }
 
 /** The Path Item of a collection, at the top level or nested. */
 export function collectionPath(resource: Resource, parts: OperationParts, parent?: NestedUnder): Json {
@@ -34,14 +35,14 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
   const under = parent === undefined ? '' : ` of one of the ${parent.resource.name}`
   const nested = parent !== undefined
   const hasStream = resource.order === 'by-position'
-  const page = answer(`A page of ${resource.name}.`, pageHeaders, refTo('schemas', `${names.one}Page`))
+  const page = answer(`A page of ${resource.name}.`, [], refTo('schemas', `${names.one}Page`))
   return {
     ...(nested && { parameters: [refTo('parameters', 'ApiParentId')] }),
     get: {
       operationId: `list${names.many}${of}`,
       tags: [resource.name],
       summary: `List ${resource.name}${under}`,
-      description: `Filtered, ordered and in pages; the total is exact.${hasStream ? streamDescription : ''}`,
+      description: hasStream ? streamDescription : 'In pages.',
       parameters: [...listParameters(resource, components), ...(hasStream ? [lastEventId] : [])],
       ...selective,
       ...responses('list', resource, parts, nested, {
@@ -54,7 +55,7 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
         operationId: `create${names.one}${of}`,
         tags: [resource.name],
         summary: `Create one of the ${resource.name}${under}`,
-        description: 'With an `Idempotency-Key` it is safe to repeat.',
+        description: 'With a key it is safe to repeat.',
         parameters: creationHeaders,
         requestBody: body(['application/json'], refTo('schemas', `${names.one}Create${nested ? 'Nested' : ''}`)),
         ...responses('create', resource, parts, nested, {
@@ -63,7 +64,7 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
             `${names.one}Created`,
             answer(
               'The created record; empty with `Prefer: return=minimal`.',
-              [...changedHeaders, 'Location'],
+              ['Location'],
               refTo('schemas', names.one),
             ),
           ),
@@ -75,7 +76,7 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
 }
 
 const streamDescription =
-  ' With `Accept: text/event-stream` it is a stream of server-sent events, which takes only the filters.'
+  'With `Accept: text/event-stream` it is a stream of server-sent events, which takes only the filters.'
 
 const lastEventId: Json = {
   ...{ name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } },
@@ -103,11 +104,7 @@ function matchingDeletion(resource: Resource, parts: OperationParts): Json {
         'with n = 0 the error has the number of matches.',
       parameters: [...filterParameters(resource, parts.components), ...writeHeaders],
       ...responses('delete-matching', resource, parts, false, {
-        200: answer(
-          'The number of deleted records.',
-          ['Preference-Applied'],
-          object({ deleted_count: count }, ['deleted_count']),
-        ),
+        200: answer('The number of deleted records.', [], object({ deleted_count: count }, ['deleted_count'])),
         202: accepted,
         204: deleted,
       }),
@@ -125,11 +122,14 @@ export function shownPath(resource: Resource, parts: OperationParts): Json {
       operationId: `get${one}`,
       tags: [resource.name],
       summary: `Read one of the ${resource.name}`,
-      description: 'With a condition, an unchanged record is 304.',
+      description: 'As it is now.',
       parameters: sharedParameters('IfNoneMatch', 'IfModifiedSince'),
       ...selective,
       ...responses('read', resource, parts, false, {
-        200: answer('The record.', [...recordHeaders, ...job, 'Accept-Ranges'], refTo('schemas', one)),
+        200:
+          resource.made === 'by-clients'
+            ? recordResponse(one, parts)
+            : answer('The record.', job, refTo('schemas', one)),
         304: notModified,
       }),
     },
@@ -141,23 +141,25 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
   const { one } = parts.names
   const changed = changedResponses(one, parts)
   const conditional = resource.preconditions === 'required' ? ' A condition is required.' : ''
+  const prefer = sharedParameters('Prefer')
   return {
     ...shownPath(resource, parts),
+    parameters: [refTo('parameters', 'ApiId'), ...conditions],
     put: {
       operationId: `replace${one}`,
       tags: [resource.name],
       summary: `Replace one of the ${resource.name}`,
       description: `Omitted fields are cleared.${conditional}`,
-      parameters: writeHeaders,
+      parameters: prefer,
       requestBody: body(['application/json'], refTo('schemas', `${one}Replace`)),
       ...responses('replace', resource, parts, false, changed),
     },
     patch: {
       operationId: `update${one}`,
       tags: [resource.name],
-      summary: `Change fields of one of the ${resource.name}`,
-      description: `Omitted fields stay unchanged.${conditional}`,
-      parameters: writeHeaders,
+      summary: `Change one of the ${resource.name}`,
+      description: `Omitted fields stay.${conditional}`,
+      parameters: prefer,
       requestBody: {
         required: true,
         content: contentOf(['application/json', 'application/merge-patch+json'], refTo('schemas', `${one}Patch`)),
@@ -171,7 +173,7 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
       tags: [resource.name],
       summary: `Delete one of the ${resource.name}`,
       description: `${deletionText(resource)}${conditional}`,
-      parameters: writeHeaders,
+      parameters: prefer,
       ...responses('delete', resource, parts, false, deletionAnswers),
     },
   }
@@ -180,24 +182,24 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
 /** The Path Item that deletes many records at once. */
 export function bulkDeletePath(resource: Resource, max: number, parts: OperationParts): Json {
   const { many } = parts.names
-  const ids = { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: max, uniqueItems: true }
-  const dryRun = { type: 'boolean', description: 'Deletes nothing, and answers with what would happen.' }
   return {
     post: {
       operationId: `bulkDelete${many}`,
       tags: [resource.name],
       summary: `Delete several of the ${resource.name}`,
-      description:
-        'Deletes all of the records, or none: then `errors` has the reason for each record that cannot be deleted.',
+      description: 'All of them or none.',
       parameters: creationHeaders,
-      requestBody: body(['application/json'], object({ ids, dry_run: dryRun }, ['ids'])),
+      requestBody: body(
+        ['application/json'],
+        max === usualBulk ? refTo('schemas', 'ApiBulkDeletionRequest') : bulkDeletionRequest(max),
+      ),
       ...responses('bulk-delete', resource, parts, false, {
         200: sharedResponse(
           parts.components,
           'ApiBulkDeletion',
           answer(
-            'The deleted records, in the order of the request; with `dry_run` what would happen.',
-            ['Preference-Applied'],
+            'The deleted records, in the order of the request: all or none. With `dry_run` what would happen.',
+            [],
             refTo('schemas', 'ApiBulkDeletion'),
           ),
         ),
@@ -215,14 +217,17 @@ export function deletionPath(resource: Resource, parts: OperationParts): Json {
     get: {
       operationId: `previewDeletionOf${parts.names.one}`,
       tags: [resource.name],
-      summary: `Preview the deletion of one of the ${resource.name}`,
-      description: 'What DELETE of the record would do now. You need the permissions to read and to delete it.',
-      ...ranged,
+      summary: `Preview a deletion of ${resource.name}`,
+      description: 'Nothing is deleted.',
       ...responses('preview-deletion', resource, parts, false, {
         200: sharedResponse(
           parts.components,
           'ApiDeletionPreview',
-          answer('What would happen.', ['Vary', 'Accept-Ranges'], refTo('schemas', 'ApiDeletionPreview')),
+          answer(
+            'What DELETE would do now, for callers who may read and delete the record.',
+            [],
+            refTo('schemas', 'ApiDeletionPreview'),
+          ),
         ),
       }),
     },
@@ -238,7 +243,7 @@ export function restorePath(resource: Resource, parts: OperationParts): Json {
       operationId: `restore${one}`,
       tags: [resource.name],
       summary: `Restore one of the ${resource.name}`,
-      description: 'Restores a deleted record and exactly the records that were deleted with it; all of them or none.',
+      description: 'With what was deleted with it; all or none.',
       parameters: [...sharedParameters('IdempotencyKey'), ...writeHeaders],
       ...responses('restore', resource, parts, false, changedResponses(one, parts)),
     },
@@ -246,12 +251,8 @@ export function restorePath(resource: Resource, parts: OperationParts): Json {
 }
 
 function deletionText({ deletion }: Resource): string {
-  const what =
-    deletion.variant === 'soft'
-      ? 'The record is no longer found, and its data is retained for a while.'
-      : 'The record is permanently deleted.'
-  const usual = deletion.answer === 'summary' ? 'names the deleted record' : 'is empty'
-  return `${what} The response ${usual}, unless \`Prefer\` asks for another.`
+  const what = deletion.variant === 'soft' ? 'Its data is retained for a while.' : 'Its data is removed.'
+  return deletion.answer === 'summary' ? `${what} The response names the record.` : what
 }
 
 const accepted = refTo('responses', 'ApiAccepted')
@@ -259,9 +260,13 @@ const deleted = refTo('responses', 'ApiDeleted')
 const notModified = refTo('responses', 'ApiNotModified')
 const deletionAnswers: Json = { 200: refTo('responses', 'ApiDeletion'), 202: accepted, 204: deleted }
 
-function changedResponses(one: string, { components }: OperationParts): Json {
-  const changed = answer('The record as it is now.', changedHeaders, refTo('schemas', one))
-  return { 200: sharedResponse(components, `${one}Changed`, changed), 204: refTo('responses', 'ApiChanged') }
+function changedResponses(one: string, parts: OperationParts): Json {
+  return { 200: recordResponse(one, parts), 204: refTo('responses', 'ApiChanged') }
+}
+
+/** The response that shows a record as it is, or as it was made. */
+function recordResponse(one: string, { components }: OperationParts): Json {
+  return sharedResponse(components, `${one}Changed`, answer('The record as it is now.', [], refTo('schemas', one)))
 }
 
 /** The responses of an operation: those given, and its errors. */

@@ -1,6 +1,7 @@
 /**
  * The parameters of operations. Parameters that several operations have are components, each written once (DOC-6).
- * `x-parameters` has those after which a response no longer fits the schema of its operation: selections and ranges.
+ * `x-parameters` has those after which a response no longer fits the schema of its operation. Ranges, which every GET
+ * has, are in `x-ranges` of the document.
  */
 import {
   type Filterable,
@@ -14,26 +15,17 @@ import { type Components, type Json, queryParameter, refTo } from './components.
 
 /** A date-time with at most milliseconds, like the timestamps of the server. */
 const milliseconds = '^[^.]*(\\.[0-9]{1,3})?([Zz]|[+-][0-9:]+)$'
-const list = { style: 'form', explode: false }
 
 /** References to parameters that every document has, by the end of their component names. */
 export function sharedParameters(...names: readonly string[]): Json[] {
   return names.map((name) => refTo('parameters', `Api${name}`))
 }
 
-/**
- * The extensions of a read whose response the request decides. `x-parameters` are parameters after which the response
- * does not fit the schema of the operation; `x-responses` are responses that only they lead to.
- */
-export function rangedBy(part: string, ...more: readonly string[]): Json {
-  return {
-    'x-parameters': sharedParameters(...more, 'Range', 'IfRange'),
-    'x-responses': { 206: refTo('responses', part) },
-  }
+/** The extension `x-ranges` of the document: the parameters of every GET for a part, and the response with it. */
+export const ranges: Json = {
+  parameters: sharedParameters('Range', 'IfRange'),
+  responses: { 206: refTo('responses', 'ApiPart') },
 }
-
-/** A read whose response can be a part of the representation. */
-export const ranged: Json = rangedBy('ApiPart')
 
 /** The parameters of GET of a collection. */
 export function listParameters(resource: Resource, components: Components): Json[] {
@@ -100,23 +92,37 @@ export function filterParameters(resource: Resource, components: Components): Js
 function filtersOf(filterable: Filterable): Json[] {
   const { name } = filterable
   const value = valueSchema(filterable)
-  const several = { type: 'array', items: value, minItems: 1 }
+  const several = { type: 'array', items: value }
   const schemas: Readonly<Partial<Record<FilterOperator, Json>>> = {
     not: several,
-    in: several,
     contains: { type: 'string' },
     starts_with: { type: 'string' },
     null: { type: 'boolean' },
   }
+  const operators = operatorsFor(filterable).filter((operator) => isDescribed(operator, filterable))
   return [
     filter(name, several),
-    ...operatorsFor(filterable).map((operator) =>
-      filter(`${name}[${operator}]`, schemas[operator] ?? value, operator === 'in' ? list : {}),
-    ),
+    ...operators.map((operator) => filter(`${name}[${operator}]`, schemas[operator] ?? value)),
   ]
 }
 
-const filter = (name: string, schema: Json, more: Json = {}): Json => ({ name, in: 'query', schema, ...more })
+/**
+ * Whether an operator has a parameter in each list of the collection. `x-collection` has the others too. Filters are a
+ * third of a document (decision 087), so it describes no second way to say the same (`in` is equality with one of
+ * several values), no order of texts, and no exclusion of numbers and dates.
+ */
+function isDescribed(operator: FilterOperator, { type, field }: Filterable): boolean {
+  // Of the timestamps of records only the beginning and the end of a time.
+  if (field === undefined) return operator === 'gte' || operator === 'lt'
+  if (operator === 'in') return false
+  if (operator === 'null') return true
+  const isOrdered = operatorsFor({ name: field.name, type, field }).includes('gt')
+  const isText = type === 'string' && field.format === undefined
+  if (operator === 'not') return isText || !isOrdered
+  return !isText || operator === 'contains' || operator === 'starts_with'
+}
+
+const filter = (name: string, schema: Json): Json => ({ name, in: 'query', schema })
 
 /** The filters by these fields are the same for every collection. */
 const everywhere = /^(?:id|created_at|updated_at)(?:\.|$)/

@@ -42,8 +42,12 @@ export interface Problems {
    * @param more codes that versions add for authenticated callers; by default those of the document's version
    */
   of(codes: readonly string[], successes: Json, more?: readonly FaultCode[]): Json
-  /** The extension `x-problems` of the document, after all operations are described. */
-  extension(): Json
+  /**
+   * The extension `x-problems` of the document, after all operations are described.
+   *
+   * @param methods the codes of all operations with a method that need a credential
+   */
+  extension(methods: Json): Json
 }
 
 const failures: readonly FaultCode[] = ['INTERNAL_ERROR']
@@ -52,10 +56,11 @@ const always: readonly FaultCode[] = [
   'SHUTTING_DOWN', 'MALFORMED_URL', 'NOT_ACCEPTABLE', 'MALFORMED_CONDITION', 'INVALID_QUERY', 'UNKNOWN_PREFERENCE',
   'REQUEST_TIMEOUT', 'KEY_SERVER_FAILED', 'AUTHENTICATION_FAILED', 'AUTHORIZATION_FAILED', 'RATE_LIMITED',
   'RATE_LIMIT_FAILED', 'OVERLOADED', 'ANSWERS_UNREAD', 'MAINTENANCE', ...failures,
+  // Of the function `authorize`, and of a database that cannot look up the credential.
+  'FORBIDDEN', 'STORAGE_FAILED',
 ] // biome-ignore format: one code on each line is long
-const stored: readonly FaultCode[] = [...always, 'FORBIDDEN', 'STORAGE_FAILED']
 const ranged: readonly FaultCode[] = ['RANGE_NOT_SATISFIABLE']
-const reading: readonly FaultCode[] = [...stored, ...ranged, 'READ_TOO_LONG']
+const reading: readonly FaultCode[] = [...always, ...ranged, 'READ_TOO_LONG']
 const keyed: readonly FaultCode[] = ['INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED']
 const bodied: readonly FaultCode[] = [
   'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'MALFORMED_JSON', 'TOO_MANY_MEMBERS', 'VALIDATION_FAILED',
@@ -88,51 +93,51 @@ export function codesOf(
       return [...reading, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'create': {
       const conflicts = ['CONFLICT', ...referring, ...unique, ...ruleCodes(resource, 'create')]
-      return [...stored, ...bodied, ...keyed, ...noParent, ...conflicts]
+      return [...always, ...bodied, ...keyed, ...noParent, ...conflicts]
     }
     case 'replace':
     case 'merge': {
       const conflicts = ['CONFLICT', ...pending, ...unique, ...transitions, ...ruleCodes(resource, 'update')]
-      return [...stored, ...bodied, 'NOT_FOUND', 'PRECONDITION_FAILED', ...required, ...conflicts]
+      return [...always, ...bodied, 'NOT_FOUND', 'PRECONDITION_FAILED', ...required, ...conflicts]
     }
     case 'delete': {
       const missing = resource?.deletion.repeated === 'no-content' ? [] : ['NOT_FOUND']
-      return [...stored, ...missing, 'PRECONDITION_FAILED', ...required, ...blocked]
+      return [...always, ...missing, 'PRECONDITION_FAILED', ...required, ...blocked]
     }
     case 'bulk-delete':
-      return [...stored, ...keyed, ...bodied, 'NOT_FOUND', 'READ_TOO_LONG', ...blocked]
+      return [...always, ...keyed, ...bodied, 'NOT_FOUND', 'READ_TOO_LONG', ...blocked]
     case 'preview-deletion':
       return [...reading, 'NOT_FOUND']
     case 'delete-matching':
-      return [...stored, 'FILTER_REQUIRED', 'PRECONDITION_FAILED', 'TOO_MANY_AFFECTED', ...blocked]
+      return [...always, 'FILTER_REQUIRED', 'PRECONDITION_FAILED', 'TOO_MANY_AFFECTED', ...blocked]
     case 'restore': {
       const rules = deletedToo.flatMap((each) => ruleCodes(each, 'restore'))
       const taken = deletedToo.some((each) => each.unique.length > 0) ? ['DUPLICATE_VALUE'] : []
       const usual = ['CONFLICT', 'BEING_DELETED', 'NOT_DELETED', 'REFERENCE_DELETED', 'TEXT_TOO_LONG']
-      return [...stored, ...keyed, 'NOT_FOUND', 'PRECONDITION_FAILED', ...usual, ...taken, ...rules]
+      return [...always, ...keyed, 'NOT_FOUND', 'PRECONDITION_FAILED', ...usual, ...taken, ...rules]
     }
     case 'create-key':
-      return [...stored, ...keyed, ...bodied, 'KEY_SHOWN_ONCE', 'KEY_QUOTA']
+      return [...always, ...keyed, ...bodied, 'KEY_SHOWN_ONCE', 'KEY_QUOTA']
     case 'revoke-key':
-      return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED']
+      return [...always, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'create-webhook':
-      return [...stored, ...keyed, ...bodied, 'KEY_SHOWN_ONCE']
+      return [...always, ...keyed, ...bodied, 'KEY_SHOWN_ONCE']
     case 'update-webhook':
-      return [...stored, ...bodied, 'NOT_FOUND', 'PRECONDITION_FAILED']
+      return [...always, ...bodied, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'delete-webhook':
-      return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED']
+      return [...always, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'create-delivery':
-      return [...stored, ...keyed, ...bodied]
+      return [...always, ...keyed, ...bodied]
     case 'export':
-      return [...stored, ...keyed, ...bodied, 'EXPORT_QUOTA']
+      return [...always, ...keyed, ...bodied, 'EXPORT_QUOTA']
     case 'delete-job':
-      return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED', 'JOB_NOT_FINISHED']
+      return [...always, 'NOT_FOUND', 'PRECONDITION_FAILED', 'JOB_NOT_FINISHED']
     case 'export-content':
-      return [...stored, ...ranged, 'NOT_FOUND', 'PRECONDITION_FAILED', 'EXPORT_SPACE']
+      return [...always, ...ranged, 'NOT_FOUND', 'PRECONDITION_FAILED', 'EXPORT_SPACE']
     case 'document':
       return [...always, ...ranged, 'PRECONDITION_FAILED']
     case 'metrics':
-      return [...always, ...ranged, 'FORBIDDEN', 'NOT_FOUND']
+      return [...always, ...ranged, 'NOT_FOUND']
     case 'live':
       return ['MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE', 'REQUEST_TIMEOUT', ...ranged, ...failures]
     case 'ready':
@@ -181,16 +186,50 @@ export function collectProblems(ofVersion: readonly FaultCode[] = []): Problems 
       for (const code of own) found.add(code)
       return { responses: { ...successes, ...errorResponses }, 'x-problems': [...new Set(own)].sort() }
     },
-    extension() {
+    extension(methods) {
       const entries = [...found].sort().map((code) => [code, { status: statusOf(code), title: titleOf(code) }])
-      return { everywhere: [...always].sort(), codes: Object.fromEntries(entries) }
+      return { everywhere: [...always].sort(), methods, codes: Object.fromEntries(entries) }
     },
   }
 }
 
+/**
+ * Moves the codes that all operations with a method have, if they need a credential, out of these operations.
+ *
+ * @param paths Path Items by path
+ * @returns the paths without these codes, and the codes by method
+ */
+export function sharedByMethod(paths: Json): { readonly paths: Json; readonly methods: Json } {
+  const items = Object.entries(paths as Record<string, Record<string, Json>>)
+  const codesIn = (operation: Json | undefined) => operation?.['x-problems'] as readonly string[] | undefined
+  const methods = methodNames.map((method) => {
+    const all = items.flatMap(([, { [method]: operation }]) =>
+      operation === undefined || 'security' in operation ? [] : [codesIn(operation) ?? []],
+    )
+    return [method, (all[0] ?? []).filter((code) => all.every((codes) => codes.includes(code)))] as const
+  })
+  const shared = new Map<string, readonly string[]>(methods)
+  const without = (method: string, operation: Json) => {
+    const codes = shared.get(method)
+    const own = codesIn(operation)
+    if (codes === undefined || own === undefined || 'security' in operation) return operation
+    return { ...operation, 'x-problems': own.filter((code) => !codes.includes(code)) }
+  }
+  const entries = items.map(([path, item]) => [
+    path,
+    Object.fromEntries(Object.entries(item).map(([key, value]) => [key, without(key, value)])),
+  ])
+  return {
+    paths: Object.fromEntries(entries),
+    methods: Object.fromEntries(methods.filter(([, codes]) => codes.length > 0)),
+  }
+}
+
+const methodNames = ['get', 'post', 'put', 'patch', 'delete'] as const
+
 const errorResponses: Json = {
-  '4XX': refTo('responses', 'ApiClientError'),
-  '5XX': refTo('responses', 'ApiServerError'),
+  '4XX': refTo('responses', 'Api4XX'),
+  '5XX': refTo('responses', 'Api5XX'),
 }
 
 /** The status of a code; codes of business rules are conflicts. */
@@ -213,7 +252,7 @@ const content: Json = { 'application/problem+json': { schema: refTo('schemas', '
 export const clientError: Json = {
   description: 'The request is refused. `x-problems` has the codes of the operation, and the status of each code.',
   headers: headers(
-    ...(['Accept-Encoding', 'Accept-Patch', 'Accept-Post', 'Accept-Query', 'Accept-Ranges', 'Allow'] as const),
+    ...(['Accept-Encoding', 'Accept-Patch', 'Accept-Post', 'Accept-Query', 'Allow'] as const),
     ...(['Content-Range', 'Retry-After', 'WWW-Authenticate'] as const),
   ),
   content,

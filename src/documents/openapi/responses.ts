@@ -3,12 +3,8 @@ import { exportTypes, metricsType } from '../../spec/media-types.ts'
 import { type Components, type HeaderName, headers, type Json, refTo } from './components.ts'
 import { clientError, methodNotAllowed, serverError } from './problems.ts'
 
-/** The header fields of a record that is only read, without those of ranges. */
-export const recordHeaders: readonly HeaderName[] = ['ETag', 'Vary', 'Last-Modified']
-/** The header fields of a record that was written. */
-export const changedHeaders: readonly HeaderName[] = [...recordHeaders, 'Preference-Applied']
 /** The header fields of the file of an export. */
-export const fileHeaders: readonly HeaderName[] = ['Content-Disposition', ...recordHeaders]
+export const fileHeaders: readonly HeaderName[] = ['Content-Disposition']
 
 const fileTypes = Object.values(exportTypes).map((type) => (type === 'text/csv' ? `${type}; charset=utf-8` : type))
 const bytes: Json = { type: 'string', format: 'binary' }
@@ -18,25 +14,25 @@ export const fileContent = contentOf(fileTypes, bytes)
 
 /** The response components that every document has. Their names begin like no schema of a collection. */
 export const sharedResponses: Json = {
-  ApiClientError: clientError,
-  ApiServerError: serverError,
+  Api4XX: clientError,
+  Api5XX: serverError,
   ApiMethodNotAllowed: methodNotAllowed,
   ApiAccepted: answer(
     'A job runs the request. The requested records of a deletion are deleted already; their dependents follow.',
-    ['Location', 'Preference-Applied', 'Retry-After'],
+    ['Location', 'Retry-After'],
     refTo('schemas', 'ApiAccepted'),
   ),
-  ApiChanged: answer('The record is changed; the caller may not read it, or prefers `return=minimal`.', changedHeaders),
-  ApiDeleted: answer('It is deleted, or did not exist where that is declared to be enough.', ['Preference-Applied']),
+  ApiChanged: answer('The record is changed; the caller may not read it, or prefers `return=minimal`.', []),
+  ApiDeleted: answer('It is deleted, or did not exist where that is declared to be enough.', []),
   ApiDeletion: answer(
     'The id of the deleted record, and the time of its deletion.',
-    ['Preference-Applied'],
+    [],
     refTo('schemas', 'ApiDeletion'),
   ),
-  ApiFilePart: part([...fileHeaders], fileTypes),
-  ApiMetricsPart: part(['Vary'], [metricsType]),
-  ApiNotModified: answer('The representation is as the condition says.', recordHeaders),
-  ApiPart: part([...recordHeaders, 'Link', 'X-Total-Count', 'Retry-After'], ['application/json']),
+  ApiFilePart: part(fileHeaders, fileTypes),
+  ApiMetricsPart: part([], [metricsType]),
+  ApiNotModified: answer('The representation is as the condition says.', []),
+  ApiPart: part(['Retry-After'], ['application/json']),
 }
 
 /** Adds a response to the components; returns the reference to it. */
@@ -55,7 +51,7 @@ export function answer(description: string, names: readonly HeaderName[], schema
 function part(names: readonly HeaderName[], types: readonly string[]): Json {
   return {
     description: 'The bytes requested with `Range`.',
-    headers: headers(...names, 'Accept-Ranges', 'Content-Range'),
+    headers: headers(...names, 'Content-Range'),
     content: contentOf(types, bytes),
   }
 }

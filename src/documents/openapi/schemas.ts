@@ -6,7 +6,7 @@ import { patternOf } from '../../model/decimal.ts'
 import type { ServerValue } from '../../model/declaration.ts'
 import { pluralOf } from '../../model/plural.ts'
 import { type Catalog, type Field, fieldAccessOf, type Resource } from '../../model/resource.ts'
-import { type Json, object, refTo, sharedSchemas } from './components.ts'
+import { type Json, object, refTo, sharedSchemas, withoutDescriptions } from './components.ts'
 
 const id: Json = { type: 'string', format: 'uuid', readOnly: true, description: 'Assigned by the server.' }
 const stamp = (description: string): Json => ({ type: 'string', format: 'date-time', readOnly: true, description })
@@ -23,7 +23,7 @@ const deletedAt: Json = { deleted_at: stamp('When it was deleted; only deleted r
  */
 export function resourceSchemas(
   resource: Resource,
-  { one, many }: ResourceNames,
+  { one }: ResourceNames,
   recorded: readonly ResourceNames[] = [],
 ): Json {
   const shown = Object.fromEntries(
@@ -42,7 +42,6 @@ export function resourceSchemas(
       ...object({ ...properties, ...(isKept && deletedAt) }, Object.keys(properties)),
     },
     [`${one}Page`]: {
-      description: `A page of ${many}.`,
       ...object(
         { data: { type: 'array', items: refTo('schemas', one) }, pagination: refTo('schemas', 'ApiPagination') },
         ['data', 'pagination'],
@@ -214,6 +213,8 @@ function creation(resource: Resource, given: string | undefined): Json {
   const shown = sent.filter(
     ({ name, readOnly, reference }) => required.includes(name) || (!readOnly && reference === undefined),
   )
+  const { properties, ...rest } = schema(sent)
+  if (given !== undefined) return { ...rest, properties: withoutDescriptions(properties as Json) }
   const example = exampleOfObject(schema(shown))
   return { ...schema(sent), ...(example !== undefined && { examples: [example] }) }
 }
@@ -232,10 +233,9 @@ function replacement(resource: Resource): Json {
   // What a caller may not read or write keeps its value.
   const isKept = ({ name }: Field) => fieldAccessOf(resource, name) !== undefined
   return {
-    description:
-      'The whole record. Fields left out are cleared; those that the server sets may be repeated as they are.',
+    description: 'The whole record. Fields left out are cleared.',
     ...object(
-      { id, ...Object.fromEntries(fields), ...timestamps },
+      withoutDescriptions({ id, ...Object.fromEntries(fields), ...timestamps }),
       resource.fields.filter((field) => mustBring(field) && !isKept(field)).map((field) => field.name),
     ),
   }
@@ -249,8 +249,8 @@ function patch(resource: Resource): Json {
     return [field.name, field.type === 'object' ? merged : withoutDefault(inBody(field))]
   })
   return {
-    description: 'The fields to change, as a JSON Merge Patch (RFC 7396): other fields stay unchanged.',
-    ...object({ id, ...Object.fromEntries(fields), ...timestamps }, []),
+    description: 'The fields to change (RFC 7396).',
+    ...object(withoutDescriptions({ id, ...Object.fromEntries(fields), ...timestamps }), []),
   }
 }
 

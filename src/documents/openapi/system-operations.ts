@@ -5,11 +5,11 @@ import type { Catalog, Resource } from '../../model/resource.ts'
 import type { FaultCode } from '../../spec/faults.ts'
 import { queryLimits } from '../../spec/limits.ts'
 import { exportTypes, metricsType } from '../../spec/media-types.ts'
-import { headers, idempotencyKeyPattern, type Json, object, refTo } from './components.ts'
+import { headers, idempotencyKeyPattern, type Json, object, refTo, withoutDescriptions } from './components.ts'
 import { collectionPath, type OperationParts, shownPath } from './operations.ts'
-import { ranged, rangedBy, sharedParameters } from './parameters.ts'
+import { sharedParameters } from './parameters.ts'
 import { codesOf, type Problems } from './problems.ts'
-import { answer, body, changedHeaders, fileContent, fileHeaders } from './responses.ts'
+import { answer, body, fileContent, fileHeaders } from './responses.ts'
 import { orNull, resourceSchemas } from './schemas.ts'
 import { deliveryPaths, webhookPaths } from './webhook-operations.ts'
 
@@ -82,8 +82,8 @@ function keyPaths(resource: Resource, parts: OperationParts): Json {
         ...problems.of(codesOf('create-key'), {
           201: answer(
             'The key, and its record.',
-            [...changedHeaders, 'Location'],
-            object({ ...properties, key }, [...required, 'key']),
+            ['Location'],
+            object({ ...withoutDescriptions(properties), key }, [...required, 'key']),
           ),
         }),
       },
@@ -190,9 +190,9 @@ export function exportPaths(catalog: Catalog, problems: Problems): Json {
         summary: 'Read the file of an export',
         description: 'The file is kept for a day. `Range` and `If-Range` resume an interrupted download.',
         parameters: sharedParameters('IfNoneMatch', 'IfModifiedSince'),
-        ...rangedBy('ApiFilePart'),
+        'x-responses': { 206: refTo('responses', 'ApiFilePart') },
         ...problems.of(codesOf('export-content'), {
-          200: { description: 'The file.', headers: headers(...fileHeaders, 'Accept-Ranges'), content: fileContent },
+          200: { description: 'The file.', headers: headers(...fileHeaders), content: fileContent },
           202: answer('It is still being written.', ['Retry-After'], refTo('schemas', 'ApiAccepted')),
           304: refTo('responses', 'ApiNotModified'),
         }),
@@ -269,9 +269,8 @@ export function servicePaths(serverUrl: string, problems: Problems, atRoot: read
       summary,
       description: 'For load balancers and monitors: without a credential.',
       security: [],
-      ...ranged,
       ...problems.of(codesOf(probe), {
-        200: answer(found, ['Accept-Ranges'], refTo('schemas', 'ApiHealth')),
+        200: answer(found, [], refTo('schemas', 'ApiHealth')),
       }),
     },
   })
@@ -283,9 +282,8 @@ export function servicePaths(serverUrl: string, problems: Problems, atRoot: read
         summary: 'Read this document',
         description: 'It depends on the version, and not on the caller.',
         parameters: [refTo('parameters', 'ApiIfNoneMatch')],
-        ...ranged,
         ...problems.of(codesOf('document'), {
-          200: answer('The interface as OpenAPI 3.1.', ['ETag', 'Vary', 'Accept-Ranges'], { type: 'object' }),
+          200: answer('The interface as OpenAPI 3.1.', [], { type: 'object' }),
           304: refTo('responses', 'ApiNotModified'),
         }),
       },
@@ -296,9 +294,8 @@ export function servicePaths(serverUrl: string, problems: Problems, atRoot: read
         tags: ['service'],
         summary: 'Read who you are and what you may do',
         description: 'Permissions by collection and action: for all records, for some, or for none.',
-        ...ranged,
         ...problems.of(codesOf('document'), {
-          200: answer('The caller, and the permissions of the caller.', ['Vary', 'Accept-Ranges'], callerSchema()),
+          200: answer('The caller, and the permissions of the caller.', [], callerSchema()),
         }),
       },
     },
@@ -309,13 +306,12 @@ export function servicePaths(serverUrl: string, problems: Problems, atRoot: read
         tags: ['service'],
         summary: 'Read the metrics of the server',
         description: 'Needs the role `admin`. The text is in the format of Prometheus.',
-        ...rangedBy('ApiMetricsPart'),
+        'x-responses': { 206: refTo('responses', 'ApiMetricsPart') },
         ...problems.of(
           codesOf('metrics'),
           {
             200: {
               description: 'The metrics.',
-              headers: headers('Vary', 'Accept-Ranges'),
               content: { [metricsType]: { schema: { type: 'string' } } },
             },
           },

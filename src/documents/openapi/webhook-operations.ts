@@ -1,10 +1,10 @@
 /** The operations of webhooks and of deliveries, where a resource has events (EVT-8, EVT-11). */
 import type { Resource } from '../../model/resource.ts'
-import { idempotencyKeyPattern, type Json, object, refTo } from './components.ts'
+import { idempotencyKeyPattern, type Json, object, refTo, withoutDescriptions } from './components.ts'
 import { collectionPath, type NestedUnder, type OperationParts, shownPath } from './operations.ts'
 import { sharedParameters } from './parameters.ts'
 import { codesOf } from './problems.ts'
-import { answer, body, changedHeaders, contentOf } from './responses.ts'
+import { answer, body, contentOf } from './responses.ts'
 import { bodySchemas, resourceSchemas } from './schemas.ts'
 
 const once =
@@ -47,8 +47,8 @@ export function webhookPaths(resource: Resource, parts: OperationParts): Json {
         ...problems.of(codesOf('create-webhook'), {
           201: answer(
             'The webhook with its secret.',
-            [...changedHeaders, 'Location'],
-            object({ ...record.properties, secret }, [...record.required, 'secret']),
+            ['Location'],
+            object({ ...withoutDescriptions(record.properties), secret }, [...record.required, 'secret']),
           ),
         }),
       },
@@ -69,8 +69,8 @@ export function webhookPaths(resource: Resource, parts: OperationParts): Json {
         ...problems.of(codesOf('update-webhook'), {
           200: answer(
             'The webhook as it is now; with a new secret, where one was asked for.',
-            changedHeaders,
-            object({ ...record.properties, secret }, record.required),
+            [],
+            object({ ...withoutDescriptions(record.properties), secret }, record.required),
           ),
         }),
       },
@@ -110,7 +110,7 @@ export function deliveryPaths(resource: Resource, parts: OperationParts, webhook
         parameters: sharedParameters('IdempotencyKey'),
         requestBody: body(['application/json'], asked),
         ...problems.of(codesOf('create-delivery'), {
-          201: answer('The delivery.', [...changedHeaders, 'Location'], refTo('schemas', one)),
+          201: answer('The delivery.', ['Location'], refTo('schemas', one)),
         }),
       },
     },

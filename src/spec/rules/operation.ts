@@ -197,7 +197,8 @@ const documents: RuleSection = {
       mark: 'beyond',
       sentence:
         'openapi.json describes each version in OpenAPI 3.1. It is valid and accurate: every response of the server ' +
-        'matches it. The response to a request with parameters of x-parameters matches it as these parameters say.',
+        'matches it. The response to a request with parameters of x-parameters or x-ranges matches it as these ' +
+        'parameters say.',
     },
     {
       id: 'DOC-4',
@@ -223,8 +224,8 @@ const documents: RuleSection = {
       sentence:
         'Generators of clients understand openapi.json: a record has one schema in all responses, names of schemas ' +
         'and operations are unique and depend on another collection only if both would have the same name, and no ' +
-        'request has a default. Parameters after which a response has fewer fields, or is bytes, are in ' +
-        'x-parameters, responses that only they lead to in x-responses, and JSON Patch in x-content.',
+        'request has a default. Parameters after which a response has fewer fields are in x-parameters, those ' +
+        'after which it is a part of the representation, with this response, in x-ranges, and JSON Patch in x-content.',
       unobservable: 'Another server may describe its interface in its own way.',
     },
     {
@@ -232,8 +233,8 @@ const documents: RuleSection = {
       mark: 'decision',
       sentence:
         'Each operation in openapi.json describes its errors as 4XX and 5XX, and lists their codes in x-problems. ' +
-        'x-problems of the document has the codes of every operation that needs a credential, and the status of each ' +
-        'code; x-headers has the header fields of every response.',
+        'x-problems of the document has the codes of every operation that needs a credential, also by method, and ' +
+        'the status of each code; x-headers has the header fields that every response can have.',
       unobservable: 'Another server may describe its errors in its own way.',
     },
   ],
