@@ -315,6 +315,14 @@ const bulkDeletion: Json = {
   ),
 }
 
+/** The value of a filter of a date-time: a time with at most milliseconds, like the timestamps of records, or a day. */
+const timeFilter: Json = {
+  anyOf: [
+    { type: 'string', format: 'date-time', pattern: '^[^.]*(\\.[0-9]{1,3})?([Zz]|[+-][0-9:]+)$' },
+    { type: 'string', format: 'date' },
+  ],
+}
+
 /** The shared schemas, by name. Collections whose names lead to one of these get another name. */
 export const sharedSchemas: Json = {
   ApiAccepted: accepted,
@@ -327,4 +335,5 @@ export const sharedSchemas: Json = {
   ApiPagination: pagination,
   ApiProblem: problem,
   ApiProblemError: issue,
+  ApiTimeFilter: timeFilter,
 }

@@ -13,9 +13,6 @@ import {
 import { queryLimits } from '../../spec/limits.ts'
 import { type Components, type Json, queryParameter, refTo } from './components.ts'
 
-/** A date-time with at most milliseconds, like the timestamps of the server. */
-const milliseconds = '^[^.]*(\\.[0-9]{1,3})?([Zz]|[+-][0-9:]+)$'
-
 /** References to parameters that every document has, by the end of their component names. */
 export function sharedParameters(...names: readonly string[]): Json[] {
   return names.map((name) => refTo('parameters', `Api${name}`))
@@ -35,8 +32,7 @@ export function listParameters(resource: Resource, components: Components): Json
     ...(resource.order === 'by-position' ? [after] : []),
     queryParameter(
       'sort',
-      `The fields to sort by, at most ${queryLimits.sortTerms}, separated by commas; a minus before a field sorts ` +
-        'descending.',
+      `The fields to sort by, at most ${queryLimits.sortTerms}, separated by commas; \`-\` before a field: descending.`,
       { type: 'string', pattern: `^-?(${sorts})(,-?(${sorts}))*$` },
     ),
     ...(searched.length === 0
@@ -95,11 +91,9 @@ export function filterParameters(resource: Resource, components: Components): Js
 function filtersOf(filterable: Filterable): Json[] {
   const { name } = filterable
   const value = valueSchema(filterable)
-  const several = { type: 'array', items: dayOr(value) }
+  const several = { type: 'array', items: value }
   const schemas: Readonly<Partial<Record<FilterOperator, Json>>> = {
     not: several,
-    gte: dayOr(value),
-    lt: dayOr(value),
     contains: { type: 'string' },
     starts_with: { type: 'string' },
     null: { type: 'boolean' },
@@ -111,21 +105,17 @@ function filtersOf(filterable: Filterable): Json[] {
   ]
 }
 
-/** A value of a filter; where it is a date-time, also a day. */
-function dayOr(value: Json): Json {
-  return value['format'] === 'date-time' ? { anyOf: [value, { type: 'string', format: 'date' }] } : value
-}
-
 /**
  * Whether an operator has a parameter in each list of the collection. `x-collection` has the others too. Filters are a
  * third of a document (decision 087), so it describes no second way to say the same (`in` is equality with one of
  * several values), no order of texts, and no exclusion of numbers and dates.
  */
 function isDescribed(operator: FilterOperator, { type, field }: Filterable): boolean {
-  // Of the timestamps of records only the beginning and the end of a time.
-  if (field === undefined) return operator === 'gte' || operator === 'lt'
+  // Of times only the beginning and the end; only a field can have none.
+  const isTime = field === undefined || field.format === 'date-time'
+  if (operator === 'null') return field !== undefined
+  if (isTime) return operator === 'gte' || operator === 'lt'
   if (operator === 'in') return false
-  if (operator === 'null') return true
   const isOrdered = operatorsFor({ name: field.name, type, field }).includes('gt')
   const isText = type === 'string' && field.format === undefined
   if (operator === 'not') return isText || !isOrdered
@@ -150,7 +140,7 @@ function writtenOnce(resource: Resource, parameter: Json, { parameters }: Compon
 function valueSchema({ type, field }: Filterable): Json {
   if (type === 'decimal') return { type: 'string', format: 'decimal', pattern: '^-?(?:0|[1-9]\\d*)(?:\\.\\d+)?$' }
   if (type === 'id') return { type: 'string', format: 'uuid' }
-  if (type === 'timestamp') return { type: 'string', format: 'date-time', pattern: milliseconds }
+  if (type === 'timestamp' || field?.format === 'date-time') return refTo('schemas', 'ApiTimeFilter')
   return {
     type,
     // Beyond these bounds a JSON number is not exact, and is refused.
