@@ -1,5 +1,5 @@
 /** The engine that tests run on: SQLite, or with TEST_ENGINE=postgres PostgreSQL (see CONTRIBUTING.md). */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after } from 'node:test'
@@ -28,6 +28,8 @@ export interface TrialDatabase {
   rows(query: string): Promise<Record<string, unknown>[]>
   /** Everything that is kept in it, as text. */
   contents(): Promise<string>
+  /** Makes a copy of it, while nobody has it open. */
+  copy(): Promise<TrialDatabase>
   /**
    * Removes it; where another server has it open still, at the end of the test file, like those that nobody removes.
    */
@@ -35,7 +37,10 @@ export interface TrialDatabase {
 }
 
 /** What an engine has to give. */
-type Place = Omit<TrialDatabase, 'remove'> & { readonly drop: () => void | Promise<void> }
+type Place = Omit<TrialDatabase, 'remove' | 'copy'> & {
+  readonly drop: () => void | Promise<void>
+  readonly duplicate: () => Place | Promise<Place>
+}
 
 /** A declaration whose tables a database is to have. */
 export interface Prepared {
@@ -83,7 +88,10 @@ export async function newDatabase(
   options: { readonly memory?: boolean; readonly prepared?: Prepared } = {},
 ): Promise<TrialDatabase> {
   const { memory = false, prepared } = options
-  const place = engine === 'postgres' ? await inPostgres(prepared) : memory ? inMemory() : inFile()
+  return asDatabase(engine === 'postgres' ? await inPostgres(prepared) : memory ? inMemory() : inFile())
+}
+
+function asDatabase(place: Place): TrialDatabase {
   left.add(place)
   let opened = 0
   return {
@@ -99,6 +107,7 @@ export async function newDatabase(
         },
       })
     },
+    copy: async () => asDatabase(await place.duplicate()),
     async remove() {
       if (opened > 0 || !left.delete(place)) return
       await place.drop()
@@ -111,13 +120,14 @@ function inMemory(): Place {
   return {
     address: 'sqlite::memory:',
     open: async (catalog, options) => openSqlite(catalog, { ...options, path: ':memory:' }),
-    ...{ rows: unseen, contents: unseen, drop: () => {} },
+    ...{ rows: unseen, contents: unseen, duplicate: unseen, drop: () => {} },
   }
 }
 
-function inFile(): Place {
+function inFile(original?: string): Place {
   // Like the cluster of PostgreSQL: a disk takes longer to sync than most tests take.
   const folder = mkdtempSync(join(fastFolder(), 'resourced-'))
+  if (original !== undefined) cpSync(original, folder, { recursive: true })
   const path = join(folder, 'data.db')
   return {
     address: `sqlite:${path}`,
@@ -138,6 +148,7 @@ function inFile(): Place {
         .map((file) => readFileSync(file, 'latin1'))
         .join('\n')
     },
+    duplicate: () => inFile(folder),
     drop: () => rmSync(folder, { recursive: true }),
   }
 }
@@ -176,10 +187,14 @@ async function openDirectly(url: string, catalog: Catalog, options: PostgresOpti
 }
 
 async function inPostgres(prepared?: Prepared): Promise<Place> {
-  const { url, remove } = prepared === undefined ? await emptyDatabase() : await madeFor(prepared)
+  return placeOf(prepared === undefined ? await emptyDatabase() : await madeFor(prepared))
+}
+
+function placeOf({ url, remove }: EmptyDatabase): Place {
   const rows = (text: string) => query(url, text)
   return {
     ...{ address: url, rows, drop: remove },
+    duplicate: async () => placeOf(await copyOf(new URL(url).pathname.slice(1))),
     async open(catalog, options) {
       if (pooler === undefined) return openDirectly(url, catalog, options)
       // Tables are made past the pooler, as people have to.

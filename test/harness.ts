@@ -310,3 +310,8 @@ export function places(answer: Received): string[] {
     `${each['code']} ${each['pointer'] ?? each['parameter'] ?? each['header'] ?? ''}`.trim(),
   )
 }
+
+/** The entity tag of an answer without the random mark in the revision of a record: `"3-…"` after two changes. */
+export function unmarkedTag({ headers }: Pick<Received, 'headers'>): string | undefined {
+  return headers['etag']?.replace(/^"(\d+)-/, (_, revision) => `"${Number(revision) % 2 ** 20}-`)
+}

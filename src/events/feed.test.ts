@@ -9,6 +9,8 @@ function trialStore() {
     position: 0,
     polls: 0,
     failure: undefined as Error | undefined,
+    marked: 0,
+    mark: async () => store.marked,
     async horizon() {
       store.polls++
       if (store.failure !== undefined) throw store.failure
@@ -33,24 +35,60 @@ test('nothing is polled while nobody listens', async () => {
   assert.ok(store.polls <= polls + 1)
 })
 
-test('listeners are told when the horizon advances, and never of one that went back', async () => {
+test('listeners are told when the horizon advances, and when it goes back: the database has lost changes', async () => {
   const store = trialStore()
   const feed = new EventFeed({ store, failed() {}, interval: 5 })
-  const told: number[] = []
-  const stop = feed.listen(() => told.push(feed.horizon))
+  const told: unknown[] = []
+  const stop = feed.listen((isBack) => told.push([feed.horizon, isBack]))
   for (const position of [3, 3, 2, 9]) {
     store.position = position
     await sleep(30)
   }
   stop()
-  assert.deepEqual(told, [3, 9])
+  assert.deepEqual(told, [
+    [3, false],
+    [2, true],
+    [9, false],
+  ])
+})
+
+test('the mark of the horizon is known once nothing new was found, and follows the database', async () => {
+  const store = trialStore()
+  store.position = 3
+  store.marked = 7
+  const feed = new EventFeed({ store, failed() {}, interval: 5 })
+  await feed.read()
+  assert.equal(feed.mark, undefined)
+  await feed.read()
+  assert.equal(feed.mark, 7)
+  store.marked = 8
+  await feed.read()
+  assert.equal(feed.mark, 8)
+  store.position = 4
+  await feed.read()
+  assert.equal(feed.mark, undefined)
+})
+
+test('an answer that comes after that of a later question is not taken for a loss', async () => {
+  const answers: ((position: number) => void)[] = []
+  const store = { horizon: () => new Promise<number>((resolve) => answers.push(resolve)), mark: async () => 0 }
+  const feed = new EventFeed({ store, failed() {} })
+  const told: unknown[] = []
+  const stop = feed.listen((isBack) => told.push([feed.horizon, isBack]))
+  const reads = [feed.read(), feed.read()]
+  answers[1]?.(12)
+  await reads[1]
+  answers[0]?.(10)
+  assert.equal(await reads[0], 12)
+  stop()
+  assert.deepEqual(told, [[12, false]])
 })
 
 test('a change of this process is found at once, and many are found together', async () => {
   const store = trialStore()
   const feed = new EventFeed({ store, failed() {}, interval: 60_000 })
   const { promise, resolve } = Promise.withResolvers<void>()
-  const stop = feed.listen(resolve)
+  const stop = feed.listen(() => resolve())
   store.position = 1
   for (let change = 0; change < 1_000; change++) feed.wake()
   await promise
@@ -69,10 +107,11 @@ test('a wake during a poll is not lost', async () => {
       if (found === 0) await held.promise
       return found
     },
+    mark: async () => 0,
   }
   const feed = new EventFeed({ store, failed() {}, interval: 60_000 })
   const { promise, resolve } = Promise.withResolvers<void>()
-  const stop = feed.listen(resolve)
+  const stop = feed.listen(() => resolve())
   feed.wake()
   await sleep(20)
   position = 5

@@ -6,12 +6,15 @@ import type { EventStore } from '../storage/storage.ts'
 
 /** What a feed needs. */
 interface FeedOptions {
-  readonly store: Pick<EventStore, 'horizon'>
+  readonly store: Pick<EventStore, 'horizon' | 'mark'>
   /** Is called if the database cannot be polled, at most once a minute. Polling goes on. */
   failed(error: unknown): void
   /** Milliseconds between two polls; 250 by default. */
   readonly interval?: number | undefined
 }
+
+/** @param isBack the horizon has gone back: the database has lost its last changes */
+type Listener = (isBack: boolean) => void
 
 // The least time between two polls, in milliseconds: changes that come together are found together.
 const least = 5
@@ -22,8 +25,9 @@ export class EventFeed {
   readonly #store: FeedOptions['store']
   readonly #failed: FeedOptions['failed']
   readonly #interval: number
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Set<Listener>()
   #horizon = 0
+  #mark: number | undefined
   #timer: NodeJS.Timeout | undefined
   #polling: Promise<void> | undefined
   #polledAt = Number.NEGATIVE_INFINITY
@@ -36,17 +40,22 @@ export class EventFeed {
     this.#interval = interval
   }
 
-  /** The greatest position that was found: every event up to there can be read. */
+  /** The newest position that was found: every event up to there can be read. */
   get horizon(): number {
     return this.#horizon
   }
 
+  /** The mark of the horizon (`EventPosition`), once a poll has found nothing new. */
+  get mark(): number | undefined {
+    return this.#mark
+  }
+
   /**
-   * Begins to poll. The listener is called each time that the horizon has advanced.
+   * Begins to poll. The listener is called each time that the horizon has advanced, or gone back.
    *
    * @returns a function that ends it
    */
-  listen(listener: () => void): () => void {
+  listen(listener: Listener): () => void {
     this.#listeners.add(listener)
     this.#schedule(this.#interval)
     return () => {
@@ -75,7 +84,7 @@ export class EventFeed {
    * @throws StorageFault
    */
   async read(): Promise<number> {
-    this.#advance(await this.#store.horizon())
+    await this.#find()
     return this.#horizon
   }
 
@@ -96,7 +105,7 @@ export class EventFeed {
   async #poll(): Promise<void> {
     this.#polledAt = performance.now()
     try {
-      this.#advance(await this.#store.horizon())
+      await this.#find()
     } catch (error) {
       if (performance.now() < this.#quietUntil) return
       this.#quietUntil = performance.now() + minute
@@ -104,10 +113,19 @@ export class EventFeed {
     }
   }
 
-  /** While a transaction begins, a later poll may find a smaller number. */
-  #advance(found: number): void {
-    if (found <= this.#horizon) return
+  async #find(): Promise<void> {
+    const before = this.#horizon
+    const found = await this.#store.horizon()
+    if (found === before) return this.#readMark(found)
+    // An earlier answer that comes late says nothing new.
+    if (found > before && found <= this.#horizon) return
     this.#horizon = found
-    for (const listener of [...this.#listeners]) listener()
+    this.#mark = undefined
+    for (const listener of [...this.#listeners]) listener(found < before)
+  }
+
+  async #readMark(position: number): Promise<void> {
+    const mark = await this.#store.mark(position)
+    if (this.#horizon === position) this.#mark = mark
   }
 }

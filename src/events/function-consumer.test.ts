@@ -28,7 +28,7 @@ function consumerOf(on: { readonly [Kind in EventKind]?: EventFunction }, functi
   const events: Pick<EventStore, 'read'> = {
     async read(plan) {
       plans.push(plan)
-      return { events: all.slice(plan.after, plan.after + plan.limit), position: all.length, more: false }
+      return { events: all.slice(plan.after, plan.after + plan.limit), position: all.length, mark: 0, more: false }
     },
   }
   const options = {

@@ -8,19 +8,21 @@ const tokens = new PositionTokens(secret)
 
 test('every server with the secret reads a token', () => {
   for (const position of [0, 1, 255, 65_536, 2 ** 31, 2 ** 40 + 7, 2 ** 48 - 1]) {
-    assert.equal(new PositionTokens(secret).open(tokens.seal(position)), position)
+    for (const mark of [0, 1, 2 ** 24 - 1]) {
+      assert.deepEqual(new PositionTokens(secret).open(tokens.seal({ position, mark })), { position, mark })
+    }
   }
 })
 
 test('tokens of one position, and of neighbours, have nothing in common', () => {
-  const made = Array.from({ length: 1_000 }, (_, index) => tokens.seal(1_000 + (index % 2)))
+  const made = Array.from({ length: 1_000 }, (_, index) => tokens.seal({ position: 1_000 + (index % 2), mark: 7 }))
   assert.equal(new Set(made).size, 1_000)
   assert.equal(new Set(made.map((token) => token.slice(0, 8))).size, 1_000)
   assert.equal(new Set(made.map((token) => token.slice(-8))).size, 1_000)
 })
 
 test('what was not made here is refused: another secret, another character, another length', () => {
-  const token = tokens.seal(12)
+  const token = tokens.seal({ position: 12, mark: 34 })
   assert.equal(new PositionTokens(randomBytes(32)).open(token), undefined)
   for (let index = 0; index < token.length; index++) {
     const other = token[index] === 'A' ? 'Q' : 'A'
@@ -30,4 +32,9 @@ test('what was not made here is refused: another secret, another character, anot
   for (const text of ['', 'A', token.slice(1), `${token}A`, `${token}==`, '0'.repeat(22), 'ä'.repeat(22)]) {
     assert.equal(tokens.open(text), undefined, text)
   }
+})
+
+test('a token of an earlier release, which has no mark, is read', () => {
+  const former = new PositionTokens(Buffer.alloc(32, 7))
+  assert.deepEqual(former.open('_pB-7VRmQxoGQclSyxuitg'), { position: 1_234 })
 })

@@ -3,13 +3,18 @@
  * which counts the changes of everybody (AUT-9), and cannot be made up.
  */
 import { type Cipheriv, createCipheriv, createDecipheriv, hash, randomFillSync } from 'node:crypto'
+import type { EventPosition } from '../model/event.ts'
 
 const blockBytes = 16
-// A block has random bytes, so that the same position has many tokens; then the position; then zeros, which show that
-// the token was made here.
+// A block has random bytes, so that the same position has many tokens; then the position and its mark; then bytes that
+// show that the token was made here.
 const positionAt = 4
 const positionBytes = 6
-const check = Buffer.alloc(blockBytes - positionAt - positionBytes)
+const markAt = positionAt + positionBytes
+const markBytes = 3
+const check = Buffer.from('Res')
+// Earlier releases made tokens without a mark.
+const formerCheck = Buffer.alloc(blockBytes - markAt)
 // One block of random content needs no mode of operation.
 const algorithm = 'aes-128-ecb'
 const form = /^[A-Za-z0-9_-]{21}[AQgw]$/
@@ -31,7 +36,7 @@ export class PositionTokens {
     this.#cipher = createCipheriv(algorithm, this.#key, null).setAutoPadding(false)
   }
 
-  seal(position: number): string {
+  seal({ position, mark }: EventPosition): string {
     if (this.#used === this.#random.length) {
       randomFillSync(this.#random)
       this.#used = 0
@@ -40,15 +45,19 @@ export class PositionTokens {
     block.writeUInt32BE(this.#random.readUInt32BE(this.#used))
     this.#used += positionAt
     block.writeUIntBE(position, positionAt, positionBytes)
+    block.writeUIntBE(mark, markAt, markBytes)
+    check.copy(block, markAt + markBytes)
     return this.#cipher.update(block).toString('base64url')
   }
 
-  /** The position of a token; `undefined`: it was not made here. */
-  open(token: string): number | undefined {
+  /** The position of a token, and its mark if it has one; `undefined`: it was not made here. */
+  open(token: string): (Pick<EventPosition, 'position'> & Partial<EventPosition>) | undefined {
     if (!form.test(token)) return undefined
     const decipher = createDecipheriv(algorithm, this.#key, null).setAutoPadding(false)
     const block = decipher.update(Buffer.from(token, 'base64url'))
-    if (!block.subarray(positionAt + positionBytes).equals(check)) return undefined
-    return block.readUIntBE(positionAt, positionBytes)
+    const position = block.readUIntBE(positionAt, positionBytes)
+    if (block.subarray(markAt).equals(formerCheck)) return { position }
+    if (!block.subarray(markAt + markBytes).equals(check)) return undefined
+    return { position, mark: block.readUIntBE(markAt, markBytes) }
   }
 }

@@ -39,7 +39,7 @@ test('a few reads run at once, and the others wait for their turn', async () => 
     most = Math.max(most, ++running)
     await new Promise(setImmediate)
     running--
-    return { events: [], position: 9, more: false }
+    return { events: [], position: 9, mark: 0, more: false }
   }
   const reads = new SharedReads({ read, floor: async () => 0 }, () => 9, String)
   const batches = await Promise.all(

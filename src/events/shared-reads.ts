@@ -2,6 +2,7 @@
  * Reads events for many readers. Readers at the same position with the same version, filter and permission share one
  * read and its bytes, so that an event for thousands of idle streams costs one read for each role.
  */
+import { type EventPosition, eventMark } from '../model/event.ts'
 import { exactText } from '../model/plain-copy.ts'
 import type { ReadEvent, ReadEvents } from '../plan/plan.ts'
 import type { EventStore } from '../storage/storage.ts'
@@ -12,17 +13,17 @@ interface Piece {
   /** How many events these are. */
   readonly events: number
   /** The position of its last event. */
-  readonly position: number
+  readonly last: EventPosition
 }
 
 /** What one read has found. */
 export interface EventBatch {
   readonly pieces: readonly Piece[]
   /** The position up to which events were examined. */
-  readonly position: number
+  readonly last: EventPosition
   /** Whether there may be more after it now. */
   readonly more: boolean
-  /** Whether events after the position of the plan are no longer kept. */
+  /** Whether events after the position of the plan are no longer kept, or the database has lost some before it. */
   readonly isExpired: boolean
 }
 
@@ -104,10 +105,10 @@ export class SharedReads {
     if (this.#running >= mostReads) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#running++
     try {
-      const { events, position, more } = await this.#store.read(plan)
+      const { events, position, mark, more, isLost = false } = await this.#store.read(plan)
       // Afterwards: events that are removed during the read count too.
-      const isExpired = plan.after < (await this.#store.floor())
-      return { pieces: this.#piecesOf(events), position, more, isExpired }
+      const isExpired = isLost || plan.after < (await this.#store.floor())
+      return { pieces: this.#piecesOf(events), last: { position, mark }, more, isExpired }
     } finally {
       this.#running--
       this.#waiting.shift()?.()
@@ -124,7 +125,8 @@ export class SharedReads {
       text += written
       length += written.length
       if (text.length < pieceBytes && index < events.length - 1) continue
-      pieces.push({ bytes: Buffer.from(text), events: index + 1 - first, position: event.position })
+      const last = { position: event.position, mark: eventMark(event.id) }
+      pieces.push({ bytes: Buffer.from(text), events: index + 1 - first, last })
       text = ''
       first = index + 1
     }

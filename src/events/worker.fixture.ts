@@ -34,9 +34,10 @@ export function madeEvents(): MadeEvents {
     async read({ after, limit }) {
       const events = all.slice(after, after + limit)
       const position = after + events.length
-      return { events, position, more: position < all.length }
+      return { events, position, mark: 0, more: position < all.length }
     },
     horizon: async () => all.length,
+    mark: async () => 0,
     floor: async () => 0,
     find: async (id) => all.find((event) => event.id === id)?.position,
   }

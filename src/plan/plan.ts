@@ -6,7 +6,7 @@ import type { Conditions } from '../http/preconditions.ts'
 import type { Preferred } from '../http/preferences.ts'
 import type { AddressPolicy } from '../model/address-policy.ts'
 import type { CallerView } from '../model/declared-functions.ts'
-import type { EventKind } from '../model/event.ts'
+import type { EventKind, EventPosition } from '../model/event.ts'
 import type { FieldGrants } from '../model/field-grants.ts'
 import type { Position, Predicate, SortTerm } from '../model/predicate.ts'
 import type { MappedResource, Resource } from '../model/resource.ts'
@@ -376,6 +376,8 @@ export interface ReadEvents extends Presentation {
   readonly version: string
   /** The position after which events are read; 0: from the first. */
   readonly after: number
+  /** The mark of this position, if its event must still be the same (`EventPosition`). */
+  readonly mark?: number
   /** The most events of the outcome. */
   readonly limit: number
   /** The members of the representations beside `id`; left out: all. */
@@ -401,8 +403,8 @@ export interface ReadEvent {
   readonly json: string
 }
 
-/** The result of `ReadEvents`. */
-export interface EventsOutcome {
+/** The result of `ReadEvents`: the position up to which events were examined, and what was found. */
+export interface EventsOutcome extends EventPosition {
   /** In their order. */
   readonly events: readonly ReadEvent[]
   /**
@@ -412,4 +414,6 @@ export interface EventsOutcome {
   readonly position: number
   /** Whether there may be more events after this position now; otherwise the reader waits for new ones. */
   readonly more: boolean
+  /** The plan begins after an event that the database has lost: what follows may not continue it. */
+  readonly isLost?: boolean
 }

@@ -25,12 +25,12 @@ import { type KeyUses, noteUses } from './key-uses.ts'
 import { type MaintenanceWatch, watchMaintenance } from './maintenance.ts'
 import type { Observe } from './observe/observe.ts'
 import type { ConsoleSettings } from './pages/console-settings.ts'
-import type { AnswerPage } from './pages/page-server.ts'
+import { pageServer } from './pages/page-server.ts'
 import type { Counter } from './rates/counter.ts'
 import { openRateLimiter, type RateOptions } from './rates/rate-limiter.ts'
 import { type AppServices, earlyRefusal, requestIds } from './request-context.ts'
 import { respond } from './respond.ts'
-import { lazyStreams } from './streams/lazy-streams.ts'
+import { EventStreams } from './streams/event-streams.ts'
 import type { StreamPlaces } from './streams/stream-places.ts'
 
 /** Options of an application. */
@@ -139,7 +139,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
   const authenticateOwn = options.authenticate && ownAuthenticator(options.authenticate, options.authenticateTimeout)
   const streams =
     storage.events &&
-    lazyStreams({
+    new EventStreams({
       ...{ authenticate, authenticateOwn, now, paused, observe, store: storage.events, secret: storage.cursorSecret },
       failed: (error) => observe({ kind: 'failure', requestId: 'events', error, task: 'other' }),
       perCaller: catalog.limits.events.streams,
@@ -160,7 +160,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     rates,
     documents: documentsOf(versions, now, { jwt: options.jwt, hasOwn: options.authenticate !== undefined }),
     compressor: new Compressor(),
-    pages: pagesOf(versions, options.console, now),
+    pages: pageServer({ versions, console: options.console ?? { isServed: true, openid: undefined }, now }),
     readMetrics: options.readMetrics,
     knownQueries: new KnownQueries(),
     observe,
@@ -210,19 +210,6 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
         clearInterval(alive)
       }
     },
-  }
-}
-
-/** Serves the pages for people (DOC-4). Their code is loaded when the first page is requested. */
-function pagesOf(
-  versions: Versions,
-  console: ConsoleSettings = { isServed: true, openid: undefined },
-  now: () => number,
-): AnswerPage {
-  let loading: Promise<AnswerPage> | undefined
-  return async (request) => {
-    loading ??= import('./pages/page-server.ts').then(({ pageServer }) => pageServer({ versions, console, now }))
-    return (await loading)(request)
   }
 }
 

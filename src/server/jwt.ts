@@ -29,18 +29,18 @@ export function readJwt(options: Partial<JwtOptions>): JwtSettings | undefined {
   return jwt
 }
 
-/**
- * Makes the function that verifies tokens. Its modules are loaded with the first token, so that servers start faster.
- */
+/** Loads the modules that verify tokens. Servers without tokens start faster without them. */
+export function loadVerification() {
+  return Promise.all([import('../policy/signing-keys.ts'), import('../policy/verify-token.ts')])
+}
+
+/** Makes the function that verifies tokens. */
 export function verifyBy(
   settings: JwtSettings,
   { now, observe }: { readonly now: () => number; readonly observe: Observe },
 ): VerifyToken {
   async function load(): Promise<VerifyToken> {
-    const [{ signingKeys }, { rememberTokens, tokenVerifier }] = await Promise.all([
-      import('../policy/signing-keys.ts'),
-      import('../policy/verify-token.ts'),
-    ])
+    const [{ signingKeys }, { rememberTokens, tokenVerifier }] = await loadVerification()
     const keys = signingKeys({
       fetch: () => fetchKeys(settings.keys),
       now,
@@ -50,7 +50,11 @@ export function verifyBy(
   }
   let loaded: Promise<VerifyToken> | undefined
   return async (token) => {
-    loaded ??= load()
+    loaded ??= load().catch((error: unknown) => {
+      // The next token tries again.
+      loaded = undefined
+      throw error
+    })
     return (await loaded)(token)
   }
 }

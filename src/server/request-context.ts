@@ -27,7 +27,7 @@ import { type Observe, Timing } from './observe/observe.ts'
 import type { RequestSpan } from './observe/request-span.ts'
 import type { AnswerPage } from './pages/page-server.ts'
 import type { RateDecision, RateLimiter } from './rates/rate-limiter.ts'
-import type { LazyStreams } from './streams/lazy-streams.ts'
+import type { EventStreams } from './streams/event-streams.ts'
 
 /** What all requests of an application share. */
 export interface AppServices {
@@ -48,7 +48,7 @@ export interface AppServices {
   readonly onRevoked: (() => Promise<void>) | undefined
   readonly maintenance: Pick<MaintenanceWatch, 'current'>
   /** The streams of events; `undefined`: no resource is declared with events. */
-  readonly streams: LazyStreams | undefined
+  readonly streams: EventStreams | undefined
   readonly documents: Documents
   readonly compressor: Compressor
   readonly pages: AnswerPage

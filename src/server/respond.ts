@@ -23,6 +23,7 @@ import * as gate from './gates.ts'
 import { Timing } from './observe/observe.ts'
 import { beginTrace } from './observe/tracing.ts'
 import { type AppServices, RequestContext } from './request-context.ts'
+import { streamResponse } from './stream-response.ts'
 
 /** The gates of a request before its body is read, in the order of CON-6. */
 const gates: readonly gate.Gate[] = [
@@ -144,14 +145,13 @@ async function fromNow({ storage }: AppServices, plan: CreateWebhook): Promise<C
   return { ...plan, position: await storage.events?.horizon() }
 }
 
-/** Opens a stream of events. Its code is loaded when the first one is requested. */
+/** Opens a stream of events. */
 async function openStream(
   context: RequestContext,
   input: Extract<Input, { readonly kind: 'event-stream' }>,
 ): Promise<HttpResponse> {
   const { streams } = context.app
   if (streams === undefined) throw fault('INTERNAL_ERROR')
-  const { streamResponse } = await import('./stream-response.ts')
   return streamResponse(context, streams, input)
 }
 

@@ -7,7 +7,7 @@ import { ConfigurationError } from '../spec/configuration-error.ts'
 import { type Apply, MigrationRefused, type MigrationStep } from '../storage/migration/migration-step.ts'
 import { onlyVersion, type Versions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
-import { readJwt } from './jwt.ts'
+import { loadVerification, readJwt } from './jwt.ts'
 import { liveApp } from './live-app.ts'
 import {
   type CertificateFiles,
@@ -17,11 +17,13 @@ import {
   watchCertificate,
 } from './node/certificates.ts'
 import { createNodeServer } from './node/listener.ts'
-import { createMetricsServer, deferredMetrics } from './observe/metrics.ts'
+import { collectMetrics, createMetricsServer } from './observe/metrics.ts'
 import type { Observe } from './observe/observe.ts'
+import { loadTracing } from './observe/tracing.ts'
 import { type DatabaseOptions, openStorage, planOrApplyMigration } from './open-database.ts'
 import { readConsole } from './pages/console-settings.ts'
 import type { RateOptions } from './rates/rate-limiter.ts'
+import { loadRedis } from './rates/redis-counter.ts'
 import type { WorkerLink } from './workers/worker-link.ts'
 
 /** How an interface is served. */
@@ -107,9 +109,6 @@ export interface Replaced extends Pick<Serving, 'url'> {
   readonly steps: readonly MigrationStep[]
 }
 
-/** So many milliseconds after the start, the module of metrics is loaded if nobody has read them. */
-const metricsAfter = 5_000
-
 /**
  * Serves a catalog.
  *
@@ -131,8 +130,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const { consoleOpenidClient: client = '', consoleOpenidScope: scope } = options
   const console = readConsole(options.console === 'off' ? false : { openid: { client, scope } }, jwt)
   const { tls, files, caFile } = await certificate(options)
-  const metrics = deferredMetrics()
-  if (options.metricsPort !== undefined) await metrics.begin()
+  const metrics = await collectMetrics()
+  await loadAhead(options)
   const observe: Observe = (observation) => {
     options.observe?.(observation)
     metrics.observe(observation)
@@ -203,7 +202,6 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const url = `${origin}${versions.current.basePath}`
   if (metricsUrl !== undefined) observe({ kind: 'metrics', url: metricsUrl })
   observe({ kind: 'listening', url, server: app.current.server })
-  const loading = setTimeout(() => void metrics.begin(), metricsAfter).unref()
   return {
     url,
     origin,
@@ -223,7 +221,6 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     },
     async close() {
       unwatch?.()
-      clearTimeout(loading)
       await server.close()
       await app.close()
       // Metrics show what is still running until the end.
@@ -231,6 +228,18 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       observe({ kind: 'stopped' })
     },
   }
+}
+
+/**
+ * Loads modules that requests would load later: a process that has no file descriptor left could not. Those that no
+ * request will need stay out of memory.
+ */
+async function loadAhead({ jwtIssuer, redis }: Pick<ServeOptions, 'jwtIssuer' | 'redis'>): Promise<void> {
+  await Promise.all([
+    jwtIssuer === undefined ? undefined : loadVerification(),
+    redis === undefined ? undefined : loadRedis(),
+    loadTracing(),
+  ])
 }
 
 /**

@@ -7,7 +7,7 @@ import { fault } from '../spec/faults.ts'
 import { streamType } from '../spec/media-types.ts'
 import type { RequestContext } from './request-context.ts'
 import type { StreamRequest } from './streams/event-stream.ts'
-import type { LazyStreams } from './streams/lazy-streams.ts'
+import type { EventStreams } from './streams/event-streams.ts'
 
 /** What a request asks of a stream. */
 interface Asked {
@@ -23,7 +23,7 @@ interface Asked {
  */
 export async function streamResponse(
   context: RequestContext,
-  lazy: LazyStreams,
+  streams: EventStreams,
   { filter, lastEventId }: Asked,
 ): Promise<HttpResponse> {
   const { caller, catalog, versionCatalog, choice, request } = context
@@ -34,7 +34,6 @@ export async function streamResponse(
   if (plan(caller, 0, 1) === undefined) {
     throw fault('FORBIDDEN', { detail: 'Your credential does not allow you to read events.' })
   }
-  const streams = await lazy.load()
   const after = await streams.positionAfter(lastEventId)
   const body: StreamBody =
     request.method === 'HEAD'

@@ -215,7 +215,9 @@ export const faults = {
     status: 410,
     title: 'The events are no longer kept',
     rule: 'EVT-5',
-    meaning: 'The cursor, after or Last-Event-ID continues after an event that is older than limits.events.retention.',
+    meaning:
+      'The cursor, after or Last-Event-ID continues after an event that is older than limits.events.retention, or ' +
+      'that the database has lost: after a failover without the last changes, or in an older copy.',
     remedy: 'Read the records again, and then follow the events without a cursor, after or Last-Event-ID.',
   },
   PAGE_TOO_LARGE: {

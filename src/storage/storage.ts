@@ -222,8 +222,13 @@ export interface EventStore {
    * @throws StorageFault where the database fails, or the read is stopped or refused
    */
   read(plan: ReadEvents, requester?: Requester): Promise<EventsOutcome>
-  /** The newest position: no event can appear at or before it any more. 0: there was none yet. */
+  /**
+   * The newest position: no event can appear at or before it any more. 0: there was none yet. A later call gives a
+   * smaller one only if the database has lost its last changes.
+   */
   horizon(): Promise<number>
+  /** The mark of a position up to the horizon (`EventPosition`). */
+  mark(position: number): Promise<number>
   /** The greatest position whose event is no longer kept (EVT-5); 0: all are kept. */
   floor(): Promise<number>
   /** The position of an event; `undefined`: it is not kept, or never was. */

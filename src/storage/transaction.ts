@@ -29,6 +29,8 @@ export type Statement = Pick<Sql, 'sql' | 'text' | 'values'> & {
 export interface Touched {
   readonly collection: string
   readonly ids: Iterable<string>
+  /** How far it advances the clock of the collection. */
+  readonly stride: number
 }
 
 /**

@@ -94,7 +94,7 @@ export function stateOf(path: string): unknown {
     const reference = table === 'badges' ? 'member_id is null as cleared' : '0 as cleared'
     return [
       table,
-      all(`select count(*) as count, deleted_at is not null as deleted, _deletion is not null as marked, _revision as revision,
+      all(`select count(*) as count, deleted_at is not null as deleted, _deletion is not null as marked, _revision & 1048575 as revision,
         ${reference}, name from ${table} group by 2, 3, 4, 5, 6 order by 2, 3, 4, 5, 6`),
       all(`select "row" from ${viewName(searchTable(table))} where words match 'even'`).length,
       all(`select live, deleted from resourced_clocks where collection = '${table}'`),

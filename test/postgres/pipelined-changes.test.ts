@@ -186,7 +186,7 @@ test('updates of few records by many clients at once are all made, each once', {
   assert.deepEqual([...new Set(statuses)], [200])
   const revisions = await query(
     url,
-    'select _revision::int as revision from books union all select _revision::int from shelves',
+    'select (_revision & 1048575)::int as revision from books union all select (_revision & 1048575)::int from shelves',
   )
   assert.deepEqual(revisions.map(({ revision }) => revision).sort(), [11, 11, 11, 31, 31, 31])
 })

@@ -19,6 +19,8 @@ export interface Proxy {
   forget(): void
   /** Ends every connection at once. */
   cut(): void
+  /** Leads to another port of this machine from now on, and ends every connection, as balancers do after a failover. */
+  lead(port: number): void
   /** How many connections there are. */
   readonly count: number
   stop(): Promise<void>
@@ -26,13 +28,14 @@ export interface Proxy {
 
 /** Starts one in front of a port of this machine. */
 export async function startProxy(port: number): Promise<Proxy> {
+  let target = port
   let swallowed: Swallowed = 'nothing'
   let awaited: string | undefined
   const pairs = new Set<readonly Socket[]>()
   const forgotten = new Set<readonly Socket[]>()
   // Half open: it does not answer by itself when a client says farewell.
   const server = createServer({ allowHalfOpen: true }, (client) => {
-    const database = connect(port, '127.0.0.1')
+    const database = connect(target, '127.0.0.1')
     const pair = [client, database]
     const isForgotten = () => !pairs.has(pair)
     pairs.add(pair)
@@ -76,6 +79,10 @@ export async function startProxy(port: number): Promise<Proxy> {
       pairs.clear()
     },
     cut,
+    lead(port) {
+      target = port
+      cut()
+    },
     get count() {
       return pairs.size
     },

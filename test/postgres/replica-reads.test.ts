@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Cluster, startCluster } from './cluster.ts'
 import { versionAsked } from './database.ts'
 import { whyNoPostgres } from './programs.ts'
+import { startProxy } from './proxy.ts'
 import { query } from './query.ts'
 import { type Replica, startReplica } from './replica.ts'
 import { type Answer, type Served, servedFor } from './served.ts'
@@ -41,6 +42,8 @@ async function untilTold({ seen }: Served, state: string, times = 1): Promise<vo
   }
   assert.fail(`Nobody said ${state}: ${JSON.stringify(seen.filter(({ kind }) => kind === 'replica'))}`)
 }
+
+type Clock = Readonly<Record<'slot' | 'revision' | 'live', number>>
 
 const toldBy = ({ seen }: Served) => seen.flatMap((each) => (each.kind === 'replica' ? [each.state] : []))
 
@@ -203,21 +206,58 @@ test('two states with equally many changes have different tags, because a replic
   const url = await primary.createDatabase()
   const served = await servedFor(context, { url, replica: on(replica, url) })
   await served.send('POST', '/v1/notes', { title: 'first' })
-  const tagAfter = async (change: string) => {
-    await query(
-      url,
-      `update resourced_clocks set revision = revision + 1 where collection = 'notes' and slot = ${change}`,
-    )
-    const { headers } = await served.send('GET', '/v1/notes')
-    await query(
-      url,
-      `update resourced_clocks set revision = revision - 1 where collection = 'notes' and slot = ${change}`,
-    )
-    return headers['ETag'] as string
+  const clocks = async () => (await query(url, "select * from resourced_clocks where collection = 'notes'")) as Clock[]
+  const restore = async (rows: readonly Clock[]) => {
+    for (const { slot, revision, live } of rows) {
+      const set = `update resourced_clocks set revision = ${revision}, live = ${live}`
+      await query(url, `${set} where collection = 'notes' and slot = ${slot}`)
+    }
   }
-  const [one, other, again] = [await tagAfter('14'), await tagAfter('15'), await tagAfter('14')]
-  assert.notEqual(one, other)
-  assert.equal(one, again)
+  const tag = async () => (await served.send('GET', '/v1/notes')).headers['ETag'] as string
+  const [before, tagBefore] = [await clocks(), await tag()]
+  const tags = new Set<string>()
+  for (let change = 0; change < 4; change++) {
+    // Each is the only one that the replica shows yet.
+    await served.send('POST', '/v1/notes', { title: 'next' })
+    tags.add(await tag())
+    await restore(before)
+  }
+  assert.equal(tags.size, 4)
+  assert.equal(await tag(), tagBefore)
+})
+
+test('a replica that hangs delays a read for half a second at most, and is then left alone', {
+  skip,
+}, async (context) => {
+  const url = await primary.createDatabase()
+  const network = await startProxy(replica.port)
+  context.after(() => network.stop())
+  const served = await servedFor(context, { url, replica: network.through(url) })
+  const { json } = await served.send('POST', '/v1/notes', { title: 'first' })
+  await untilTold(served, 'connected')
+  const paths = [`/v1/notes/${json.id}`, '/v1/notes', '/v1/notes?title=first']
+  await replica.caughtUp()
+  for (const path of paths) assert.equal((await served.send('GET', path)).status, 200)
+  // Packets are lost, and nobody says so.
+  network.swallow('everything')
+  const timed = async (path: string) => {
+    const started = performance.now()
+    assert.equal((await served.send('GET', path)).status, 200)
+    return performance.now() - started
+  }
+  const first = await Promise.all(paths.map(timed))
+  const [news] = served.seen.filter((each) => each.kind === 'replica').slice(-1)
+  assert.ok(news?.state === 'lost' && /not answered for 250 ms/.test(news.reason), JSON.stringify(news))
+  // The limit of a statement that is not answered is far longer: a busy machine does not come near it.
+  for (const time of first) assert.ok(time < 5_000, `${time} ms`)
+  let slow = 0
+  for (let time = 0; time < 100; time++) if ((await timed(paths[time % 3] as string)) > 250) slow++
+  assert.ok(slow < 20, `${slow} of 100 reads waited`)
+  const silent = await servedFor(context, { url, replica: network.through(url) }, served)
+  assert.equal((await silent.send('GET', '/v1/notes')).status, 200)
+  network.swallow('nothing')
+  network.cut()
+  await untilTold(served, 'connected', 2)
 })
 
 test('a server that is no replica of the database is not read, and a message says so', { skip }, async (context) => {

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { uuidv7 } from 'uuidv7'
 import type { HttpResponse } from '../../src/http/message.ts'
 import { completeCatalog } from '../../src/model/catalog.ts'
+import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
 import { defineInterface } from '../../src/model/inference/define-interface.ts'
 import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
 import { type Application, assemble } from '../../src/server/app.ts'
@@ -45,24 +46,24 @@ export interface Served {
   close(): Promise<void>
 }
 
-/** Serves notes; its caller is an administrator. */
+/** Serves notes, unless another interface is given; its caller is an administrator. */
 export async function servedFor(
   context: TestContext,
   options: Omit<PostgresOptions, 'onReplica'>,
-  given?: { readonly key?: string },
+  given: { readonly key?: string; readonly declaration?: InterfaceDeclaration } = {},
 ): Promise<Served> {
   const seen: Observation[] = []
   const observe = (each: Observation) => void seen.push(each)
-  const catalog = completeCatalog(notes)
+  const catalog = completeCatalog(given.declaration ?? notes)
   const storage = await openPostgres(catalog, {
     unsafe: true,
     ...options,
     onReplica: (news) => observe({ kind: 'replica', ...news }),
   })
   const app = assemble(catalog, storage, { observe, rateLimit: 'off' })
-  const key = given?.key ?? newKey()
+  const key = given.key ?? newKey()
   const hash = hashOfKey(key)
-  if (given?.key === undefined) {
+  if (given.key === undefined) {
     const [id, created_at] = [uuidv7(), new Date().toISOString()]
     const stored = { id, hash, hint: hintOfKey(key), subject: 'root', roles: ['admin'], created_at }
     await storage.keys.add({ ...stored, expires_at: null, revoked_at: null })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { Type } from 'typebox'
 import { defineInterface } from '../../src/model/inference/define-interface.ts'
-import { places, type Received, type Sent, type Trial, trialFor } from '../harness.ts'
+import { places, type Received, type Sent, type Trial, trialFor, unmarkedTag } from '../harness.ts'
 
 const secrets = { minProperties: 1, writeOnly: true } as const
 
@@ -34,8 +34,8 @@ async function cameOf({ send }: Trial, sent: Sent): Promise<readonly unknown[]> 
   return [answer.status, ...places(answer), revisionOf(answer), revisionOf(read)]
 }
 
-function revisionOf({ headers }: Received): string | undefined {
-  return /^"(\d+)-/.exec(headers['etag'] ?? '')?.[1]
+function revisionOf(answer: Received): string | undefined {
+  return /^"(\d+)-/.exec(unmarkedTag(answer) ?? '')?.[1]
 }
 
 const first = { name: 'a', pin: '1234', seal: 'wax', keys: { a: 'x' } }

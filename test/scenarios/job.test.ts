@@ -97,7 +97,7 @@ it('JOB-5: with two servers on one database, each batch runs on one of them', as
   assert.deepEqual([job.status, job.progress], ['succeeded', { done: 1_501, total: 1_501 }])
   assert.deepEqual(await Promise.all(levels.map((name) => countOf(current, name))), [0, 0, 0, 0])
   // Each record was deleted once: its revision has moved by one.
-  const revisions = await current.database.rows('select distinct _revision as revision from departments')
+  const revisions = await current.database.rows('select distinct _revision & 1048575 as revision from departments')
   assert.deepEqual(revisions.map(({ revision }) => revision), [2]) // biome-ignore format: a line
 })
 

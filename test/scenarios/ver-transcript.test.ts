@@ -206,6 +206,7 @@ async function transcriptOf({ send, clock }: Trial): Promise<string[]> {
       .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, named)
       .replaceAll(/cursor(=|":")[\w.-]{20,}/g, 'cursor$1…')
       .replaceAll(/"request_id":"[^"]*"/g, '"request_id":"…"')
+      .replaceAll(/"etag":"[^}]*?\\""/g, named)
   const lines: string[] = []
   clock.ahead = 0
   await traffic(async (sent) => {

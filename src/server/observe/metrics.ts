@@ -165,40 +165,6 @@ export async function collectMetrics(): Promise<Metrics> {
   }
 }
 
-/** Metrics whose module is loaded later, so that a server starts as fast as without. Nothing is lost meanwhile. */
-export interface DeferredMetrics extends Omit<Metrics, 'contentType'> {
-  /** Loads the module. Reading loads it too. */
-  begin(): Promise<void>
-}
-
-/** So many observations wait for the module at most, until it is loaded for them. */
-const mostWaiting = 1_000
-
-/** Makes metrics whose module is not loaded yet. */
-export function deferredMetrics(): DeferredMetrics {
-  let metrics: Metrics | undefined
-  let loading: Promise<Metrics> | undefined
-  const waiting: Observation[] = []
-  const load = () => {
-    loading ??= collectMetrics().then((collected) => {
-      for (const observation of waiting.splice(0)) collected.observe(observation)
-      metrics = collected
-      return collected
-    })
-    return loading
-  }
-  return {
-    observe(observation) {
-      if (metrics !== undefined) return metrics.observe(observation)
-      waiting.push(observation)
-      if (waiting.length === mostWaiting) void load()
-    },
-    begin: async () => void (await load()),
-    read: async () => (await load()).read(),
-    report: async () => (await load()).report(),
-  }
-}
-
 /** The most callers that are distinguished for each version with an end; all others count as one. */
 export const mostCallers = 1_000
 

@@ -15,6 +15,20 @@ const registry = Symbol.for('opentelemetry.js.api.1')
 
 let loading: Promise<typeof import('./request-span.ts')> | undefined
 
+/** Loads the module that traces, if an SDK is registered. */
+export async function loadTracing(): Promise<void> {
+  if (registered() !== undefined) await load()
+}
+
+function load(): Promise<typeof import('./request-span.ts')> {
+  loading ??= import('./request-span.ts').catch((error: unknown) => {
+    // The next request tries again.
+    loading = undefined
+    throw error
+  })
+  return loading
+}
+
 /**
  * Starts the span of a request; `undefined` if no SDK is registered.
  *
@@ -22,8 +36,7 @@ let loading: Promise<typeof import('./request-span.ts')> | undefined
  */
 export function beginTrace(request: HttpRequest, requestId: string, started: number): Promise<RequestSpan> | undefined {
   if (registered() === undefined) return undefined
-  loading ??= import('./request-span.ts')
-  return loading.then(({ beginSpan }) => beginSpan(request, requestId, started))
+  return load().then(({ beginSpan }) => beginSpan(request, requestId, started))
 }
 
 /**

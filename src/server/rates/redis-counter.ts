@@ -31,6 +31,9 @@ return { passes, used, left }
 
 type Reply = readonly [passes: number, used: readonly number[], left: readonly number[]]
 
+/** Loads the client of Redis. Most servers start without it. */
+export const loadRedis = () => import('iovalkey')
+
 /** What a shared counter needs. */
 export interface RedisCounterOptions {
   readonly url: string
@@ -124,8 +127,7 @@ function connectRedis(url: string, script: string, observe: Observe): RedisConne
   }
 
   async function connect(): Promise<Scripted> {
-    // Most servers start without Redis.
-    const { Redis } = await import('iovalkey')
+    const { Redis } = await loadRedis()
     const client = new Redis(url, {
       ...{ connectTimeout, maxRetriesPerRequest: 0, enableOfflineQueue: false },
       retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
@@ -147,6 +149,7 @@ function connectRedis(url: string, script: string, observe: Observe): RedisConne
   }
 
   const client = connect()
+  client.catch(lost)
   return {
     async run(keys, parameters) {
       const ready = await client
@@ -162,7 +165,7 @@ function connectRedis(url: string, script: string, observe: Observe): RedisConne
     },
     close() {
       closed = true
-      void client.then((each) => each.disconnect())
+      void client.then((each) => each.disconnect()).catch(() => {})
     },
   }
 }

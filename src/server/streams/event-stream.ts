@@ -1,7 +1,9 @@
 /** One stream of events: what a client has got, and what it gets next (EVT-6, EVT-7). */
 import { commentText, idText, retryText } from '../../events/event-text.ts'
+import type { EventFeed } from '../../events/feed.ts'
 import type { SharedReads } from '../../events/shared-reads.ts'
 import type { StreamBody, StreamSink } from '../../http/message.ts'
+import type { EventPosition } from '../../model/event.ts'
 import type { ReadEvents } from '../../plan/plan.ts'
 import type { Caller } from '../../policy/caller.ts'
 import { isRetired, type Version } from '../../versions/versions.ts'
@@ -11,9 +13,9 @@ import type { StreamCredential } from './stream-credential.ts'
 /** What a stream needs of those who share it with others. */
 export interface StreamServices {
   readonly reads: SharedReads
-  /** The newest position. */
-  readonly horizon: () => number
-  readonly sealPosition: (position: number) => string
+  /** The newest position, and its mark where it is known. */
+  readonly newest: Pick<EventFeed, 'horizon' | 'mark'>
+  readonly sealPosition: (position: EventPosition) => string
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Gives the stream a turn, after those that wait already. */
@@ -29,7 +31,7 @@ export interface StreamRequest {
   readonly callerId: string
   readonly credential: StreamCredential
   /** The position after which it begins. */
-  readonly after: number
+  readonly after: EventPosition
   /** Plans the next read with the grants of the caller at this moment; `undefined`: the caller may read no events. */
   plan(caller: Caller, after: number, limit: number): ReadEvents | undefined
   /** The client's version. */
@@ -42,7 +44,7 @@ export type EndReason = Exclude<StreamEnd, 'client' | 'slow'>
 const reasons: Readonly<Record<EndReason, string>> = {
   credential: 'The credential has ended.',
   permission: 'You may read no events any more.',
-  expired: 'The next events are no longer kept.',
+  expired: 'The next events are no longer kept, or the database has lost its last changes.',
   failure: 'The events could not be read.',
   maintenance: 'The service is under maintenance.',
   version: 'The version is retired.',
@@ -62,7 +64,9 @@ export class EventStream implements StreamBody {
   readonly request: StreamRequest
   readonly #services: StreamServices
   #sink: StreamSink | undefined
-  #position: number
+  #after: EventPosition
+  /** The database may have lost the event of the position. */
+  #mustCheck = false
   #isClosed = false
   #isQueued = false
   #isWorking = false
@@ -74,7 +78,7 @@ export class EventStream implements StreamBody {
   constructor(request: StreamRequest, services: StreamServices) {
     this.request = request
     this.#services = services
-    this.#position = request.after
+    this.#after = request.after
     // Streams that were opened together do not need their heartbeats together.
     this.#nextHeartbeat = performance.now() + heartbeat * (0.5 + Math.random() / 2)
   }
@@ -110,12 +114,24 @@ export class EventStream implements StreamBody {
     this.#services.closed(this, reason)
   }
 
-  /** Asks for a turn if there may be new events. */
-  wake(): void {
+  /**
+   * Asks for a turn if there may be new events.
+   *
+   * @param isBack whether the database may have lost the event of the position
+   */
+  wake(isBack = false): void {
+    if (isBack) this.#mustCheck = true
     if (this.#sink === undefined || this.#isClosed || this.#isQueued || this.#isWorking || this.isBlocked) return
-    if (this.#position >= this.#services.horizon()) return
+    if (!this.#mustCheck && !this.#isBehind()) return
     this.#isQueued = true
     this.#services.enqueue(this)
+  }
+
+  /** Whether the newest position is a later one, or the same with another event. */
+  #isBehind(): boolean {
+    const { position, mark } = this.#after
+    const { newest } = this.#services
+    return position < newest.horizon || (position === newest.horizon && mark !== (newest.mark ?? mark))
   }
 
   /** Sends the next events. */
@@ -183,6 +199,7 @@ export class EventStream implements StreamBody {
     const plan = caller && this.#plan(caller)
     if (plan === undefined) return false
     const key = reads.keyOf(plan)
+    this.#mustCheck = false
     const batch = await reads.read(plan)
     // The read may have taken long, and the grants of its moment count.
     const callerNow = await this.#caller()
@@ -193,14 +210,14 @@ export class EventStream implements StreamBody {
       this.end('expired')
       return false
     }
-    for (const { bytes, events, position } of batch.pieces) {
+    for (const { bytes, events, last } of batch.pieces) {
       const mayGoOn = this.#write(bytes)
       this.#services.sent(events)
-      this.#position = position
+      this.#after = last
       if (!mayGoOn) return false
     }
-    this.#position = Math.max(this.#position, batch.position)
-    return batch.more || batch.position > plan.after
+    this.#after = batch.last
+    return batch.more || batch.last.position > plan.after
   }
 
   /** The caller at this moment; `undefined`: the stream has ended. */
@@ -216,9 +233,10 @@ export class EventStream implements StreamBody {
   }
 
   #plan(caller: Caller): ReadEvents | undefined {
-    const plan = this.request.plan(caller, this.#position, this.#services.reads.limit)
+    const { position, mark } = this.#after
+    const plan = this.request.plan(caller, position, this.#services.reads.limit)
     if (plan === undefined) this.end('permission')
-    return plan
+    return plan && { ...plan, mark }
   }
 
   async #beat(): Promise<void> {
@@ -228,7 +246,7 @@ export class EventStream implements StreamBody {
   }
 
   #idText(): string {
-    return idText(this.#services.sealPosition(this.#position))
+    return idText(this.#services.sealPosition(this.#after))
   }
 
   #write(bytes: Uint8Array): boolean {

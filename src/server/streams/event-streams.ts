@@ -6,8 +6,9 @@ import { eventText } from '../../events/event-text.ts'
 import { EventFeed } from '../../events/feed.ts'
 import { PositionTokens } from '../../events/position-token.ts'
 import { SharedReads } from '../../events/shared-reads.ts'
+import { type EventPosition, eventMark } from '../../model/event.ts'
 import type { ReadEvent } from '../../plan/plan.ts'
-import { fault } from '../../spec/faults.ts'
+import { type Fault, fault } from '../../spec/faults.ts'
 import type { EventStore } from '../../storage/storage.ts'
 import { Queue } from '../node/admission.ts'
 import type { Observe, StreamEnd } from '../observe/observe.ts'
@@ -66,12 +67,12 @@ export class EventStreams {
     this.#places = options.places ?? new OwnPlaces()
     const tokens = new PositionTokens(options.secret)
     this.#tokens = tokens
-    const sealPosition = (position: number) => tokens.seal(position)
-    const horizon = () => this.#feed.horizon
-    const textOf = ({ position, kind, json }: ReadEvent) => eventText(sealPosition(position), kind, json)
+    const sealPosition = (position: EventPosition) => tokens.seal(position)
+    const textOf = ({ position, id, kind, json }: ReadEvent) =>
+      eventText(sealPosition({ position, mark: eventMark(id) }), kind, json)
     this.#services = {
-      reads: new SharedReads(options.store, horizon, textOf),
-      horizon,
+      reads: new SharedReads(options.store, () => this.#feed.horizon, textOf),
+      newest: this.#feed,
       sealPosition,
       now: options.now,
       enqueue: (stream) => this.#enqueue(stream),
@@ -93,21 +94,24 @@ export class EventStreams {
    * @param lastEventId the last id that the client has got, of a stream or of an event; `undefined`: none
    * @throws Fault INVALID_CURSOR, EVENTS_EXPIRED
    */
-  async positionAfter(lastEventId: string | undefined): Promise<number> {
+  async positionAfter(lastEventId: string | undefined): Promise<EventPosition> {
+    const { store } = this.#options
     const horizon = await this.#feed.read()
-    if (lastEventId === undefined || lastEventId === '') return horizon
+    if (lastEventId === undefined || lastEventId === '') return { position: horizon, mark: await store.mark(horizon) }
     const isId = eventId.test(lastEventId)
-    const position = isId ? await this.#options.store.find(lastEventId) : this.#tokens.open(lastEventId)
-    if (position === undefined && !isId) {
+    const found = isId ? await this.#find(lastEventId) : this.#tokens.open(lastEventId)
+    if (found === undefined && !isId) {
       throw fault('INVALID_CURSOR', {
         detail: 'Send an id of this stream as it was given, or the id of an event; or begin without Last-Event-ID.',
         errors: [{ code: 'INVALID_CURSOR', message: 'It is no id that was given here.', header: 'Last-Event-ID' }],
       })
     }
-    if (position === undefined || position < (await this.#options.store.floor()) || !(await this.#reaches(position))) {
-      throw fault('EVENTS_EXPIRED', { detail: 'The events after Last-Event-ID are no longer kept.' })
-    }
-    return position
+    const isKept = found !== undefined && found.position >= (await store.floor())
+    if (!isKept || !(await this.#reaches(found.position))) throw expired()
+    const mark = await store.mark(found.position)
+    // The database has lost the event after which the stream would begin, and has given its position again.
+    if (found.mark !== undefined && found.mark !== mark && !(mark === 0 && (await store.floor()) > 0)) throw expired()
+    return { position: found.position, mark }
   }
 
   /**
@@ -136,7 +140,7 @@ export class EventStreams {
     const stream = new EventStream(request, this.#services)
     this.#streams.add(stream)
     this.#options.observe?.({ kind: 'stream', state: 'opened' })
-    this.#stopListening ??= this.#feed.listen(() => this.#wakeAll())
+    this.#stopListening ??= this.#feed.listen((isBack) => this.#wakeAll(isBack))
     this.#timer ??= setInterval(() => this.#tick(), tickInterval).unref()
     return stream
   }
@@ -165,6 +169,11 @@ export class EventStreams {
     this.endAll('closing')
   }
 
+  async #find(id: string): Promise<EventPosition | undefined> {
+    const position = await this.#options.store.find(id)
+    return position === undefined ? undefined : { position, mark: eventMark(id) }
+  }
+
   /** Whether the horizon reaches a position soon: it does unless the database is an earlier copy. */
   async #reaches(position: number): Promise<boolean> {
     for (let attempt = 0; attempt < 20; attempt++) {
@@ -187,8 +196,8 @@ export class EventStreams {
     this.#timer = undefined
   }
 
-  #wakeAll(): void {
-    for (const stream of this.#streams) stream.wake()
+  #wakeAll(isBack: boolean): void {
+    for (const stream of this.#streams) stream.wake(isBack)
   }
 
   #enqueue(stream: EventStream): void {
@@ -240,6 +249,12 @@ export class EventStreams {
       }
     }
   }
+}
+
+function expired(): Fault {
+  return fault('EVENTS_EXPIRED', {
+    detail: 'The events after Last-Event-ID are no longer kept, or the database has lost some before it.',
+  })
 }
 
 const eventId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

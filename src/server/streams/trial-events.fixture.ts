@@ -1,6 +1,7 @@
 /** Events in memory, and clients that read streams of them. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { StreamSink } from '../../http/message.ts'
+import { eventMark } from '../../model/event.ts'
 import { always, type Predicate } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { EventsOutcome, ReadEvent, ReadEvents } from '../../plan/plan.ts'
@@ -35,12 +36,17 @@ export class TrialStore implements EventStore {
     const allowed = examined.filter((event) => this.mayRead(plan, event))
     const events = allowed.slice(0, plan.limit)
     const last = allowed.length > plan.limit ? events.at(-1) : examined.at(-1)
-    const position = last?.position ?? plan.after
-    return { events, position, more: position < this.events.length }
+    const position = Math.max(last?.position ?? 0, plan.after)
+    const isLost = plan.mark !== undefined && plan.mark !== (await this.mark(plan.after))
+    return { events, position, mark: await this.mark(position), isLost, more: position < this.events.length }
   }
 
   async horizon(): Promise<number> {
     return this.events.length
+  }
+
+  async mark(position: number): Promise<number> {
+    return eventMark(this.events[Math.min(position, this.events.length) - 1]?.id)
   }
 
   async floor(): Promise<number> {
@@ -78,7 +84,7 @@ export function requestOf(streams: EventStreams, more: Partial<StreamRequest> & 
   const request: StreamRequest = {
     callerId: id,
     credential: streams.credentials.of(callerOf(id), native, true),
-    after: 0,
+    after: { position: 0, mark: 0 },
     plan: (_, after, limit) => ({
       ...{ kind: 'read-events', resource: {} as Resource, version: 'v1', filter: always },
       ...{ after, limit, permitted: grant },

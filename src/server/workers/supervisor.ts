@@ -13,7 +13,7 @@ import type { Observe } from '../observe/observe.ts'
 import { type Holder, openLedger } from '../rates/lease-ledger.ts'
 import { OwnPlaces } from '../streams/stream-places.ts'
 import { type Channel, type Listening, openChannel, type SupervisorCalls, type WorkerCalls } from './channel.ts'
-import { type GatheredMetrics, gatherMetrics } from './gathered-metrics.ts'
+import { gatherMetrics } from './gathered-metrics.ts'
 import { handover } from './handover.ts'
 import { mostMissed, roundTime, watchHeartbeats } from './heartbeat.ts'
 import { workerEnvironment } from './worker-link.ts'
@@ -107,14 +107,9 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   const connections = handover()
   const failure = Promise.withResolvers<never>()
   const ended = Promise.withResolvers<{ code: number; isFirst: boolean }>()
-  // Gathered from the first time on that somebody reads them, unless they have a port.
-  let gathered: Promise<GatheredMetrics> | undefined
-  const gather = () => {
-    const reports = () => new Map(serving().map((worker) => [worker, () => worker.channel.call('metrics')]))
-    gathered ??= gatherMetrics(reports)
-    return gathered
-  }
-  const metricsServer = options.metricsPort === undefined ? undefined : createMetricsServer(await gather())
+  const reports = () => new Map(serving().map((worker) => [worker, () => worker.channel.call('metrics')]))
+  const metrics = await gatherMetrics(reports)
+  const metricsServer = options.metricsPort === undefined ? undefined : createMetricsServer(metrics)
   let listening: Promise<Listening> | undefined
   let failures = 0
   let isStopping = false
@@ -163,8 +158,8 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       },
       taken: () => connections.taken(child),
       leaving: () => void sleep(groupSignal, undefined, { ref: false }).then(() => replace(worker)),
-      metrics: async () => (await gather()).read(),
-      report: async (report) => (await gathered)?.note(worker, report),
+      metrics: () => metrics.read(),
+      report: async (report) => metrics.note(worker, report),
       askTurn: (isUrgent) => turns.ask(worker.taker, isUrgent),
       leaveTurn: () => turns.leave(worker.taker),
       giveBack: (leases) => ledger.takeBack(worker.holder, leases),
@@ -207,7 +202,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     void exit.promise.then((how) => {
       workers.delete(worker)
       worker.isServing = false
-      void gathered?.then((metrics) => metrics.ended(worker))
+      metrics.ended(worker)
       turns.leave(worker.taker)
       ledger.ended(worker.holder)
       worker.streams.releaseAll()

@@ -3,6 +3,7 @@ import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { timestamp } from '../../model/time.ts'
 import { counterName, quoted } from '../sql/columns.ts'
 import { epochKey } from '../sql/context.ts'
+import { newMark, newStride, nextClockSql, nextRevisionSql } from '../sql/marks.ts'
 import { type ColumnSpec, createIndex, formerKeys, type IndexSpec, isSystemTable, type Layout } from '../sql/tables.ts'
 import { firstRow, type Statement, type Transaction } from '../transaction.ts'
 import { convertStored, isWider, readStored, writeStored } from './convert.ts'
@@ -165,7 +166,7 @@ function beginEpoch(collection: string): Statement[] {
   return [
     sql`insert into resourced_meta (key, value) values (${epochKey(collection)}, '1')
       on conflict (key) do update set value = ${next}`,
-    sql`update resourced_clocks set revision = revision + 1 where collection = ${collection}`,
+    sql`update resourced_clocks set revision = ${nextClockSql(newStride())} where collection = ${collection}`,
   ]
 }
 
@@ -242,13 +243,11 @@ function* changeRecords(
     yield* change(empty)
     return
   }
-  const clock = yield* firstRow(sql`select sum(revision) as revision from resourced_clocks where collection = ${table}`)
-  const next = raw(String(Number(clock?.['revision'] ?? 0) + 1))
-  const revision = sql`_revision = case when _revision < ${next} then ${next} else _revision + 1 end`
-  const changed = yield* change(sql`, ${revision}, updated_at = ${timestamp(now)}`)
+  const revision = nextRevisionSql(newMark())
+  const changed = yield* change(sql`, _revision = ${revision}, updated_at = ${timestamp(now)}`)
   if (changed === 0) return
   const first = layout.clockSlots === 1 ? empty : sql` and slot = 0`
-  yield sql`update resourced_clocks set revision = revision + 1 where collection = ${table}${first}`
+  yield sql`update resourced_clocks set revision = ${nextClockSql(newStride())} where collection = ${table}${first}`
 }
 
 /** Renames a table, and the collection wherever its name is stored. */
@@ -296,20 +295,14 @@ function* moveKeys(engine: MigrationEngine, step: StepOf<'move-keys'>): Transact
   yield sql`drop table ${former}`
 }
 
-/** Counts a collection's records. Its revision never decreases, even where the table was lost and is created again. */
+/** Counts a collection's records, and begins its clock anew: the table may have been lost and created again. */
 function* setClock(engine: MigrationEngine, collection: string): Transaction<void> {
   const counted = yield* firstRow(
-    sql`select coalesce(max(_revision), 0) as newest, count(*) - count(deleted_at) as live, count(deleted_at) as deleted
-      from ${quoted(collection)}`,
+    sql`select count(*) - count(deleted_at) as live, count(deleted_at) as deleted from ${quoted(collection)}`,
   )
-  const former = yield* firstRow(
-    sql`select count(*) as slots, sum(revision) as revision from resourced_clocks where collection = ${collection}`,
-  )
-  const newest = Number(counted?.['newest'])
-  const revision = former?.['slots'] === 0 ? newest : Math.max(newest, Number(former?.['revision'])) + 1
   yield sql`delete from resourced_clocks where collection = ${collection}`
   yield insertClock(engine.layout, collection, {
-    ...{ revision, live: Number(counted?.['live']), deleted: Number(counted?.['deleted']) },
+    ...{ revision: newStride(), live: Number(counted?.['live']), deleted: Number(counted?.['deleted']) },
   })
 }
 

@@ -190,7 +190,7 @@ export class Database implements Runner {
 
   /** Checks that the database answers and takes changes, within a short time. */
   async ping(): Promise<void> {
-    await this.#isThere()
+    await this.answers()
     await this.#probe.check()
   }
 
@@ -199,7 +199,8 @@ export class Database implements Runner {
     return withStorageFaults(this.#transact(() => probeWrite(bytes), run))
   }
 
-  async #isThere(): Promise<void> {
+  /** Checks that the database answers within a short time. */
+  async answers(): Promise<void> {
     const asking = this.#control.use((client) => client.prepareAndRun(control.isThere, this.#preparing))
     const asked = withStorageFaults(asking.then(() => true))
     const timer = new AbortController()

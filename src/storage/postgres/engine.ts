@@ -161,8 +161,6 @@ export const postgres: Engine = {
     earlier: raw(earlier),
     asReader: raw('select pg_advisory_xact_lock_shared(18, 58)'),
   },
-  // Within one server everybody sees commits in one order: a sum of revisions is one state.
-  clockChecksum: raw('0'),
   // A connection has its own slot, so that few writers wait for each other.
   clockSlot: raw(` and slot = (pg_backend_pid() & ${layout.clockSlots - 1})`),
   tryAdvisoryLock: (name) => sql`pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
@@ -171,16 +169,6 @@ export const postgres: Engine = {
     const ticked = sql`ticked as (${tick} and exists (select 1 from ${raw(subject)}))`
     return sql`with ${raw(subject)} as (${change} returning *), ${ticked} select ${columns} from ${raw(subject)}`
   },
-}
-
-/**
- * The same for a server that reads a replica too. A replica shows commits in the order of the log, the primary in the
- * order in which they finish: two states may have equally many commits. Each single slot has the same order everywhere.
- */
-export const postgresWithReplica: Engine = {
-  ...postgres,
-  // Of 40 bits each: the sum over all slots of all collections is an exact number.
-  clockChecksum: raw("sum(hashtextextended(collection || '/' || slot || '/' || revision, 0) & 1099511627775)"),
 }
 
 /** The statement that creates the index of the words of a collection. */

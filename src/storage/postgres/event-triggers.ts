@@ -42,7 +42,7 @@ export const horizon: Sql = raw(`select least(s.last, (
     select min(case when l.position > s.last then l.position - 4294967296 else l.position end)
       from (select ((s.last >> 32) << 32) | objid::bigint as position from pg_locks
         where locktype = 'advisory' and objsubid = 2 and classid = '${sequence}'::regclass::oid
-          and database = (select oid from pg_database where datname = current_database())) l)) as horizon
+          and database = (select oid from pg_database where datname = current_database())) l)) as horizon, s.last
   from (select ${lastValue} as last from ${sequence} offset 0) s`)
 
 /** The hexadecimal digits of the time: there are twelve until the year 2527, the first of them 0. */

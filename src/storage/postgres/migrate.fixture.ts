@@ -126,7 +126,7 @@ export async function snapshot(client: pg.Client): Promise<string> {
   )
   const rows: unknown[] = []
   for (const { name } of tables) {
-    rows.push(await all(client, `select t::text from "${name}" as t order by t::text`))
+    rows.push(await all(client, `select to_json(t)::text from "${name}" as t order by t::text`))
   }
   return JSON.stringify([await schemaOf(client), tables, rows])
 }

@@ -16,7 +16,7 @@ import { createIndex } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import { createSearch } from './engine.ts'
 import { migrationEngine } from './migration-engine.ts'
-import { checkRights, checkServer } from './requirements.ts'
+import { checkEvents, checkRights, checkServer } from './requirements.ts'
 import { inTransaction, query, run, stateOf, withSettings } from './session.ts'
 
 interface PooledOptions extends MigrateOptions {
@@ -48,6 +48,7 @@ export async function migratePostgres(
   const migration = migrationTo(catalog, engine, options)
   try {
     await checkServer(client)
+    if (catalog.system.has('events')) await checkEvents(client)
     const begin = 'begin isolation level repeatable read read only'
     if (await inTransaction(client, begin, () => run(client, isMigrated(migration)))) {
       return { steps: [], applied: false }

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClientBase } from 'pg'
-import { databaseFor, whyNoDatabase } from '../../../test/postgres/database.ts'
+import { startCluster } from '../../../test/postgres/cluster.ts'
+import { databaseFor, versionAsked, whyNoDatabase } from '../../../test/postgres/database.ts'
+import { query } from '../../../test/postgres/query.ts'
+import { completeCatalog } from '../../model/catalog.ts'
 import { StorageFault } from '../storage.ts'
 import { isInUse, migrateForKeys } from './administration.ts'
 import { connect, emptyDatabase, migrateTo, relations } from './migrate.fixture.ts'
+import { migratePostgres } from './migrate.ts'
 import { checkServer } from './requirements.ts'
 
 const skip = whyNoDatabase ?? false
@@ -38,6 +42,50 @@ test('a missing schema or privilege is reported before anything is changed', { s
   // From now on nothing is to be created.
   await client.query('revoke create on schema elsewhere from current_user')
   assert.equal((await migrateTo(client, {})).applied, false)
+})
+
+test('Citus is refused where events would be lost', { skip }, async (context) => {
+  const cluster = await startCluster({ version: versionAsked() })
+  context.after(() => cluster.stop())
+  const tasks = (events: boolean) =>
+    completeCatalog({ name: 'tasks', resources: { tasks: { fields: { title: { type: 'string' } }, events } } })
+  const start = async (events: boolean) => {
+    const client = await connect(context, cluster.url)
+    return migratePostgres(client, tasks(events), { apply: 'additive', now: 0 })
+  }
+  await start(true)
+  // The catalog as Citus has it: the extension itself is in no package of tests.
+  const fake = (text: string) => query(cluster.adminUrl, `set allow_system_table_mods = on; ${text}`)
+  await fake(`insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+    values (70000, 'citus', 10, 'pg_catalog'::regnamespace, false, '13.0-1')`)
+  await fake('create table pg_catalog.pg_dist_partition (logicalrelid regclass)')
+  await fake('create table pg_catalog.pg_dist_schema (schemaid oid)')
+  await fake('grant select on pg_catalog.pg_dist_partition, pg_catalog.pg_dist_schema to public')
+  await start(true)
+  for (const [set, unset, reason] of [
+    [
+      "insert into pg_dist_partition values ('public.tasks')",
+      'delete from pg_dist_partition',
+      /distributes the tables/,
+    ],
+    [
+      "insert into pg_dist_schema values ('public'::regnamespace)",
+      'delete from pg_dist_schema',
+      /distributes the tables/,
+    ],
+    [
+      "alter database postgres set citus.enable_unsafe_triggers = 'on'",
+      'alter database postgres reset citus.enable_unsafe_triggers',
+      /allows triggers on distributed tables/,
+    ],
+  ] as const) {
+    await fake(set)
+    await assert.rejects(start(true), (error) => error instanceof StorageFault && reason.test(error.message))
+    await fake(unset)
+    await start(true)
+  }
+  await fake("insert into pg_dist_partition values ('public.tasks')")
+  await start(false)
 })
 
 test('another encoding than UTF-8 is refused with a remedy', async () => {

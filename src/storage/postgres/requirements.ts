@@ -56,6 +56,37 @@ export async function checkRights(client: ClientBase): Promise<void> {
   }
 }
 
+/**
+ * Checks what an interface with events needs (EVT-1). Triggers of Citus run on the nodes of the shards, where they
+ * write events that nobody reads.
+ *
+ * @throws StorageFault with what to do
+ */
+export async function checkEvents(client: ClientBase): Promise<void> {
+  const [citus] = await query(
+    client,
+    `select current_setting('citus.enable_unsafe_triggers', true) as unsafe,
+       to_regclass('pg_catalog.pg_dist_partition')::text as tables,
+       to_regclass('pg_catalog.pg_dist_schema')::text as schemas
+       from pg_extension where extname = 'citus'`,
+  )
+  if (citus === undefined) return
+  const ofSchema = 'current_schema()::regnamespace'
+  const select = {
+    tables: `select 1 from pg_dist_partition join pg_class on oid = logicalrelid where relnamespace = ${ofSchema}`,
+    schemas: `select 1 from pg_dist_schema where schemaid = ${ofSchema}`,
+  }
+  const parts = (['tables', 'schemas'] as const).filter((part) => citus[part] !== null)
+  const [found] = await query(client, parts.map((part) => select[part]).join(' union all ') || 'select 1 where false')
+  const isUnsafe = citus['unsafe'] === 'on'
+  if (found === undefined && !isUnsafe) return
+  const what = found === undefined ? 'allows triggers on distributed tables' : 'distributes the tables of this schema'
+  throw refusal(
+    `Citus ${what}, where events would be lost. Use a schema that is not distributed and ` +
+      'citus.enable_unsafe_triggers = off, or declare no events.',
+  )
+}
+
 function refusal(sentence: string): StorageFault {
   return new StorageFault('failed', sentence)
 }

@@ -16,7 +16,7 @@ import { previewDeletion } from '../transactions/delete/preview.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { deliveryStore } from '../transactions/delivery-store.ts'
 import { readChunk } from '../transactions/exports.ts'
-import { findEvent, readFloor } from '../transactions/kept-events.ts'
+import { findEvent, readFloor, readMark } from '../transactions/kept-events.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { finishLarge } from '../transactions/large-changes.ts'
 import { isIndexRange, listOf } from '../transactions/list.ts'
@@ -30,7 +30,7 @@ import { ruledAmong, ruledBelow } from '../transactions/rows/other-records.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
 import type { Isolation } from './control.ts'
 import { Database, type SlowReading } from './database.ts'
-import { postgres, postgresWithReplica } from './engine.ts'
+import { postgres } from './engine.ts'
 import { migratePostgres } from './migrate.ts'
 import { ReadTime } from './read-time.ts'
 import { Replica, type Source } from './replica.ts'
@@ -96,8 +96,7 @@ interface Parts extends Pick<Storage, 'cursorSecret' | 'maintenanceFound' | 'clo
 
 function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opened }: Parts): Storage {
   const { database } = primary
-  const engine = replica === undefined ? postgres : postgresWithReplica
-  const context = sqlContext({ catalog, engine, epochs, tagSecret: opened.cursorSecret })
+  const context = sqlContext({ catalog, engine: postgres, epochs, tagSecret: opened.cursorSecret })
   const reading = replica === undefined ? only(primary) : replica.read.bind(replica)
   const readHorizon = horizonReader(database)
   let closing = false
@@ -174,6 +173,7 @@ function eventsOf(context: SqlContext, database: Database, readHorizon: () => Pr
       return eventsFromStored(plan, await database.readSlow(() => readEvents({ ...context, horizon }, plan), how))
     },
     horizon: readHorizon,
+    mark: (position) => database.readPipelined(() => readMark(position)),
     floor: () => database.readPipelined(() => readFloor()),
     find: (id) => database.readPipelined(() => findEvent(id)),
   }
@@ -181,14 +181,17 @@ function eventsOf(context: SqlContext, database: Database, readHorizon: () => Pr
 
 /**
  * Reads the position up to which no event can appear any more. What was true once stays true, also while a transaction
- * begins that makes the database say less.
+ * begins that makes the database say less. Only if the sequence itself goes back, the database has lost changes.
  */
 function horizonReader(database: Database): () => Promise<number> {
   let greatest = 0
   const statement = constant(postgres.horizon as Sql)
   return async () => {
+    // An answer may come after that of a later question.
+    const before = greatest
     const row = await database.readPipelined(() => firstRow(statement))
-    greatest = Math.max(greatest, Number(row?.['horizon'] ?? 0))
+    const horizon = Number(row?.['horizon'] ?? 0)
+    greatest = Number(row?.['last'] ?? 0) < before ? horizon : Math.max(greatest, horizon)
     return greatest
   }
 }

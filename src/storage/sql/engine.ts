@@ -147,9 +147,9 @@ export interface Engine {
    */
   snapshotSource(event: string, columns: readonly SnapshotColumn[]): Sql
   /**
-   * Selects as `horizon` the position up to which no event can appear any more. A reader runs it in the primary
-   * database before it takes the snapshot in which it reads events. `undefined` where one writer has the database:
-   * there it is the newest position.
+   * Selects as `horizon` the position up to which no event can appear any more, and as `last` the last position that
+   * was given. A reader runs it in the primary database before it takes the snapshot in which it reads events.
+   * `undefined` where one writer has the database: there it is the newest position.
    */
   readonly horizon: Sql | undefined
 
@@ -165,11 +165,6 @@ export interface Engine {
    * Waits for an advisory lock and holds it until the transaction ends; `undefined` where one writer has the database.
    */
   readonly advisoryLock: ((name: string) => Sql) | undefined
-  /**
-   * A number, summed over the rows of clocks, that distinguishes two states with the same sum of revisions. It is 0 if
-   * there are no such states, because every reader sees changes in one order.
-   */
-  readonly clockChecksum: Sql
   /** The row of a collection's clock that a transaction updates, as ` and …`. */
   readonly clockSlot: Sql
   /**

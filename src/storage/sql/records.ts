@@ -10,6 +10,7 @@ import type { Row } from '../transaction.ts'
 import { type Column, columnSql, columnsOf, snapshotColumns, subject, tableSql } from './columns.ts'
 import type { Epochs, SqlContext } from './context.ts'
 import type { Bound } from './engine.ts'
+import { nextRevision } from './marks.ts'
 import { type PredicateContext, predicateSql } from './predicate.ts'
 import { derived, searchText } from './values.ts'
 
@@ -37,6 +38,17 @@ export function revisionSql({ epochs }: { readonly epochs?: Epochs }, collection
 /** The revision of a new record as clients see it. */
 export function firstRevision({ epochs }: { readonly epochs?: Epochs }, collection: string): number {
   return 1 + (epochs?.get(collection) ?? 0)
+}
+
+/** The revision of a changed record as clients see it. */
+export function revisionAfter(
+  { epochs }: { readonly epochs?: Epochs },
+  collection: string,
+  before: number,
+  mark: number,
+): number {
+  const epoch = epochs?.get(collection) ?? 0
+  return nextRevision(before - epoch, mark) + epoch
 }
 
 /** The column of a select that gives the revision as `_revision`. */

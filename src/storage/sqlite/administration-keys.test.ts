@@ -154,7 +154,10 @@ test('uses are stored at most once a minute, and change the tags of what is show
         ['gone', noon],
       ]),
     )
-    const [row] = all(database, 'select last_used_at, _instant_last_used_at, updated_at, _revision from "api-keys"')
+    const [row] = all(
+      database,
+      'select last_used_at, _instant_last_used_at, updated_at, _revision & 1048575 as count from "api-keys"',
+    )
     return Object.values(row ?? {})
   }
   const at = '2026-11-21T12:00:00.000Z'
@@ -164,7 +167,7 @@ test('uses are stored at most once a minute, and change the tags of what is show
   assert.deepEqual(await keys.list(), [{ ...stored, last_used_at: at }])
   const later = '2026-11-21T12:01:00.000Z'
   assert.deepEqual(await after(60_000), [later, '2026-11-21T12:01:00', later, 3])
-  assert.deepEqual(all(database, 'select revision, live from resourced_clocks'), [{ revision: 3, live: 1 }])
+  assert.deepEqual(all(database, 'select live from resourced_clocks'), [{ live: 1 }])
   database.close()
   await close()
 })

@@ -118,7 +118,6 @@ export const sqlite: Engine = {
     earlier: undefined,
     asReader: undefined,
   },
-  clockChecksum: raw('0'),
   clockSlot: empty,
   tryAdvisoryLock: undefined,
   advisoryLock: undefined,

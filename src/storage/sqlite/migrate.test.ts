@@ -18,8 +18,8 @@ function refusal(work: () => unknown): MigrationRefused {
 
 test('an empty database gets its tables, and a second start changes nothing', () => {
   const database = databaseOf({ title: { type: 'string', search: true, filter: true, sort: true } }, [])
-  assert.deepEqual(all(database, 'select * from resourced_clocks'), [
-    { collection: 'tasks', revision: 0, live: 0, deleted: 0 },
+  assert.deepEqual(all(database, 'select collection, live, deleted from resourced_clocks'), [
+    { collection: 'tasks', live: 0, deleted: 0 },
   ])
   const before = snapshot(database)
   assert.deepEqual(migrateTo(database, { title: { type: 'string', search: true, filter: true, sort: true } }), {
@@ -66,12 +66,14 @@ test('a new field with a default is filled, in deleted records too, and the reco
     done: { type: 'boolean', default: true, required: true },
     labels: { type: 'array', default: ['a'] },
   } as const
+  const before = all(database, 'select revision from resourced_clocks')[0]
   migrateTo(database, fields)
   assert.deepEqual(column(database, 'done'), [1, 1])
   assert.deepEqual(column(database, 'labels'), ['["a"]', '["a"]'])
   assert.deepEqual(new Set(column(database, 'updated_at')), new Set(['2026-11-21T00:00:00.000Z']))
   const [clock] = all(database, 'select * from resourced_clocks')
-  assert.deepEqual(clock, { collection: 'tasks', revision: 4, live: 1, deleted: 1 })
+  assert.deepEqual([clock?.live, clock?.deleted], [1, 1])
+  assert.notEqual(clock?.revision, before?.revision)
   for (const revision of column(database, '_revision')) assert.ok(Number(revision) > 1)
 })
 

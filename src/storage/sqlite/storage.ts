@@ -21,7 +21,7 @@ import { decidersBelow } from '../transactions/delete/deletion-blockers.ts'
 import { previewDeletion } from '../transactions/delete/preview.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { deliveryStore } from '../transactions/delivery-store.ts'
-import { findEvent, readFloor, readHorizon } from '../transactions/kept-events.ts'
+import { findEvent, readFloor, readHorizon, readMark } from '../transactions/kept-events.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { finishLarge } from '../transactions/large-changes.ts'
 import type { List } from '../transactions/list.ts'
@@ -181,6 +181,7 @@ function eventsOf(context: SqlContext, reader: Reader): EventStore | undefined {
   return {
     read: (plan) => run(() => readEvents(context, plan)).then((outcome) => eventsFromStored(plan, outcome)),
     horizon: () => run(() => readHorizon(context)),
+    mark: (position) => run(() => readMark(position)),
     floor: () => run(() => readFloor()),
     find: (id) => run(() => findEvent(id)),
   }

@@ -348,7 +348,7 @@ test('a commit says which records its changes touched: those that were kept, and
   const committed = (touches: readonly Touched[]) => void told.push(touches.flatMap(({ ids }) => [...ids]))
   const writer = new Writer(connection, { committed })
   function* touch(word: string): Transaction<string> {
-    yield touching(sql`insert into words values (${word})`, { collection: 'words', ids: [word] })
+    yield touching(sql`insert into words values (${word})`, { collection: 'words', ids: [word], stride: 1 })
     return word
   }
   const isKept = (word: string) => word !== 'refused'

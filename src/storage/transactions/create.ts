@@ -8,6 +8,7 @@ import type { Outcome } from '../../plan/outcome.ts'
 import type { Create } from '../../plan/plan.ts'
 import { filled, type SqlContext, slot } from '../sql/context.ts'
 import type { Bound, Engine } from '../sql/engine.ts'
+import { newStride } from '../sql/marks.ts'
 import { firstRevision, representationText, versionedName } from '../sql/records.ts'
 import type { Refusal, Whole } from '../storage.ts'
 import { prebuilt, type Row, type Statement, type Transaction } from '../transaction.ts'
@@ -192,8 +193,13 @@ function creationStatement(
 ): Statement {
   const { resource, versionResource, parent, permitted, readableFields } = plan
   const answer = readableFields === undefined ? undefined : answerSql(context, plan, always)
-  const ticked = tick(context, resource.name, 1, 0)
-  const statement = (source: RowSource, conditions: readonly Sql[], counter: (field: Field) => Bound) => {
+  const statement = (
+    source: RowSource,
+    conditions: readonly Sql[],
+    counter: (field: Field) => Bound,
+    stride?: Bound,
+  ) => {
+    const ticked = tick(context, resource.name, 1, 0, stride)
     if (sequencesOf(resource).length === 0) {
       const columns = answer ?? raw('1 as created')
       return writeReturning(insertionSql(context, resource, source, conditions), ticked, columns)
@@ -220,7 +226,7 @@ function creationStatement(
     const conditions = conditionsOf(context, resource, slotsOfQuestions(context, questions))
     const counter = (field: Field) =>
       slot((about: { readonly record: RecordValues }) => counterOf(resource, field, about.record))
-    return prebuilt(statement(slotsOf(resource), conditions, counter))
+    return prebuilt(statement(slotsOf(resource), conditions, counter, slot(newStride)))
   })
   return filled(slots, { record, questions })
 }

@@ -4,6 +4,7 @@
  * since. A poll costs what is new, however many events are kept.
  */
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
+import { eventMark } from '../../model/event.ts'
 import type { ReadPage } from '../../plan/plan.ts'
 import { columnSql, isRemoval, subject, subjectSql, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
@@ -15,8 +16,10 @@ export interface EventTotal {
   readonly total: number
   /** The last position that was counted. */
   readonly last: number
-  /** Grows when events are removed because of their age: then all are counted again. */
+  /** Another one when events are removed because of their age: then all are counted again. */
   readonly removals: number
+  /** The mark of the last position: if it is another one, all are counted again too. */
+  readonly mark: number
 }
 
 /**
@@ -33,10 +36,10 @@ export function* countEvents(
   before: EventTotal | undefined,
 ): Transaction<{ readonly total: number; readonly counted: EventTotal | undefined }> {
   const onward = before && (yield* count(context, plan, where, before))
-  const found =
-    onward?.removals === before?.removals && onward !== undefined ? onward : yield* count(context, plan, where)
+  const goesOn = onward !== undefined && onward.removals === before?.removals && onward.markBefore === before.mark
+  const found = goesOn ? onward : yield* count(context, plan, where)
   const total = (found === onward ? (before?.total ?? 0) : 0) + found.added - found.emptied
-  const counted = { total, last: found.last, removals: found.removals }
+  const counted = { total, last: found.last, removals: found.removals, mark: found.mark }
   return { total, counted: found.isAhead ? undefined : counted }
 }
 
@@ -58,10 +61,15 @@ function* count(context: SqlContext, plan: ReadPage, where: Sql, before?: EventT
   const clock = sql`select coalesce(sum(revision), 0) from resourced_clocks where collection = ${resource.name}`
   const removals = sql`(${clock}) + coalesce((select min(_row) from ${positions}), 0)`
   const counts = sql`(${added}) as added, (${emptied}) as emptied`
-  const row = yield* firstRow(sql`select ${counts}, ${last} as last, ${ahead} as ahead, ${removals} as removals`)
+  const newest = (up: Sql | number) => sql`(select id from ${positions} where _row <= ${up} order by _row desc limit 1)`
+  const marks = sql`${newest(last)} as newest, ${newest(before?.last ?? 0)} as before`
+  const row = yield* firstRow(
+    sql`select ${counts}, ${last} as last, ${marks}, ${ahead} as ahead, ${removals} as removals`,
+  )
   const [number, emptiedNumber] = [Number(row?.['added']), Number(row?.['emptied'])]
   return {
     ...{ added: number, emptied: emptiedNumber, last: Number(row?.['last']), removals: Number(row?.['removals']) },
+    ...{ mark: eventMark(row?.['newest']), markBefore: eventMark(row?.['before']) },
     isAhead: Number(row?.['ahead']) > 0,
   }
 }

@@ -3,6 +3,7 @@
  * docs/decisions/072-events.md.
  */
 import sql, { raw } from 'sql-template-tag'
+import { eventMark } from '../../model/event.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
 import { tick } from './rows/clock.ts'
@@ -32,6 +33,12 @@ export function* readFloor(): Transaction<number> {
 export function* findEvent(id: string): Transaction<number | undefined> {
   const row = yield* firstRow(sql`select _row from "events" where id = ${id}`)
   return row === undefined ? undefined : Number(row['_row'])
+}
+
+/** The mark of a position (`EventPosition`). */
+export function* readMark(position: number): Transaction<number> {
+  const row = yield* firstRow(sql`select id from "events" where _row <= ${position} order by _row desc limit 1`)
+  return eventMark(row?.['id'])
 }
 
 /**

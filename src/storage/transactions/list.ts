@@ -41,7 +41,7 @@ export interface List {
   readonly where: Sql
   readonly scans: Map<AccessPath, Scan>
   /** The last tag, and the state of the clocks that it was made at. */
-  tagged?: { readonly state: string; readonly tag: string }
+  tagged?: { readonly state: number; readonly tag: string }
 }
 
 /** Lists by query and permission. */
@@ -189,7 +189,7 @@ function searchedTexts({ resource, versionResource, readableFields }: ReadPage):
 }
 
 /** The clocks of the collections that a list depends on. */
-type ListClock = Pick<Clock, 'revision' | 'checksum'>
+type ListClock = Pick<Clock, 'revision'>
 
 /**
  * The tag of a list where it is known before the page is read: either the clock makes the tag, or the page was read
@@ -199,7 +199,7 @@ type ListClock = Pick<Clock, 'revision' | 'checksum'>
 export function knownTag(context: SqlContext, list: List, clock: ListClock): string | undefined {
   const made = clockTag(context, list, clock)
   if (made !== undefined || list.plan.deleted !== undefined) return made
-  return list.tagged?.state === stateOf(clock) ? list.tagged.tag : undefined
+  return list.tagged?.state === clock.revision ? list.tagged.tag : undefined
 }
 
 /**
@@ -213,7 +213,7 @@ function clockTag({ tagSecret }: SqlContext, list: List, clock: ListClock): stri
   const isWhole = plan.permitted.kind === 'always' && plan.readableFields === undefined
   if (!isWhole || plan.deleted !== undefined) return undefined
   if (tagSecret === undefined) throw new Error('Pages cannot be read without the secret of their tags.')
-  const state = stateOf(clock)
+  const state = clock.revision
   if (list.tagged?.state !== state) {
     const { name, shape } = plan.versionResource ?? plan.resource
     // An older version's clients keep their tags when a newer one renames fields.
@@ -236,7 +236,7 @@ export function answerPage(
 ): Outcome {
   if (known !== undefined) return { kind: 'page', tag: known, ...page }
   const tag = pageTag(list, page)
-  list.tagged = { state: stateOf(clock), tag }
+  list.tagged = { state: clock.revision, tag }
   return checkPage(plan, tag) ?? { kind: 'page', tag, ...page }
 }
 
@@ -244,10 +244,6 @@ export function answerPage(
 function pageTag({ plan }: List, { json, total, previous, next }: Omit<PageOutcome, 'kind' | 'tag'>): string {
   const { shape } = plan.versionResource ?? plan.resource
   return digest(`${JSON.stringify([shape, total, previous, next])}\n${json}`)
-}
-
-function stateOf({ revision, checksum }: ListClock): string {
-  return checksum === 0 ? String(revision) : `${revision}.${checksum.toString(36)}`
 }
 
 /** The key of the total of a list. */

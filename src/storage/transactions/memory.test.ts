@@ -58,12 +58,12 @@ test('a record is cached for several permissions and choices of fields, and not 
 
 test('a commit of this process forgets the records that it touched, and no others', () => {
   const { memory, ids } = remembering()
-  memory.committed([{ collection: 'shelves', ids: ['2'] }])
+  memory.committed([{ collection: 'shelves', ids: ['2'], stride: 1 }])
   assert.equal(ids(6), '13')
   memory.committed([
-    { collection: 'shelves', ids: ['4'] },
-    { collection: 'shelves', ids: [] },
-    { collection: 'labels', ids: ['1'] },
+    { collection: 'shelves', ids: ['4'], stride: 1 },
+    { collection: 'shelves', ids: [], stride: 1 },
+    { collection: 'labels', ids: ['1'], stride: 1 },
   ])
   assert.equal(ids(8), '13')
 })
@@ -71,11 +71,15 @@ test('a commit of this process forgets the records that it touched, and no other
 test('a change that no commit of this process explains forgets the collection', () => {
   for (const [explained, revision] of [[0, 6], [1, 7], [2, 6]] as const) {
     const { memory, ids } = remembering()
-    memory.committed(Array.from({ length: explained }, () => ({ collection: 'shelves', ids: [] })))
+    memory.committed(Array.from({ length: explained }, () => ({ collection: 'shelves', ids: [], stride: 1 })))
     assert.equal(ids(revision), '', `${explained} changes explained, at ${revision}`)
     keep(memory, plan('1'), at(revision), record('{}'))
     assert.equal(ids(revision), '1')
   }
+  // As many changes, but not those of this process: strides are random.
+  const { memory, ids } = remembering()
+  memory.committed([{ collection: 'shelves', ids: [], stride: 100 }])
+  assert.equal(ids(5 + 101), '')
 }) // biome-ignore format: a table
 
 test('a record is forgotten when a collection changes that its permission depends on', () => {
@@ -92,7 +96,7 @@ test('the cache is bounded by bytes, and is cleared when the tables change', () 
   for (let id = 0; id < count; id++) keep(memory, plan(String(id)), at(1), record(json))
   const known = Array.from({ length: count }, (_, id) => memory.record(plan(String(id)), at(1))).filter((each) => each)
   assert.ok(known.length <= count / 2 && known.length > count / 3, `${known.length} of ${count}`)
-  memory.clocks.set('shelves', { revision: 1, live: 1, checksum: 0 })
+  memory.clocks.set('shelves', { revision: 1, live: 1 })
   memory.forget()
   assert.equal(memory.record(plan(String(count - 1)), at(1)), undefined)
   assert.equal(memory.clocks.size, 0)

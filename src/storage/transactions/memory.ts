@@ -6,6 +6,7 @@
 import type { Outcome, PageOutcome } from '../../plan/outcome.ts'
 import type { ReadRecord } from '../../plan/plan.ts'
 import { BoundedMap } from '../sql/bounded-map.ts'
+import { advance } from '../sql/marks.ts'
 import { predicateDigest } from '../sql/predicate.ts'
 import { grantsDigest, versionedName } from '../sql/records.ts'
 import type { Touched } from '../transaction.ts'
@@ -43,7 +44,7 @@ export interface RecordState {
 interface Collection {
   /** The revision at which they are true. */
   revision: number
-  /** How many changes of this process came after it that forgot the records which they touched. */
+  /** The revision after the changes of this process that forgot the records which they touched. */
   explained: number
   /** Records of earlier generations are forgotten. */
   generation: number
@@ -94,10 +95,10 @@ export class Memory {
    * read between the commit and this call.
    */
   committed(touches: readonly Touched[]): void {
-    for (const { collection, ids } of touches) {
+    for (const { collection, ids, stride } of touches) {
       const known = this.#collections.get(collection)
       if (known === undefined) continue
-      known.explained++
+      known.explained = advance(known.explained, stride)
       for (const id of ids) this.#answers.delete(recordKey(collection, id))
     }
   }
@@ -152,14 +153,14 @@ export class Memory {
   #generationAt(collection: string, revision: number): number {
     const known = this.#collections.get(collection)
     if (known === undefined) {
-      this.#collections.set(collection, { revision, explained: 0, generation: 1 })
+      this.#collections.set(collection, { revision, explained: revision, generation: 1 })
       return 1
     }
     if (known.revision !== revision) {
       // Another process or thread has changed the collection, or a change that touches more than single records.
-      if (known.revision + known.explained !== revision) known.generation++
+      if (known.explained !== revision) known.generation++
       known.revision = revision
-      known.explained = 0
+      known.explained = revision
     }
     return known.generation
   }

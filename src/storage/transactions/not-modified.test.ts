@@ -89,6 +89,6 @@ test('a record that is asked for with conditions alone is remembered by its vali
       ['record', 0],
     ],
   )
-  memory.committed([{ collection: 'goods', ids: [idOf(7)] }])
+  memory.committed([{ collection: 'goods', ids: [idOf(7)], stride: 1 }])
   assert.deepEqual(read(plan), ['not-modified', 1])
 })

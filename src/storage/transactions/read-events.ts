@@ -1,12 +1,13 @@
 /** Reading events in their order, a bounded number of rows at a time (EVT-2). */
 import sql, { join, type Sql } from 'sql-template-tag'
-import type { EventKind } from '../../model/event.ts'
+import { type EventKind, eventMark } from '../../model/event.ts'
 import type { EventsOutcome, ReadEvent, ReadEvents } from '../../plan/plan.ts'
 import { columnSql, subject, subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { predicateSql } from '../sql/predicate.ts'
 import { representationSql } from '../sql/records.ts'
 import { firstRow, prebuilt, type Row, type Transaction } from '../transaction.ts'
+import { readFloor } from './kept-events.ts'
 
 /** How many rows one read examines. */
 const mostExamined = 1_000
@@ -19,18 +20,32 @@ export function* readEvents(context: SqlContext, plan: ReadEvents): Transaction<
   const upTo = horizon === undefined ? sql`${row} > ${after}` : sql`${row} > ${after} and ${row} <= ${horizon}`
   const table = subjectSql(resource.name)
   const examined = sql`select ${row} from ${table} where ${upTo} order by ${row} limit ${mostExamined}`
-  const bounds = yield* firstRow(sql`select count(*) as count, max(_row) as last from (${examined}) examined`)
+  const counted = sql`select count(*) as count, max(_row) as last from (${examined}) examined`
+  const newest = sql`(select id from "events" where _row = last) as newest`
+  const before = sql`(select id from "events" where _row <= ${after} order by _row desc limit 1) as before`
+  const bounds = yield* firstRow(sql`select count, last, ${newest}, ${before} from (${counted}) counted`)
+  const isLost = yield* isOfLostChanges(plan, bounds?.['before'])
   const count = Number(bounds?.['count'] ?? 0)
   // What is not kept between `after` and the horizon is passed over.
   const last =
     count === mostExamined ? Number(bounds?.['last']) : Math.max(after, horizon ?? Number(bounds?.['last'] ?? 0))
-  if (count === 0 || plan.permitted.kind === 'never')
-    return { events: [], position: last, more: count === mostExamined }
+  const mark = eventMark(count === 0 ? bounds?.['before'] : bounds?.['newest'])
+  const examinedAll = { events: [], position: last, mark, isLost, more: count === mostExamined }
+  if (count === 0 || isLost || plan.permitted.kind === 'never') return examinedAll
   const rows = yield statementOf(context, plan, last)
   const events = rows.map(eventOf)
-  const isFull = events.length === limit
-  const position = isFull ? (events.at(-1) as ReadEvent).position : last
-  return { events, position, more: isFull || count === mostExamined }
+  if (events.length < limit) return { ...examinedAll, events }
+  const { position, id } = events.at(-1) as ReadEvent
+  return { events, position, mark: eventMark(id), isLost, more: true }
+}
+
+/**
+ * Whether the newest event up to the beginning of a read is another one than before. If there is none, the events
+ * before were removed because of their age.
+ */
+function* isOfLostChanges({ mark }: ReadEvents, before: Row[string] | undefined): Transaction<boolean> {
+  if (mark === undefined || mark === eventMark(before)) return false
+  return typeof before === 'string' || (yield* readFloor()) === 0
 }
 
 function statementOf(context: SqlContext, plan: ReadEvents, last: number) {

@@ -13,6 +13,7 @@ import type { Restore } from '../../plan/plan.ts'
 import type { Issue } from '../../spec/faults.ts'
 import { columnSql, subject, subjectSql, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
+import { newMark, nextRevisionSql } from '../sql/marks.ts'
 import type { PredicateContext } from '../sql/predicate.ts'
 import { recordOf, storedSql } from '../sql/records.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
@@ -126,7 +127,8 @@ function* restoreFew(
     if (ids.size === 0) continue
     yield* settleSelections(context, collection, [...ids])
     const updatedAt = timestamp(plan.now)
-    const live = sql`deleted_at = null, _deletion = null, updated_at = ${updatedAt}, _revision = _revision + 1`
+    const revision = nextRevisionSql(newMark())
+    const live = sql`deleted_at = null, _deletion = null, updated_at = ${updatedAt}, _revision = ${revision}`
     yield sql`update ${tableSql(collection)} set ${live} where ${context.engine.isAnyOf(raw('id'), [...ids])}`
     noteMove(moves, collection, { live: ids.size, deleted: -ids.size, ids: [...ids] })
   }

@@ -9,6 +9,8 @@ import { timestamp } from '../../../model/time.ts'
 import type { Removal } from '../../../plan/plan.ts'
 import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
 import { filled, type SqlContext, slot } from '../../sql/context.ts'
+import type { Bound } from '../../sql/engine.ts'
+import { newMark, nextRevisionSql } from '../../sql/marks.ts'
 import { ignoringRows, prebuilt, type Statement, type Transaction } from '../../transaction.ts'
 import { type Moves, noteMove, tickAll } from '../rows/clock.ts'
 import { removeCounters } from '../rows/numbers.ts'
@@ -219,7 +221,7 @@ export function* clearReferences(
   const ids = yield* lockedIds(context, rows, most)
   if (ids.length > 0) {
     yield* settleSelections(context, collection, ids)
-    const cleared = sql`${raw(`"${field}"`)} = null, updated_at = ${at}, _revision = _revision + 1`
+    const cleared = sql`${raw(`"${field}"`)} = null, updated_at = ${at}, _revision = ${nextRevisionSql(newMark())}`
     yield sql`update ${tableSql(collection)} set ${cleared} where ${context.engine.isAnyOf(raw('id'), ids)}`
   }
   return ids.length
@@ -238,15 +240,21 @@ export function* markDeleted(collection: string, which: Sql, deletion: string, a
 export function markOne({ engine, statements }: SqlContext, { name }: Resource, mark: Mark): Statement {
   const marking = statements.of(`mark ${name}`, () => {
     const [id, at] = (['id', 'at'] as const).map((key) => slot((about: Mark) => about[key]))
-    return prebuilt(markSql(name, sql`id = ${id}`, null, at, engine.orFail))
+    return prebuilt(markSql(name, sql`id = ${id}`, null, at, { orFail: engine.orFail, change: slot(newMark) }))
   })
   return ignoringRows(filled(marking, mark))
 }
 
 type Mark = Readonly<Record<'id' | 'at', string>>
 
-function markSql(collection: string, which: Sql, deletion: RawValue, at: RawValue, orFail = empty): Sql {
-  const deleted = sql`deleted_at = ${at}, _deletion = ${deletion}, _revision = _revision + 1`
+function markSql(
+  collection: string,
+  which: Sql,
+  deletion: RawValue,
+  at: RawValue,
+  { orFail = empty, change = newMark() as Bound } = {},
+): Sql {
+  const deleted = sql`deleted_at = ${at}, _deletion = ${deletion}, _revision = ${nextRevisionSql(change)}`
   return sql`update${orFail} ${tableSql(collection)} set ${deleted} where ${which}`
 }
 

@@ -7,6 +7,7 @@ import sql from 'sql-template-tag'
 import { never } from '../../../model/predicate.ts'
 import { tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
+import { newMark, nextRevisionSql } from '../../sql/marks.ts'
 import type { JobStep } from '../../storage.ts'
 import { firstRow, ignoringRows, type Transaction } from '../../transaction.ts'
 import { tick } from '../rows/clock.ts'
@@ -61,7 +62,7 @@ export function* undoDeletion(
     if (context.engine.lock.hasOtherWriters) {
       yield sql`update ${table} set _deletion = null where _deletion = ${job} and deleted_at is null`
     }
-    const live = sql`deleted_at = null, _deletion = null, _revision = _revision + 1`
+    const live = sql`deleted_at = null, _deletion = null, _revision = ${nextRevisionSql(newMark())}`
     const back = yield sql`update ${table} set ${live} where _deletion = ${job} returning id`
     if (back.length > 0) yield tick(context, name, back.length, -back.length)
   }

@@ -9,6 +9,7 @@ import type { Resource } from '../../../model/resource.ts'
 import { retainedSince } from '../../../plan/check-record.ts'
 import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
+import { newMark, nextRevisionSql } from '../../sql/marks.ts'
 import { ignoringRows, type Row, type Transaction } from '../../transaction.ts'
 import { touchedTick } from '../rows/clock.ts'
 import { cascadesOf, settleSelections } from '../rows/pending-deletions.ts'
@@ -148,7 +149,7 @@ function* reviveRows(
   }
   yield* settleSelections(context, name, ids)
   const updated = restoration === undefined ? raw('') : sql`, updated_at = ${restoration.updatedAt}`
-  const live = sql`deleted_at = null, _revision = _revision + 1${updated}`
+  const live = sql`deleted_at = null, _revision = ${nextRevisionSql(newMark())}${updated}`
   yield sql`update ${tableSql(name)} set ${live} where ${context.engine.isAnyOf(raw('id'), ids)}`
   yield touchedTick(context, name, { live: ids.length, deleted: -ids.length, ids })
   return true

@@ -1,11 +1,13 @@
 /**
- * The clock of a collection: the number of its changes, and of its live and deleted records.
+ * The clock of a collection: a number that every change moves, and the numbers of its live and deleted records.
  * One small read gives the exact unfiltered total, the collection's entity tag and the key of cached totals.
  */
 import sql, { empty, type Sql } from 'sql-template-tag'
+import { eventMark } from '../../../model/event.ts'
 import { tableSql } from '../../sql/columns.ts'
 import { filled, type SqlContext, slot } from '../../sql/context.ts'
-import type { Engine } from '../../sql/engine.ts'
+import type { Bound, Engine } from '../../sql/engine.ts'
+import { newStride, nextClockSql } from '../../sql/marks.ts'
 import {
   constant,
   firstRow,
@@ -17,19 +19,18 @@ import {
   touching,
 } from '../../transaction.ts'
 
-type Reading = Pick<SqlContext, 'catalog' | 'horizon'> & {
-  readonly engine: Pick<Engine, 'clockChecksum' | 'isAnyOf'>
-}
+type Reading = Pick<SqlContext, 'catalog' | 'horizon'> & { readonly engine: Pick<Engine, 'isAnyOf'> }
 type Ticking = { readonly engine: Pick<Engine, 'clockSlot'> }
 type KeptTicking = Ticking & Pick<SqlContext, 'statements'>
-type Ticked = Move & { readonly collection: string }
+type Ticked = Move & { readonly collection: string; readonly stride: number }
 
 /** The clock at a moment, of one collection or of several. */
 export interface Clock {
-  /** Grows with every change in any of the collections. */
+  /**
+   * Another one after every change in any of the collections. Two states do not share it: also not on a replica, which
+   * may show changes in another order, nor after the database has lost its last changes (`marks.ts`).
+   */
   readonly revision: number
-  /** See `Engine.clockChecksum`. */
-  readonly checksum: number
   /** Live records of the first collection. */
   readonly live: number
 }
@@ -48,13 +49,9 @@ export function* readClock(
 ): Transaction<Clock> {
   const own = yield* readOne(context, memory, collection)
   if (others.size === 0) return own
-  const sums = { revision: own.revision, checksum: own.checksum }
-  for (const other of others) {
-    const clock = yield* readOne(context, memory, other)
-    sums.revision += clock.revision
-    sums.checksum += clock.checksum
-  }
-  return { ...sums, live: own.live }
+  let { revision } = own
+  for (const other of others) revision += (yield* readOne(context, memory, other)).revision
+  return { revision, live: own.live }
 }
 
 /**
@@ -77,28 +74,28 @@ function* readOne(context: Reading, { clocks }: KnownClocks, collection: string)
   return clock
 }
 
-/** Reads the clock of a collection; with `others`, `revision` and `mark` are sums over all of them. */
+/** Reads the clock of a collection; with `others`, `revision` is the sum over all of them. */
 export function clockSql(context: Reading, collection: string, others: Iterable<string> = []): Sql {
   if (context.catalog.system.get(collection)?.order === 'by-position') return positionsSql(context, collection, others)
-  const { engine } = context
   const all = new Set([collection, ...others])
   const live = all.size === 1 ? sql`live` : sql`case collection when ${collection} then live else 0 end`
-  const which = all.size === 1 ? sql`collection = ${collection}` : engine.isAnyOf(sql`collection`, [...all])
-  const sums = sql`sum(revision) as revision, sum(${live}) as live, ${engine.clockChecksum} as mark`
-  return sql`select ${sums} from resourced_clocks where ${which}`
+  const which = all.size === 1 ? sql`collection = ${collection}` : context.engine.isAnyOf(sql`collection`, [...all])
+  return sql`select sum(revision) as revision, sum(${live}) as live from resourced_clocks where ${which}`
 }
 
 /**
  * The clock of rows that are in the order of their positions. Their clock advances only when some are removed. When
- * rows are added, the last position that is read grows.
+ * rows are added, the last position that is read grows. A position may be given again, so the id of the row that has it
+ * counts too.
  */
 function positionsSql({ engine, horizon }: Reading, collection: string, others: Iterable<string>): Sql {
   const table = tableSql(collection)
   const last = horizon === undefined ? sql`(select max(_row) from ${table})` : sql`cast(${horizon} as bigint)`
   const positions = sql`select coalesce(${last}, 0) as last, coalesce((select min(_row) from ${table}), 0) as first`
-  const clocks = sql`select coalesce(sum(revision), 0) as revision, coalesce(${engine.clockChecksum}, 0) as mark
+  const clocks = sql`select coalesce(sum(revision), 0) as revision
     from resourced_clocks where ${engine.isAnyOf(sql`collection`, [collection, ...others])}`
-  return sql`select last + first + clocks.revision as revision, last - first as live, clocks.mark as mark
+  const newest = sql`(select id from ${table} where _row <= last order by _row desc limit 1)`
+  return sql`select last + first + clocks.revision as revision, last - first as live, ${newest} as newest
     from (${positions}) positions, (${clocks}) clocks`
 }
 
@@ -114,15 +111,25 @@ export function clockStatement(
   return statements.of(key, () => constant(clockSql(context, collection, others)))
 }
 
-/** The clock in a row of its `revision`, `live` and `mark`. */
+/** The clock in a row of its `revision` and `live`, and of events the id of the `newest`. */
 export function clockOf(row: Row | undefined): Clock {
-  const { revision, live, mark } = row ?? {}
-  return { revision: Number(revision ?? 0), live: Number(live ?? 0), checksum: Number(mark ?? 0) }
+  const { revision, live, newest } = row ?? {}
+  return { revision: Number(revision ?? 0) + eventMark(newest), live: Number(live ?? 0) }
 }
 
-/** Advances the clock of a collection by one revision, and by so many live and deleted records. */
-export function tick({ engine }: Ticking, collection: string, live: number, deleted: number): Sql {
-  const changed = sql`revision = revision + 1, live = live + ${live}, deleted = deleted + ${deleted}`
+/**
+ * Advances the clock of a collection, and counts so many live and deleted records more.
+ *
+ * @param stride how far it advances; a slot in statements that run many times
+ */
+export function tick(
+  { engine }: Ticking,
+  collection: string,
+  live: number,
+  deleted: number,
+  stride: Bound = newStride(),
+): Sql {
+  const changed = sql`revision = ${nextClockSql(stride)}, live = live + ${live}, deleted = deleted + ${deleted}`
   return sql`update resourced_clocks set ${changed} where collection = ${collection}${engine.clockSlot}`
 }
 
@@ -168,10 +175,12 @@ export function touchedTick(ticking: KeptTicking, collection: string, { live, de
   const slots = ticking.statements.of('tick', () => {
     const growth = (name: 'live' | 'deleted') => slot((about: Ticked) => about[name]) as number
     const which = slot((about: Ticked) => about.collection) as string
-    return prebuilt(tick(ticking, which, growth('live'), growth('deleted')))
+    const stride = slot((about: Ticked) => about.stride)
+    return prebuilt(tick(ticking, which, growth('live'), growth('deleted'), stride))
   })
-  const ticked = filled<Ticked>(slots, { collection, live, deleted })
-  return ids === undefined ? ignoringRows(ticked) : touching(ticked, { collection, ids })
+  const stride = newStride()
+  const ticked = filled<Ticked>(slots, { collection, live, deleted, stride })
+  return ids === undefined ? ignoringRows(ticked) : touching(ticked, { collection, ids, stride })
 }
 
 /**
@@ -184,6 +193,6 @@ export function countRemoved(
   count: number,
 ): Sql {
   const row = sql`collection = ${collection}${engine.clockSlot}`
-  const advanced = catalog.system.has('events') ? sql`, revision = revision + 1` : empty
+  const advanced = catalog.system.has('events') ? sql`, revision = ${nextClockSql(newStride())}` : empty
   return sql`update resourced_clocks set deleted = deleted - ${count}${advanced} where ${row}`
 }

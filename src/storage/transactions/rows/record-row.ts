@@ -13,12 +13,14 @@ import type { Create, Delete, Update, Write } from '../../../plan/plan.ts'
 import { type Column, columnsOf, subjectSql, tableSql } from '../../sql/columns.ts'
 import { filled, type SqlContext, slot, slotted } from '../../sql/context.ts'
 import type { Bound, Engine } from '../../sql/engine.ts'
+import { newMark, nextRevisionSql } from '../../sql/marks.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
 import {
   boundOf,
   recordOf,
   representationSql,
   representationText,
+  revisionAfter,
   revisionColumn,
   searchWords,
   storedSql,
@@ -167,6 +169,7 @@ export function sourceOf(resource: Resource, record: RecordValues): RowSource {
     system: (name) => record[name] as string,
     column: (column) => boundOf(column, record),
     words: (hold) => hold(searchWords(resource, record)),
+    mark: newMark,
   }
 }
 
@@ -175,15 +178,18 @@ export interface RowSource {
   readonly system: (name: 'id' | 'created_at' | 'updated_at') => Bound
   readonly column: (column: Column) => Bound
   readonly words: (hold: (words: string) => Sql) => Sql
+  /** The mark of a change (`marks.ts`). */
+  readonly mark: () => Bound
 }
 
-/** Slots for the values of a record, in statements that are filled with `{ record }`. */
+/** Slots for the values of a record, in statements that are filled with `{ record }`, and of a change with `mark`. */
 export function slotsOf(resource: Resource): RowSource {
   type About = { readonly record: RecordValues }
   return {
     system: (name) => slot(({ record }: About) => record[name]),
     column: (column) => slot(({ record }: About) => boundOf(column, record)),
     words: (hold) => slotted(hold(''), ({ record }: About) => hold(searchWords(resource, record))),
+    mark: () => slot(({ mark }: { readonly mark: number }) => mark),
   }
 }
 
@@ -248,13 +254,13 @@ interface RowUpdate extends Pick<Draft, 'changed'> {
 export function updateSql(
   { engine }: SqlContext,
   resource: Resource,
-  { changed, source: { system, column, words }, conditions = [] }: RowUpdate,
+  { changed, source: { system, column, words, mark }, conditions = [] }: RowUpdate,
 ): Sql {
   const columns = columnsOf(resource).filter(({ field }) => changed.includes(field.name))
   const values = columns.map((each) => [each.name, column(each)] as const)
   const indexed = changesWords(resource, changed) ? wordValues(engine, words) : []
   const settings = [...values, ...indexed].map(([name, value]) => sql`${raw(`"${name}"`)} = ${value}`)
-  settings.push(sql`updated_at = ${system('updated_at')}`, sql`_revision = _revision + 1`)
+  settings.push(sql`updated_at = ${system('updated_at')}`, sql`_revision = ${nextRevisionSql(mark())}`)
   const where = join([sql`id = ${system('id')}`, ...conditions], ' and ')
   return sql`update${engine.orFail} ${tableSql(resource.name)} set ${join(settings, ', ')} where ${where}`
 }
@@ -276,12 +282,13 @@ export function* changeRecord(
   context: SqlContext,
   resource: Resource,
   { values, changed }: Pick<Draft, 'values' | 'changed'>,
+  mark = newMark(),
 ): Transaction<void> {
   const { engine, statements } = context
   const update = statements.of(`update ${resource.name} ${changed.join()}`, () =>
     prebuilt(updateSql(context, resource, { changed, source: slotsOf(resource) })),
   )
-  yield ignoringRows(filled(update, { record: values }))
+  yield ignoringRows(filled(update, { record: values, mark }))
   const id = String(values['id'])
   if (changesWords(resource, changed)) {
     yield* engine.indexWords(resource.name, id, searchWords(resource, values), true)
@@ -308,12 +315,14 @@ export function* writeAndRepresent(
     const ticked = tick(context, resource.name, 0, 0)
     return answeredOf(yield* firstRow(committing(writeReturning(statement, ticked, answerSql(context, plan, mayRead)))))
   }
-  yield* changeRecord(context, resource, draft)
+  const mark = newMark()
+  yield* changeRecord(context, resource, draft, mark)
   const { id, versionResource } = plan
   const isWhole = mayRead.kind === 'always' && plan.readableFields === undefined
   if (!isWhole || !isAsStored(resource, draft)) return yield* represent(context, plan, id, mayRead)
   const json = representationText(versionResource ?? resource, draft.values)
-  return { json, revision: before + 1, updatedAt: String(draft.values['updated_at']), readable: true }
+  const revision = revisionAfter(context, resource.name, before, mark)
+  return { json, revision, updatedAt: String(draft.values['updated_at']), readable: true }
 }
 
 /**
