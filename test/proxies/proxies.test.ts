@@ -37,7 +37,7 @@ async function behind(context: TestContext, proxy: ProxyKind, change?: (configur
   const { address } = await newDatabase({ memory: true })
   const catalog = completeCatalog(notes)
   const port = await freePort()
-  const place = { host: '127.0.0.1', port, trustProxy: true, rateLimit: 'off' } as const
+  const place = { host: '127.0.0.1', port, trustProxy: true, rateLimit: 'off', databaseUnsafe: true } as const
   const serving = await serve({ catalog, database: address, ...place })
   context.after(() => serving.close())
   await serving.app.storage.keys.add({
