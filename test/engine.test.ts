@@ -12,6 +12,7 @@ const ofSqlite: Readonly<Record<string, string>> = {
   'src/cli/explain.test.ts': 'is about the names and modes of files in messages',
   'src/cli/serve-command.test.ts': 'compares what addresses of both engines mean; no database is opened',
   'src/cli/supported-node.test.ts': 'is about versions of Node; no database is opened',
+  'src/server/node/mounted.test.ts': 'is about a body that another handler has read; no record is stored',
   'src/storage/transactions/event-totals.test.ts': 'reads the plan of a query of SQLite',
   'src/storage/transactions/export-csv.test.ts': 'reads values through the engine of SQLite',
   'test/atlas.test.ts': 'the example fills a file and takes it into use by renaming it',

@@ -15,7 +15,7 @@ export interface PlannedTable {
   readonly table: TableDescription
   readonly resource: Resource
   readonly columns: readonly { readonly column: ColumnDescription; readonly field: Field }[]
-  /** The sets of columns by which its rows are found, with the numbers of their spaces; the primary key is the first. */
+  /** The sets of columns by which its rows are found, with the numbers of their spaces: first the primary key. */
   readonly keys: readonly { readonly columns: readonly string[]; readonly space: number }[]
   /** The field that takes the primary key, because it is the key of the import. */
   readonly keyField: Field | undefined
@@ -157,7 +157,7 @@ function keyFieldOf({ named: { table }, resource }: Chosen, columns: Columns, ke
   return [resource.field.get(key), own].find((field) => field !== undefined && !field.readOnly && isKey(field))
 }
 
-/** A reference follows the foreign key of its column; without one, it holds the primary key of its collection's table. */
+/** A reference follows the foreign key of its column, or else holds the primary key of its collection's table. */
 function linksOf({ named, fieldsOfColumns }: Mapped, mapped: readonly Mapped[], spaces: Spaces): PlannedTable['links'] {
   return fieldsOfColumns.flatMap(({ column, field }) => {
     const targets = mapped.filter(({ resource }) => resource.name === field.reference?.collection)

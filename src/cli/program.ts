@@ -274,7 +274,7 @@ databaseCommand(
   .option('--ignore-unknown', 'Leave out columns that are no fields')
   .option(
     '--key <field>',
-    'Unique field that identifies a record: leave records that are there as they are, and read references as its values',
+    'Unique field that identifies a record: keep records that are there, and read references as its values',
   )
   .option('--skip-invalid', 'Report invalid records and continue')
   .option('--all-or-nothing', 'Import all records in one transaction, or none')

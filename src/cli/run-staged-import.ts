@@ -79,10 +79,9 @@ function summary(result: StagedResult, { run, isInterrupted, seconds }: Ending):
   }
   const names = run.resources.length === 1 ? [[run.resources[0]?.name, count] as const] : [...imported]
   const lines = names.map(([name, number]) => `${recordsOf(number)} into ${name}`)
+  const stay = existing === 1 ? 'stays as it is' : 'stay as they are'
   const there =
-    existing === 0
-      ? ''
-      : `; ${recordsOf(existing)} ${existing === 1 ? 'was there already and stays as it is' : 'were there already and stay as they are'}`
+    existing === 0 ? '' : `; ${recordsOf(existing)} ${existing === 1 ? 'was' : 'were'} there already and ${stay}`
   const left = skipped === 0 ? '' : `; left out ${recordsOf(skipped)}, for the reasons above`
   if (run.resources.length === 1) return [`Imported ${lines[0]} in ${seconds.toFixed(1)} s${there}${left}.`]
   return [

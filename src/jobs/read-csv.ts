@@ -202,7 +202,8 @@ function readHeader(
 
 function unknownColumn({ resource }: Columns, name: string): Issue {
   if ((systemFields as readonly string[]).includes(name)) {
-    const message = `The server sets ${name}. Leave the column out with --ignore-unknown, or give it a field with --map.`
+    const remedy = 'Leave the column out with --ignore-unknown, or give it a field with --map.'
+    const message = `The server sets ${name}. ${remedy}`
     return { code: 'READ_ONLY', message }
   }
   const message = unknownMessage(name, resource.name, resource.fields)

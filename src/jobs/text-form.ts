@@ -1,4 +1,4 @@
-/** The forms in which people write numbers and dates. A form is given by a sample, such as `1.234,50` or `DD.MM.YYYY`. */
+/** The forms in which people write numbers and dates, each given by a sample: `1.234,50`, `DD.MM.YYYY`. */
 
 /** Reads a text of a form; `undefined`: the text does not have the form. */
 export type ReadText = (text: string) => string | undefined

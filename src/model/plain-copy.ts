@@ -134,8 +134,8 @@ function isJson(value: unknown): boolean {
 }
 
 /**
- * The text of a JSON value whatever the order of its members: equal values have equal texts, and no others. JSON has one
- * zero.
+ * The text of a JSON value whatever the order of its members: equal values have equal texts, and no others. JSON has
+ * one zero.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`

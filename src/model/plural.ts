@@ -10,7 +10,8 @@ const irregular: Readonly<Record<string, string>> = {
   corpus: 'corpora', genus: 'genera', symposium: 'symposia', stadium: 'stadia', forum: 'fora', referendum: 'referenda',
   leaf: 'leaves', half: 'halves', knife: 'knives', life: 'lives', wife: 'wives', shelf: 'shelves', wolf: 'wolves',
   thief: 'thieves', calf: 'calves', loaf: 'loaves', self: 'selves', elf: 'elves', hero: 'heroes', potato: 'potatoes',
-  tomato: 'tomatoes', echo: 'echoes', veto: 'vetoes', quiz: 'quizzes', salesman: 'salesmen', salesperson: 'salespeople', analysis: 'analyses', basis: 'bases',
+  tomato: 'tomatoes', echo: 'echoes', veto: 'vetoes', quiz: 'quizzes', salesman: 'salesmen',
+  salesperson: 'salespeople', analysis: 'analyses', basis: 'bases',
   crisis: 'crises', thesis: 'theses', axis: 'axes', bus: 'buses', lens: 'lenses', gas: 'gases', matrix: 'matrices',
   vertex: 'vertices', appendix: 'appendices', index: 'indexes',
 } // biome-ignore format: a word list reads best in rows

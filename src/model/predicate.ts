@@ -29,7 +29,7 @@ export type Predicate =
   /** The field has none of the values. Never unknown: `null` differs from every value. */
   | { readonly kind: 'differs'; readonly field: string; readonly values: readonly Scalar[] }
   | { readonly kind: 'null'; readonly field: string }
-  /** A comparison with a value that the field never holds: its result is the same for all values, unknown for `null`. */
+  /** A comparison with a value that the field never holds: one result for all values, and unknown for `null`. */
   | { readonly kind: 'decided'; readonly field: string; readonly holds: boolean }
   | { readonly kind: 'and'; readonly terms: readonly Predicate[] }
   | { readonly kind: 'or'; readonly terms: readonly Predicate[] }

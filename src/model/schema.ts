@@ -257,7 +257,8 @@ function issuesOf(pointer: string, errors: readonly ErrorObject[]): Issue[] {
   const issues = new IssueList()
   for (const error of errors) {
     const { keyword } = error
-    // The error of `if` repeats that of `then` or `else`. Names that `propertyNames` tries leave errors without keyword.
+    // The error of `if` repeats that of `then` or `else`. Names that `propertyNames` tries leave errors without a
+    // keyword.
     if (keyword === undefined || keyword === 'if') continue
     issues.add(() => {
       const [code, message, step] = descriptions[keyword]?.(error) ?? [

@@ -1,5 +1,6 @@
 /**
- * Days in time zones. Zones come from the ICU of Node.js, on every engine, so that both databases find the same records.
+ * Days in time zones. Zones come from the ICU of Node.js, on every engine, so that both databases find the same
+ * records.
  */
 import { instantKey } from './time.ts'
 

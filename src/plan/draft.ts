@@ -9,6 +9,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { canonicalValue } from '../model/decimal.ts'
 import { grantOf } from '../model/field-grants.ts'
+import { jsonText } from '../model/json/json-text.ts'
+import { countMembers } from '../model/json/read-json.ts'
 import { limitDefaults } from '../model/limits.ts'
 import { isObject } from '../model/plain-copy.ts'
 import {
@@ -26,7 +28,6 @@ import { isServer } from '../policy/permit.ts'
 import type { Issue } from '../spec/faults.ts'
 import { createToStored, recordFromStored, updateToStored } from '../versions/translate-record.ts'
 import type { RecordAccess } from './check-record.ts'
-import { growthIssue } from './growth.ts'
 import { indexKeyIssues } from './index-keys.ts'
 import { issue, unknownMembers } from './issue.ts'
 import { patchedBody } from './patched-body.ts'
@@ -396,4 +397,32 @@ function mergePatch(target: unknown, patch: unknown): unknown {
     else merged[key] = next
   }
   return merged ?? before ?? {}
+}
+
+/**
+ * The issue of a field that a patch lets grow beyond what a body may have (LIM-3); `undefined`: there is none. Patches
+ * could let a field grow one by one.
+ * A larger value, which was imported or stored under other limits, may change and shrink.
+ */
+function growthIssue(
+  name: string,
+  before: unknown,
+  after: unknown,
+  { bodyMembers, bodyBytes }: Pick<Catalog['limits'], 'bodyMembers' | 'bodyBytes'>,
+): Issue | undefined {
+  if (typeof after !== 'object' || after === null) return undefined
+  const size = sizeOf(after)
+  if (size.members <= bodyMembers && size.bytes <= bodyBytes) return undefined
+  const former = sizeOf(before)
+  if (size.members > bodyMembers && size.members > former.members) {
+    const message = `would have ${size.members} members and items, and may have ${bodyMembers}`
+    return issue('TOO_MANY_MEMBERS', name, message)
+  }
+  if (size.bytes <= bodyBytes || size.bytes <= former.bytes) return undefined
+  return issue('TOO_LARGE', name, `would have ${size.bytes} bytes as JSON, and may have ${bodyBytes}`)
+}
+
+function sizeOf(value: unknown): { readonly members: number; readonly bytes: number } {
+  const text = jsonText(value)
+  return { members: countMembers(text), bytes: Buffer.byteLength(text) }
 }

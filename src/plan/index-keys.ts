@@ -1,7 +1,7 @@
 /**
- * How long the texts of a record may be that indexes hold (LIM-3). Where an index holds several fields, each has a share
- * of its bytes. So a refusal depends on the values that were sent, and never on values that the caller may not read
- * (AUT-9).
+ * How long the texts of a record may be that indexes hold (LIM-3). Where an index holds several fields, each has a
+ * share of its bytes. So a refusal depends on the values that were sent, and never on values that the caller may not
+ * read (AUT-9).
  */
 import { comparisonKey } from '../model/predicate.ts'
 import type { Draft, Index, RecordValues, Resource } from '../model/resource.ts'
@@ -60,8 +60,8 @@ export function indexKeyIssues(
 }
 
 /**
- * Whether a change lets an entry grow in which a text that stays is longer than its share. Such a text was stored before
- * fields had shares. If it is too long by itself, no change of the others can help.
+ * Whether a change lets an entry grow in which a text that stays is longer than its share. Such a text was stored
+ * before fields had shares. If it is too long by itself, no change of the others can help.
  */
 function growsBesideLongText(
   resource: Resource,

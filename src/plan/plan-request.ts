@@ -16,7 +16,7 @@ import {
   type Resource,
   resourceOfStored,
 } from '../model/resource.ts'
-import { isAdministrator, mayRestrictFields, permit, throughFields } from '../policy/permit.ts'
+import { isAdministrator, mayRestrictFields, permit, throughFields, withDeletedParents } from '../policy/permit.ts'
 import type { Input } from '../request/input.ts'
 import type { Target } from '../request/target.ts'
 import { fault, type Issue } from '../spec/faults.ts'
@@ -24,7 +24,6 @@ import { issueFromStored, jsonFromStored } from '../versions/translate-record.ts
 import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { openCursor } from './cursor.ts'
-import { withDeletedParents } from './deleted-parents.ts'
 import { issue, unknownMembers } from './issue.ts'
 import type { Outcome } from './outcome.ts'
 import type {

@@ -115,8 +115,8 @@ function allowedBy(catalog: Catalog, caller: CallerView, { rule, place, resource
 function answerOf(place: string, answer: unknown, resource: Resource, caller: CallerView): Predicate {
   if (typeof answer === 'boolean') return answer ? always : never
   const subject = { resource: comparedResource(resource), record: undefined }
-  // A value that does not fit its field, such as a claim that the caller does not have, matches no record. A number that
-  // is not finite is a mistake: it would be missing, and who returns Infinity means every record.
+  // A value that does not fit its field, such as a claim that the caller does not have, matches no record. A number
+  // that is not finite is a mistake: it would be missing, and who returns Infinity means every record.
   const problem = conditionProblems(answer, subject).find(
     ({ code, steps }) => structural.has(code) || !isValue(answer, steps) || isNotFinite(valueAt(answer, steps)),
   )
@@ -218,4 +218,42 @@ function permitField(
   if (rules === undefined) return { kind: 'always' }
   const place = `resources.${resource.name}.access.fields.${name}.${use}`
   return anyOf(rules.map((rule) => allowedBy(catalog, caller, { rule, place, resource })))
+}
+
+/**
+ * The rules of a list with deleted records (QRY-6): where a rule reads `through` a parent that was deleted together
+ * with the record, the parent decides as it was deleted, for callers who may read it in the recycle bin.
+ *
+ * @param above the collections through whose deleted records the way has led. Rules for deleted records may lead back
+ *   to a collection, which rules for one action may not: there the way ends, and such a parent permits nothing.
+ * @returns a predicate whose `through` conditions also have `deleted`. Storage follows it from deleted records alone,
+ *   to the parents of the same deletion.
+ */
+export function withDeletedParents(
+  reader: { readonly catalog: Catalog; readonly caller: CallerView },
+  predicate: Predicate,
+  above: readonly string[] = [],
+): Predicate {
+  const inner = (each: Predicate) => withDeletedParents(reader, each, above)
+  switch (predicate.kind) {
+    case 'and':
+    case 'or':
+      return { ...predicate, terms: predicate.terms.map(inner) }
+    case 'not':
+      return { ...predicate, term: inner(predicate.term) }
+    case 'masked':
+      return { ...predicate, readable: inner(predicate.readable), term: inner(predicate.term) }
+    case 'through': {
+      const { catalog, caller } = reader
+      const target = catalog.resources.get(predicate.collection)
+      if (target === undefined || above.includes(target.name)) return predicate
+      // `readDeleted` holds together with `read` (AUT-9). The rule itself is often one of the two.
+      const needed = (['readDeleted', 'read'] as const).map((action) => permit(catalog, caller, action, target))
+      const permitted = allOf([...new Set([predicate.predicate, ...needed])])
+      if (permitted.kind === 'never') return predicate
+      return { ...predicate, deleted: withDeletedParents(reader, permitted, [...above, target.name]) }
+    }
+    default:
+      return predicate
+  }
 }

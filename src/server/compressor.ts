@@ -21,9 +21,12 @@ const patience = 30_000
 const mostRemembered = 8 * 1_048_576
 const largestRemembered = mostRemembered / 8
 
-// The methods whose responses show no secret: the key of POST /api-keys, for example, is shown by that POST alone. An
-// observer of the network could guess a secret from the length of a compressed body that repeats a guess (BREACH).
-const compressedMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY'])
+/**
+ * The methods whose responses are compressed, because they show no secret: the key of POST /api-keys, for example, is
+ * shown by that POST alone. An observer of the network could guess a secret from the length of a compressed body that
+ * repeats a guess (BREACH).
+ */
+export const compressedMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY'])
 
 const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT, ZSTD_c_compressionLevel } = zlib.constants
 
@@ -63,7 +66,7 @@ export class Compressor {
    */
   encode(request: HttpRequest, response: HttpResponse, caller: string): HttpResponse | Promise<HttpResponse> {
     const { status, headers, body } = response
-    if (!compressedMethods.has(request.method) || isFile(body) || isStream(body)) return response
+    if (isFile(body) || isStream(body)) return response
     if (body === undefined && status !== 304) return response
     const { ETag: tag, Vary: vary } = headers
     // Pages have their encodings already.
@@ -113,7 +116,7 @@ function compressed({ status, headers, body: _ }: HttpResponse, coding: Coding, 
   return { status, headers: { ...headers, 'Content-Encoding': coding, ...own }, body: bytes }
 }
 
-/** The tag of a 304: the one that the client sent of those that a 200 could have, so that a cache finds its response. */
+/** The tag of a 304: the one that the client sent, of those that a 200 could have. A cache finds its response by it. */
 function confirmedTag(tag: string, ifNoneMatch: string | undefined, accepted: readonly Encoding[]): string {
   const tags = [...accepted, ...available].map((each) => (each === 'identity' ? tag : withCoding(tag, each)))
   return tags.find((each) => ifNoneMatch?.includes(each)) ?? tag

@@ -19,6 +19,7 @@ import { represent } from '../reply/represent.ts'
 import { type Input, preferencesOf, readInput } from '../request/input.ts'
 import { fault } from '../spec/faults.ts'
 import { metricsType } from '../spec/media-types.ts'
+import { compressedMethods } from './compressor.ts'
 import * as gate from './gates.ts'
 import { Timing } from './observe/observe.ts'
 import { beginTrace } from './observe/tracing.ts'
@@ -190,6 +191,7 @@ function encode(context: RequestContext, response: HttpResponse): HttpResponse |
   const { app, request, callerId = request.address, found } = context
   // The body is in memory while it waits to be compressed.
   const isCounted = reserveBytes(context, response)
+  if (!compressedMethods.has(request.method)) return response
   if (found?.kind === 'found' && found.target.kind === 'export-content') return response
   const encoded = app.compressor.encode(request, response, callerId)
   if (!isCounted) return encoded

@@ -374,8 +374,8 @@ export const faults = {
     title: 'Other records depend on this one',
     rule: 'DEL-4',
     meaning:
-      'Live records refer to this one, and their reference forbids its deletion. Without count in errors, you may not ' +
-      'read all of them.',
+      'Live records refer to this one, and their reference forbids its deletion. Without count in errors, you may ' +
+      'not read all of them.',
     remedy: 'First delete the records that errors names, or change their reference.',
   },
   ...failures,

@@ -121,8 +121,7 @@ export function parameterComponents({ limits }: Catalog): Json {
     ),
     ApiTimezone: queryParameter(
       'timezone',
-      'The time zone of the IANA database in which a filter of a date-time means a day; without it UTC. Only beside a ' +
-        'day.',
+      'The IANA time zone in which a filter of a date-time means a day, UTC by default. Only beside a day.',
       { type: 'string', examples: ['Europe/Berlin'] },
     ),
     ApiIfMatch: headerParameter(

@@ -79,9 +79,9 @@ export const filterText =
   'A filter `field` finds records whose field has this value, or one of these values. `field[operator]` compares ' +
   `otherwise: ${Object.entries(meanings)
     .map(([operator, meaning]) => `\`${operator}\` (${meaning})`)
-    .join(
-      ', ',
-    )}. With a date-time, a day (2026-11-28) means that day in \`timezone\`, except for gt and lte. A query has at most ${queryLimits.filters} filters with ${queryLimits.values} values.`
+    .join(', ')}` +
+  '. With a date-time, a day (2026-11-28) means that day in `timezone`, except for gt and lte. ' +
+  `A query has at most ${queryLimits.filters} filters with ${queryLimits.values} values.`
 
 /** The filters of a collection. */
 export function filterParameters(resource: Resource, components: Components): Json[] {

@@ -38,8 +38,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * surrogate.
  *
  * @returns a value as `JSON.parse` makes it
- * @throws Fault TOO_MANY_MEMBERS before any value is built; MALFORMED_JSON, whose `errors` have the JSON Pointer of each
- *   mistake
+ * @throws Fault TOO_MANY_MEMBERS before any value is built; MALFORMED_JSON, whose `errors` have the JSON Pointer of
+ *   each mistake
  *
  * @example
  * readJson(new TextEncoder().encode('{"name":"Tea"}'), { maxDepth: 32 }) // { name: 'Tea' }

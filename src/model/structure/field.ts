@@ -235,8 +235,8 @@ const words = objectOf<Pick<FieldDeclaration, Exclude<KeyOf<FieldDeclaration>, k
     ),
     requires: choice(
       ['read', 'none'],
-      'What a caller needs to set the field to a record: permission to read it (`read`), or nothing (`none`). Without ' +
-        'permission to read, the record counts as not there.',
+      'What a caller needs to set the field to a record: permission to read it (`read`), or nothing (`none`). ' +
+        'Without permission to read, the record counts as not there.',
       { default: 'read' },
     ),
     ...decimalWords,

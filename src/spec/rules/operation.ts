@@ -73,10 +73,10 @@ const limits: RuleSection = {
       mark: 'decision',
       sentence:
         'A body has at most 1 MiB, an address 8,000 bytes, the headers 16 KiB, and JSON 32 levels: beyond that 413, ' +
-        '414, 431 and 400. A body has at most 20,000 members of objects and items of arrays (`limits.bodyMembers`), a ' +
-        'JSON Patch 1,000 operations: beyond that 400. Text by which records are found (a filter, an order, an owner, a ' +
-        'unique value) has at most 2,500 bytes, which unique fields share: beyond that 400, and 409 where a record with ' +
-        'such a text would be restored. Slow senders are disconnected.',
+        '414, 431 and 400. A body has at most 20,000 members of objects and items of arrays (`limits.bodyMembers`), ' +
+        'a JSON Patch 1,000 operations: beyond that 400. Text by which records are found (a filter, an order, an ' +
+        'owner, a unique value) has at most 2,500 bytes, which unique fields share: beyond that 400, and 409 where a ' +
+        'record with such a text would be restored. Slow senders are disconnected.',
     },
     {
       id: 'LIM-4',

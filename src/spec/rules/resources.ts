@@ -9,8 +9,8 @@ const resources: RuleSection = {
       id: 'RES-1',
       mark: 'specification',
       sentence:
-        'A collection is named by a plural noun in lower case, its words joined by hyphens; a declaration with another ' +
-        'form of name, or with the singular of an English noun that has another plural, does not start.',
+        'A collection is named by a plural noun in lower case, its words joined by hyphens; a declaration with ' +
+        'another form of name, or with the singular of an English noun that has another plural, does not start.',
     },
     {
       id: 'RES-2',

@@ -164,7 +164,8 @@ function* readRemembered(): Transaction<Remembered> {
 }
 
 function newerFormat(format: string | undefined): StorageFault {
-  const found = `A newer release of Resourced has written to the database: its storage format is ${JSON.stringify(format)}`
+  const written = 'A newer release of Resourced has written to the database'
+  const found = `${written}: its storage format is ${JSON.stringify(format)}`
   const remedy = 'Start that release or a newer one. To return to this one, restore a backup that it made.'
   return new StorageFault('failed', `${found}, and this release knows ${storageFormat}. ${remedy}`)
 }

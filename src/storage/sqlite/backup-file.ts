@@ -48,8 +48,8 @@ const piece = 1_048_576
 
 /**
  * Writes a file that appears under its name when it is complete and on the disk, and that never replaces another. What
- * is incomplete has the mark of its process, and only its owner can read it; the next attempt in the folder removes what
- * a killed one has left.
+ * is incomplete has the mark of its process, and only its owner can read it; the next attempt in the folder removes
+ * what a killed one has left.
  *
  * @param fill writes the partial file; if it throws, nothing is left
  * @throws StorageFault where there is a file already, or the file cannot be written

@@ -53,7 +53,7 @@ export function fileWatch(path: string): () => boolean {
   }
 }
 
-/** The address of a file that nobody writes. SQLite then reads neither a log nor a journal beside it, and makes none. */
+/** The address of a file that nobody writes: SQLite then neither reads nor makes a log or a journal beside it. */
 export function immutableAddress(path: string): URL {
   const address = pathToFileURL(path)
   address.searchParams.set('immutable', '1')
