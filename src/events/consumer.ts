@@ -9,8 +9,18 @@ export interface NextEvents {
   readonly events: readonly ReadEvent[]
   /** The position up to which events were examined. */
   readonly position: number
+  /** Its mark (`EventPosition`); left out if nothing was examined. */
+  readonly mark?: number
   /** Whether there may be more events now. */
   readonly more: boolean
+  /** Whether the database has lost the event at the position before (`EventPosition`). There are no events then. */
+  readonly isLost?: boolean
+}
+
+/** Where a read continues: a position, and its mark if its event must still be the same (`EventPosition`). */
+export interface ReadAfter {
+  readonly position: number
+  readonly mark?: number | undefined
 }
 
 /** What came of an attempt. */
@@ -31,7 +41,9 @@ export interface Consumer {
    *
    * @param kinds see `ConsumerState`
    */
-  readonly read: ((after: number, limit: number, kinds: KindPositions | undefined) => Promise<NextEvents>) | undefined
+  readonly read:
+    | ((after: ReadAfter, limit: number, kinds: KindPositions | undefined) => Promise<NextEvents>)
+    | undefined
   /**
    * Makes one attempt at a delivery, within 30 seconds. An event may be delivered more than once, and deliveries of one
    * record come in their order. An error that is thrown counts as a failed attempt.
@@ -53,10 +65,11 @@ export function withoutRecords(plan: ReadEvents | undefined): ReadEvents | undef
 export async function readWanted(
   events: EventStore,
   plan: ReadEvents | undefined,
+  { mark }: ReadAfter,
   isWanted: (event: ReadEvent) => boolean = () => true,
 ): Promise<NextEvents> {
   if (plan === undefined) return { events: [], position: 0, more: false }
-  const read = await events.read(plan)
+  const read = await events.read(mark === undefined ? plan : { ...plan, mark })
   return { ...read, events: read.events.filter(isWanted) }
 }
 

@@ -149,7 +149,7 @@ test('a delivery whose event is no longer kept is discarded', async () => {
 test('functions get the kinds that servers have functions for, each from its position on', async () => {
   const { consumer, plans, add } = consumerOf({ updated: () => {} })
   const events = (['updated', 'purged', 'purged'] as const).map((kind) => add(kind, {}).event)
-  const read = await consumer.read?.(0, 100, { updated: 0, purged: 2 })
+  const read = await consumer.read?.({ position: 0 }, 100, { updated: 0, purged: 2 })
   assert.deepEqual(
     read?.events.map(({ id }) => id),
     [events[0], events[2]],

@@ -62,7 +62,8 @@ function functionConsumer(options: FunctionOptions, resource: Resource): Consume
     read: (after, limit, kinds = {}) =>
       readWanted(
         events,
-        withoutRecords(planOf(options, resource, Object.keys(kinds) as EventKind[], after, limit)),
+        withoutRecords(planOf(options, resource, Object.keys(kinds) as EventKind[], after.position, limit)),
+        after,
         ({ kind, position }) => position > (kinds[kind] ?? 0),
       ),
     async deliver(delivery, signal) {

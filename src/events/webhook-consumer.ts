@@ -36,9 +36,9 @@ export function webhookConsumer(options: WebhookOptions, id: string): Consumer {
     async read(after, limit) {
       const webhook = await findActive(options, id)
       if (webhook === undefined) return nothing
-      const plan = planOf(options, webhook, after, limit)
+      const plan = planOf(options, webhook, after.position, limit)
       const isWanted = isWantedBy(options, webhook)
-      return readWanted(events, isWanted === undefined ? withoutRecords(plan) : plan, isWanted)
+      return readWanted(events, isWanted === undefined ? withoutRecords(plan) : plan, after, isWanted)
     },
     async deliver(delivery, signal) {
       const webhook = await findActive(options, id)

@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test'
 import { uuidv7 } from 'uuidv7'
 import { newDatabase } from '../../test/engine.ts'
 import { completeCatalog } from '../model/catalog.ts'
+import { eventMark } from '../model/event.ts'
 import type { ReadEvent } from '../plan/plan.ts'
 import type { ClaimedDelivery, DeliveryStore } from '../storage/delivery-store.ts'
 import type { EventStore, Storage } from '../storage/storage.ts'
@@ -19,25 +20,33 @@ const catalog = completeCatalog({
 export interface MadeEvents extends EventStore {
   /** Adds an event of a record. */
   add(record: string): ReadEvent
+  /** Loses the last events, as a failover may. */
+  lose(count: number): void
 }
+
+/** Consumers do not get the events of this record. */
+export const unwanted = uuidv7()
 
 /** Makes events that are in memory. */
 export function madeEvents(): MadeEvents {
   const all: ReadEvent[] = []
+  const markAt = (position: number) => eventMark(all[position - 1]?.id)
   return {
+    lose: (count) => void all.splice(-count),
     add(record) {
       const known = { id: uuidv7(), collection: 'notes', record, kind: 'updated' as const }
       const event = { ...known, position: all.length + 1, createdAt: new Date().toISOString(), json: '{}' }
       all.push(event)
       return event
     },
-    async read({ after, limit }) {
-      const events = all.slice(after, after + limit)
+    async read({ after, limit, mark }) {
+      const isLost = mark !== undefined && mark !== markAt(after)
+      const events = isLost ? [] : all.slice(after, after + limit)
       const position = after + events.length
-      return { events, position, mark: 0, more: position < all.length }
+      return { events, position, mark: markAt(position), isLost, more: position < all.length }
     },
     horizon: async () => all.length,
-    mark: async () => 0,
+    mark: async (position) => markAt(position),
     floor: async () => 0,
     find: async (id) => all.find((event) => event.id === id)?.position,
   }
@@ -79,7 +88,10 @@ export async function openBench(test: TestContext): Promise<Bench> {
     ...{ storage, deliveries, events, failures, clock },
     start(consumers, server = uuidv7(), store = deliveries) {
       const consumerOf = (deliver: Deliver): Consumer => ({
-        read: (after, limit) => events.read({ after, limit } as never),
+        async read({ position, mark }, limit) {
+          const read = await events.read({ after: position, limit, mark } as never)
+          return { ...read, events: read.events.filter(({ record }) => record !== unwanted) }
+        },
         deliver: async (delivery, signal) => deliver(delivery, signal),
       })
       const found = new Map(Object.entries(consumers).map(([name, deliver]) => [name, consumerOf(deliver)]))

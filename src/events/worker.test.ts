@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { uuidv7 } from 'uuidv7'
-import { failure, openBench, success } from './worker.fixture.ts'
+import { failure, openBench, success, unwanted } from './worker.fixture.ts'
 
 const hour = 3_600_000
 
@@ -121,6 +121,27 @@ test('a delivery that fails for three days has failed, and the next one of its r
   assert.equal(shown.get(first.id).attempts, attempts.length - 1)
   assert.ok(attempts.length > 12, String(attempts.length))
 })
+
+for (const more of [2, 8]) {
+  test(`a database that loses events gives the ${more} new ones at their positions to consumers (EVT-9)`, async (t) => {
+    const bench = await openBench(t)
+    const got: string[] = []
+    const deliver = ({ event }: { event: string }) => {
+      got.push(event)
+      return success
+    }
+    const worker = bench.start({ f: deliver })
+    bench.events.add(uuidv7())
+    await worker.settle()
+    // The consumer gets none of them, so their positions are examined and not stored.
+    for (let count = 0; count < 5; count++) bench.events.add(unwanted)
+    await worker.settle()
+    bench.events.lose(4)
+    const ids = Array.from({ length: more }, () => bench.events.add(uuidv7()).id)
+    await worker.settle()
+    assert.deepEqual(got.slice(-more), ids)
+  })
+}
 
 test('a consumer that hangs does not delay another one (EVT-9)', async (t) => {
   const bench = await openBench(t)

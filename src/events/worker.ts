@@ -75,6 +75,8 @@ interface Lane {
   state: ConsumerState
   /** The position up to which this server has examined events; never before that of `state`. */
   examined: number
+  /** The mark of `examined` (`EventPosition`); `undefined`: it is the position of `state`. */
+  mark: number | undefined
   fanning: boolean
   claiming: boolean
   running: number
@@ -178,6 +180,8 @@ class Worker implements DeliveryWorker {
     // From another one each time, so that none waits for the others.
     const first = Math.floor(Math.random() * lanes.length)
     for (const lane of [...lanes.slice(first), ...lanes.slice(0, first)]) {
+      // The horizon goes back only where the database has lost its last changes.
+      if (horizon < lane.examined && lane.mark !== undefined && !lane.fanning) this.#examineAgain(lane)
       if (lane.examined < horizon) this.#fanOut(lane)
       if (lane.state.due !== undefined && lane.state.due <= now()) this.#claim(lane)
     }
@@ -212,7 +216,7 @@ class Worker implements DeliveryWorker {
   #laneOf(state: ConsumerState): Lane {
     const known = this.#lanes.get(state.name)
     if (known === undefined) {
-      const at = { state, examined: state.position, fanning: false, claiming: false }
+      const at = { state, examined: state.position, mark: undefined, fanning: false, claiming: false }
       const lane = { ...at, running: 0, failures: 0, pausedUntil: 0 }
       this.#lanes.set(state.name, lane)
       return lane
@@ -220,10 +224,16 @@ class Worker implements DeliveryWorker {
     if (!known.fanning) {
       // Another server has advanced the position, or the database is another one.
       const { position, kinds } = known.state
-      if (state.position !== position || !isDeepStrictEqual(state.kinds, kinds)) known.examined = state.position
       known.state = state
+      if (state.position !== position || !isDeepStrictEqual(state.kinds, kinds)) this.#examineAgain(known)
     }
     return known
+  }
+
+  /** Examines the events that follow the stored position again. */
+  #examineAgain(lane: Lane): void {
+    lane.examined = lane.state.position
+    lane.mark = undefined
   }
 
   #forget(states: readonly ConsumerState[]): void {
@@ -258,11 +268,16 @@ class Worker implements DeliveryWorker {
         return
       }
       const { name, position: from, kinds } = lane.state
-      const next = await consumer.read(lane.examined, batch, kinds)
+      const next = await consumer.read({ position: lane.examined, mark: lane.mark }, batch, kinds)
+      if (next.isLost === true) {
+        this.#examineAgain(lane)
+        continue
+      }
       more = next.more
       const to = Math.max(next.position, lane.examined)
       if (next.events.length === 0 && to - from < worthStoring) {
         lane.examined = to
+        lane.mark = next.mark ?? lane.mark
         continue
       }
       const added = next.events.map(deliveryOf)
@@ -274,6 +289,7 @@ class Worker implements DeliveryWorker {
       }
       // Not before the commit: events that got no deliveries, because the transaction failed, are examined again.
       lane.examined = to
+      lane.mark = undefined
       lane.state = { ...lane.state, position: to }
       if (added.length > 0) this.#claim(lane)
     }
