@@ -50,7 +50,7 @@ function grantFor(catalog: Catalog, caller: CallerView, action: Action, resource
   if (resource.order === 'by-position' && action === 'read') return readableEvents(catalog, caller)
   if (isServer(caller)) return always
   const place = `resources.${resource.name}.access.${action}`
-  const granted = anyOf(resource.access[action].map((rule) => allowedBy(catalog, caller, { rule, place, resource })))
+  const granted = allowedByAny(catalog, caller, resource.access[action], { place, resource })
   const isOfDeliveries = resource === catalog.system.get('deliveries') && action === 'read'
   if (!isOfDeliveries || granted.kind !== 'always') return granted
   // A delivery names its record: administrators read those of others only where they may read the event (AUT-9).
@@ -78,6 +78,22 @@ function readableEvents(catalog: Catalog, caller: CallerView): Predicate {
     return [{ collection: resource.name, read, readDeleted }]
   })
   return grants.length === 0 ? never : { kind: 'event', grants }
+}
+
+/** The records that any of some rules allows. Where one allows all, the rules after it are not asked. */
+function allowedByAny(
+  catalog: Catalog,
+  caller: CallerView,
+  rules: readonly AccessRule[],
+  placed: Omit<PlacedRule, 'rule'>,
+): Predicate {
+  const allowed: Predicate[] = []
+  for (const rule of rules) {
+    const one = allowedBy(catalog, caller, { rule, ...placed })
+    if (one.kind === 'always') return always
+    allowed.push(one)
+  }
+  return anyOf(allowed)
 }
 
 /** A rule of a resource, and its place in the declaration. */
