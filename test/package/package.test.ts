@@ -82,12 +82,13 @@ describe('the packed package', { skip: cannotRun }, () => {
     await assert.rejects(access(join(consumer.folder, 'node_modules/.bin/node')))
   })
 
-  test('cannot be published from what npm run build writes', async () => {
+  test('has a manifest that npm publishes as it is', async () => {
     // A registry that is not there, with a token for it: npm looks for one first.
     const registry = ['--fetch-retries', '0', '--registry', 'http://127.0.0.1:9/', '--//127.0.0.1:9/:_authToken=none']
-    const { status, stderr } = await runToEnd(['npm', 'publish', ...registry], consumer.built)
-    assert.equal(status, 1)
-    assert.match(stderr, /EPRIVATE/)
+    const { status, stderr } = await runToEnd(['npm', 'publish', '--dry-run', ...registry], consumer.built)
+    assert.equal(status, 0, stderr)
+    const { publishConfig } = JSON.parse(await readFile(join(consumer.built, 'package.json'), 'utf8'))
+    assert.deepEqual(publishConfig, { access: 'public' })
     assert.doesNotMatch(stderr, /auto-corrected/)
   })
 
