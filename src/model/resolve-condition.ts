@@ -23,7 +23,7 @@ import {
 import type { RecordValues, Resource } from './resource.ts'
 import { isStorableText } from './text.ts'
 import { stampKey, timestamp } from './time.ts'
-import { boundsOfDay, type DayBounds, isDay, type TimeZone } from './time-zone.ts'
+import { boundsOfDay, boundsOfSpan, type DayBounds, isDay, spansOf, type TimeZone } from './time-zone.ts'
 
 /** The sources of values in a condition. */
 export interface Bindings {
@@ -100,18 +100,23 @@ function among(scope: Scope, field: string, operands: readonly ConditionValue[])
   const { resource, bindings, unknown } = scope
   // A claim may itself be a list: { in: [{ caller: 'claims.teams' }] }.
   const values = operands.flatMap((value) => boundValue(value, bindings) as unknown)
-  const days = values.flatMap((value) => dayOf(scope, field, value) ?? [])
-  const instants = days.length === 0 ? values : values.filter((value) => dayOf(scope, field, value) === undefined)
+  const isOfDay = (value: unknown): value is string => isDayOf(scope, field, value)
+  const days = spansOf(values.filter(isOfDay)).map((span) => boundsOfSpan(span, bindings.zone as TimeZone))
+  const instants = days.length === 0 ? values : values.filter((value) => !isOfDay(value))
   const { keys, others, isMissing } = keysOf(resource, field, instants)
   const listed: Predicate = keys.length > 0 ? { kind: 'in', field, values: keys } : (others ?? never)
   return anyOf([listed, ...days.map((day) => onDay(resource, field, day)), ...(isMissing ? [unknown] : [])])
 }
 
 /** The bounds of a day that a date-time is compared with; `undefined`: the value is none. */
-function dayOf({ resource, bindings: { zone } }: Scope, field: string, value: unknown): DayBounds | undefined {
-  if (zone === undefined || typeof value !== 'string' || !isDay(value)) return undefined
-  const isInstant = comparableType(resource, field) === 'timestamp' || resource.field.get(field)?.format === 'date-time'
-  return isInstant ? boundsOfDay(value, zone) : undefined
+function dayOf(scope: Scope, field: string, value: unknown): DayBounds | undefined {
+  return isDayOf(scope, field, value) ? boundsOfDay(value, scope.bindings.zone as TimeZone) : undefined
+}
+
+/** Whether a value is a day that a date-time is compared with. */
+function isDayOf({ resource, bindings: { zone } }: Scope, field: string, value: unknown): value is string {
+  if (zone === undefined || typeof value !== 'string' || !isDay(value)) return false
+  return comparableType(resource, field) === 'timestamp' || resource.field.get(field)?.format === 'date-time'
 }
 
 /** The constant, or the value that it names; `undefined` or `null` if that is missing. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { boundsOfDay, isDay, timeZone, utc } from './time-zone.ts'
+import { boundsOfDay, boundsOfSpan, isDay, spansOf, timeZone, utc } from './time-zone.ts'
 
 const hour = 3_600_000
 
@@ -84,4 +84,17 @@ test('a day is one of the calendar', () => {
     assert.equal(isDay(text), false, text)
   }
   assert.equal(new Date(boundsOfDay('0000-01-01', utc).from).toISOString(), '0000-01-01T00:00:00.000Z')
+})
+
+test('days that follow each other are one span', () => {
+  const days = ['2026-03-01', '2025-12-31', '2026-01-01', '2026-02-28', '2026-01-01', '2026-01-03']
+  assert.deepEqual(spansOf(days), [
+    ['2025-12-31', '2026-01-01'],
+    ['2026-01-03', '2026-01-03'],
+    ['2026-02-28', '2026-03-01'],
+  ])
+  const berlin = timeZone('Europe/Berlin') ?? utc
+  const { from, until } = boundsOfSpan(['2026-03-28', '2026-03-29'], berlin)
+  assert.equal(new Date(from).toISOString(), '2026-03-27T23:00:00.000Z')
+  assert.equal(new Date(until).toISOString(), '2026-03-29T22:00:00.000Z')
 })

@@ -66,8 +66,40 @@ export interface DayBounds {
  * has left it out.
  */
 export function boundsOfDay(text: string, zone: TimeZone): DayBounds {
+  const days = knownDays.get(zone) ?? new Map<string, DayBounds>()
+  const known = days.get(text)
+  if (known !== undefined) return known
   const midnight = Date.parse(`${text}T00:00:00Z`)
-  return { from: Math.max(startOfDay(midnight, zone), firstInstant), until: startOfDay(midnight + day, zone) }
+  const bounds = { from: Math.max(startOfDay(midnight, zone), firstInstant), until: startOfDay(midnight + day, zone) }
+  if (days.size >= mostKnownDays) days.clear()
+  knownDays.set(zone, days.set(text, bounds))
+  return bounds
+}
+
+/** Where clocks skip midnight, a search takes half a millisecond. */
+const knownDays = new WeakMap<TimeZone, Map<string, DayBounds>>()
+const mostKnownDays = 1_000
+
+/** The first and the last of days that follow each other. */
+export type Span = readonly [first: string, last: string]
+
+/** The most spans of one filter: each is a term of its own in the condition. */
+export const mostSpans = 100
+
+/** Days as spans, in their order. To find the bounds of a day costs far more than to compare it. */
+export function spansOf(days: Iterable<string>): Span[] {
+  const spans: [string, string][] = []
+  for (const text of [...new Set(days)].sort()) {
+    const last = spans.at(-1)
+    if (last !== undefined && Date.parse(text) - Date.parse(last[1]) === day) last[1] = text
+    else spans.push([text, text])
+  }
+  return spans
+}
+
+/** The bounds of a span in a zone. */
+export function boundsOfSpan([first, last]: Span, zone: TimeZone): DayBounds {
+  return { from: boundsOfDay(first, zone).from, until: boundsOfDay(last, zone).until }
 }
 
 /** Instants have years from 0000. */

@@ -160,9 +160,11 @@ function isValue(condition: unknown, steps: Steps): boolean {
   while (rest[0] === 'and' || rest[0] === 'or' || rest[0] === 'not') rest = rest.slice(rest[0] === 'not' ? 1 : 2)
   if (rest.length === 0 || typeof rest[0] !== 'string') return false
   const value = valueAt(condition, steps)
-  if (typeof value === 'object' && value !== null) return false
   const [, operator, index] = rest
-  return operator === undefined || (operator === 'in' ? index !== undefined : valued.includes(String(operator)))
+  // A list without values, such as the teams of a caller who is in none, selects no record.
+  if (operator === 'in' && index === undefined) return Array.isArray(value)
+  if (typeof value === 'object' && value !== null) return false
+  return operator === undefined || operator === 'in' || valued.includes(String(operator))
 }
 
 const structural: ReadonlySet<string> = new Set(['UNKNOWN_FIELD', 'INVALID_OPERATOR'])

@@ -5,7 +5,16 @@
 import { allOf, anyOf, not, onDay, type Predicate } from '../model/predicate.ts'
 import type { Filterable, Resource } from '../model/resource.ts'
 import { timestamp } from '../model/time.ts'
-import { boundsOfDay, type DayBounds, isDay, type TimeZone, timeZone, utc } from '../model/time-zone.ts'
+import {
+  boundsOfDay,
+  boundsOfSpan,
+  isDay,
+  mostSpans,
+  spansOf,
+  type TimeZone,
+  timeZone,
+  utc,
+} from '../model/time-zone.ts'
 import type { Issue } from '../spec/faults.ts'
 import { duplicate, type Parameter, unknownParameter } from './parameters.ts'
 
@@ -57,9 +66,6 @@ interface InstantFilter {
   readonly zone: TimeZone
 }
 
-/** The most days of one filter that do not follow each other: each is a term of its own in the condition. */
-const mostDays = 100
-
 /**
  * Reads a filter by instants whose values may be days.
  *
@@ -82,25 +88,15 @@ export function readDays(
     issues.push({ code: 'INVALID_VALUE', message: `${name} takes ${remedy}.`, parameter: name })
     return read([])
   }
-  const ranges = joined([...new Set(days)].sort().map((text) => boundsOfDay(text, zone)))
-  if (ranges.length > mostDays) {
-    const message = `${name} may have ${mostDays} days that do not follow each other, not ${ranges.length}.`
+  const spans = spansOf(days)
+  if (spans.length > mostSpans) {
+    const message = `${name} may have ${mostSpans} days that do not follow each other, not ${spans.length}.`
     issues.push({ code: 'TOO_MANY_ITEMS', message, parameter: name })
+    return read([])
   }
-  const found = anyOf(ranges.map((bounds) => onDay(resource, field, bounds)))
+  const found = anyOf(spans.map((span) => onDay(resource, field, boundsOfSpan(span, zone))))
   const others = texts.filter((text) => !isDay(text))
   const rest = others.length === 0 ? [] : [read(others)]
   if (operator === 'not') return allOf([anyOf([{ kind: 'null', field }, not(found)]), ...rest])
   return anyOf([found, ...rest])
-}
-
-/** Days in their order, those that follow each other as one range. */
-function joined(days: readonly DayBounds[]): DayBounds[] {
-  const ranges: DayBounds[] = []
-  for (const { from, until } of days) {
-    const last = ranges.at(-1)
-    if (last?.until === from) ranges[ranges.length - 1] = { from: last.from, until }
-    else ranges.push({ from, until })
-  }
-  return ranges
 }

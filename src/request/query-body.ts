@@ -40,7 +40,7 @@ export function readQueryBody(body: unknown, issues: Issue[]): Parameter[] {
   }
   const counts = { filters: 0, controls: 0 }
   for (const name in body) {
-    const kind = controls.has(name) ? 'controls' : 'filters'
+    const kind = controls.has(name) || name === 'timezone' ? 'controls' : 'filters'
     counts[kind] += countValues(name, (body as Record<string, unknown>)[name])
     if (counts[kind] <= mostValues) continue
     issues.push(issue('TOO_MANY_ITEMS', name, `is beyond the ${mostValues} values that a QUERY may hold`))

@@ -93,6 +93,7 @@ it('AUT-6: a function that answers with a number that is not finite is a fault o
     assert.match(lines[0] as string, place)
     assert.match(lines[0] as string, /not finite/)
   }
+  assert.deepEqual((await readAs(trial, { where: { or: [{ name: { in: [] } }, { name: 'b' }] } })).json.data.length, 1)
   // A binding to a claim is not the function's own number.
   const where: Condition = { or: [{ level: { lt: { caller: 'claims.max' } } }, { name: 'c' }] }
   assert.equal(namesIn(await readAs(trial, { where, max: Infinity })), 'c')

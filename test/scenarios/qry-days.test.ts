@@ -48,6 +48,7 @@ async function filled(trial: Trial): Promise<void> {
 }
 
 const berlin = 'timezone=Europe/Berlin'
+const dayAfter = (day: string, days: number) => new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10)
 const days: readonly (readonly [name: string, query: string, found: readonly number[]])[] = [
   ['a day in UTC', 'at=2026-03-29', [2, 3, 4]],
   ['a day of 23 hours', `at=2026-03-29&${berlin}`, [1, 2, 3]],
@@ -125,6 +126,18 @@ describe('days in filters', () => {
     }
   })
 
+  it('QRY-2, LIM-5: a QUERY has 1,000 days beside their zone', async (context) => {
+    const trial = await trialFor(context, diary)
+    await filled(trial)
+    const days = Array.from({ length: 1_000 }, (_, index) => dayAfter('2026-03-29', index))
+    const query = (timezone: string) => {
+      const body = { 'at[in]': days, timezone, sort: 'at' }
+      return trial.send({ method: 'QUERY', path: '/v2/visits', body })
+    }
+    const { status, text, json } = await query('Europe/Berlin')
+    assert.deepEqual([status, json.pagination?.total_count], [200, 7], text)
+  })
+
   it('QRY-2, DEL-10: a deletion by filter deletes a day', async (context) => {
     const trial = await trialFor(context, diary)
     await filled(trial)
@@ -167,6 +180,12 @@ describe('days in filters', () => {
       'INVALID_VALUE /filter/or/1/created_at/lte',
     ])
     assert.deepEqual(await exported({}, 'Berlin'), ['INVALID_VALUE /timezone'])
+    // Days that follow each other are one range, and others are terms of their own.
+    const following = Array.from({ length: 1_000 }, (_, index) => dayAfter('2026-03-29', index))
+    assert.deepEqual(await exported({ at: { in: following } }, 'Europe/Berlin'), [1, 2, 3, 4, 5, 6, 7])
+    const apart = following.filter((_, index) => index % 2 === 0).slice(0, 101)
+    assert.deepEqual(await exported({ at: { in: apart.slice(1) } }), [])
+    assert.deepEqual(await exported({ at: { in: apart } }), ['TOO_MANY_ITEMS /filter/at/in'])
     assert.deepEqual(await exported({}, 7), ['INVALID_TYPE /timezone'])
   })
 

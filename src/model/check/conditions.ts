@@ -8,7 +8,7 @@ import { type FieldType, type Resource, systemFields } from '../resource.ts'
 import { operators } from '../structure/condition.ts'
 import { isRecordId } from '../text.ts'
 import { instantKey, stampKey } from '../time.ts'
-import { isDay } from '../time-zone.ts'
+import { isDay, mostSpans, spansOf } from '../time-zone.ts'
 import { isComparable, own, Part, show } from './parts.ts'
 
 /** The resources that a condition can name. */
@@ -105,8 +105,20 @@ function checkOperators(comparisons: Part, field: Compared, subject: ConditionSu
     } else if (operator !== 'in') checkValue(part, field, operator, subject)
     else if (!Array.isArray(value) || value.length === 0) {
       part.mustBe('an array of values', `Write { in: [${show(value)}] }.`, codeOfNoList(part))
-    } else for (const each of part.items()) checkValue(each, field, operator, subject)
+    } else {
+      checkDays(part, value, field, subject)
+      for (const each of part.items()) checkValue(each, field, operator, subject)
+    }
   }
+}
+
+/** Each day that follows no other is a term of its own in the condition of the database. */
+function checkDays(part: Part, values: readonly unknown[], field: Compared, { takesDays }: ConditionSubject): void {
+  if (takesDays !== true || !holdsInstants(field)) return
+  const { length } = spansOf(values.filter((each) => typeof each === 'string' && isDay(each)) as string[])
+  if (length <= mostSpans) return
+  const message = `may have ${mostSpans} days that do not follow each other, not ${length}`
+  part.report(message, 'Ask for fewer days, or for times by gte and lt.', 'TOO_MANY_ITEMS')
 }
 
 const nullRemedies: Readonly<Record<string, string>> = {
