@@ -381,7 +381,7 @@ const hidden = defineInterface({
     people: { fields: { name: Type.String({ filter: true }) }, access: { read: 'anyone' } },
     letters: {
       fields: {
-        secret_id: Type.Optional(reference('secrets')),
+        secret_id: Type.Optional(reference('secrets', { requires: 'none' })),
         person_id: reference('people'),
       },
       access: { read: 'anyone', create: 'anyone', update: 'anyone' },
