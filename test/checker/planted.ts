@@ -127,7 +127,8 @@ async function requestOf(incoming: IncomingMessage): Promise<PlantedRequest> {
 function forward(target: string, { method, path, headers, body }: PlantedRequest): Promise<PlantedAnswer> {
   const { protocol, hostname, port } = new URL(target)
   const open = protocol === 'https:' ? requestHttps : requestHttp
-  const { 'transfer-encoding': _, connection: __, ...rest } = headers
+  // Faults are planted into text.
+  const { 'transfer-encoding': _, connection: __, 'accept-encoding': ___, ...rest } = headers
   const sent = { ...rest, ...(body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) }) }
   return new Promise((resolve, reject) => {
     const to = { hostname, port, method, path, headers: sent, rejectUnauthorized: false }
