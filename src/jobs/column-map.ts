@@ -4,7 +4,7 @@
  */
 
 import { type Finding, Part } from '../model/check/parts.ts'
-import { suggest } from '../model/nearest.ts'
+import { oneOf, suggest } from '../model/nearest.ts'
 import { isObject } from '../model/plain-copy.ts'
 import type { Field, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
@@ -45,6 +45,12 @@ const knownOfColumn = ['field', 'null', 'number', 'date', 'true', 'false', 'key'
 export function delimiterOf(text: string): string | undefined {
   if (text === 'tab' || text === String.raw`\t`) return '\t'
   return text.length === 1 && !/["\r\n\p{L}\p{N}]/u.test(text) ? text : undefined
+}
+
+/** What a name shows to separate columns, as a shell takes it; `undefined`: it is one column. */
+export function delimiterIn(name: string): string | undefined {
+  const found = /[;\t|]/.exec(name)?.[0]
+  return found === '\t' ? 'tab' : found && `'${found}'`
 }
 
 /**
@@ -245,6 +251,18 @@ export class Columns {
     return 'left out'
   }
 
+  /** Why columns of which none is a field cannot be imported, although unknown ones are left out. */
+  noField(names: readonly string[]): Issue {
+    const delimiter = names.map(delimiterIn).find((each) => each !== undefined)
+    const several = delimiter === undefined ? '' : `If one is several, say --delimiter ${delimiter}. `
+    const found = oneOf(
+      names.map((name) => JSON.stringify(name)),
+      'and',
+    )
+    const message = `No column is a field of ${this.resource.name}. There are: ${found}. ${several}Name their fields with --map.`
+    return { code: 'UNKNOWN_FIELD', message }
+  }
+
   /** The name in the file of a field, where it is another one. */
   nameOf(field: string): string | undefined {
     const name = this.#names.get(field)
@@ -269,6 +287,8 @@ export class Columns {
       if (read?.kind === 'wrong') issues.push(...read.issues)
       record[member] = read?.kind === 'value' ? read.value : each
     }
+    const names = Object.keys(value)
+    if (names.length > 0 && Object.keys(record).length === 0) issues.push(this.noField(names))
     return { value: record, issues }
   }
 }
