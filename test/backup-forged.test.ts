@@ -346,8 +346,14 @@ test('a database whose tables were changed gets no backup that nobody could rest
   database.exec('alter table customers add column note text')
   database.close()
   const made = backUpDatabase({ database: `sqlite:${join(at, 'used.db')}` }, join(at, 'b'), { ...work, now: 0 })
-  assert.match(await refusalOf(made), /The table "customers" is not as this program makes it/)
+  const remedy = /^The table "customers" is not as this program makes it\. Somebody has changed it: undo the change\.$/
+  assert.match(await refusalOf(made), remedy)
   assert.equal(existsSync(join(at, 'b')), false)
+  assert.match(await refusalOf(checkMoveSource({ database: `sqlite:${join(at, 'used.db')}` })), remedy)
+  const undone = new DatabaseSync(join(at, 'used.db'))
+  undone.exec('alter table customers drop column note')
+  undone.close()
+  await backUpDatabase({ database: `sqlite:${join(at, 'used.db')}` }, join(at, 'b'), { ...work, now: 0 })
 })
 
 // Moves.
@@ -415,7 +421,10 @@ test('no trigger of a source runs when it is moved', async () => {
   const given = ['move', '--from', `sqlite:${from}`, '--to', `sqlite:${join(at, 'to.db')}`, '--declaration', declared]
   const { status, stderr } = spawnSync(process.execPath, [program, ...given], { encoding: 'utf8' })
   assert.equal(status, 1, stderr)
-  assert.match(stderr, /The trigger "evil" is not as this program makes it/)
+  assert.match(
+    stderr,
+    /The trigger "evil" is not as this program makes it\. Somebody has made or changed it: drop it\./,
+  )
   const database = new DatabaseSync(from, { readOnly: true })
   const kept = database.prepare("select value from resourced_meta where key in ('cursor_secret', 'maintenance')").all()
   assert.equal(kept.length, 1)
