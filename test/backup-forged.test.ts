@@ -386,12 +386,15 @@ async function move(from: string, to: string): Promise<void> {
 
 const forgedJob = `update jobs set id = '../../escaped', finished_at = '${new Date().toISOString()}' where kind = 'export'`
 
-test('a database of SQLite whose export leads elsewhere is not moved', async (context) => {
+test('a database of SQLite whose export leads elsewhere is neither moved nor backed up', async (context) => {
   const from = await forgedFile(forgedJob)
   writeFileSync(join(`${from}`, '..', 'escaped'), 'somebody else')
   const at = newFolder()
   assert.match(await refusalOf(move(`sqlite:${from}`, `sqlite:${join(at, 'to.db')}`)), job)
   assert.equal(existsSync(join(folder, 'escaped')), false)
+  const made = backUpDatabase({ database: `sqlite:${from}` }, join(at, 'b'), { ...work, now: Date.now() })
+  assert.match(await refusalOf(made), job)
+  assert.equal(existsSync(join(at, 'b')), false)
   if (whyNoDatabase !== undefined) return
   assert.match(await refusalOf(move(`sqlite:${from}`, await databaseFor(context))), job)
 })
