@@ -224,6 +224,8 @@ export class Columns {
   readonly named: readonly string[]
   /** The columns that were left out because they are no fields, at most some. */
   readonly unknown = new Set<string>()
+  /** The columns that were left out because the map gives the fields of their names to others, at most some. */
+  readonly replaced = new Set<string>()
   readonly #map: ImportMap
   readonly #nulls: ReadonlySet<string>
   readonly #names: ReadonlyMap<string, string>
@@ -243,11 +245,12 @@ export class Columns {
   find(name: string): Column | 'left out' | undefined {
     const mapped = this.#map.columns.get(name)
     if (mapped !== undefined) return mapped
-    // Another column is this field.
-    const field = this.#names.has(name) ? undefined : this.resource.field.get(name)
+    const isReplaced = this.#names.has(name)
+    const field = isReplaced ? undefined : this.resource.field.get(name)
     if (field !== undefined) return { field, nulls: this.#nulls }
     if (!this.#map.ignoresUnknown) return undefined
-    if (this.unknown.size < mostUnknown) this.unknown.add(name)
+    const leftOut = isReplaced ? this.replaced : this.unknown
+    if (leftOut.size < mostUnknown) leftOut.add(name)
     return 'left out'
   }
 
@@ -269,6 +272,14 @@ export class Columns {
     return name === field ? undefined : name
   }
 
+  /** Why a name of the file is not that field; `undefined`: the map gives the field to no other column. */
+  replacement(name: string): string | undefined {
+    const other = this.nameOf(name)
+    if (other === undefined) return undefined
+    const field = `The map gives the field ${name} to the column ${JSON.stringify(other)}.`
+    return `${field} Give the column ${JSON.stringify(name)} another field, or leave it out with ${name}: false or --ignore-unknown.`
+  }
+
   /** A record of JSON with the names of fields, and its texts read as the map says. */
   apply(value: unknown): { readonly value: unknown; readonly issues: readonly Issue[] } {
     const { columns, nulls, ignoresUnknown } = this.#map
@@ -281,7 +292,8 @@ export class Columns {
       if (column === 'left out') continue
       const member = column === undefined ? name : column.field.name
       if (Object.hasOwn(record, member)) {
-        issues.push({ code: 'DUPLICATE_KEY', message: `${member} is there twice.`, pointer: `/${member}` })
+        const message = this.replacement(member) ?? `${member} is there twice.`
+        issues.push({ code: 'DUPLICATE_KEY', message, pointer: `/${member}` })
       }
       const read = column !== undefined && typeof each === 'string' ? readText(column, each) : undefined
       if (read?.kind === 'wrong') issues.push(...read.issues)

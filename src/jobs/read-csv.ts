@@ -216,13 +216,14 @@ function separatorLine([first = '']: readonly string[]): Issue {
   return { code: 'UNKNOWN_FIELD', message }
 }
 
-function unknownColumn({ resource }: Columns, name: string): Issue {
+function unknownColumn(columns: Columns, name: string): Issue {
+  const { resource } = columns
   if ((systemFields as readonly string[]).includes(name)) {
     const remedy = 'Leave the column out with --ignore-unknown, or give it a field with --map.'
     const message = `The server sets ${name}. ${remedy}`
     return { code: 'READ_ONLY', message }
   }
-  const message = unknownMessage(name, resource.name, resource.fields)
+  const message = columns.replacement(name) ?? unknownMessage(name, resource.name, resource.fields)
   return { code: 'UNKNOWN_FIELD', message }
 }
 
