@@ -346,8 +346,14 @@ test('a database whose tables were changed gets no backup that nobody could rest
   database.exec('alter table customers add column note text')
   database.close()
   const made = backUpDatabase({ database: `sqlite:${join(at, 'used.db')}` }, join(at, 'b'), { ...work, now: 0 })
-  assert.match(await refusalOf(made), /The table "customers" is not as this program makes it/)
+  const remedy = /^The table "customers" is not as this program makes it\. Somebody has changed it: undo the change\.$/
+  assert.match(await refusalOf(made), remedy)
   assert.equal(existsSync(join(at, 'b')), false)
+  assert.match(await refusalOf(checkMoveSource({ database: `sqlite:${join(at, 'used.db')}` })), remedy)
+  const undone = new DatabaseSync(join(at, 'used.db'))
+  undone.exec('alter table customers drop column note')
+  undone.close()
+  await backUpDatabase({ database: `sqlite:${join(at, 'used.db')}` }, join(at, 'b'), { ...work, now: 0 })
 })
 
 // Moves.
@@ -380,12 +386,15 @@ async function move(from: string, to: string): Promise<void> {
 
 const forgedJob = `update jobs set id = '../../escaped', finished_at = '${new Date().toISOString()}' where kind = 'export'`
 
-test('a database of SQLite whose export leads elsewhere is not moved', async (context) => {
+test('a database of SQLite whose export leads elsewhere is neither moved nor backed up', async (context) => {
   const from = await forgedFile(forgedJob)
   writeFileSync(join(`${from}`, '..', 'escaped'), 'somebody else')
   const at = newFolder()
   assert.match(await refusalOf(move(`sqlite:${from}`, `sqlite:${join(at, 'to.db')}`)), job)
   assert.equal(existsSync(join(folder, 'escaped')), false)
+  const made = backUpDatabase({ database: `sqlite:${from}` }, join(at, 'b'), { ...work, now: Date.now() })
+  assert.match(await refusalOf(made), job)
+  assert.equal(existsSync(join(at, 'b')), false)
   if (whyNoDatabase !== undefined) return
   assert.match(await refusalOf(move(`sqlite:${from}`, await databaseFor(context))), job)
 })
@@ -415,7 +424,10 @@ test('no trigger of a source runs when it is moved', async () => {
   const given = ['move', '--from', `sqlite:${from}`, '--to', `sqlite:${join(at, 'to.db')}`, '--declaration', declared]
   const { status, stderr } = spawnSync(process.execPath, [program, ...given], { encoding: 'utf8' })
   assert.equal(status, 1, stderr)
-  assert.match(stderr, /The trigger "evil" is not as this program makes it/)
+  assert.match(
+    stderr,
+    /The trigger "evil" is not as this program makes it\. Somebody has made or changed it: drop it\./,
+  )
   const database = new DatabaseSync(from, { readOnly: true })
   const kept = database.prepare("select value from resourced_meta where key in ('cursor_secret', 'maintenance')").all()
   assert.equal(kept.length, 1)

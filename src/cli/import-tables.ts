@@ -1,6 +1,7 @@
 /** `resourced import --from postgres://…`: imports the tables of a database that Resourced did not create. */
 import { type Incoming, type KeySpace, keyText } from '../jobs/import-staged.ts'
 import { readValue } from '../jobs/source.ts'
+import type { Finding } from '../model/check/parts.ts'
 import { suggest } from '../model/nearest.ts'
 import { isObject } from '../model/plain-copy.ts'
 import { always } from '../model/predicate.ts'
@@ -30,13 +31,15 @@ export async function importTables(command: ImportCommand, collection: string | 
   if (wrong !== undefined || options.null.length > 0) {
     throw new UsageError(`--${wrong ?? 'null'} is for files. A database has types, so leave it out with --from.`)
   }
-  const map = options.map === undefined ? new Map() : await readMap(options.map, readTableMap)
   const from = { database: String(options.from), databasePooler: options.databasePooler, option: '--from' } as const
   const source = await openTables(from, options.schema)
   const interrupted = interruption()
   const progress = showProgress({ title: 'Importing tables', unit: 'records' })
   try {
-    const plan = planTables(source.described, catalog, { map, key: options.key })
+    const { described } = source
+    const check = (value: unknown, findings: Finding[]) => readTableMap(value, findings, { described, catalog })
+    const map = options.map === undefined ? new Map() : await readMap(options.map, check)
+    const plan = planTables(described, catalog, { map, key: options.key })
     const tables = chosenTables(plan, collection)
     const isNew = !(await hasTables(database))
     const storage = await openStorage(database, catalog)

@@ -91,6 +91,8 @@ async function importFile(command: ImportCommand, resource: Resource, file: stri
   report.end()
   if (columns.unknown.size > 0)
     progress.say(`Left out, because they are no fields: ${[...columns.unknown].join(', ')}.`)
+  if (columns.replaced.size > 0)
+    progress.say(`Left out, because the map gives their fields to other columns: ${[...columns.replaced].join(', ')}.`)
   if (interrupted.signal.aborted) process.stdin.destroy()
 }
 

@@ -36,32 +36,94 @@ export type TableMap = ReadonlyMap<
   false | { readonly collection?: string; readonly columns: ReadonlyMap<string, string | false> }
 >
 
-/** Reads a map of tables: `tables: { Employee: { collection: staff, columns: { ReportsTo: boss_id } } }`. */
-export function readTableMap(value: unknown, findings: Finding[]): TableMap {
+/**
+ * Reads a map of tables: `tables: { Employee: { collection: staff, columns: { ReportsTo: boss_id } } }`. Every name in it
+ * must be one of the database or of the declaration: what a wrong name was meant for would be left out.
+ */
+export function readTableMap(
+  value: unknown,
+  findings: Finding[],
+  { described, catalog }: { readonly described: DatabaseDescription; readonly catalog: Catalog },
+): TableMap {
   const map = new Part(value, findings)
   const tables = new Map<string, Exclude<ReturnType<TableMap['get']>, undefined>>()
   if (!map.object('tables: { Employee: { collection: staff } }')) return tables
   map.keys(['tables'])
-  const remedy = 'Write { collection: NAME, columns: { COLUMN: FIELD } }, or false to leave the table out.'
+  const known = namedTables(described)
+  const collections = [...catalog.resources.keys()]
   for (const [name, part] of map.key('tables').entries()) {
-    if (part.value === false) tables.set(name, false)
+    const named = known.filter(({ table }) => table.name === name)
+    if (named.length === 0) {
+      const names = known.map(({ table }) => table.name)
+      part.reportKey('is not a table of the database', suggest(name, names))
+    } else if (part.value === false) tables.set(name, false)
     else if (part.object('{ collection: NAME, columns: { COLUMN: FIELD } }, or false to leave the table out')) {
       part.keys(['collection', 'columns'])
       const collection = part.key('collection')
-      if (!collection.isAbsent && collection.text === '') collection.mustBe('the name of a collection', remedy)
+      if (!collection.isAbsent && !catalog.resources.has(collection.text)) {
+        collection.unknown('is not a collection of the declaration', collections)
+      }
       const columns = new Map<string, string | false>()
-      for (const [column, field] of part.key('columns').entries()) {
-        if (field.value === false || field.text !== '') columns.set(column, field.value === false ? false : field.text)
-        else
-          field.mustBe(
-            'the name of a field, or false',
-            'Write the name of the field, or false to leave the column out.',
-          )
+      for (const each of named) {
+        const own = collection.isAbsent ? each.name : collection.text
+        const resource = catalog.resources.get(own)
+        if (resource !== undefined) readColumns(part.key('columns'), { named: each, resource, columns })
+        else if (collection.isAbsent) {
+          const remedy = `Add collection: NAME. ${suggest(own, collections)}`
+          part.reportKey(`would be the collection ${own}, which the declaration does not have`, remedy)
+        }
       }
       tables.set(name, { columns, ...(collection.isAbsent ? {} : { collection: collection.text }) })
     }
   }
   return tables
+}
+
+/** Reads the fields of the columns of a table into `columns`. */
+function readColumns(
+  part: Part,
+  { named, resource, columns }: Pick<Chosen, 'named' | 'resource'> & { readonly columns: Map<string, string | false> },
+): void {
+  const { table } = named
+  const fields = resource.fields.map(({ name }) => name)
+  for (const [column, each] of part.entries()) {
+    const field = resource.field.get(each.text)
+    if (!table.columns.some(({ name }) => name === column)) {
+      const names = table.columns.map(({ name }) => name)
+      each.reportKey(`is not a column of ${table.name}`, suggest(column, names))
+    } else if (each.value === false) columns.set(column, false)
+    else if (each.text === '') each.mustBe('the name of a field, or false', `${anotherField}.`)
+    else if (field === undefined) each.unknown(`is not a field of ${resource.name}`, fields)
+    else if (isSetByServer(field, resource)) each.report('is a field that the server sets', `${anotherField}.`)
+    else columns.set(column, each.text)
+  }
+  const taken = new Map<string, string>()
+  // The columns of the map last: its places are reported.
+  const ordered = table.columns.toSorted(
+    (left, right) => Number(columns.has(left.name)) - Number(columns.has(right.name)),
+  )
+  for (const { name } of ordered) {
+    if (!part.key(name).isAbsent && !columns.has(name)) continue
+    const field = fieldOf(name, { named, columns })
+    if (field === false) continue
+    const other = taken.get(field)
+    if (other !== undefined && columns.has(name)) {
+      const remedy = `${anotherField}, or do so for the column ${other}.`
+      part.key(name).report(`is the field ${field}, as the column ${other} is`, remedy)
+    }
+    taken.set(field, name)
+  }
+}
+
+const anotherField = 'Write the name of another field, or false to leave the column out'
+
+/** The name of the field that a column becomes, which need not exist; `false`: the map leaves it out. */
+function fieldOf(column: string, { named, columns }: Pick<Chosen, 'named' | 'columns'>): string | false {
+  return columns.get(column) ?? named.fields.get(column) ?? snakeCase(column)
+}
+
+function isSetByServer(field: Field, { owner }: Resource): boolean {
+  return field.readOnly && field.name !== owner
 }
 
 /**
@@ -131,14 +193,15 @@ interface Mapped extends Chosen {
   readonly keyField: Field | undefined
 }
 
-function columnsOf({ named, resource, columns }: Chosen, omissions: string[]): Columns {
-  const { table, fields } = named
+function columnsOf(chosen: Chosen, omissions: string[]): Columns {
+  const { named, resource } = chosen
+  const { table } = named
   const found: { column: ColumnDescription; field: Field }[] = []
   for (const column of table.columns) {
     const { name } = column
-    const wanted = columns.get(name) ?? fields.get(name) ?? snakeCase(name)
+    const wanted = fieldOf(name, chosen)
     const field = wanted === false ? undefined : resource.field.get(wanted)
-    const isSet = field?.readOnly === true && field.name !== resource.owner
+    const isSet = field !== undefined && isSetByServer(field, resource)
     if (field !== undefined && !isSet) found.push({ column, field })
     // The primary key becomes the id of the record.
     else if (wanted !== false && !table.primaryKey.includes(name)) {

@@ -47,7 +47,13 @@ async function read(format: 'csv' | 'json', text: string, map: unknown): Promise
         : record.issues.map(({ code, pointer = '', message }) => `${code} ${pointer} ${message}`).join(' | '),
     )
   }
-  return [...found, ...(columns.unknown.size > 0 ? [`left out: ${[...columns.unknown].join()}`] : [])]
+  for (const [why, names] of Object.entries({
+    'left out': columns.unknown,
+    'its field is another': columns.replaced,
+  })) {
+    if (names.size > 0) found.push(`${why}: ${[...names].join()}`)
+  }
+  return found
 }
 
 const map = {
@@ -94,7 +100,8 @@ test('the members of JSON are columns too: names, null, and texts in a form', as
     '{"name":"Ann","revenue":"1234.50","visits":3}',
     '{"name":null,"active":true}',
     '{"name":"Ann"}',
-    'left out: x,name',
+    'left out: x',
+    'its field is another: name',
   ])
 })
 
@@ -104,7 +111,19 @@ test('a column of the map that the file lacks, and one that is unknown, are name
   assert.match(line, /"visitz" is not a field of customers\. Did you mean "visits"\?/)
   assert.match(line, /The map names the column "Kund", which the file does not have\. Did you mean "Kunde"\?/)
   const [twice = ''] = await read('csv', 'Kunde,name\n', { columns: { Kunde: 'name' } })
-  assert.match(twice, /"name" is not a field of customers/, 'another column is the field already')
+  const remedy =
+    'The map gives the field name to the column "Kunde". Give the column "name" another field, or leave it out with ' +
+    'name: false or --ignore-unknown.'
+  assert.equal(twice, `UNKNOWN_FIELD  ${remedy}`)
+  for (const json of ['[{"Kunde":"Ann","name":"Bea"}]', '[{"name":"Bea","Kunde":"Ann"}]']) {
+    assert.deepEqual(await read('json', json, { columns: { Kunde: 'name' } }), [`DUPLICATE_KEY /name ${remedy}`])
+  }
+  const leftOut = { columns: { Kunde: 'name' }, ignoreUnknown: true }
+  assert.deepEqual(await read('csv', 'Kunde,name,x\nAnn,Bea,1\n', leftOut), [
+    '{"name":"Ann"}',
+    'left out: x',
+    'its field is another: name',
+  ])
 })
 
 test('every mistake in a map says what to write instead', () => {

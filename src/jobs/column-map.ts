@@ -4,7 +4,7 @@
  */
 
 import { type Finding, Part } from '../model/check/parts.ts'
-import { suggest } from '../model/nearest.ts'
+import { oneOf, suggest } from '../model/nearest.ts'
 import { isObject } from '../model/plain-copy.ts'
 import type { Field, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
@@ -45,6 +45,12 @@ const knownOfColumn = ['field', 'null', 'number', 'date', 'true', 'false', 'key'
 export function delimiterOf(text: string): string | undefined {
   if (text === 'tab' || text === String.raw`\t`) return '\t'
   return text.length === 1 && !/["\r\n\p{L}\p{N}]/u.test(text) ? text : undefined
+}
+
+/** What a name shows to separate columns, as a shell takes it; `undefined`: it is one column. */
+export function delimiterIn(name: string): string | undefined {
+  const found = /[;\t|]/.exec(name)?.[0]
+  return found === '\t' ? 'tab' : found && `'${found}'`
 }
 
 /**
@@ -218,6 +224,8 @@ export class Columns {
   readonly named: readonly string[]
   /** The columns that were left out because they are no fields, at most some. */
   readonly unknown = new Set<string>()
+  /** The columns that were left out because the map gives the fields of their names to others, at most some. */
+  readonly replaced = new Set<string>()
   readonly #map: ImportMap
   readonly #nulls: ReadonlySet<string>
   readonly #names: ReadonlyMap<string, string>
@@ -237,18 +245,39 @@ export class Columns {
   find(name: string): Column | 'left out' | undefined {
     const mapped = this.#map.columns.get(name)
     if (mapped !== undefined) return mapped
-    // Another column is this field.
-    const field = this.#names.has(name) ? undefined : this.resource.field.get(name)
+    const isReplaced = this.#names.has(name)
+    const field = isReplaced ? undefined : this.resource.field.get(name)
     if (field !== undefined) return { field, nulls: this.#nulls }
     if (!this.#map.ignoresUnknown) return undefined
-    if (this.unknown.size < mostUnknown) this.unknown.add(name)
+    const leftOut = isReplaced ? this.replaced : this.unknown
+    if (leftOut.size < mostUnknown) leftOut.add(name)
     return 'left out'
+  }
+
+  /** Why columns of which none is a field cannot be imported, although unknown ones are left out. */
+  noField(names: readonly string[]): Issue {
+    const delimiter = names.map(delimiterIn).find((each) => each !== undefined)
+    const several = delimiter === undefined ? '' : `If one is several, say --delimiter ${delimiter}. `
+    const found = oneOf(
+      names.map((name) => JSON.stringify(name)),
+      'and',
+    )
+    const message = `No column is a field of ${this.resource.name}. There are: ${found}. ${several}Name their fields with --map.`
+    return { code: 'UNKNOWN_FIELD', message }
   }
 
   /** The name in the file of a field, where it is another one. */
   nameOf(field: string): string | undefined {
     const name = this.#names.get(field)
     return name === field ? undefined : name
+  }
+
+  /** Why a name of the file is not that field; `undefined`: the map gives the field to no other column. */
+  replacement(name: string): string | undefined {
+    const other = this.nameOf(name)
+    if (other === undefined) return undefined
+    const field = `The map gives the field ${name} to the column ${JSON.stringify(other)}.`
+    return `${field} Give the column ${JSON.stringify(name)} another field, or leave it out with ${name}: false or --ignore-unknown.`
   }
 
   /** A record of JSON with the names of fields, and its texts read as the map says. */
@@ -263,12 +292,15 @@ export class Columns {
       if (column === 'left out') continue
       const member = column === undefined ? name : column.field.name
       if (Object.hasOwn(record, member)) {
-        issues.push({ code: 'DUPLICATE_KEY', message: `${member} is there twice.`, pointer: `/${member}` })
+        const message = this.replacement(member) ?? `${member} is there twice.`
+        issues.push({ code: 'DUPLICATE_KEY', message, pointer: `/${member}` })
       }
       const read = column !== undefined && typeof each === 'string' ? readText(column, each) : undefined
       if (read?.kind === 'wrong') issues.push(...read.issues)
       record[member] = read?.kind === 'value' ? read.value : each
     }
+    const names = Object.keys(value)
+    if (names.length > 0 && Object.keys(record).length === 0) issues.push(this.noField(names))
     return { value: record, issues }
   }
 }

@@ -5,7 +5,7 @@ import { CsvError, parse } from 'csv-parse'
 import { oneOf, suggest } from '../model/nearest.ts'
 import { systemFields } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
-import type { Columns } from './column-map.ts'
+import { type Columns, delimiterIn } from './column-map.ts'
 import { notUtf8 } from './decode.ts'
 import { type Column, readCell } from './read-cell.ts'
 import { type Bytes, type ReadOptions, type SourceRecord, tooLarge, type UnreadableRecord } from './source.ts'
@@ -190,6 +190,8 @@ function readHeader(
     problems.push({ code: 'UNKNOWN_FIELD', message: `There are ${names.length - index - 1} more columns.` })
     break
   }
+  const hasFields = header.some((column) => column !== undefined)
+  if (!hasFields && isSeparatorLine(names)) return { line, issues: [separatorLine(names)], final: true }
   for (const name of columns.named.filter((each) => !seen.has(each)).slice(0, mostProblems)) {
     const message = `The map names the column ${JSON.stringify(name)}, which the file does not have.`
     problems.push({
@@ -197,25 +199,39 @@ function readHeader(
       message: `${message} ${suggest(name, names, `It has ${oneOf(names, 'and')}.`)}`,
     })
   }
+  // Empty records would take the place of those in the file.
+  if (!hasFields && problems.length === 0) problems.push(columns.noField(names))
   return problems.length > 0 ? { line, issues: problems, final: true } : { header }
 }
 
-function unknownColumn({ resource }: Columns, name: string): Issue {
+/** Whether a first row is the one by which Excel finds the delimiter: `sep=;`. */
+function isSeparatorLine([first = '', second = '', ...more]: readonly string[]): boolean {
+  return /^sep=.?$/i.test(first) && second === '' && more.length === 0
+}
+
+function separatorLine([first = '']: readonly string[]): Issue {
+  const delimiter = first.slice('sep='.length)
+  const shown = delimiter === '' ? '' : `, and say --delimiter '${delimiter}'`
+  const message = `The first row is ${JSON.stringify(first)}, so no column is a field. Remove this line${shown}.`
+  return { code: 'UNKNOWN_FIELD', message }
+}
+
+function unknownColumn(columns: Columns, name: string): Issue {
+  const { resource } = columns
   if ((systemFields as readonly string[]).includes(name)) {
     const remedy = 'Leave the column out with --ignore-unknown, or give it a field with --map.'
     const message = `The server sets ${name}. ${remedy}`
     return { code: 'READ_ONLY', message }
   }
-  const message = unknownMessage(name, resource.name, resource.fields)
+  const message = columns.replacement(name) ?? unknownMessage(name, resource.name, resource.fields)
   return { code: 'UNKNOWN_FIELD', message }
 }
 
 function unknownMessage(name: string, collection: string, fields: readonly { readonly name: string }[]): string {
   if (name === '') return 'A column has no name in the first row.'
-  const separator = /[;\t|]/.exec(name)?.[0]
-  if (separator !== undefined) {
-    const shown = separator === '\t' ? 'tab' : `'${separator}'`
-    return `${JSON.stringify(name)} is one column. If it is several, name what separates them: --delimiter ${shown}.`
+  const delimiter = delimiterIn(name)
+  if (delimiter !== undefined) {
+    return `${JSON.stringify(name)} is one column. If it is several, name what separates them: --delimiter ${delimiter}.`
   }
   const remedy = suggest(
     name,

@@ -76,6 +76,48 @@ const cases: readonly Case[] = [
     ],
   },
   {
+    name: 'semicolons, where columns that are no fields are left out',
+    file: 'name;city\nAnn;Bonn\n',
+    given: ['file.csv', '--ignore-unknown'],
+    said: [
+      `line 1: UNKNOWN_FIELD: No column is a field of people. There are: "name;city". If one is several, say --delimiter ';'. Name their fields with --map.`,
+      ...stopped,
+    ],
+  },
+  {
+    name: 'no column that is a field',
+    file: 'Name,Stadt\nAnn,Bonn\n',
+    given: ['file.csv', '--ignore-unknown', '--skip-invalid'],
+    said: [
+      'line 1: UNKNOWN_FIELD: No column is a field of people. There are: "Name" and "Stadt". Name their fields with --map.',
+      ...stopped,
+    ],
+  },
+  ...[[], ['--ignore-unknown']].map((more) => ({
+    name: ['the first line of Excel', ...more].join(' '),
+    file: 'sep=;\r\nname;city\r\nAnn;Bonn\r\n',
+    given: ['file.csv', ...more],
+    said: [
+      `line 1: UNKNOWN_FIELD: The first row is "sep=;", so no column is a field. Remove this line, and say --delimiter ';'.`,
+      ...stopped,
+    ],
+  })),
+  {
+    name: 'the first line of Excel, with the delimiter',
+    file: 'sep=;\nname;city\nAnn;Bonn\n',
+    given: ['file.csv', '--ignore-unknown', '--delimiter', ';'],
+    said: ['line 1: UNKNOWN_FIELD: The first row is "sep=", so no column is a field. Remove this line.', ...stopped],
+  },
+  {
+    name: 'an object without a field',
+    file: '[{"Name":"Ann","Stadt":"Bonn"}]',
+    given: ['file.json', '--ignore-unknown'],
+    said: [
+      'line 1: UNKNOWN_FIELD: No column is a field of people. There are: "Name" and "Stadt". Name their fields with --map.',
+      ...correct,
+    ],
+  },
+  {
     name: 'a column of another name is named by both',
     file: 'Nr,Name,Chef\n1,,\n2,Bea,7\n',
     given: ['file.csv', '--map', 'map.yaml', '--key', 'old_id'],

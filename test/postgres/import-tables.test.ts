@@ -1,6 +1,6 @@
 /** `resourced import --from`: the tables of a PostgreSQL database, by the command itself, into both engines. */
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
@@ -333,6 +333,24 @@ test('a map leaves tables and columns out, and its mistakes say what to write', 
   const { said } = await command.run(given)
   assert.match(said, /tables\.notes\n.*must be an object, and is "yes"\n.*Write \{ collection: NAME/)
   assert.match(said, /tables\.staff\.column\n.*is not a known key\n.*Did you mean "columns"\?/)
+  const names = [
+    '  zzz: false',
+    '  notes: { collection: note, columns: { text: nope } }',
+    '  staff: { columns: { nmae: name, sponsor: nope, department: sponsor, badge: name } }',
+  ]
+  map(`tables:\n${names.join('\n')}\n`)
+  const wrong = await command.run(given)
+  const mistakes = [
+    /zzz\n.*is not a table of the database\n.*Use (?:\w+, )*\w+ or \w+\.\n/,
+    /notes\.collection\n.*is not a collection of the declaration\n.*Did you mean "notes"\?/,
+    /staff\.columns\.nmae\n.*is not a column of staff\n.*Did you mean "name"\?/,
+    /staff\.columns\.sponsor\n.*is not a field of staff\n.*Use /,
+    /staff\.columns\.badge\n.*is the field name, as the column name is\n.*another field, or false .* the column name\./,
+  ]
+  for (const each of mistakes) assert.match(wrong.said, each)
+  assert.match(wrong.said, /^5 things are wrong in map\.yaml:/)
+  assert.equal(wrong.code, 1)
+  assert.equal(existsSync(join(command.folder, 'target.db')), false, 'nothing is written')
   map('tables: { notes: false, staff: { columns: { sponsor: false } } }\n')
   const ended = await command.run(given)
   assert.match(ended.said, /^Left out: the table notes: the map says so\.?$/m)

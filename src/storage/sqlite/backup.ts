@@ -77,9 +77,10 @@ export async function backUpFile(path: string, file: string, options: BackupOpti
     return await withPartial(partial, async (connection) => {
       dropObjects(connection.database, strangers)
       await checkTables(connection, options)
+      const source = { all: allOf(connection), file: readerOf(exportsFolderOf(path)) }
+      await checkJobs(source, tablesOf(connection))
       const restarted = restartExports(connection)
       connection.all(sql`delete from resourced_meta where key in (${join(temporaryKeys)})`)
-      const source = { all: allOf(connection), file: readerOf(exportsFolderOf(path)) }
       const target = { writeFile: writerInto(connection) }
       const { files, lost } = hasJobs(connection) ? await moveFiles(source, target, options) : noFiles
       const omitted = strangers.filter((each) => each.text !== null && !isOfHelper(each))

@@ -73,10 +73,13 @@ export function findStrangers(database: DatabaseSync): Strangers {
   }
 }
 
-/** The refusal of an object that has a name of ours, but was not made by this program. */
+/** The refusal of an object that was altered. */
 export function alteredObject({ kind, name }: FileObject): StorageFault {
   const found = `The ${kind} ${JSON.stringify(name)} is not as this program makes it.`
-  return new StorageFault('failed', `${found} Somebody has changed it: drop it or undo the change.`)
+  // What this program made has the records, their texts or their events.
+  const isForeign = kind === 'trigger' && !name.startsWith('resourced_')
+  const remedy = isForeign ? 'Somebody has made or changed it: drop it' : 'Somebody has changed it: undo the change'
+  return new StorageFault('failed', `${found} ${remedy}.`)
 }
 
 /** Whether an object belongs to a program that works beside this one, so that restored databases do without it. */
