@@ -37,8 +37,8 @@ export type TableMap = ReadonlyMap<
 >
 
 /**
- * Reads a map of tables: `tables: { Employee: { collection: staff, columns: { ReportsTo: boss_id } } }`. Every name in it
- * must be one of the database or of the declaration: what a wrong name was meant for would be left out.
+ * Reads a map of tables: `tables: { Employee: { collection: staff, columns: { ReportsTo: boss_id } } }`. Every name in
+ * it must be one of the database or of the declaration: what a wrong name was meant for would be left out.
  */
 export function readTableMap(
   value: unknown,

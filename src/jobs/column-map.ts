@@ -258,11 +258,12 @@ export class Columns {
   noField(names: readonly string[]): Issue {
     const delimiter = names.map(delimiterIn).find((each) => each !== undefined)
     const several = delimiter === undefined ? '' : `If one is several, say --delimiter ${delimiter}. `
-    const found = oneOf(
+    const listed = oneOf(
       names.map((name) => JSON.stringify(name)),
       'and',
     )
-    const message = `No column is a field of ${this.resource.name}. There are: ${found}. ${several}Name their fields with --map.`
+    const found = `No column is a field of ${this.resource.name}. There are: ${listed}.`
+    const message = `${found} ${several}Name their fields with --map.`
     return { code: 'UNKNOWN_FIELD', message }
   }
 
@@ -277,7 +278,8 @@ export class Columns {
     const other = this.nameOf(name)
     if (other === undefined) return undefined
     const field = `The map gives the field ${name} to the column ${JSON.stringify(other)}.`
-    return `${field} Give the column ${JSON.stringify(name)} another field, or leave it out with ${name}: false or --ignore-unknown.`
+    const remedy = `another field, or leave it out with ${name}: false or --ignore-unknown.`
+    return `${field} Give the column ${JSON.stringify(name)} ${remedy}`
   }
 
   /** A record of JSON with the names of fields, and its texts read as the map says. */

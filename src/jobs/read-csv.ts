@@ -231,7 +231,8 @@ function unknownMessage(name: string, collection: string, fields: readonly { rea
   if (name === '') return 'A column has no name in the first row.'
   const delimiter = delimiterIn(name)
   if (delimiter !== undefined) {
-    return `${JSON.stringify(name)} is one column. If it is several, name what separates them: --delimiter ${delimiter}.`
+    const remedy = `If it is several, name what separates them: --delimiter ${delimiter}.`
+    return `${JSON.stringify(name)} is one column. ${remedy}`
   }
   const remedy = suggest(
     name,
