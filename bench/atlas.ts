@@ -1,11 +1,11 @@
 /** The data: the atlas, as `npm start` loads it, and made-up records in numbers that the world does not have. */
 
+import type { Catalog, RecordValues } from 'resourced-contract/model/resource'
 import { uuidv7 } from 'uuidv7'
-import type { Catalog, RecordValues } from '../src/model/resource.ts'
-import { sqlContext } from '../src/storage/sql/context.ts'
-import { representationSql } from '../src/storage/sql/records.ts'
-import { Connection } from '../src/storage/sqlite/connection.ts'
-import { sqlite } from '../src/storage/sqlite/engine.ts'
+import { sqlContext } from '../packages/server/src/storage/sql/context.ts'
+import { representationSql } from '../packages/server/src/storage/sql/records.ts'
+import { Connection } from '../packages/server/src/storage/sqlite/connection.ts'
+import { sqlite } from '../packages/server/src/storage/sqlite/engine.ts'
 import type { Records } from './competitors.ts'
 import { loadDirectly } from './direct-load.ts'
 

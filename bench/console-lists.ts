@@ -1,12 +1,12 @@
 /** Long lists in the console: memory after browsing, time to reach any part, evenness of scrolling. */
 import type { Browser, Page } from 'playwright-core'
-import { importRecords } from '../src/jobs/import.ts'
-import type { SourceRecord } from '../src/jobs/source.ts'
-import { completeCatalog } from '../src/model/catalog.ts'
-import { defineInterface } from '../src/model/inference/define-interface.ts'
-import type { Catalog } from '../src/model/resource.ts'
-import * as Type from '../src/model/type.ts'
-import { openSqlite } from '../src/storage/sqlite/storage.ts'
+import { completeCatalog } from 'resourced-contract/model/catalog'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import type { Catalog } from 'resourced-contract/model/resource'
+import * as Type from 'resourced-contract/model/type'
+import { importRecords } from '../packages/server/src/jobs/import.ts'
+import type { SourceRecord } from '../packages/server/src/jobs/source.ts'
+import { openSqlite } from '../packages/server/src/storage/sqlite/storage.ts'
 import { type StandaloneSite, serveStandalone } from '../test/browser/standalone-site.ts'
 
 /** Prints a figure, and whether its target is reached. */

@@ -1,10 +1,10 @@
 /** What it costs to know who is calling, by API key and by JWT: `node bench/credentials.ts`. */
-import { hashOfKey, newKey } from '../src/policy/api-keys.ts'
-import { authenticator } from '../src/policy/authenticate.ts'
-import { audience, claimsAt, issuer, pairOf, sign } from '../src/policy/jwt.fixture.ts'
-import { asymmetricAlgorithms } from '../src/policy/jwt-settings.ts'
-import { signingKeys } from '../src/policy/signing-keys.ts'
-import { rememberTokens, tokenVerifier } from '../src/policy/verify-token.ts'
+import { hashOfKey, newKey } from '../packages/server/src/policy/api-keys.ts'
+import { authenticator } from '../packages/server/src/policy/authenticate.ts'
+import { audience, claimsAt, issuer, pairOf, sign } from '../packages/server/src/policy/jwt.fixture.ts'
+import { asymmetricAlgorithms } from '../packages/server/src/policy/jwt-settings.ts'
+import { signingKeys } from '../packages/server/src/policy/signing-keys.ts'
+import { rememberTokens, tokenVerifier } from '../packages/server/src/policy/verify-token.ts'
 
 const pair = await pairOf('key', 'RS256')
 const settings = { issuer, audience, keys: { file: '' }, algorithms: asymmetricAlgorithms, rolesClaim: 'roles' }

@@ -1,6 +1,7 @@
 /** The declaration that is measured. */
-import { loadCatalog } from '../src/cli/load-declaration.ts'
-import type { Catalog, Resource } from '../src/model/resource.ts'
+
+import type { Catalog, Resource } from 'resourced-contract/model/resource'
+import { loadCatalog } from '../packages/server/src/cli/load-declaration.ts'
 
 /** Loads a declaration and one of its resources. */
 export async function loadResource(

@@ -1,7 +1,7 @@
 /** Loads many records into a new database, with nothing in between: only for measuring. */
 import { DatabaseSync } from 'node:sqlite'
-import type { Catalog, RecordValues } from '../src/model/resource.ts'
-import { openSqlite } from '../src/storage/sqlite/storage.ts'
+import type { Catalog, RecordValues } from 'resourced-contract/model/resource'
+import { openSqlite } from '../packages/server/src/storage/sqlite/storage.ts'
 import { inserterOf } from './inserter.ts'
 
 /**

@@ -9,8 +9,8 @@ import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createApp, defineInterface } from '../src/index.ts'
-import { createNodeServer } from '../src/server/node/listener.ts'
+import { createApp, defineInterface } from '../packages/server/src/index.ts'
+import { createNodeServer } from '../packages/server/src/server/node/listener.ts'
 
 const roles = ['one', 'two', 'three']
 const [, , given = '10000', role, ...rest] = process.argv

@@ -1,10 +1,10 @@
 /** Records straight into our tables, without the server: for the committer, and for a million records. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { RecordValues, Resource } from '../src/model/resource.ts'
-import { columnsOf } from '../src/storage/sql/columns.ts'
-import { boundOf, searchWords } from '../src/storage/sql/records.ts'
-import { searchTable } from '../src/storage/sql/tables.ts'
-import { addParts, partNames, partOf, searchParts } from '../src/storage/sqlite/search-parts.ts'
+import type { RecordValues, Resource } from 'resourced-contract/model/resource'
+import { columnsOf } from '../packages/server/src/storage/sql/columns.ts'
+import { boundOf, searchWords } from '../packages/server/src/storage/sql/records.ts'
+import { searchTable } from '../packages/server/src/storage/sql/tables.ts'
+import { addParts, partNames, partOf, searchParts } from '../packages/server/src/storage/sqlite/search-parts.ts'
 
 /** Makes a function that inserts a record (with its system fields) and its words; transactions are the caller's. */
 export function inserterOf(resource: Resource, database: DatabaseSync): (record: RecordValues) => void {

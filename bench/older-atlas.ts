@@ -1,7 +1,7 @@
 /** The atlas in three versions: the second renamed a field of the cities, the third keeps another one differently. */
 import { readFileSync } from 'node:fs'
+import type { InterfaceDeclaration, ResourceDeclaration } from 'resourced-contract/model/declaration'
 import { parse } from 'yaml'
-import type { InterfaceDeclaration, ResourceDeclaration } from '../src/model/declaration.ts'
 import { rate } from './ours.ts'
 
 const atlas = parse(

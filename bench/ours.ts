@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { Start } from './processes.ts'
 
 /** The command. It sets the flags of its process itself. */
-export const program = fileURLToPath(new URL('../src/cli/main.js', import.meta.url))
+export const program = fileURLToPath(new URL('../packages/server/src/cli/main.js', import.meta.url))
 
 /** The declaration that is served. */
 export const declaration = fileURLToPath(new URL('../examples/atlas/resources.yaml', import.meta.url))

@@ -1,9 +1,9 @@
 /** What all measurements of a run share: the folder, the data, the servers that stay up. */
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Catalog } from 'resourced-contract/model/resource'
 import { loadAtlas } from '../examples/atlas/load.ts'
-import type { Catalog } from '../src/model/resource.ts'
-import { localCertificate } from '../src/server/node/certificates.ts'
+import { localCertificate } from '../packages/server/src/server/node/certificates.ts'
 import type { Request } from './ask.ts'
 import { makeCities, recordsOf } from './atlas.ts'
 import { byHand } from './by-hand.ts'

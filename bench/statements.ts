@@ -1,12 +1,13 @@
 /** What our server plans for a request, by the very functions that it calls. */
-import type { HttpRequest } from '../src/http/message.ts'
-import { addressPolicy } from '../src/model/address-policy.ts'
-import type { Catalog } from '../src/model/resource.ts'
-import type { Read } from '../src/plan/plan.ts'
-import { planRequest } from '../src/plan/plan-request.ts'
-import { readInput } from '../src/request/input.ts'
-import { KnownQueries } from '../src/request/list-query.ts'
-import { findTarget } from '../src/request/target.ts'
+
+import { addressPolicy } from 'resourced-contract/model/address-policy'
+import type { Catalog } from 'resourced-contract/model/resource'
+import type { HttpRequest } from '../packages/server/src/http/message.ts'
+import type { Read } from '../packages/server/src/plan/plan.ts'
+import { planRequest } from '../packages/server/src/plan/plan-request.ts'
+import { readInput } from '../packages/server/src/request/input.ts'
+import { KnownQueries } from '../packages/server/src/request/list-query.ts'
+import { findTarget } from '../packages/server/src/request/target.ts'
 
 /** The plan of a GET of records, as an administrator sends it. */
 export async function planOf(catalog: Catalog, address: string): Promise<Read> {

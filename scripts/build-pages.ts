@@ -1,5 +1,5 @@
 /**
- * `npm run build:pages`: writes the pages for people into `pages/`. `npm ci` runs it too. Without the packages of
+ * `npm run build:pages`: writes the pages for people into `packages/server/pages/`. `npm ci` runs it too. Without the packages of
  * developers there is no bundler: then the server says that the pages are not built.
  */
 import { fileURLToPath } from 'node:url'
@@ -12,4 +12,4 @@ try {
   process.exit()
 }
 const { buildPages } = await import('./package/pages.ts')
-await buildPages(fileURLToPath(new URL('pages', root)), 'quickly')
+await buildPages(fileURLToPath(new URL('packages/server/pages', root)), 'quickly')

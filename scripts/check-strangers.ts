@@ -23,8 +23,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { scoresOf } from '../src/checker/report/summary.ts'
-import type { Report, Verdict } from '../src/checker/run/check.ts'
+import { scoresOf } from '../packages/check/src/report/summary.ts'
+import type { Report, Verdict } from '../packages/check/src/run/check.ts'
 import { installStranger, versionOf } from './strangers/install.ts'
 
 /** What `stranger.json` contains. */
@@ -178,7 +178,7 @@ async function checkStranger(stranger: Stranger): Promise<Pick<Row, 'result' | '
     const args = ['check', address, '--yes', '--save', report, ...(stranger.arguments ?? [])]
     const key = join(data, 'key')
     if (existsSync(key)) Object.assign(env, { RESOURCED_CHECK_KEY: readFileSync(key, 'utf8') })
-    const checker = begin(['node', join(root, 'src/cli/main.js'), ...args], 'txt')
+    const checker = begin(['node', join(root, 'packages/server/src/cli/main.js'), ...args], 'txt')
     await endOf(checker, Number(options.limit))
     const seconds = Math.round((performance.now() - began) / 100) / 10
     const text = readFileSync(join(reports, `${stranger.name}.txt`), 'utf8')

@@ -4,11 +4,11 @@ import {
   type CommandDescription,
   describeProgram,
   type OptionDescription,
-} from '../src/cli/command-tree.ts'
-import { program } from '../src/cli/program.ts'
+} from '../packages/server/src/cli/command-tree.ts'
+import { program } from '../packages/server/src/cli/program.ts'
 
 const generated =
-  '<!-- Generated from src/cli/program.ts by `npm run docs`; change it there or in scripts/command-pages.ts. -->'
+  '<!-- Generated from packages/server/src/cli/program.ts by `npm run docs`; change it there or in scripts/command-pages.ts. -->'
 
 function commands(): CommandDescription[] {
   const all = [...allCommands(describeProgram(program))]

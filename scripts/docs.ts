@@ -1,7 +1,7 @@
 /** Writes the pages of `docs/reference` that are generated from the source code. Run it with `npm run docs`. */
 import { writeFile } from 'node:fs/promises'
-import { declarationPage } from '../src/documents/declaration-page.ts'
-import { errorCodesPage, rulesPage } from '../src/documents/pages.ts'
+import { declarationPage } from '../packages/server/src/documents/declaration-page.ts'
+import { errorCodesPage, rulesPage } from '../packages/server/src/documents/pages.ts'
 import { commandLinePage, configurationPage } from './command-pages.ts'
 
 const pages = {

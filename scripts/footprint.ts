@@ -1,8 +1,8 @@
 /** Which source files run code while one request is answered, from `respond()` on, as V8's coverage counts it. */
 import { Session } from 'node:inspector/promises'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { reference } from 'resourced-contract/model/type'
 import { Type } from 'typebox'
-import { defineInterface } from '../src/model/inference/define-interface.ts'
-import { reference } from '../src/model/type.ts'
 import { trial } from '../test/harness.ts'
 
 const declaration = defineInterface({
@@ -19,7 +19,7 @@ const declaration = defineInterface({
   },
 })
 
-/** The files of `src/`, in order of name, that each of three requests enters on an SQLite database. */
+/** The files of `packages/`, in order of name, that each of three requests enters on an SQLite database. */
 export interface Footprints {
   readonly list: readonly string[]
   readonly patch: readonly string[]
@@ -59,7 +59,7 @@ async function oneRun(): Promise<Footprints> {
     await session.post('Profiler.takePreciseCoverage')
     await answering()
     const { result } = await session.post('Profiler.takePreciseCoverage')
-    const root = new URL('../src/', import.meta.url).href
+    const root = new URL('../packages/', import.meta.url).href
     const entered = result.filter(
       ({ url, functions }) =>
         url.startsWith(root) && functions.some(({ ranges }) => ranges.some(({ count }) => count > 0)),

@@ -1,7 +1,7 @@
 /** Writes the OpenAPI documents of the examples where `npm run check:documents` lints them. */
 import { mkdir, writeFile } from 'node:fs/promises'
-import { loadCatalog } from '../src/cli/load-declaration.ts'
-import { openApiDocument, openApiText } from '../src/documents/openapi.ts'
+import { loadCatalog } from '../packages/server/src/cli/load-declaration.ts'
+import { openApiDocument, openApiText } from '../packages/server/src/documents/openapi.ts'
 
 const folder = new URL('../.resourced/openapi/', import.meta.url)
 await mkdir(folder, { recursive: true })

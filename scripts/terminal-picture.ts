@@ -44,7 +44,7 @@ function record(): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'resourced-picture-'))
   try {
     writeFileSync(join(folder, 'library.yaml'), declaration)
-    symlinkSync(join(root, 'src/cli/main.js'), join(folder, 'resourced'))
+    symlinkSync(join(root, 'packages/server/src/cli/main.js'), join(folder, 'resourced'))
     const script = session
       .replace(/^\$ (.*)$/gm, (_, command: string) => `show ${quoted(command)}`)
       .replaceAll(': TAG', `: '"$TAG"'`)

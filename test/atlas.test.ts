@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { makeKey } from '../src/cli/keys.ts'
-import { loadCatalog } from '../src/cli/load-declaration.ts'
-import { openSqliteKeys } from '../src/storage/sqlite/administration.ts'
-import { openSqlite } from '../src/storage/sqlite/storage.ts'
+import { makeKey } from '../packages/server/src/cli/keys.ts'
+import { loadCatalog } from '../packages/server/src/cli/load-declaration.ts'
+import { openSqliteKeys } from '../packages/server/src/storage/sqlite/administration.ts'
+import { openSqlite } from '../packages/server/src/storage/sqlite/storage.ts'
 
 const program = fileURLToPath(new URL('../examples/atlas/start.ts', import.meta.url))
 const declaration = fileURLToPath(new URL('../examples/atlas/resources.yaml', import.meta.url))

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import { completeCatalog } from '../src/model/catalog.ts'
+import { completeCatalog } from 'resourced-contract/model/catalog'
 import {
   backUpDatabase,
   checkMoveSource,
@@ -17,10 +17,10 @@ import {
   openMoveSource,
   openStorage,
   restoreDatabase,
-} from '../src/server/open-database.ts'
-import { schemaOf } from '../src/storage/migration/stored-schema.ts'
-import { moveAll } from '../src/storage/move/move.ts'
-import { StorageFault } from '../src/storage/storage.ts'
+} from '../packages/server/src/server/open-database.ts'
+import { schemaOf } from '../packages/server/src/storage/migration/stored-schema.ts'
+import { moveAll } from '../packages/server/src/storage/move/move.ts'
+import { StorageFault } from '../packages/server/src/storage/storage.ts'
 import { forge, shop } from './backups/backups.ts'
 import { databaseFor, whyNoDatabase } from './postgres/database.ts'
 import { query } from './postgres/query.ts'
@@ -420,7 +420,7 @@ test('no trigger of a source runs when it is moved', async () => {
   const declared = join(at, 'shop.ts')
   const fixture = JSON.stringify(new URL('backups/backups.ts', import.meta.url).href)
   writeFileSync(declared, `import { shop } from ${fixture}\nexport default shop(true)\n`)
-  const program = join(import.meta.dirname, '../src/cli/main.js')
+  const program = join(import.meta.dirname, '../packages/server/src/cli/main.js')
   const given = ['move', '--from', `sqlite:${from}`, '--to', `sqlite:${join(at, 'to.db')}`, '--declaration', declared]
   const { status, stderr } = spawnSync(process.execPath, [program, ...given], { encoding: 'utf8' })
   assert.equal(status, 1, stderr)

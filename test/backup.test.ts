@@ -21,13 +21,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { openMoveSource } from '../src/server/open-database.ts'
-import { movedTables } from '../src/storage/move/move.ts'
+import { openMoveSource } from '../packages/server/src/server/open-database.ts'
+import { movedTables } from '../packages/server/src/storage/move/move.ts'
 import { ask, assertGoesOn, fillAddress, serverOn } from './move.ts'
 import { databaseFor, whyNoDatabase } from './postgres/database.ts'
 import { query } from './postgres/query.ts'
 
-const program = join(import.meta.dirname, '../src/cli/main.js')
+const program = join(import.meta.dirname, '../packages/server/src/cli/main.js')
 const folder = mkdtempSync(join(tmpdir(), 'resourced-backup-'))
 after(() => rmSync(folder, { recursive: true }))
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { circles, folderCycles, type Import, importsOf, readSources } from './imports.ts'
+import { circles, folderCycles, type Import, importsOf, packages, readSources } from './imports.ts'
 
 const engines = ['storage/sqlite', 'storage/postgres']
 const storageFolders = ['storage', 'storage/sql', 'storage/transactions', 'storage/migration', 'storage/move']
@@ -12,12 +12,13 @@ const storageFolders = ['storage', 'storage/sql', 'storage/transactions', 'stora
 // A folder may also import itself. Types count like values.
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   spec: [],
-  http: ['spec'],
+  fields: ['spec'],
   model: ['spec'],
-  versions: ['spec', 'http', 'model'],
-  request: ['spec', 'http', 'model', 'versions'],
-  policy: ['spec', 'http/fields', 'model'],
-  plan: ['spec', 'http', 'model', 'request', 'policy', 'versions'],
+  http: ['spec', 'fields'],
+  versions: ['spec', 'fields', 'http', 'model'],
+  request: ['spec', 'fields', 'http', 'model', 'versions'],
+  policy: ['spec', 'fields', 'model'],
+  plan: ['spec', 'fields', 'http', 'model', 'request', 'policy', 'versions'],
   storage: ['spec', 'model', 'plan'],
   'storage/sql': ['spec', 'model', 'storage'],
   'storage/transactions': ['spec', 'model', 'plan', 'storage', 'storage/sql'],
@@ -30,34 +31,59 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'storage/postgres': ['model', 'plan', ...storageFolders],
   events: ['spec', 'model', 'plan', 'storage'],
   jobs: ['spec', 'model', 'plan', 'storage'],
-  reply: ['spec', 'http', 'model', 'versions', 'plan'],
+  reply: ['spec', 'fields', 'http', 'model', 'versions', 'plan'],
   documents: ['spec', 'model', 'versions'],
   server: [
-    ...['spec', 'http', 'model', 'versions', 'request', 'policy', 'plan'],
+    ...['spec', 'fields', 'http', 'model', 'versions', 'request', 'policy', 'plan'],
     ...[...storageFolders, ...engines, 'events', 'jobs', 'reply', 'documents', 'client'],
   ],
-  changes: ['model'],
-  client: ['model', 'spec'],
-  providers: ['client'],
-  testing: ['spec', 'http', 'model', 'policy', 'plan', 'storage', 'server', 'client'],
-  checker: ['spec', 'http/fields'],
+  testing: ['spec', 'fields', 'http', 'model', 'policy', 'plan', 'storage', 'server', 'client'],
   cli: [
-    ...['server', 'jobs', 'checker', 'changes', 'documents', 'spec', 'model', 'versions', 'policy'],
+    ...['server', 'jobs', 'documents', 'spec', 'model', 'versions', 'policy', 'check', 'compare'],
     ...storageFolders,
   ],
+  client: ['model', 'spec'],
+  console: ['client'],
+  check: ['spec', 'fields', 'model'],
+  compare: ['model'],
 }
 // What text of SQL may import of `storage`.
 const port = ['storage/storage.ts', 'storage/transaction.ts']
-const folders = Object.keys(mayImport).sort((left, right) => right.length - left.length)
+// Of the model, the checker takes words only: what it judges by may not be what the server is made of.
+const ofModelInCheck = ['packages/contract/src/model/nearest.ts']
+const rooms = Object.keys(mayImport).sort((left, right) => right.length - left.length)
+const divided = ['packages/contract', 'packages/server']
 
-/** The folder of the table that a file belongs to: the innermost one. */
-function folderOf(file: string): string | undefined {
-  return folders.find((folder) => file.startsWith(`${folder}/`))
+/** A file's path as the table has it: `model/text.ts`, `storage/sql/condition.ts`, `check/run/check.ts`. */
+function placed(file: string): string {
+  const [, folder = '', path = ''] = /^(packages\/\w+)\/src\/(.*)$/.exec(file) ?? []
+  return divided.includes(folder) ? path : `${folder.replace('packages/', '')}/${path}`
 }
 
-/** Whether a file counts as part of an allowed folder, which may be narrower than the table's own (`http/fields`). */
-function lies(file: string, folder: string): boolean {
-  return folder in mayImport ? folderOf(file) === folder : file.startsWith(`${folder}/`)
+/** The room of the table that a file belongs to: the innermost one. */
+function roomOf(file: string): string | undefined {
+  return rooms.find((room) => placed(file).startsWith(`${room}/`))
+}
+
+function packageOf(file: string): string | undefined {
+  return /^packages\/\w+/.exec(file)?.[0]
+}
+
+/** What is wrong with an import of one package by another; `undefined`: nothing. */
+function objectionOfPackage({ file, target, specifier, typeOnly }: Import): string | undefined {
+  const own = packageOf(file)
+  const named = [...packages].find(([, { name }]) => specifier === name || specifier.startsWith(`${name}/`))
+  if (own === undefined) return undefined
+  if (named !== undefined) {
+    const [folder, { name }] = named
+    if (target === undefined) return `${name} has no such door`
+    if (folder !== own && !(name in (packages.get(own)?.dependencies ?? {}))) return `${own} does not depend on ${name}`
+    // A browser would load the values of the contract with the client.
+    if (own === 'packages/client' && folder !== own && !typeOnly) return 'client imports types only'
+    return undefined
+  }
+  if (target !== undefined && packageOf(target) !== own) return 'a package imports another by its name'
+  return undefined
 }
 
 /**
@@ -65,58 +91,55 @@ function lies(file: string, folder: string): boolean {
  */
 function objection(found: Import): string | undefined {
   const { file, target, specifier } = found
-  if (/\.(?:test|fixture)\.ts$/.test(file)) return undefined
-  if (target === 'index.ts') return 'only tests and examples use the public entry point'
-  const from = folderOf(file)
-  if (from === 'spec' && (target === undefined || folderOf(target) !== 'spec')) return 'spec imports nothing'
-  if (target === undefined) return undefined
-  if (from === undefined)
-    return file === 'index.ts' ? undefined : 'every file but index.ts belongs to a folder of the table'
-  const to = folderOf(target)
+  // A template is a file of the user's.
+  if (/\.(?:test|fixture)\.tsx?$|\/templates\//.test(file)) return undefined
+  const from = roomOf(file)
+  if (from === 'spec' && (target === undefined || roomOf(target) !== 'spec')) return 'spec imports nothing'
+  const wrong = objectionOfPackage(found)
+  if (wrong !== undefined || target === undefined) return wrong
+  if (target === 'packages/server/src/index.ts') return 'only tests and examples use the public entry point'
+  // The entry points of a package stand in no room.
+  if (from === undefined) return undefined
+  const to = roomOf(target)
   if (to === undefined) return `${specifier} is in no folder of the table`
-  if (from === 'storage/sql' && to === 'storage' && !port.includes(target)) {
+  if (from === 'storage/sql' && to === 'storage' && !port.includes(placed(target))) {
     return 'storage/sql imports nothing of storage but the port'
   }
-  if (engines.includes(to) && from !== to && file !== 'server/open-database.ts') {
+  if (engines.includes(to) && from !== to && placed(file) !== 'server/open-database.ts') {
     return 'only server/open-database.ts names an engine'
   }
-  const allowed = to === from || mayImport[from]?.some((folder) => lies(target, folder))
-  if (allowed !== true) return `${from} may not import ${to}`
-  if (from === 'client' && to !== 'client' && !found.typeOnly) return 'client imports types only'
-  return undefined
+  if (from === 'check' && to === 'model' && !ofModelInCheck.includes(target)) return 'check imports no judgement'
+  return to === from || mayImport[from]?.includes(to) === true ? undefined : `${from} may not import ${to}`
 }
 
 function objections(imports: readonly Import[]): string[] {
   return imports.flatMap((found) => {
     const reason = objection(found)
-    return reason === undefined ? [] : [`src/${found.file}:${found.line} imports ${found.specifier}: ${reason}`]
+    return reason === undefined ? [] : [`${found.file}:${found.line} imports ${found.specifier}: ${reason}`]
   })
 }
 
-const sources = await readSources(new URL('../src', import.meta.url))
+const sources = await readSources('packages')
 const imports = sources.flatMap(importsOf)
+// The views of the console lead to one another, as pages do.
+const withoutViews = imports.filter(({ file }) => !file.startsWith('packages/console/'))
 
 test('every import is allowed by the table', () => {
   assert.ok(imports.length > 50, 'the sources were read')
   assert.deepEqual(objections(imports), [])
 })
 
-test('the pages for people are clients: of the source code they import the client alone', async () => {
-  for (const folder of ['console', 'api-page']) {
-    const found = (await readSources(new URL(`../${folder}`, import.meta.url))).flatMap(importsOf)
-    assert.ok(found.length > 5, 'the sources were read')
-    const outside = found.filter(({ file, target }) => target?.startsWith('../') && !/\.test\.tsx?$/.test(file))
-    const allowed = /^\.\.\/(?:console\/interface\/|src\/client\/)/
-    assert.deepEqual(
-      outside.filter(({ target = '' }) => !allowed.test(target)),
-      [],
-    )
-  }
+test('every file of the server and the contract is in a room, but for entry points', () => {
+  const outside = sources.filter(({ file }) => /\/src\//.test(file) && roomOf(file) === undefined)
+  assert.deepEqual(
+    outside.map(({ file }) => file),
+    ['client', 'index', 'react-admin', 'refine'].map((name) => `packages/server/src/${name}.ts`),
+  )
 })
 
 test('no file imports itself through others', () => {
   assert.deepEqual(
-    circles(imports).map((circle) => circle.join(' → ')),
+    circles(withoutViews).map((circle) => circle.join(' → ')),
     [],
   )
 })
@@ -125,7 +148,7 @@ test('no file imports itself through others', () => {
 const remainingCycles: readonly string[] = []
 
 test('no folder imports itself through others, sub-folders included', () => {
-  const runtime = imports.filter(({ file }) => !/\.(?:test|fixture)\.ts$/.test(file))
+  const runtime = withoutViews.filter(({ file }) => !/\.(?:test|fixture)\.ts$/.test(file))
   const found = folderCycles(runtime).map((cycle) => cycle.join(' → '))
   assert.deepEqual(
     found.filter((cycle) => !remainingCycles.includes(cycle)),
@@ -135,77 +158,110 @@ test('no folder imports itself through others, sub-folders included', () => {
 
 const planted: readonly { name: string; file: string; text: string; expect: string | undefined }[] = [
   {
-    name: 'a folder above',
-    file: 'model/schema.ts',
-    text: "/** Why. */\nimport { plan } from '../plan/plan.ts'\n",
-    expect: 'src/model/schema.ts:2 imports ../plan/plan.ts: model may not import plan',
+    name: 'a folder above, in another package',
+    file: 'contract/src/model/schema.ts',
+    text: "/** Why. */\nimport { plan } from '../../../server/src/plan/plan.ts'\n",
+    expect:
+      'packages/contract/src/model/schema.ts:2 imports ../../../server/src/plan/plan.ts: a package imports another by its name',
+  },
+  {
+    name: 'a folder above, by the name of a package that is no dependency',
+    file: 'contract/src/model/schema.ts',
+    text: "import { createApp } from 'resourced'\n",
+    expect: 'packages/contract/src/model/schema.ts:1 imports resourced: packages/contract does not depend on resourced',
+  },
+  {
+    name: 'what a package does not show',
+    file: 'server/src/cli/check.ts',
+    text: "import { check } from 'resourced-check/run/check'\n",
+    expect: 'packages/server/src/cli/check.ts:1 imports resourced-check/run/check: resourced-check has no such door',
   },
   {
     name: 'a type, over several lines',
-    file: 'http/ranges.ts',
-    text: "import type {\n  Field,\n  Resource,\n} from '../model/resource.ts'\n",
-    expect: 'src/http/ranges.ts:1 imports ../model/resource.ts: http may not import model',
+    file: 'server/src/http/ranges.ts',
+    text: "import type {\n  Field,\n  Resource,\n} from 'resourced-contract/model/resource'\n",
+    expect: 'packages/server/src/http/ranges.ts:1 imports resourced-contract/model/resource: http may not import model',
   },
   {
     name: 'a type inside a signature',
-    file: 'http/ranges.ts',
-    text: "export function a(b: import('../model/resource.ts').Field) {}\n",
-    expect: 'src/http/ranges.ts:1 imports ../model/resource.ts: http may not import model',
+    file: 'server/src/http/ranges.ts',
+    text: "export function a(b: import('../plan/plan.ts').Plan) {}\n",
+    expect: 'packages/server/src/http/ranges.ts:1 imports ../plan/plan.ts: http may not import plan',
   },
   {
     name: 'a re-export',
-    file: 'checker/judge.ts',
-    text: "export * from '../reply/problem.ts'\n",
-    expect: 'src/checker/judge.ts:1 imports ../reply/problem.ts: checker may not import reply',
+    file: 'check/src/judge.ts',
+    text: "export * from '../../server/src/reply/problem.ts'\n",
+    expect:
+      'packages/check/src/judge.ts:1 imports ../../server/src/reply/problem.ts: a package imports another by its name',
+  },
+  {
+    name: 'what the checker would judge by',
+    file: 'check/src/judge.ts',
+    text: "import { parse } from 'resourced-contract/model/predicate'\n",
+    expect: 'packages/check/src/judge.ts:1 imports resourced-contract/model/predicate: check imports no judgement',
   },
   {
     name: 'more of http than its fields',
-    file: 'policy/caller.ts',
+    file: 'server/src/policy/caller.ts',
     text: "import { x } from '../http/message.ts'\n",
-    expect: 'src/policy/caller.ts:1 imports ../http/message.ts: policy may not import http',
+    expect: 'packages/server/src/policy/caller.ts:1 imports ../http/message.ts: policy may not import http',
   },
   {
     name: 'the fields of http',
-    file: 'policy/caller.ts',
-    text: "import { x } from '../http/fields/http-date.ts'\n",
+    file: 'server/src/policy/caller.ts',
+    text: "import { x } from 'resourced-contract/fields/http-date'\n",
     expect: undefined,
   },
   {
     name: 'an engine elsewhere in the server',
-    file: 'server/respond.ts',
+    file: 'server/src/server/respond.ts',
     text: "const x = await import('../storage/sqlite/driver.ts')\n",
-    expect: 'src/server/respond.ts:1 imports ../storage/sqlite/driver.ts: only server/open-database.ts names an engine',
+    expect:
+      'packages/server/src/server/respond.ts:1 imports ../storage/sqlite/driver.ts: only server/open-database.ts names an engine',
   },
   {
-    name: 'an engine in serve.ts',
-    file: 'server/open-database.ts',
+    name: 'an engine in the table of engines',
+    file: 'server/src/server/open-database.ts',
     text: "import '../storage/sqlite/open.ts'\n",
     expect: undefined,
   },
   {
     name: 'a package in spec',
-    file: 'spec/rules.ts',
+    file: 'contract/src/spec/rules.ts',
     text: "import Ajv from 'ajv'\n",
-    expect: 'src/spec/rules.ts:1 imports ajv: spec imports nothing',
+    expect: 'packages/contract/src/spec/rules.ts:1 imports ajv: spec imports nothing',
   },
   {
     name: 'the entry point',
-    file: 'cli/program.ts',
+    file: 'server/src/cli/program.ts',
     text: "import { Type } from '../index.ts'\n",
-    expect: 'src/cli/program.ts:1 imports ../index.ts: only tests and examples use the public entry point',
+    expect:
+      'packages/server/src/cli/program.ts:1 imports ../index.ts: only tests and examples use the public entry point',
   },
   {
     name: 'a value in the client',
-    file: 'client/client.ts',
-    text: "import { x } from '../model/text.ts'\n",
-    expect: 'src/client/client.ts:1 imports ../model/text.ts: client imports types only',
+    file: 'client/src/client.ts',
+    text: "import { x } from 'resourced-contract/model/text'\n",
+    expect: 'packages/client/src/client.ts:1 imports resourced-contract/model/text: client imports types only',
   },
-  { name: 'an example in a comment', file: 'spec/x.ts', text: " * import { x } from 'resourced'\n", expect: undefined },
+  {
+    name: 'the server in a page',
+    file: 'console/src/console/app.tsx',
+    text: "import { x } from 'resourced'\n",
+    expect: 'packages/console/src/console/app.tsx:1 imports resourced: packages/console does not depend on resourced',
+  },
+  {
+    name: 'an example in a comment',
+    file: 'contract/src/spec/x.ts',
+    text: " * import { x } from 'resourced'\n",
+    expect: undefined,
+  },
 ]
 
 for (const { name, file, text, expect } of planted) {
   test(`a planted import, ${name}: ${expect === undefined ? 'allowed' : 'found'}`, () => {
-    assert.deepEqual(objections(importsOf({ file, text })), expect === undefined ? [] : [expect])
+    assert.deepEqual(objections(importsOf({ file: `packages/${file}`, text })), expect === undefined ? [] : [expect])
   })
 }
 

@@ -9,9 +9,9 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { newKey } from '../src/policy/api-keys.ts'
+import { newKey } from '../packages/server/src/policy/api-keys.ts'
 
-const program = fileURLToPath(new URL('../src/cli/main.js', import.meta.url))
+const program = fileURLToPath(new URL('../packages/server/src/cli/main.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'resourced-canaries-'))
 after(() => rmSync(folder, { recursive: true }))
 const canary = 'canary-7f3a91'

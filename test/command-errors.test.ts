@@ -11,10 +11,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { allCommands, type CommandDescription, describeProgram } from '../src/cli/command-tree.ts'
-import { program } from '../src/cli/program.ts'
+import { allCommands, type CommandDescription, describeProgram } from '../packages/server/src/cli/command-tree.ts'
+import { program } from '../packages/server/src/cli/program.ts'
 
-const main = fileURLToPath(new URL('../src/cli/main.js', import.meta.url))
+const main = fileURLToPath(new URL('../packages/server/src/cli/main.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'errors-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 

@@ -2,9 +2,10 @@
  * A tree four levels deep, of both variants, whose deletions become jobs: what hangs on it, refers to it, and blocks
  * it.
  */
+
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { reference } from 'resourced-contract/model/type'
 import { Type } from 'typebox'
-import { defineInterface } from '../src/model/inference/define-interface.ts'
-import { reference } from '../src/model/type.ts'
 
 const deletion = { asynchronous: { above: 5 }, byFilter: true } as const
 const access = { read: 'anyone', delete: ['role:admin', 'role:editor'], readDeleted: 'role:admin' } as const

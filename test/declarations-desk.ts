@@ -1,5 +1,5 @@
 /** An interface in three versions: as it was at first, and as it is now, with what was changed on the way. */
-import type { ChangeDeclaration, InterfaceDeclaration, ResourceDeclaration } from '../src/model/declaration.ts'
+import type { ChangeDeclaration, InterfaceDeclaration, ResourceDeclaration } from 'resourced-contract/model/declaration'
 
 const everyone = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone', restore: 'anyone' } as const
 const access = { ...everyone, readDeleted: 'anyone' } as const

@@ -1,6 +1,6 @@
 /** Fields of every kind, and a tree whose deletions are jobs. */
-import type { InterfaceDeclaration } from '../src/model/declaration.ts'
-import * as Type from '../src/model/type.ts'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
+import * as Type from 'resourced-contract/model/type'
 import { samples } from './declarations.ts'
 import { company } from './declarations-company.ts'
 

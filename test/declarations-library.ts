@@ -1,7 +1,8 @@
 /** An interface for queries: a filter of every kind. */
+
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { reference } from 'resourced-contract/model/type'
 import { Type } from 'typebox'
-import { defineInterface } from '../src/model/inference/define-interface.ts'
-import { reference } from '../src/model/type.ts'
 
 export const library = defineInterface({
   name: 'library',

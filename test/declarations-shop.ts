@@ -1,7 +1,8 @@
 /** An interface for lists: a sort of every kind, values that may be missing, and rows that not everybody sees. */
+
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { reference } from 'resourced-contract/model/type'
 import { Type } from 'typebox'
-import { defineInterface } from '../src/model/inference/define-interface.ts'
-import { reference } from '../src/model/type.ts'
 
 export const shop = defineInterface({
   name: 'shop',

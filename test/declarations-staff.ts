@@ -1,7 +1,8 @@
 /** A declaration whose fields have access rules of every kind (AUT-13, AUT-14). */
+
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { reference } from 'resourced-contract/model/type'
 import { Type } from 'typebox'
-import { defineInterface } from '../src/model/inference/define-interface.ts'
-import { reference } from '../src/model/type.ts'
 
 /** Everybody may use the records of employees, and not all of their fields. */
 export const staff = defineInterface({

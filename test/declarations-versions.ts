@@ -1,7 +1,7 @@
 /** An interface of several versions, for scenarios. */
-import type { InterfaceDeclaration, VersionDeclaration } from '../src/model/declaration.ts'
-import { defineInterface } from '../src/model/inference/define-interface.ts'
-import { reference } from '../src/model/type.ts'
+import type { InterfaceDeclaration, VersionDeclaration } from 'resourced-contract/model/declaration'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { reference } from 'resourced-contract/model/type'
 
 /** A day in milliseconds. */
 export const day = 86_400_000

@@ -1,5 +1,5 @@
 /** Five collections with what people declare: references, filters, decimals, owners, rules and deletions. */
-import { defineInterface } from '../src/model/inference/define-interface.ts'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
 
 /** The interface of a bicycle workshop. */
 export const workshop = defineInterface({

@@ -1,7 +1,8 @@
 /** The interfaces that scenarios try out. */
+
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { reference } from 'resourced-contract/model/type'
 import { Type } from 'typebox'
-import { defineInterface } from '../src/model/inference/define-interface.ts'
-import { reference } from '../src/model/type.ts'
 
 /** The tour's interface: projects with an owner, their tasks, and users whom tasks are assigned to. */
 export const studio = defineInterface({

@@ -1,20 +1,23 @@
 /** Which tests run on SQLite only, and why. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { completeCatalog } from '../src/model/catalog.ts'
+import { completeCatalog } from 'resourced-contract/model/catalog'
 import { newDatabase } from './engine.ts'
 import { testFiles } from './postgres/test-files.ts'
 
-const ownFolder = 'src/storage/sqlite/'
+const ownFolder = 'packages/server/src/storage/sqlite/'
 const ofSqlite: Readonly<Record<string, string>> = {
-  'src/cli/dev.test.ts': 'is about the command; a file is enough',
-  'src/cli/doctor.test.ts': 'is about files, their modes and their folders; PostgreSQL has a test of its own',
-  'src/cli/explain.test.ts': 'is about the names and modes of files in messages',
-  'src/cli/serve-command.test.ts': 'compares what addresses of both engines mean; no database is opened',
-  'src/cli/supported-node.test.ts': 'is about versions of Node; no database is opened',
-  'src/server/node/mounted.test.ts': 'is about a body that another handler has read; no record is stored',
-  'src/storage/transactions/event-totals.test.ts': 'reads the plan of a query of SQLite',
-  'src/storage/transactions/export-csv.test.ts': 'reads values through the engine of SQLite',
+  'packages/server/src/cli/dev.test.ts': 'is about the command; a file is enough',
+  'packages/server/src/cli/doctor.test.ts':
+    'is about files, their modes and their folders; PostgreSQL has a test of its own',
+  'packages/server/src/cli/explain.test.ts': 'is about the names and modes of files in messages',
+  'packages/server/src/cli/serve-command.test.ts':
+    'compares what addresses of both engines mean; no database is opened',
+  'packages/server/src/cli/supported-node.test.ts': 'is about versions of Node; no database is opened',
+  'packages/server/src/server/node/mounted.test.ts':
+    'is about a body that another handler has read; no record is stored',
+  'packages/server/src/storage/transactions/event-totals.test.ts': 'reads the plan of a query of SQLite',
+  'packages/server/src/storage/transactions/export-csv.test.ts': 'reads values through the engine of SQLite',
   'test/atlas.test.ts': 'the example fills a file and takes it into use by renaming it',
   'test/canaries.test.ts': 'is about what the command says; one file will do',
   'test/command-errors.test.ts': 'is about what the commands print; a file is enough',

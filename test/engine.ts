@@ -3,11 +3,11 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after } from 'node:test'
-import type { InterfaceDeclaration } from '../src/model/declaration.ts'
-import type { Catalog } from '../src/model/resource.ts'
-import type { Apply } from '../src/storage/migration/migration-step.ts'
-import { openSqlite } from '../src/storage/sqlite/storage.ts'
-import type { OnCommit, Storage } from '../src/storage/storage.ts'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
+import type { Catalog } from 'resourced-contract/model/resource'
+import type { Apply } from '../packages/server/src/storage/migration/migration-step.ts'
+import { openSqlite } from '../packages/server/src/storage/sqlite/storage.ts'
+import type { OnCommit, Storage } from '../packages/server/src/storage/storage.ts'
 import { fastFolder } from './postgres/account.ts'
 import { copyOf, type EmptyDatabase, emptyDatabase } from './postgres/database.ts'
 import { query } from './postgres/query.ts'
@@ -180,7 +180,7 @@ async function templateOf({ catalog }: Prepared): Promise<string> {
 }
 
 async function openDirectly(url: string, catalog: Catalog, options: PostgresOptions = {}): Promise<Storage> {
-  const { openPostgres } = await import('../src/storage/postgres/storage.ts')
+  const { openPostgres } = await import('../packages/server/src/storage/postgres/storage.ts')
   // The cluster of tests does not wait for a disk; tests do wait, where thousands of them come at once on a busy
   // machine.
   return openPostgres(catalog, { ...options, url, unsafe: true, limits: { connect: 60_000 } })

@@ -225,7 +225,7 @@ function parsed(data: unknown): unknown {
 
 /** Imports notes in a process of its own, which is killed too. */
 function startImport(file: string) {
-  const command = join(import.meta.dirname, '../src/cli/main.js')
+  const command = join(import.meta.dirname, '../packages/server/src/cli/main.js')
   const database = address ?? `sqlite:${databaseFile(folder)}`
   const parameters = ['import', 'folders', file, '--database', database, '--subject', 'root']
   const options = ['--declaration', join(folder, 'diary.json')]

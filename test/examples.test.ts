@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import { completeCatalog } from 'resourced-contract/model/catalog'
+import { checkDeclaration } from 'resourced-contract/model/check/check-declaration'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { parse } from 'yaml'
 import studio from '../examples/studio/resources.ts'
-import { openApiDocument } from '../src/documents/openapi.ts'
-import { completeCatalog } from '../src/model/catalog.ts'
-import { checkDeclaration } from '../src/model/check/check-declaration.ts'
-import type { InterfaceDeclaration } from '../src/model/declaration.ts'
+import { openApiDocument } from '../packages/server/src/documents/openapi.ts'
 
 const text = await readFile(new URL('../examples/studio/resources.yaml', import.meta.url), 'utf8')
 const data = parse(text) as InterfaceDeclaration

@@ -38,7 +38,7 @@ function importFolders(): void {
     }),
   )
   writeFileSync(file, lines.join('\n'))
-  const command = [join(import.meta.dirname, '../src/cli/main.js'), 'import', 'folders', file]
+  const command = [join(import.meta.dirname, '../packages/server/src/cli/main.js'), 'import', 'folders', file]
   const options = ['--declaration', join(folder, 'diary.json'), '--database', address, '--database-unsafe']
   const { status, stderr } = spawnSync(process.execPath, [...command, ...options], { encoding: 'utf8' })
   assert.equal(status, 0, stderr)

@@ -1,5 +1,5 @@
 /** Makes the methods of a store fail once, so that a test can show what a failed transaction leaves behind. */
-import { StorageFault } from '../src/storage/storage.ts'
+import { StorageFault } from '../packages/server/src/storage/storage.ts'
 
 /** Which call of a store fails. */
 export interface FailingCall {

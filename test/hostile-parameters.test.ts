@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { fault } from 'resourced-contract/spec/faults'
 import { Type } from 'typebox'
-import type { HttpRequest, HttpResponse } from '../src/http/message.ts'
-import { defineInterface } from '../src/model/inference/define-interface.ts'
-import { readListQuery } from '../src/request/list-query.ts'
-import { fault } from '../src/spec/faults.ts'
+import type { HttpRequest, HttpResponse } from '../packages/server/src/http/message.ts'
+import { readListQuery } from '../packages/server/src/request/list-query.ts'
 import { type Trial, trial } from './harness.ts'
 
 const many = Object.fromEntries(

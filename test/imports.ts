@@ -1,14 +1,17 @@
 /** Reads what source files import from one another, for the tests that guard the structure of the repository. */
+import { readdirSync, readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 
-/** One import statement. Paths are relative to the folder that was read, with `/`. */
+const root = new URL('../', import.meta.url)
+
+/** One import statement. Paths are relative to the root of the repository, with `/`. */
 export interface Import {
   readonly file: string
   readonly line: number
   /** As written: `../spec/faults.ts`, `node:fs`, `ajv`. */
   readonly specifier: string
-  /** The file it leads to; `undefined` for a package or a part of Node. */
+  /** The file it leads to, through the front door of a package of ours too; `undefined` for others and parts of Node. */
   readonly target: string | undefined
   readonly typeOnly: boolean
   /** The names that it brings in, as the other file exports them. */
@@ -21,11 +24,45 @@ export interface Source {
   readonly text: string
 }
 
-/** Every file of TypeScript or JavaScript below a folder. */
-export async function readSources(folder: URL): Promise<Source[]> {
-  const names = (await readdir(folder, { recursive: true })).map((name) => name.replaceAll('\\', '/')).sort()
-  const files = names.filter((name) => /\.[jt]sx?$/.test(name))
-  return Promise.all(files.map(async (file) => ({ file, text: await readFile(new URL(file, `${folder}/`), 'utf8') })))
+/** Every file of TypeScript or JavaScript below a folder of the repository: `packages/server/src`. */
+export async function readSources(folder: string): Promise<Source[]> {
+  const names = (await readdir(new URL(folder, root), { recursive: true })).map((name) => name.replaceAll('\\', '/'))
+  const files = names.filter((name) => /\.[jt]sx?$/.test(name)).sort()
+  return Promise.all(
+    files.map(async (name) => {
+      const file = `${folder}/${name}`
+      return { file, text: await readFile(new URL(file, root), 'utf8') }
+    }),
+  )
+}
+
+/** The manifest of a package of ours, as far as imports depend on it. */
+interface Manifest {
+  readonly name: string
+  readonly exports?: Readonly<Record<string, string>>
+  readonly dependencies: Readonly<Record<string, string>>
+}
+
+/** The packages of the repository, by their folders: `packages/server`. */
+export const packages: ReadonlyMap<string, Manifest> = new Map(
+  readdirSync(new URL('packages', root)).map((name) => [
+    `packages/${name}`,
+    JSON.parse(readFileSync(new URL(`packages/${name}/package.json`, root), 'utf8')) as Manifest,
+  ]),
+)
+
+/** The file behind the front door of a package of ours; `undefined`: the package is another's, or has no such door. */
+export function behindDoor(specifier: string): string | undefined {
+  for (const [folder, { name, exports = {} }] of packages) {
+    if (specifier !== name && !specifier.startsWith(`${name}/`)) continue
+    const door = `.${specifier.slice(name.length)}`
+    for (const [each, target] of Object.entries(exports)) {
+      const [start = '', end] = each.split('*')
+      const matches = end === undefined ? door === each : door.startsWith(start) && door.endsWith(end)
+      if (matches) return posix.join(folder, target.replace('*', door.slice(start.length)))
+    }
+  }
+  return undefined
 }
 
 // The formatter puts every statement of a module at the start of a line, and comments never begin so.
@@ -41,7 +78,7 @@ export function importsOf({ file, text }: Source): Import[] {
     for (const match of text.matchAll(pattern)) {
       const specifier = match.groups?.specifier ?? ''
       const line = text.slice(0, match.index).split('\n').length
-      const target = specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : undefined
+      const target = specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : behindDoor(specifier)
       const clause = match.groups?.clause ?? ''
       found.push({ file, line, specifier, target, typeOnly: /^\s*type\b/.test(clause), names: namesIn(clause) })
     }

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { defineInterface } from '../src/model/inference/define-interface.ts'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
 import { openStream } from './events/stream.ts'
 import { type Received, type Trial, trial, trialFor } from './harness.ts'
 

@@ -33,7 +33,7 @@ async function start(): Promise<ServerProcess> {
 }
 
 function maintenance(...given: readonly string[]): void {
-  const command = [join(import.meta.dirname, '../src/cli/main.js'), 'maintenance', ...given]
+  const command = [join(import.meta.dirname, '../packages/server/src/cli/main.js'), 'maintenance', ...given]
   const options = ['--database', address]
   const { status, stderr } = spawnSync(process.execPath, [...command, ...options], { encoding: 'utf8' })
   assert.equal(status, 0, stderr)

@@ -13,7 +13,7 @@ import { databaseFor, whyNoDatabase } from './postgres/database.ts'
 import { query } from './postgres/query.ts'
 import { startReceiver } from './receiver.ts'
 
-const program = join(import.meta.dirname, '../src/cli/main.js')
+const program = join(import.meta.dirname, '../packages/server/src/cli/main.js')
 const folder = mkdtempSync(join(tmpdir(), 'resourced-move-'))
 after(() => rmSync(folder, { recursive: true }))
 const declared = pathToFileURL(join(import.meta.dirname, 'declarations-everything.ts')).href

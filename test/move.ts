@@ -3,12 +3,12 @@
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import type { HttpRequest } from '../src/http/message.ts'
-import { isFile } from '../src/http/message.ts'
-import { hashOfKey, hintOfKey, newKey } from '../src/policy/api-keys.ts'
-import { type Application, assemble } from '../src/server/app.ts'
-import { openStorage } from '../src/server/open-database.ts'
-import { completeVersions } from '../src/versions/versions.ts'
+import type { HttpRequest } from '../packages/server/src/http/message.ts'
+import { isFile } from '../packages/server/src/http/message.ts'
+import { hashOfKey, hintOfKey, newKey } from '../packages/server/src/policy/api-keys.ts'
+import { type Application, assemble } from '../packages/server/src/server/app.ts'
+import { openStorage } from '../packages/server/src/server/open-database.ts'
+import { completeVersions } from '../packages/server/src/versions/versions.ts'
 import { everythingWithEvents } from './declarations-everything.ts'
 
 const versions = completeVersions(everythingWithEvents)

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { addDecimalMultiples } from '../src/checker/values/generate.ts'
-import type { HttpResponse } from '../src/http/message.ts'
+import { addDecimalMultiples } from '../packages/check/src/values/generate.ts'
+import type { HttpResponse } from '../packages/server/src/http/message.ts'
 
 /** Fails where an answer is not as the document says. */
 export type Judge = (method: string, target: string, response: HttpResponse) => void

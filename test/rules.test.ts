@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { ruleSections, rules } from '../src/spec/rules.ts'
+import { ruleSections, rules } from 'resourced-contract/spec/rules'
 
 const root = new URL('../', import.meta.url)
 const citation = new RegExp(`\\b(?:${ruleSections.map((section) => section.prefix).join('|')})-\\d+\\b`, 'g')
@@ -26,12 +26,16 @@ async function texts(folder: string, wanted: (file: string) => boolean): Promise
 }
 
 // Tests of the rules themselves cite them without showing that they hold.
-const aboutRules = ['test/rules.test.ts', 'src/spec/rules.test.ts', 'src/documents/pages.test.ts']
+const aboutRules = [
+  'test/rules.test.ts',
+  'packages/contract/src/spec/rules.test.ts',
+  'packages/server/src/documents/pages.test.ts',
+]
 const isScenario = (file: string) =>
   !aboutRules.includes(file) && (file.startsWith('test/') ? file.endsWith('.ts') : file.endsWith('.test.ts'))
 
 test('every rule of this release is cited by a scenario', async () => {
-  const scenarios = [...(await texts('test/', isScenario)), ...(await texts('src/', isScenario))]
+  const scenarios = [...(await texts('test/', isScenario)), ...(await texts('packages/', isScenario))]
   const cited = new Set(scenarios.flatMap(({ text }) => citations(text, true)))
   const missing = rules.filter((rule) => !rule.isPlanned && !cited.has(rule.id))
   assert.deepEqual(
@@ -43,7 +47,9 @@ test('every rule of this release is cited by a scenario', async () => {
 test('nothing cites a rule that does not exist', async () => {
   const known = new Set<string>(rules.map((rule) => rule.id))
   const isText = (file: string) => /\.(?:ts|md|yaml|json)$/.test(file)
-  const all = (await Promise.all(['src/', 'test/', 'docs/', 'examples/'].map((folder) => texts(folder, isText)))).flat()
+  const all = (
+    await Promise.all(['packages/', 'test/', 'docs/', 'examples/'].map((folder) => texts(folder, isText)))
+  ).flat()
   const wrong = all.flatMap(({ file, text }) =>
     citations(text).flatMap((id) => (known.has(id) ? [] : [`${file} cites ${id}`])),
   )

@@ -3,6 +3,18 @@
  * `npm run test:release` the rest, and again what the first two did not repeat on another engine.
  */
 
+/** A path as the patterns below have it. */
+function placed(file: string): string {
+  return file
+    .replace('packages/check/src/', 'src/checker/')
+    .replace('packages/compare/src/', 'src/changes/')
+    .replace('packages/client/src/providers/', 'src/providers/')
+    .replace('packages/client/src/', 'src/client/')
+    .replace('packages/contract/src/fields/', 'src/http/fields/')
+    .replace('packages/console/src/', '')
+    .replace(/^packages\/(?:contract|server)\/src\//, 'src/')
+}
+
 // These take many seconds or much memory, or measure time, which a busy machine disturbs.
 const slow = [
   /^src\/changes\/hostile/,
@@ -38,22 +50,22 @@ const beforeRelease = [
 
 /** Whether every change must pass it. */
 export function isQuick(file: string): boolean {
-  return file.startsWith('test/') ? quickTests.test(file) : !slow.some((pattern) => pattern.test(file))
+  return file.startsWith('test/') ? quickTests.test(placed(file)) : !slow.some((pattern) => pattern.test(placed(file)))
 }
 
 /** Whether it runs after the quick tests. */
 export function isRest(file: string): boolean {
-  return !isQuick(file) && !elsewhere.test(file) && !isBeforeRelease(file)
+  return !isQuick(file) && !elsewhere.test(placed(file)) && !isBeforeRelease(file)
 }
 
 /** Whether a release must pass it, and not every change. */
 export function isBeforeRelease(file: string): boolean {
-  return beforeRelease.some((pattern) => pattern.test(file))
+  return beforeRelease.some((pattern) => pattern.test(placed(file)))
 }
 
 /** Whether it takes half a minute or more: it begins before the others, so that none of it is left at the end. */
 export function isLong(file: string): boolean {
-  return long.some((pattern) => pattern.test(file))
+  return long.some((pattern) => pattern.test(placed(file)))
 }
 
 /** Whether it opens pages in a browser. `npm test` runs the quick ones on SQLite only. */
@@ -66,21 +78,21 @@ export function opensPages(file: string): boolean {
  */
 export function isPostgresOnly(file: string): boolean {
   return /^(?:test\/(?:container|differential|documentation|postgres|races)\/|src\/storage\/postgres\/|test\/(?:move|backup(?:-forged|-releases)?)\.test)/.test(
-    file,
+    placed(file),
   )
 }
 
 /** Whether it may run in one process with others: it leaves nothing behind there, and measures no time or memory. */
 export function mayShareProcess(file: string): boolean {
   return /^(?:test\/scenarios|console)\/|^src\/(?!server|cli|storage\/(?:sqlite|postgres|transactions\/memory)|plan\/json-patch\.test)/.test(
-    file,
+    placed(file),
   )
 }
 
 /** Whether its result is decided above the storage: on PostgreSQL it runs before a release only. */
 export function isAboveStorage(file: string): boolean {
   return /^(?:test\/scenarios\/(?:aut-(?:credentials|jwt|own)|doc|err-(?:bodies|functions)|lim-(?:fetch|rates|shared)|met-prefer|ops-|opt|prefer|qry-refusals|sec|ver-(?:carriers|lifecycle|successor|transcript))|src\/(?:providers|server\/(?:pages|node))\/|src\/cli\/(?:types|versions|serve-jwt)\.|test\/(?:proxies\/|wire\/head))/.test(
-    file,
+    placed(file),
   )
 }
 
@@ -88,32 +100,34 @@ export function isAboveStorage(file: string): boolean {
 export function isWorthRepeating(file: string): boolean {
   // Of the pages, the walk through the console and its deletions depend on the database; the others on the browser.
   return !/^test\/(?:postgres\/pooler|permissions|wire\/conditions|power-cut|checker\/(?!own|harms)|browser\/(?!console-journey|deletion))/.test(
-    file,
+    placed(file),
   )
 }
 
 /** Whether PostgreSQL can change its result most, so that the tests after `npm test` repeat it there every time. */
 export function isRepeatedFirst(file: string): boolean {
   return /^(?:test\/(?:durability|events|events-crash|function-crash|idempotency-crash|injected-faults|purge-race|upgrade|upgrade-rolling|webhooks-crash)\b|src\/jobs\/import)/.test(
-    file,
+    placed(file),
   )
 }
 
 /** Whether it tests what depends most on how a database stores and finds things. */
 export function isEssential(file: string): boolean {
   return /^test\/scenarios\/(?:con|con-writers|del|del-dependents|del-purge|job|met-idempotency|pag|qry|res|search)\.test\.ts$/.test(
-    file,
+    placed(file),
   )
 }
 
 /** Whether it also runs on servers with four workers: it tests what several processes could get wrong together. */
 export function concernsWorkers(file: string): boolean {
   return /^test\/(?:races\/|(?:stopping|durability|idempotency-crash|deletion-crash|export-servers|maintenance)\.test)/.test(
-    file,
+    placed(file),
   )
 }
 
 /** Whether it is about changes that workers make at the same time, and short. */
 export function isRaceOfWorkers(file: string): boolean {
-  return /^test\/(?:races\/(?:idempotency|permissions|rates|sequences|unique)|idempotency-crash)\.test/.test(file)
+  return /^test\/(?:races\/(?:idempotency|permissions|rates|sequences|unique)|idempotency-crash)\.test/.test(
+    placed(file),
+  )
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createNodeServer } from '../src/server/node/listener.ts'
+import { createNodeServer } from '../packages/server/src/server/node/listener.ts'
 import { samples } from './declarations.ts'
 import { trialFor } from './harness.ts'
 

@@ -1,13 +1,13 @@
 /** Steps that scenarios share. */
 import assert from 'node:assert/strict'
+import { always } from 'resourced-contract/model/predicate'
+import type { Resource } from 'resourced-contract/model/resource'
 import { uuidv7 } from 'uuidv7'
-import type { HttpRequest } from '../src/http/message.ts'
-import { always } from '../src/model/predicate.ts'
-import type { Resource } from '../src/model/resource.ts'
-import type { Plan } from '../src/plan/plan.ts'
-import { type Application, assemble } from '../src/server/app.ts'
-import type { Observation } from '../src/server/observe/observe.ts'
-import type { Storage } from '../src/storage/storage.ts'
+import type { HttpRequest } from '../packages/server/src/http/message.ts'
+import type { Plan } from '../packages/server/src/plan/plan.ts'
+import { type Application, assemble } from '../packages/server/src/server/app.ts'
+import type { Observation } from '../packages/server/src/server/observe/observe.ts'
+import type { Storage } from '../packages/server/src/storage/storage.ts'
 import type { Received, Sent, Trial } from './harness.ts'
 
 /** An id that no record has. */

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { FieldDeclaration, InterfaceDeclaration } from '../src/model/declaration.ts'
-import { defineInterface } from '../src/model/inference/define-interface.ts'
-import { completeVersions } from '../src/versions/versions.ts'
+import type { FieldDeclaration, InterfaceDeclaration } from 'resourced-contract/model/declaration'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { completeVersions } from '../packages/server/src/versions/versions.ts'
 import { type Received, type Trial, trialFor } from './harness.ts'
 
 type Changes = Pick<InterfaceDeclaration, 'versions' | 'changes'>

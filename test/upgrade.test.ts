@@ -8,13 +8,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { uuidv7 } from 'uuidv7'
-import type { HttpRequest } from '../src/http/message.ts'
-import type { InterfaceDeclaration } from '../src/model/declaration.ts'
-import { hashOfKey, hintOfKey, newKey } from '../src/policy/api-keys.ts'
-import { assemble } from '../src/server/app.ts'
-import { MigrationRefused } from '../src/storage/migration/migration-step.ts'
-import { completeVersions } from '../src/versions/versions.ts'
+import type { HttpRequest } from '../packages/server/src/http/message.ts'
+import { hashOfKey, hintOfKey, newKey } from '../packages/server/src/policy/api-keys.ts'
+import { assemble } from '../packages/server/src/server/app.ts'
+import { MigrationRefused } from '../packages/server/src/storage/migration/migration-step.ts'
+import { completeVersions } from '../packages/server/src/versions/versions.ts'
 import { desk, deskAtFirst } from './declarations-desk.ts'
 import { newDatabase, type TrialDatabase } from './engine.ts'
 
@@ -194,7 +194,7 @@ test('VER-2: the command shows and makes the changes that the next version needs
   )
   const run = (...options: string[]) => {
     const args = [
-      join(import.meta.dirname, '../src/cli/main.js'),
+      join(import.meta.dirname, '../packages/server/src/cli/main.js'),
       'migrate',
       file,
       '--database',

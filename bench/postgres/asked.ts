@@ -1,14 +1,14 @@
 /** The statements that our server runs for a request on PostgreSQL, taken from the very functions that it calls. */
 
 import type { ClientBase } from 'pg'
-import type { Catalog } from '../../src/model/resource.ts'
-import { postgres } from '../../src/storage/postgres/engine.ts'
-import { rowTypes } from '../../src/storage/postgres/settings.ts'
-import { sqlContext } from '../../src/storage/sql/context.ts'
-import type { Row, Statement, Transaction } from '../../src/storage/transaction.ts'
-import { Memory } from '../../src/storage/transactions/memory.ts'
-import { readPage, readPageAtOnce } from '../../src/storage/transactions/read-page.ts'
-import { readRecord } from '../../src/storage/transactions/read-record.ts'
+import type { Catalog } from 'resourced-contract/model/resource'
+import { postgres } from '../../packages/server/src/storage/postgres/engine.ts'
+import { rowTypes } from '../../packages/server/src/storage/postgres/settings.ts'
+import { sqlContext } from '../../packages/server/src/storage/sql/context.ts'
+import type { Row, Statement, Transaction } from '../../packages/server/src/storage/transaction.ts'
+import { Memory } from '../../packages/server/src/storage/transactions/memory.ts'
+import { readPage, readPageAtOnce } from '../../packages/server/src/storage/transactions/read-page.ts'
+import { readRecord } from '../../packages/server/src/storage/transactions/read-record.ts'
 import { planOf } from '../statements.ts'
 
 /** A statement and what it gave. */

@@ -4,13 +4,13 @@
  */
 
 import type { IncomingMessage, RequestListener } from 'node:http'
+import type { RecordValues } from 'resourced-contract/model/resource'
 import sql, { join, raw } from 'sql-template-tag'
 import { uuidv7 } from 'uuidv7'
-import type { RecordValues } from '../../src/model/resource.ts'
-import { postgres } from '../../src/storage/postgres/engine.ts'
-import { columnsOf, subject } from '../../src/storage/sql/columns.ts'
-import { sqlContext } from '../../src/storage/sql/context.ts'
-import { boundOf, representationSql, searchWords } from '../../src/storage/sql/records.ts'
+import { postgres } from '../../packages/server/src/storage/postgres/engine.ts'
+import { columnsOf, subject } from '../../packages/server/src/storage/sql/columns.ts'
+import { sqlContext } from '../../packages/server/src/storage/sql/context.ts'
+import { boundOf, representationSql, searchWords } from '../../packages/server/src/storage/sql/records.ts'
 import { listen } from '../bare-listen.ts'
 import { loadResource } from '../declared.ts'
 import { pooled } from './pooled.ts'

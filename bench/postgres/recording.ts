@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import type { Catalog } from '../../src/model/resource.ts'
+import type { Catalog } from 'resourced-contract/model/resource'
 import { ask, type Request } from '../ask.ts'
 import { withoutLast } from '../record-lines.ts'
 import { type AskedStatement, statementsOf } from './asked.ts'

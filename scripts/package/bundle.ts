@@ -4,18 +4,27 @@ import { basename, dirname, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec'
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown'
-import { entryPoints, root } from './contents.ts'
+import { type Contents, root } from './contents.ts'
 
 /** The text of a file, by its name. */
 export type Files = ReadonlyMap<string, string>
 
-/** Bundles every entry point, with source maps. Packages stay imports. */
-export async function bundle(): Promise<Files> {
+/** Packages of ours, and the helpers of the bundler: their code is in every package that needs it. */
+const isOurs = (id: string) => /^(?:resourced-\w+|@oxc-project\/runtime)(?:\/|$)/.test(id)
+
+/** The bundles of a package, and the packages that they import. */
+interface Bundles {
+  readonly files: Files
+  readonly imported: ReadonlySet<string>
+}
+
+/** Bundles every entry point, with source maps. Packages of others stay imports. */
+export async function bundle({ nodeModules, webModules, programs }: Contents): Promise<Bundles> {
   const bundling = await rolldown({
     cwd: fileURLToPath(root),
-    input: entryPoints,
+    input: { ...nodeModules, ...webModules, ...programs },
     platform: 'node',
-    external: (id) => /^[^./\0#]/.test(id) && !late.has(id),
+    external: (id) => /^[^./\0#]/.test(id) && !late.has(id) && !isOurs(id),
     plugins: [builtinsWhenRun()],
     logLevel: 'warn',
   })
@@ -29,7 +38,17 @@ export async function bundle(): Promise<Files> {
   await bundling.close()
   const chunks = output.filter((each) => each.type === 'chunk')
   for (const { fileName, code } of chunks) refuseFilePaths(fileName, code)
-  return new Map(chunks.flatMap((chunk) => [[chunk.fileName, chunk.code] as const, ...mapOf(chunk)]))
+  const own = new Set(chunks.map(({ fileName }) => fileName))
+  const all = chunks.flatMap(({ imports, dynamicImports }) => [...imports, ...dynamicImports])
+  return {
+    files: new Map(chunks.flatMap((chunk) => [[chunk.fileName, chunk.code] as const, ...mapOf(chunk)])),
+    imported: new Set(all.filter((id) => !own.has(id) && !isBuiltin(id)).map(packageOf)),
+  }
+}
+
+/** The package of an import: `ajv` of `ajv/dist/2020.js`. */
+function packageOf(id: string): string {
+  return /^(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? id
 }
 
 // An older Node.js lacks the module or some of its names. An import of them fails before any code runs, so before the

@@ -1,8 +1,9 @@
-/** What the published package contains: its manifest, its entry points, and the files beside the code. */
+/** What the published packages contain: their manifests, their entry points, and the files beside the code. */
 import { readFile } from 'node:fs/promises'
-import { declarationSchemaText } from '../../src/model/structure/declaration-schema.ts'
+import { declarationSchemaText } from 'resourced-contract/model/structure/declaration-schema'
+import { packages } from '../../test/imports.ts'
 
-/** The root manifest, as far as the package takes something from it. */
+/** A manifest, as far as a published package takes something from it. */
 export interface Manifest {
   readonly name: string
   readonly version: string
@@ -10,57 +11,102 @@ export interface Manifest {
   readonly [key: string]: unknown
 }
 
+/** What a published package contains. Modules and entry points are source files, by their names. */
+export interface Contents {
+  /** The folder of its sources, with its manifest. */
+  readonly folder: string
+  /** The modules that applications import and that need Node.js: `index` is the package itself. */
+  readonly nodeModules: Readonly<Record<string, string>>
+  /** The modules that run on any platform. They are imported without a check of the Node.js version. */
+  readonly webModules: Readonly<Record<string, string>>
+  /** What else the bundler starts from: programs and threads, by their names in `lib/`. */
+  readonly programs: Readonly<Record<string, string>>
+  readonly imports: Readonly<Record<string, string>>
+  readonly bin: Readonly<Record<string, string>>
+  /** Files that are copied as they are, from the root of the repository, by their names in the package. */
+  readonly copied: Readonly<Record<string, string>>
+  /** Files that are written by the build, and that applications can import. */
+  readonly generated: Readonly<Record<string, () => Promise<string>>>
+  /** The folder of files that `resourced init` writes. */
+  readonly templates?: string
+  /** Packages whose code is in the package itself. Their licenses are appended to ours. */
+  readonly included: readonly string[]
+  /** Packages that only the declarations of types name. With `*`, npm installs the version of the application. */
+  readonly types: Readonly<Record<string, string>>
+  /** What those need who use a provider for it. */
+  readonly frameworks: Readonly<Record<string, string>>
+  /** Whether it serves the pages for people. */
+  readonly hasPages: boolean
+}
+
 /** The root of the repository. */
 export const root = new URL('../../', import.meta.url)
 
-/** The modules that applications import and that need Node.js, by their names: `index` is the package itself. */
-export const nodeModules = {
-  index: 'src/index.ts',
-  testing: 'src/testing/testing.ts',
-} as const
-
-/** The modules that run on any platform, by their names. They are imported without a check of the Node.js version. */
-export const webModules = {
-  client: 'src/client/index.ts',
-  'react-admin': 'src/providers/react-admin.ts',
-  refine: 'src/providers/refine.ts',
-} as const
-
-/** Source files that the bundler starts from, by their names in `lib/`. */
-export const entryPoints = {
-  ...nodeModules,
-  ...webModules,
-  main: 'src/cli/main.js',
-  'require-node': 'src/cli/require-node.js',
-  'background-thread': 'src/storage/sqlite/background-thread.ts',
-  'checkpoint-thread': 'src/storage/sqlite/checkpoint-thread.js',
-  'declaration-thread': 'src/cli/declaration-thread.ts',
-} as const
-
-/** Files that are copied as they are. */
-export const copied = ['README.md', 'CHANGELOG.md'] as const
-
-/** Files that are written by the build, and that applications can import, by their names. */
-export const generated: Readonly<Record<string, () => Promise<string>>> = {
-  'declaration.schema.json': async () => declarationSchemaText(),
+/** The package `resourced`: the server, and all of the others. */
+export const resourced: Contents = {
+  folder: 'packages/server',
+  nodeModules: { index: 'packages/server/src/index.ts', testing: 'packages/server/src/testing/testing.ts' },
+  webModules: {
+    client: 'packages/server/src/client.ts',
+    'react-admin': 'packages/server/src/react-admin.ts',
+    refine: 'packages/server/src/refine.ts',
+  },
+  programs: {
+    main: 'packages/server/src/cli/main.js',
+    'require-node': 'packages/server/src/cli/require-node.js',
+    'background-thread': 'packages/server/src/storage/sqlite/background-thread.ts',
+    'checkpoint-thread': 'packages/server/src/storage/sqlite/checkpoint-thread.js',
+    'declaration-thread': 'packages/server/src/cli/declaration-thread.ts',
+  },
+  imports: {
+    '#background-thread': './lib/background-thread.js',
+    '#checkpoint-thread': './lib/checkpoint-thread.js',
+    '#declaration-thread': './lib/declaration-thread.js',
+    '#manifest': './package.json',
+    '#pages/*': './pages/*',
+    '#recheck': './lib/recheck.cjs',
+    '#templates/*': './templates/*',
+  },
+  bin: { resourced: 'lib/main.js' },
+  copied: { 'README.md': 'README.md', 'CHANGELOG.md': 'CHANGELOG.md' },
+  generated: { 'declaration.schema.json': async () => declarationSchemaText() },
+  templates: 'packages/server/src/cli/templates',
+  included: ['recheck'],
+  types: { '@types/node': '*' },
+  frameworks: { '@refinedev/core': '^5.0.0', 'ra-core': '^5.0.0' },
+  hasPages: true,
 }
 
-/** The folder of files that `resourced init` writes. */
-export const templates = 'src/cli/templates'
+/** The package `resourced-check`: the checker alone. */
+export const resourcedCheck: Contents = {
+  folder: 'packages/check',
+  nodeModules: {},
+  webModules: {},
+  programs: { main: 'packages/check/src/command/main.js' },
+  imports: { '#manifest': './package.json' },
+  bin: { 'resourced-check': 'lib/main.js' },
+  copied: { 'README.md': 'packages/check/README.md', 'CHANGELOG.md': 'packages/check/CHANGELOG.md' },
+  generated: {},
+  included: [],
+  types: {},
+  frameworks: {},
+  hasPages: false,
+}
 
-/** Packages whose code is in the package itself. Their licenses are appended to ours. */
-export const included = ['recheck'] as const
+/** All that are published. */
+export const published = [resourced, resourcedCheck] as const
 
-// Declarations of types name what these packages declare. With `*`, npm installs the version of the application.
-const types = { '@types/node': '*' }
-
-// The types of these frameworks are needed by those who use the provider for one.
-const frameworks = { '@refinedev/core': '^5.0.0', 'ra-core': '^5.0.0' }
-
-/** The manifest of the package, as it is published. `npm run release` checks it before it packs the package. */
-export async function packageManifest(): Promise<Manifest> {
-  const { name, version, description, license, type, engines, repository, dependencies } = await rootManifest()
-  const needed = Object.entries(dependencies).filter(([each]) => !included.some((name) => name === each))
+/**
+ * The manifest of a package, as it is published. `npm run release` checks it before it packs the package.
+ *
+ * @param imported the packages that its code imports
+ */
+export async function packageManifest(contents: Contents, imported: ReadonlySet<string>): Promise<Manifest> {
+  const { name, version, description, license, type, engines } = await manifestOf(contents.folder)
+  const { repository } = await manifestOf('.')
+  const { nodeModules, webModules, generated, imports, bin, types, frameworks } = contents
+  const versions = Object.assign({}, ...[...packages.values()].map(({ dependencies }) => dependencies))
+  const needed = [...imported].sort().map((each) => [each, `^${versions[each]}`])
   return {
     name,
     version,
@@ -86,28 +132,22 @@ export async function packageManifest(): Promise<Manifest> {
       './package.json': './package.json',
       ...Object.fromEntries(Object.keys(generated).map((file) => [`./${file}`, `./${file}`])),
     },
-    imports: {
-      '#background-thread': './lib/background-thread.js',
-      '#checkpoint-thread': './lib/checkpoint-thread.js',
-      '#declaration-thread': './lib/declaration-thread.js',
-      '#manifest': './package.json',
-      '#pages/*': './pages/*',
-      '#recheck': './lib/recheck.cjs',
-      '#templates/*': './templates/*',
-    },
-    bin: { resourced: 'lib/main.js' },
-    dependencies: { ...Object.fromEntries(needed.map(([each, exact]) => [each, `^${exact}`])), ...types },
-    peerDependencies: frameworks,
-    peerDependenciesMeta: Object.fromEntries(Object.keys(frameworks).map((each) => [each, { optional: true }])),
+    imports,
+    bin,
+    dependencies: { ...Object.fromEntries(needed), ...types },
+    ...(Object.keys(frameworks).length > 0 && {
+      peerDependencies: frameworks,
+      peerDependenciesMeta: Object.fromEntries(Object.keys(frameworks).map((each) => [each, { optional: true }])),
+    }),
   }
 }
 
 /** The declarations of a source file's types, in `types/`. */
 export function declarationFile(source: string): string {
-  return source.replace(/^src\/(.*)\.ts$/, '$1.d.ts')
+  return source.replace(/^packages\/(.*)\.ts$/, '$1.d.ts')
 }
 
-/** The manifest of the repository. */
-export async function rootManifest(): Promise<Manifest> {
-  return JSON.parse(await readFile(new URL('package.json', root), 'utf8')) as Manifest
+/** The manifest in a folder of the repository. */
+export async function manifestOf(folder: string): Promise<Manifest> {
+  return JSON.parse(await readFile(new URL(`${folder}/package.json`, root), 'utf8')) as Manifest
 }

@@ -1,11 +1,11 @@
 /** The licenses of the packages whose code is in ours. */
 import { readdir, readFile } from 'node:fs/promises'
-import { included, root } from './contents.ts'
+import { root } from './contents.ts'
 
-/** Our license, and those of others. `bundled` are the packages in the bundles of the pages. */
-export async function licenses(bundled: ReadonlySet<string>): Promise<string> {
+/** Our license, and those of the packages whose code is in ours. */
+export async function licenses(packages: readonly string[]): Promise<string> {
   const own = await readFile(new URL('LICENSE', root), 'utf8')
-  const names = [...new Set([...included, ...bundled])].sort()
+  const names = [...new Set(packages)].sort()
   const others = await Promise.all(
     names.map(async (name) => `\n---\n\nThis package includes ${name}, under this license:\n\n${await textsOf(name)}`),
   )

@@ -8,8 +8,8 @@ import { basename, dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { rolldown } from 'rolldown'
-import type { PageFile, PagesManifest } from '../../src/server/pages/page-server.ts'
-import { emptyMeta } from '../../src/server/pages/page-server.ts'
+import type { PageFile, PagesManifest } from '../../packages/server/src/server/pages/page-server.ts'
+import { emptyMeta } from '../../packages/server/src/server/pages/page-server.ts'
 import { root } from './contents.ts'
 
 /** The sources of a page. The template names the script and the style sheet by their names in the sources. */
@@ -23,11 +23,15 @@ interface PageSources {
 
 /** Every page, by the name of its address. */
 const pages: Readonly<Record<string, PageSources>> = {
-  console: { template: 'console/index.html', script: 'console/main.tsx', styles: 'console/console.css' },
+  console: {
+    template: 'packages/console/src/console/index.html',
+    script: 'packages/console/src/console/main.tsx',
+    styles: 'packages/console/src/console/console.css',
+  },
   docs: {
-    template: 'api-page/index.html',
-    script: 'api-page/main.ts',
-    styles: 'api-page/api-page.css',
+    template: 'packages/console/src/api-page/index.html',
+    script: 'packages/console/src/api-page/main.ts',
+    styles: 'packages/console/src/api-page/api-page.css',
     packageStyles: 'node_modules/swagger-ui-dist/swagger-ui.css',
   },
 }

@@ -44,10 +44,9 @@ interface BuiltManifest {
 /** Everything in the manifest of a built package that would prevent its publication, as sentences. */
 export function manifestBlockers(manifest: BuiltManifest, version: string): readonly string[] {
   const found: string[] = []
-  if (manifest.private !== undefined) found.push('dist/package.json has "private": npm would refuse to publish it.')
-  if (manifest.version !== version) found.push(`dist/package.json has the version ${manifest.version}, not ${version}.`)
-  if (manifest.publishConfig?.access !== 'public')
-    found.push('publishConfig.access of dist/package.json is not public.')
+  if (manifest.private !== undefined) found.push('The manifest has "private": npm would refuse to publish it.')
+  if (manifest.version !== version) found.push(`The manifest has the version ${manifest.version}, not ${version}.`)
+  if (manifest.publishConfig?.access !== 'public') found.push('publishConfig.access of the manifest is not public.')
   return found
 }
 

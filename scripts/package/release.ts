@@ -1,18 +1,23 @@
 /**
- * Makes the package that is published: from a fresh clone of one commit, after all of its tests have passed there. What
+ * Makes the packages that are published: from a fresh clone of one commit, after all of its tests have passed there. What
  * is only in the working tree, such as changed or ignored files and other versions of packages, cannot get into it.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { blockers, manifestBlockers } from './release-blockers.ts'
 
-/** A package that passed its tests. */
+/** Packages that passed their tests. */
 export interface Release {
   readonly commit: string
   readonly version: string
+  readonly packages: readonly PackedPackage[]
+}
+
+/** A packed package. */
+export interface PackedPackage {
   /** The file that npm publishes. */
   readonly tarball: string
   /** Of the tarball, as in lock files: `sha512-…`. */
@@ -24,7 +29,7 @@ export interface ReleaseOptions {
   /** The root of the repository. */
   readonly folder: string
   /** Whether the registry has a version already. */
-  readonly isPublished: (name: string, version: string) => boolean
+  readonly isPublished: (version: string) => boolean
   readonly print: (line: string) => void
 }
 
@@ -50,21 +55,27 @@ export function prepareRelease(options: ReleaseOptions): Release {
     if (git(clone, 'status', '--porcelain') !== '') {
       throw new ReleaseRefused('The tests changed files of the commit: a test must leave nothing behind.')
     }
-    run(clone, 'npm', ['run', 'build'], 'The package could not be built.')
-    const manifest = JSON.parse(readFileSync(join(clone, 'dist', 'package.json'), 'utf8'))
-    const obstacles = manifestBlockers(manifest, version)
-    if (obstacles.length > 0)
-      throw new ReleaseRefused(['The built package cannot be published:', ...obstacles].join('\n- '))
+    run(clone, 'npm', ['run', 'build'], 'The packages could not be built.')
     const releases = releaseFolder(folder)
     mkdirSync(releases, { recursive: true })
-    run(join(clone, 'dist'), 'npm', ['pack', '--pack-destination', releases], 'The package could not be packed.')
-    const tarball = join(releases, `${manifest.name}-${version}.tgz`)
-    const release = { commit, version, tarball, integrity: integrityOf(tarball) }
+    const built = readdirSync(join(clone, 'dist')).map((name) => join(clone, 'dist', name))
+    const release = { commit, version, packages: built.map((each) => packed(each, version, releases)) }
     writeFileSync(join(releases, 'release.json'), `${JSON.stringify(release, undefined, 2)}\n`)
     return release
   } finally {
     rmSync(clone, { recursive: true, force: true, maxRetries: 5 })
   }
+}
+
+/** Packs a built package. */
+function packed(built: string, version: string, releases: string): PackedPackage {
+  const manifest = JSON.parse(readFileSync(join(built, 'package.json'), 'utf8'))
+  const obstacles = manifestBlockers(manifest, version)
+  if (obstacles.length > 0)
+    throw new ReleaseRefused(['The built package cannot be published:', ...obstacles].join('\n- '))
+  run(built, 'npm', ['pack', '--pack-destination', releases], 'The package could not be packed.')
+  const tarball = join(releases, `${manifest.name}-${version}.tgz`)
+  return { tarball, integrity: integrityOf(tarball) }
 }
 
 /**
@@ -84,9 +95,8 @@ export function preparedRelease(options: ReleaseOptions): Release {
   if (release.commit !== commit || release.version !== version) {
     throw new ReleaseRefused(`The prepared release is ${release.version} of ${release.commit}. ${again}`)
   }
-  if (integrityOf(release.tarball) !== release.integrity) {
-    throw new ReleaseRefused(`${release.tarball} is not the file that was tested. ${again}`)
-  }
+  const changed = release.packages.find(({ tarball, integrity }) => integrityOf(tarball) !== integrity)
+  if (changed !== undefined) throw new ReleaseRefused(`${changed.tarball} is not the file that was tested. ${again}`)
   return release
 }
 
@@ -94,7 +104,7 @@ export function preparedRelease(options: ReleaseOptions): Release {
 function checked({ folder, isPublished }: ReleaseOptions): { readonly commit: string; readonly version: string } {
   git(folder, 'fetch', '--quiet', '--tags', 'origin', 'main')
   const commit = git(folder, 'rev-parse', 'HEAD')
-  const { name, version, private: isPrivate } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const { version, private: isPrivate } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const found = blockers({
     changedFiles: git(folder, 'status', '--porcelain').split('\n').filter(Boolean),
     isPushed: git(folder, 'merge-base', commit, 'origin/main') === commit,
@@ -102,7 +112,7 @@ function checked({ folder, isPublished }: ReleaseOptions): { readonly commit: st
     version,
     changelog: readFileSync(join(folder, 'CHANGELOG.md'), 'utf8'),
     isTagged: git(folder, 'tag', '--list', `v${version}`) !== '',
-    isPublished: isPublished(name, version),
+    isPublished: isPublished(version),
   })
   if (found.length > 0) throw new ReleaseRefused(['This cannot be released:', ...found].join('\n- '))
   return { commit, version }

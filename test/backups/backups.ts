@@ -7,8 +7,8 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { gunzipSync } from 'node:zlib'
-import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
-import * as Type from '../../src/model/type.ts'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
+import * as Type from 'resourced-contract/model/type'
 
 /** The declaration of a backup. */
 export function shop(hasEvents: boolean): InterfaceDeclaration {

@@ -12,7 +12,7 @@ const args = ['--no-sandbox', '--disable-gpu', '--headless=shell']
 export const noBrowser: string | false = await whyNoBrowser()
 
 async function whyNoBrowser(): Promise<string | false> {
-  if (!existsSync(new URL('../../pages/manifest.json', import.meta.url))) {
+  if (!existsSync(new URL('../../packages/server/pages/manifest.json', import.meta.url))) {
     return 'the pages are not built: run npm run build:pages'
   }
   // The packed browser is a program for Linux.

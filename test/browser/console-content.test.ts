@@ -1,8 +1,8 @@
 /** The console with content that is hostile, huge or plentiful, and without a part of itself. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
 import { Type } from 'typebox'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
 import { studio } from '../declarations.ts'
 import { browser, noBrowser, openConsole, serveSite } from './browser.ts'
 import { askAs, fillStudio, hostileText } from './studio-records.ts'

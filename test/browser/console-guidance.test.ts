@@ -1,8 +1,8 @@
 /** Where people would not know how to go on: empty views, refused forms, addresses of what is gone, new entries. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
-import * as Type from '../../src/model/type.ts'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import * as Type from 'resourced-contract/model/type'
 import { studio } from '../declarations.ts'
 import { noBrowser, openConsole, serveSite } from './browser.ts'
 import { requestsOf } from './console.ts'

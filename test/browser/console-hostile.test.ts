@@ -1,10 +1,10 @@
 /** Whatever records contain, the console shows it as text, and stays usable. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { reference } from 'resourced-contract/model/type'
 import { Type } from 'typebox'
-import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
-import { reference } from '../../src/model/type.ts'
 import { noBrowser, openPage, type Site, serveSite } from './browser.ts'
 import { signInWith } from './console.ts'
 

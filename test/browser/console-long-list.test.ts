@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
-import * as Type from '../../src/model/type.ts'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import * as Type from 'resourced-contract/model/type'
 import { noBrowser, openConsole, serveSite } from './browser.ts'
 
 const skip = noBrowser

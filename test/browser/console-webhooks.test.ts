@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
 import { isSignedBy, startReceiver, until } from '../receiver.ts'
 import { axeFindingsEverywhere } from './axe.ts'
 import { noBrowser, openConsole, type Site, serveSite } from './browser.ts'

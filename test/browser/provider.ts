@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
-import { audience, pairOf, sign } from '../../src/policy/jwt.fixture.ts'
-import type { ServeOptions } from '../../src/server/serve.ts'
+import { audience, pairOf, sign } from '../../packages/server/src/policy/jwt.fixture.ts'
+import type { ServeOptions } from '../../packages/server/src/server/serve.ts'
 
 export interface Provider {
   readonly issuer: string

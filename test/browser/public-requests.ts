@@ -1,6 +1,6 @@
 /** The requests that every client may send: those of the OpenAPI documents, of health, and the pages' own files. */
-import { openApiDocument } from '../../src/documents/openapi.ts'
-import type { Versions } from '../../src/versions/versions.ts'
+import { openApiDocument } from '../../packages/server/src/documents/openapi.ts'
+import type { Versions } from '../../packages/server/src/versions/versions.ts'
 
 interface Document {
   readonly paths: Readonly<Record<string, { readonly servers?: unknown }>>

@@ -8,8 +8,8 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import studio from '../../examples/studio/resources.ts'
-import { createApp } from '../../src/server/create-app.ts'
-import { toNodeHandler } from '../../src/server/node/listener.ts'
+import { createApp } from '../../packages/server/src/server/create-app.ts'
+import { toNodeHandler } from '../../packages/server/src/server/node/listener.ts'
 import { newDatabase } from '../engine.ts'
 import { browser, noBrowser } from './browser.ts'
 
@@ -22,8 +22,8 @@ async function buildPage(): Promise<string> {
     platform: 'browser',
     resolve: {
       alias: {
-        'resourced/client': source('src/client/index.ts'),
-        'resourced/react-admin': source('src/providers/react-admin.ts'),
+        'resourced/client': source('packages/client/src/index.ts'),
+        'resourced/react-admin': source('packages/client/src/providers/react-admin.ts'),
       },
     },
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },

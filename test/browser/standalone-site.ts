@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Catalog } from 'resourced-contract/model/resource'
 import { loadAtlas } from '../../examples/atlas/load.ts'
-import { makeKey } from '../../src/cli/keys.ts'
-import { loadCatalog } from '../../src/cli/load-declaration.ts'
-import type { Catalog } from '../../src/model/resource.ts'
-import { serve } from '../../src/server/serve.ts'
+import { makeKey } from '../../packages/server/src/cli/keys.ts'
+import { loadCatalog } from '../../packages/server/src/cli/load-declaration.ts'
+import { serve } from '../../packages/server/src/server/serve.ts'
 
 /** An interface, served by plain HTTP until it is closed. */
 export interface StandaloneSite {

@@ -1,5 +1,5 @@
 /** The studio of `test/declarations.ts`, whose projects and tasks have events. */
-import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { studio } from '../declarations.ts'
 
 const { projects, tasks, users } = studio.resources

@@ -1,11 +1,11 @@
 /** The cases as a whole: what they say of themselves is so. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ruleOf, type Step } from '../../src/checker/case/case.ts'
-import { requestsOf } from '../../src/checker/case/define.ts'
-import { placed, placementOf } from '../../src/checker/case/tiers.ts'
-import { cases } from '../../src/checker/cases/cases.ts'
-import { rules } from '../../src/spec/rules.ts'
+import { rules } from 'resourced-contract/spec/rules'
+import { ruleOf, type Step } from '../../packages/check/src/case/case.ts'
+import { requestsOf } from '../../packages/check/src/case/define.ts'
+import { placed, placementOf } from '../../packages/check/src/case/tiers.ts'
+import { cases } from '../../packages/check/src/cases/cases.ts'
 
 test('every rule either has cases or says why it cannot be observed from outside', () => {
   const withCases = new Set(cases.map(ruleOf))

@@ -5,11 +5,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { Difference } from '../../src/checker/run/census.ts'
-import type { CaseResult } from '../../src/checker/run/check.ts'
+import type { Difference } from '../../packages/check/src/run/census.ts'
+import type { CaseResult } from '../../packages/check/src/run/check.ts'
 import { type Members, orders, type Store, type StoreMake, startStore } from './plant/store.ts'
 
-const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+const program = fileURLToPath(new URL('../../packages/server/src/cli/main.js', import.meta.url))
 
 /** The result of a check. */
 export interface Ended {

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { type Fault, startPlanted } from './planted.ts'
 import { type Shop, serveShop } from './shop.ts'
 
-const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+const program = fileURLToPath(new URL('../../packages/server/src/cli/main.js', import.meta.url))
 
 /** A proxy in front of the shop that breaks or watches something. */
 const startBefore = (shop: Shop, fault: Pick<Fault, 'plant'>) => startPlanted(shop.serving.origin, fault, shop)

@@ -1,8 +1,8 @@
 /** The checker accepts every response to deletions that the specification permits. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { CollectionProfile } from '../../src/checker/profile/profile.ts'
-import type { Report } from '../../src/checker/run/check.ts'
+import type { CollectionProfile } from '../../packages/check/src/profile/profile.ts'
+import type { Report } from '../../packages/check/src/run/check.ts'
 import { type Shop, serveShop } from './shop.ts'
 import { casesOf, checkShop, tellAll } from './try-faults.ts'
 

@@ -1,11 +1,11 @@
 /** Discovery of our own server from its address: every case finds a collection, and holds. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cases } from '../../src/checker/cases/cases.ts'
-import { Client } from '../../src/checker/client/client.ts'
-import { discover } from '../../src/checker/discovery/discover.ts'
-import { tryCollections } from '../../src/checker/discovery/try-collections.ts'
-import { chooseCollections } from '../../src/checker/run/choose-collections.ts'
+import { cases } from '../../packages/check/src/cases/cases.ts'
+import { Client } from '../../packages/check/src/client/client.ts'
+import { discover } from '../../packages/check/src/discovery/discover.ts'
+import { tryCollections } from '../../packages/check/src/discovery/try-collections.ts'
+import { chooseCollections } from '../../packages/check/src/run/choose-collections.ts'
 import { serveShop } from './shop.ts'
 import { casesOf, checkShop, tellAll } from './try-faults.ts'
 

@@ -1,4 +1,4 @@
-import { casesByPrefix } from '../../src/checker/cases/cases.ts'
+import { casesByPrefix } from '../../packages/check/src/cases/cases.ts'
 import { jobsFaults } from './faults/jobs.ts'
 import { tryFaults } from './try-faults.ts'
 

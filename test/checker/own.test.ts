@@ -1,7 +1,7 @@
 /** All cases hold on our own server. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Report } from '../../src/checker/run/check.ts'
+import type { Report } from '../../packages/check/src/run/check.ts'
 import { newDatabase } from '../engine.ts'
 import { serveShop } from './shop.ts'
 import { casesOf, checkShop, tellAll } from './try-faults.ts'

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer, request as requestHttps } from 'node:https'
 import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net'
-import type { Case } from '../../src/checker/case/case.ts'
-import type { Profile } from '../../src/checker/profile/profile.ts'
+import type { Case } from '../../packages/check/src/case/case.ts'
+import type { Profile } from '../../packages/check/src/profile/profile.ts'
 
 /** A request, on its way to the server. */
 export interface PlantedRequest {

@@ -5,10 +5,10 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Case, ruleOf } from '../../src/checker/case/case.ts'
-import { cases } from '../../src/checker/cases/cases.ts'
-import { Client } from '../../src/checker/client/client.ts'
-import { type CheckOptions, check, type Report } from '../../src/checker/run/check.ts'
+import { type Case, ruleOf } from '../../packages/check/src/case/case.ts'
+import { cases } from '../../packages/check/src/cases/cases.ts'
+import { Client } from '../../packages/check/src/client/client.ts'
+import { type CheckOptions, check, type Report } from '../../packages/check/src/run/check.ts'
 import { type Fault, startPlanted } from './planted.ts'
 import { type Shop, serveShop } from './shop.ts'
 

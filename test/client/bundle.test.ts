@@ -7,7 +7,7 @@ import { rolldown } from 'rolldown'
 
 const root = new URL('../../', import.meta.url)
 const call = `
-import { createClient } from ${JSON.stringify(new URL('src/client/index.ts', root).pathname)}
+import { createClient } from ${JSON.stringify(new URL('packages/client/src/index.ts', root).pathname)}
 const client = createClient({ url: 'https://api.example.com/v1' })
 console.log(await client.tasks.list())
 `
@@ -43,7 +43,7 @@ it('a bundle with one call has at most 7 KB compressed, all of it from the folde
 })
 
 it('the functions of the client can be bundled one by one', async () => {
-  const path = JSON.stringify(new URL('src/client/index.ts', root).pathname)
+  const path = JSON.stringify(new URL('packages/client/src/index.ts', root).pathname)
   const { code } = await bundleOf(`import { ProblemError } from ${path}\nconsole.log(ProblemError)`)
   assert.ok(gzipSync(code).length < 1000, code)
 })

@@ -1,8 +1,15 @@
 /** The client against a server, over HTTP: every call, with its entity tags, conflicts, jobs and problems. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import { type ClientOptions, createClient, etagOf, Job, type OnConflict, ProblemError } from '../../src/client/index.ts'
-import type { Infer } from '../../src/index.ts'
+import {
+  type ClientOptions,
+  createClient,
+  etagOf,
+  Job,
+  type OnConflict,
+  ProblemError,
+} from '../../packages/client/src/index.ts'
+import type { Infer } from '../../packages/server/src/index.ts'
 import { isSignedBy, startReceiver, until } from '../receiver.ts'
 import { type notebooks, serveNotes } from './notes.ts'
 

@@ -1,7 +1,7 @@
 /** MET-9: a network that loses requests and responses makes the client repeat them, and nothing happens twice. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { createClient } from '../../src/client/index.ts'
+import { createClient } from '../../packages/client/src/index.ts'
 import { lossyProxy } from './lossy-proxy.ts'
 import { serveNotes } from './notes.ts'
 

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { createApp, defineInterface, reference, Type, toNodeHandler } from '../../src/index.ts'
+import { createApp, defineInterface, reference, Type, toNodeHandler } from '../../packages/server/src/index.ts'
 import { newDatabase } from '../engine.ts'
 
 const access = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone', restore: 'anyone' } as const

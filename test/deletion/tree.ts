@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { searchTable } from '../../src/storage/sql/tables.ts'
-import { viewName } from '../../src/storage/sqlite/search-parts.ts'
+import { searchTable } from '../../packages/server/src/storage/sql/tables.ts'
+import { viewName } from '../../packages/server/src/storage/sqlite/search-parts.ts'
 
 const name = { type: 'string', search: true, sort: true }
 const deletion = { asynchronous: { above: 100 }, byFilter: true }

@@ -1,5 +1,5 @@
 /** Bodies by chance, for a collection as a version shows it. */
-import type { Field, Resource } from '../../src/model/resource.ts'
+import type { Field, Resource } from 'resourced-contract/model/resource'
 import { pick, type Random } from '../durability/random.ts'
 import type { Making, Place } from './drafts.ts'
 import { formatted, integer, jsonText, real, text, wrongText } from './values.ts'

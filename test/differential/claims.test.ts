@@ -5,7 +5,7 @@
 import './same-ids.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AuthenticateOption } from '../../src/policy/own-credentials.ts'
+import type { AuthenticateOption } from '../../packages/server/src/policy/own-credentials.ts'
 import { whyNoDatabase } from '../postgres/database.ts'
 import type { Form, Judged } from './claims.ts'
 import type { Answered, Twins } from './twins.ts'

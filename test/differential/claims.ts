@@ -2,9 +2,10 @@
  * Odd claims, and conditions that compare every type of field with them, with a second implementation of what they
  * select: by value.
  */
-import { Type } from '../../src/index.ts'
-import type { BusinessRule, Condition, InterfaceDeclaration } from '../../src/model/declaration.ts'
-import { reference } from '../../src/model/type.ts'
+
+import type { BusinessRule, Condition, InterfaceDeclaration } from 'resourced-contract/model/declaration'
+import { reference } from 'resourced-contract/model/type'
+import { Type } from '../../packages/server/src/index.ts'
 
 const { Optional, Decimal, String: Text, Integer, Number: Real, Boolean: Flag } = Type
 

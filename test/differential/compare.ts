@@ -1,5 +1,5 @@
 /** Runs of requests against both engines, and what is different in their answers. */
-import { completeVersions } from '../../src/versions/versions.ts'
+import { completeVersions } from '../../packages/server/src/versions/versions.ts'
 import { randomFrom } from '../durability/random.ts'
 import { menagerie } from './declaration.ts'
 import { Known } from './known.ts'

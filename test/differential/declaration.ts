@@ -1,12 +1,13 @@
 /** Interfaces that have something of everything, each a little different: what differs comes from a seed. */
-import { Type } from '../../src/index.ts'
+
 import type {
   AccessRule,
   DeletionDeclaration,
   InterfaceDeclaration,
   ResourceDeclaration,
-} from '../../src/model/declaration.ts'
-import { reference } from '../../src/model/type.ts'
+} from 'resourced-contract/model/declaration'
+import { reference } from 'resourced-contract/model/type'
+import { Type } from '../../packages/server/src/index.ts'
 import { pick, type Random } from '../durability/random.ts'
 
 const { Optional, Decimal, String: Text, Integer, Number: Real, Boolean: Flag } = Type

@@ -1,5 +1,5 @@
 /** What requests ask for: reading, changing, deleting and restoring, exports, keys, and what makes no sense. */
-import type { Catalog, Resource } from '../../src/model/resource.ts'
+import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { pick, type Random } from '../durability/random.ts'
 import { bodyOf, conditionText, patchOf } from './bodies.ts'
 import type { Known, SeenRecord } from './known.ts'

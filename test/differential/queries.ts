@@ -1,5 +1,5 @@
 /** Query strings by chance: filters with every operator, sorts, pages, searches. */
-import { filterOperators, operatorsFor, sortableNames } from '../../src/model/resource.ts'
+import { filterOperators, operatorsFor, sortableNames } from 'resourced-contract/model/resource'
 import { pick } from '../durability/random.ts'
 import { stringOf, valueText } from './bodies.ts'
 import type { Making, Place } from './drafts.ts'

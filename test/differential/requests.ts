@@ -1,5 +1,5 @@
 /** Requests by chance: most of them make sense, some do not, some are meant ill. */
-import type { Catalog, Resource } from '../../src/model/resource.ts'
+import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { pick, type Random } from '../durability/random.ts'
 import { bodyOf } from './bodies.ts'
 import { creation, type Maker, type Making, makers, type Place } from './drafts.ts'

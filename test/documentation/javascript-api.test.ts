@@ -7,11 +7,12 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 
 test('docs/reference/javascript-api.md names every export and every option of an application', () => {
   const page = read('docs/reference/javascript-api.md')
-  const entries = read('src/index.ts') + read('src/client/index.ts')
+  const entries = read('packages/server/src/index.ts') + read('packages/client/src/index.ts')
   const exported = [...entries.matchAll(/export (?:type )?(?:\{([^}]*)\}|\* as (\w+))/g)]
   const names = exported.flatMap(([, list, whole]) => whole ?? list?.match(/\b(?!type\b)\w+/g) ?? [])
   assert.ok(names.length > 40, String(names))
-  const options = /export interface AppOptions[^{]*\{([\s\S]*?)\n\}/.exec(read('src/server/create-app.ts'))?.[1] ?? ''
+  const options =
+    /export interface AppOptions[^{]*\{([\s\S]*?)\n\}/.exec(read('packages/server/src/server/create-app.ts'))?.[1] ?? ''
   const keys = [...options.matchAll(/^ {2}readonly (\w+)/gm)].map(([, key]) => key as string)
   assert.ok(keys.includes('basePath'), String(keys))
   assert.deepEqual(

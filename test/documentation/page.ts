@@ -125,7 +125,7 @@ async function placeFor(context: TestContext, database: string | undefined): Pro
   mkdirSync(programs)
   mkdirSync(join(folder, 'work/node_modules'), { recursive: true })
   symlinkSync(root, join(folder, 'work/node_modules/resourced'))
-  const main = join(root, 'src/cli/main.js')
+  const main = join(root, 'packages/server/src/cli/main.js')
   mkdirSync(join(folder, 'work/node_modules/.bin'))
   symlinkSync(main, join(folder, 'work/node_modules/.bin/resourced'))
   const command = `exec '${process.execPath}' '${main}' "$@"`

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-const command = join(import.meta.dirname, '../../src/cli/main.js')
+const command = join(import.meta.dirname, '../../packages/server/src/cli/main.js')
 
 /** A server in a process of its own. */
 export interface ServerProcess {

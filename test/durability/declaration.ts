@@ -2,7 +2,7 @@
  * The interface that the tests of durability write to: one resource deleted for good, one retained; one takes the other
  * along.
  */
-import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 
 export const diary: InterfaceDeclaration = {
   name: 'diary',

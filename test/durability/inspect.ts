@@ -1,7 +1,7 @@
 /** Looks into a database from the inside: what no client can see must be right too. */
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
-import { searchTable } from '../../src/storage/sql/tables.ts'
+import { searchTable } from '../../packages/server/src/storage/sql/tables.ts'
 
 /**
  * Checks a database of `diary`: its structure, its clocks, that nothing refers to what is gone, and that the full-text

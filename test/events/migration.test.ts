@@ -1,8 +1,8 @@
 /** EVT-1: what a migration writes is no event, and what other servers write while it runs or afterwards is one. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
-import { completeVersions } from '../../src/versions/versions.ts'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
+import { completeVersions } from '../../packages/server/src/versions/versions.ts'
 import { newDatabase, type TrialDatabase } from '../engine.ts'
 import { type Trial, trial } from '../harness.ts'
 

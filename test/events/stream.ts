@@ -1,6 +1,6 @@
 /** A stream of events, asked for without a socket. */
-import type { StreamSink } from '../../src/http/message.ts'
-import type { Application } from '../../src/server/app.ts'
+import type { StreamSink } from '../../packages/server/src/http/message.ts'
+import type { Application } from '../../packages/server/src/server/app.ts'
 
 /** What a client has got of a stream. */
 export interface Stream {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+const program = fileURLToPath(new URL('../../packages/server/src/cli/main.js', import.meta.url))
 
 /** How a command ended, and what it wrote to both of its streams. */
 export interface Ended {

@@ -1,5 +1,5 @@
 /** At the top of a declaration. */
-import { at } from '../../src/model/place.ts'
+import { at } from 'resourced-contract/model/place'
 import type { Mistake } from './mistake.ts'
 
 /** In the rates of single actions. */

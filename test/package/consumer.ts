@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { buildPackage } from '../../scripts/package/build-package.ts'
+import { type Contents, resourced } from '../../scripts/package/contents.ts'
 
 const run = promisify(execFile)
 const quiet = ['--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline']
@@ -29,11 +30,12 @@ export interface Consumer {
 }
 
 /**
- * Builds and packs the package, and installs it into an empty folder.
+ * Builds and packs a package, and installs it into an empty folder.
  *
+ * @param contents default: those of `resourced`
  * @param needsTools whether the runtimes and checks are installed too, which takes far longer; else `tools` is empty
  */
-export async function installPackage({ needsTools = true } = {}): Promise<Consumer> {
+export async function installPackage({ contents = resourced as Contents, needsTools = true } = {}): Promise<Consumer> {
   const base = await mkdtemp(join(tmpdir(), 'resourced-package-'))
   const [built, folder, tools] = ['dist', 'application', 'tools'].map((name) => join(base, name)) as [
     string,
@@ -43,7 +45,7 @@ export async function installPackage({ needsTools = true } = {}): Promise<Consum
   const remove = () => rm(base, { recursive: true, force: true, maxRetries: 5 })
   try {
     await Promise.all([mkdir(folder), mkdir(tools)])
-    await buildPackage(built)
+    await buildPackage(contents, built)
     const packed = await run('npm', ['pack', '--json', '--pack-destination', base], { cwd: built })
     const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }]
     const tarball = join(base, filename)

@@ -1,14 +1,16 @@
 /** The packed package, installed into an empty folder and used there as applications use it. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { access, cp, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import * as http from 'node:http'
 import * as https from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { generated, nodeModules, root, templates } from '../../scripts/package/contents.ts'
-import { missingRuntime, oldestNode } from '../../src/cli/supported-node.js'
+import { missingRuntime, oldestNode } from '../../packages/server/src/cli/supported-node.js'
+import { resourced, resourcedCheck, root } from '../../scripts/package/contents.ts'
 import {
   type Consumer,
   cannotRun,
@@ -22,6 +24,7 @@ import {
 } from './consumer.ts'
 import { declarations, hostilePattern } from './declarations.ts'
 
+const { generated, nodeModules, templates = '' } = resourced
 const embed = join(import.meta.dirname, '../../examples/embed')
 // Each example of embedding has a test beside it, which imports 'resourced' and its framework by name.
 const embedded = (existsSync(embed) ? readdirSync(embed) : []).filter((file) => file.endsWith('.test.ts'))
@@ -290,9 +293,46 @@ describe('the packed package', { skip: cannotRun }, () => {
     await writeFile(join(consumer.folder, 'stack.mjs'), code)
     const { stdout } = await runToEnd([process.execPath, '--enable-source-maps', 'stack.mjs'], consumer.folder)
     // The first frame is where the error was thrown.
-    const [, file = '', line] = /^ +at .*\/resourced\/(src\/[\w/-]+\.ts):(\d+):/m.exec(stdout) ?? []
+    const [, file = '', line] = /^ +at .*\/resourced\/(packages\/[\w/-]+\.ts):(\d+):/m.exec(stdout) ?? []
     const source = await readFile(join(import.meta.dirname, '../..', file), 'utf8').catch(() => '')
     assert.match(source.split('\n')[Number(line) - 1] ?? '', /throw new DeclarationError/, stdout)
+  })
+})
+
+describe('the packed package resourced-check', { skip: cannotRun }, () => {
+  let consumer: Consumer
+  before(async () => {
+    consumer = await installPackage({ contents: resourcedCheck, needsTools: false })
+  })
+  after(() => consumer?.remove())
+
+  test('has the program, the license, its changelog and its README, and nothing else', async () => {
+    const files = await filesOf(join(consumer.folder, 'node_modules/resourced-check'))
+    const others = files.filter((file) => !/^lib\/[\w-]+\.js(?:\.map)?$/.test(file))
+    assert.deepEqual(others, ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'])
+  })
+
+  test('brings neither the server nor what only the server needs', async () => {
+    const installed = readdirSync(join(consumer.folder, 'node_modules'))
+    for (const name of ['resourced', 'pg', '@opentelemetry', 'prom-client', 'jose', 'recheck'])
+      assert.ok(!installed.includes(name), name)
+    const size = await sizeOnDisk(join(consumer.folder, 'node_modules'))
+    assert.ok(size <= 10_000_000, `It takes ${size} bytes installed.`)
+  })
+
+  test('checks a server by its address, and fails by its exit code', async () => {
+    const server = http.createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const program = [process.execPath, 'node_modules/resourced-check/lib/main.js']
+    const found = await runToEnd([...program, `http://127.0.0.1:${port}/v1`, '--read-only'], consumer.folder)
+    server.close()
+    assert.equal(found.status, 2, found.stderr)
+    assert.match(found.stderr, /collection/)
+    const wrong = await runToEnd([...program, 'ftp://example.com'], consumer.folder)
+    assert.deepEqual([wrong.status, wrong.stdout], [2, ''])
+    const help = await runToEnd([...program, '--help'], consumer.folder)
+    assert.match(help.stdout, /^Usage: resourced-check \[options\] <url>/)
   })
 })
 

@@ -79,9 +79,9 @@ function repository(context: TestContext, tests = 'exit 0') {
     'build.js',
     `const { cpSync, mkdirSync, writeFileSync } = require('node:fs')
 const { name, version } = require('./package.json')
-mkdirSync('dist')
-writeFileSync('dist/package.json', JSON.stringify({ name, version, publishConfig: { access: 'public' } }))
-cpSync('lib.js', 'dist/lib.js')
+mkdirSync('dist/small', { recursive: true })
+writeFileSync('dist/small/package.json', JSON.stringify({ name, version, publishConfig: { access: 'public' } }))
+cpSync('lib.js', 'dist/small/lib.js')
 `,
   )
   write('lib.js', 'module.exports = 1\n')
@@ -106,9 +106,10 @@ test('a release is packed from a clone of the commit, and can be published then'
   writeFileSync(join(folder, 'ignored.js'), '')
   const release = prepareRelease(options)
   assert.deepEqual(preparedRelease(options), release)
-  const listed = execFileSync('tar', ['-tf', release.tarball], { encoding: 'utf8' }).trim().split('\n').sort()
+  const [{ tarball = '' } = {}] = release.packages
+  const listed = execFileSync('tar', ['-tf', tarball], { encoding: 'utf8' }).trim().split('\n').sort()
   assert.deepEqual(listed, ['package/lib.js', 'package/package.json'])
-  const manifest = execFileSync('tar', ['-xOf', release.tarball, 'package/package.json'], { encoding: 'utf8' })
+  const manifest = execFileSync('tar', ['-xOf', tarball, 'package/package.json'], { encoding: 'utf8' })
   assert.equal(JSON.parse(manifest).private, undefined)
   assert.equal(existsSync(/ in (.+)\.$/.exec(printed[0] ?? '')?.[1] ?? '/'), false)
 })
@@ -149,7 +150,7 @@ test('a commit that only this machine has is not released', (context) => {
 
 test('a tarball that was changed after the tests is not published', (context) => {
   const { options } = repository(context)
-  const { tarball } = prepareRelease(options)
+  const [{ tarball = '' } = {}] = prepareRelease(options).packages
   const bytes = readFileSync(tarball)
   bytes[bytes.length - 1] = (bytes[bytes.length - 1] as number) ^ 1
   writeFileSync(tarball, bytes)

@@ -1,7 +1,7 @@
 /** Fields that no caller may assign, sent all the same (AUT-7, RES-9). */
 import type { TestContext } from 'node:test'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
 import { Type } from 'typebox'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
 import { places, type Received, type Trial, trialFor } from '../harness.ts'
 import type { Cells } from './cells.ts'
 

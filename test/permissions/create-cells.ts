@@ -1,5 +1,5 @@
 /** Makes records, refers to them and deletes them by filter, in every way. */
-import type { Action } from '../../src/model/declaration.ts'
+import type { Action } from 'resourced-contract/model/declaration'
 import type { Sent } from '../harness.ts'
 import { type Caller, callers, strangers } from './callers.ts'
 import type { Cells } from './cells.ts'

@@ -1,9 +1,9 @@
 /** Events of records with every kind of history, and who may read which of them (EVT-4), by a model written by hand. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { always } from '../../src/model/predicate.ts'
-import type { Resource } from '../../src/model/resource.ts'
-import { planEvents } from '../../src/plan/plan-events.ts'
+import { always } from 'resourced-contract/model/predicate'
+import type { Resource } from 'resourced-contract/model/resource'
+import { planEvents } from '../../packages/server/src/plan/plan-events.ts'
 import { purgeAt, type Trial, trial } from '../harness.ts'
 import {
   authenticate,

@@ -1,5 +1,5 @@
 /** The forms of access rules, each with what it says written again by hand: nothing here knows of predicates. */
-import type { AccessRule } from '../../src/model/declaration.ts'
+import type { AccessRule } from 'resourced-contract/model/declaration'
 import type { Caller } from './callers.ts'
 
 /** What a rule can look at. */

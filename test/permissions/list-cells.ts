@@ -1,5 +1,5 @@
 /** Asks for many records in every way, and says which of them must be there (AUT-4, AUT-6). */
-import type { Action } from '../../src/model/declaration.ts'
+import type { Action } from 'resourced-contract/model/declaration'
 import { callers, strangers } from './callers.ts'
 import type { Cells } from './cells.ts'
 import { type Answer, deletedToo, type List, listWays, pageOf, type Way } from './list-ways.ts'

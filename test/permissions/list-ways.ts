@@ -1,5 +1,5 @@
 /** Every way to many records, and which of them it asks for. */
-import type { Action } from '../../src/model/declaration.ts'
+import type { Action } from 'resourced-contract/model/declaration'
 import type { Received, Sent } from '../harness.ts'
 import { type Caller, callers, strangers } from './callers.ts'
 import { type Kind, kinds, type Room } from './room.ts'

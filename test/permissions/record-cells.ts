@@ -1,5 +1,5 @@
 /** Asks for one record in every way, and says what must be answered (CON-6). */
-import type { Action } from '../../src/model/declaration.ts'
+import type { Action } from 'resourced-contract/model/declaration'
 import { type Caller, callers, strangers } from './callers.ts'
 import type { Cells } from './cells.ts'
 import { type Aim, type Effect, recordWays, type Success, type Way } from './record-ways.ts'

@@ -1,5 +1,5 @@
 /** Every way to one record, and what is answered once everything that it needs is permitted. */
-import type { Action } from '../../src/model/declaration.ts'
+import type { Action } from 'resourced-contract/model/declaration'
 import type { Sent } from '../harness.ts'
 import type { Caller } from './callers.ts'
 import type { Subject } from './forms.ts'

@@ -1,9 +1,9 @@
 /** A vault with records in it, put there whatever its rules say. */
 import assert from 'node:assert/strict'
+import type { Action } from 'resourced-contract/model/declaration'
+import { always } from 'resourced-contract/model/predicate'
+import type { Resource } from 'resourced-contract/model/resource'
 import { uuidv7 } from 'uuidv7'
-import type { Action } from '../../src/model/declaration.ts'
-import { always } from '../../src/model/predicate.ts'
-import type { Resource } from '../../src/model/resource.ts'
 import { type Received, type Sent, type Trial, trial } from '../harness.ts'
 import { authenticate, type Caller, type Credentials, credentialsOf, tokenSettings } from './callers.ts'
 import { anyone, type Form, type Subject } from './forms.ts'

@@ -2,9 +2,10 @@
  * The interface of the matrix: for a form of rule, a collection for each action that it guards. The others are
  * anyone's.
  */
+
+import { type Action, actions, type InterfaceDeclaration } from 'resourced-contract/model/declaration'
+import { reference } from 'resourced-contract/model/type'
 import { Type } from 'typebox'
-import { type Action, actions, type InterfaceDeclaration } from '../../src/model/declaration.ts'
-import { reference } from '../../src/model/type.ts'
 import type { Form } from './forms.ts'
 
 const word = (action: Action) => (action === 'readDeleted' ? 'deleted' : action)

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { chownSync, copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { localCertificate } from '../../src/server/node/certificates.ts'
+import { localCertificate } from '../../packages/server/src/server/node/certificates.ts'
 import { account, fastFolder, temporaryFolder } from './account.ts'
 import { freePort } from './free-port.ts'
 import { initialize, type Postmaster, postmasterOf, type Settings } from './postmaster.ts'

@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { until } from '../races/servers.ts'
 import { databaseFor, whyNoDatabase } from './database.ts'
 
-const program = join(import.meta.dirname, '../../src/cli/main.js')
+const program = join(import.meta.dirname, '../../packages/server/src/cli/main.js')
 const declared = (more = '') => `name: notes\nresources:\n  notes:\n    fields:\n      text: { type: string }\n${more}`
 
 test('dev serves each change of the declaration, and keeps the data', {

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { databaseFor, whyNoDatabase } from './database.ts'
 
-const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+const program = fileURLToPath(new URL('../../packages/server/src/cli/main.js', import.meta.url))
 
 test('doctor examines a database that others have locked, and changes nothing', {
   skip: whyNoDatabase ?? false,

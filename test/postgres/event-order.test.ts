@@ -8,9 +8,9 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { uuidv7 } from 'uuidv7'
-import { horizon as horizonSql } from '../../src/storage/postgres/event-triggers.ts'
-import { openPostgres } from '../../src/storage/postgres/storage.ts'
-import { completeVersions } from '../../src/versions/versions.ts'
+import { horizon as horizonSql } from '../../packages/server/src/storage/postgres/event-triggers.ts'
+import { openPostgres } from '../../packages/server/src/storage/postgres/storage.ts'
+import { completeVersions } from '../../packages/server/src/versions/versions.ts'
 import { databaseFor } from './database.ts'
 
 const seconds = Number(process.env.SECONDS ?? 5)

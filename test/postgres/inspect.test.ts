@@ -12,7 +12,7 @@ import { databaseFor, whyNoDatabase } from './database.ts'
 import { beforeHostile, everyday, hostile } from './inspect.fixture.ts'
 
 const skip = whyNoDatabase ?? false
-const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+const program = fileURLToPath(new URL('../../packages/server/src/cli/main.js', import.meta.url))
 
 function run(given: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const environment = { ...process.env, DATABASE_URL: undefined, ...env }

@@ -1,15 +1,15 @@
 /** An interface on a PostgreSQL database of a test's choice, asked without a socket. */
 import type { TestContext } from 'node:test'
+import { completeCatalog } from 'resourced-contract/model/catalog'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
 import { Type } from 'typebox'
 import { uuidv7 } from 'uuidv7'
-import type { HttpResponse } from '../../src/http/message.ts'
-import { completeCatalog } from '../../src/model/catalog.ts'
-import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
-import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
-import { type Application, assemble } from '../../src/server/app.ts'
-import type { Observation } from '../../src/server/observe/observe.ts'
-import { openPostgres, type PostgresOptions } from '../../src/storage/postgres/storage.ts'
+import type { HttpResponse } from '../../packages/server/src/http/message.ts'
+import { hashOfKey, hintOfKey, newKey } from '../../packages/server/src/policy/api-keys.ts'
+import { type Application, assemble } from '../../packages/server/src/server/app.ts'
+import type { Observation } from '../../packages/server/src/server/observe/observe.ts'
+import { openPostgres, type PostgresOptions } from '../../packages/server/src/storage/postgres/storage.ts'
 
 const everybody = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone' } as const
 

@@ -1,7 +1,6 @@
 /** Which test files follow the engine: those that reach it by their imports. */
 import { importsOf, readSources } from '../imports.ts'
 
-const root = new URL('../../', import.meta.url)
 const door = 'test/postgres/database.ts'
 
 /** A test file, and whether it follows the engine. */
@@ -14,11 +13,7 @@ export interface TestFile {
 
 /** Every test file of the repository. */
 export async function testFiles(): Promise<TestFile[]> {
-  const sources = await Promise.all(
-    ['src', 'test', 'console', 'api-page'].map(async (folder) =>
-      (await readSources(new URL(folder, root))).map(({ file, text }) => ({ file: `${folder}/${file}`, text })),
-    ),
-  )
+  const sources = await Promise.all(['packages', 'test'].map(readSources))
   const targets = new Map(
     sources.flat().map((source) => [source.file, importsOf(source).flatMap(({ target }) => target ?? [])]),
   )

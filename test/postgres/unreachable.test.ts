@@ -7,10 +7,10 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
-import { explain } from '../../src/cli/explain.ts'
-import { localCertificate } from '../../src/server/node/certificates.ts'
-import { openKeys } from '../../src/server/open-database.ts'
-import { connectionFault } from '../../src/storage/postgres/errors.ts'
+import { explain } from '../../packages/server/src/cli/explain.ts'
+import { localCertificate } from '../../packages/server/src/server/node/certificates.ts'
+import { openKeys } from '../../packages/server/src/server/open-database.ts'
+import { connectionFault } from '../../packages/server/src/storage/postgres/errors.ts'
 import { startBouncer, whyNoBouncer } from './bouncer.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { versionAsked } from './database.ts'
@@ -224,7 +224,7 @@ test('errors that no server here can cause have messages too', () => {
   assert.equal(connectionFault(ours, place, {}), ours)
 })
 
-const program = join(import.meta.dirname, '../../src/cli/main.js')
+const program = join(import.meta.dirname, '../../packages/server/src/cli/main.js')
 const serve = (...words: string[]) => [program, 'serve', join(folder, 'shop.json'), '--http', '--port', '0', ...words]
 const environment = { NODE_COMPILE_CACHE: join(folder, 'compiled'), ...process.env }
 delete (environment as NodeJS.ProcessEnv).DATABASE_UNSAFE

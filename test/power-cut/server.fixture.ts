@@ -3,12 +3,12 @@
  */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { makeKey } from '../../src/cli/keys.ts'
-import { completeCatalog } from '../../src/model/catalog.ts'
-import { assemble } from '../../src/server/app.ts'
-import { createNodeServer } from '../../src/server/node/listener.ts'
-import type { Synchronous } from '../../src/storage/sqlite/connection.ts'
-import { openSqlite } from '../../src/storage/sqlite/storage.ts'
+import { completeCatalog } from 'resourced-contract/model/catalog'
+import { makeKey } from '../../packages/server/src/cli/keys.ts'
+import { assemble } from '../../packages/server/src/server/app.ts'
+import { createNodeServer } from '../../packages/server/src/server/node/listener.ts'
+import type { Synchronous } from '../../packages/server/src/storage/sqlite/connection.ts'
+import { openSqlite } from '../../packages/server/src/storage/sqlite/storage.ts'
 import { diary } from '../durability/declaration.ts'
 
 const [path = '', synchronous] = process.argv.slice(2)

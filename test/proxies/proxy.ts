@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { selfSigned } from '../../src/server/node/self-signed.ts'
+import { selfSigned } from '../../packages/server/src/server/node/self-signed.ts'
 import { freePort } from '../postgres/free-port.ts'
 
 /** A kind of proxy. */

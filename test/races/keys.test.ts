@@ -1,7 +1,7 @@
 /** AUT-2, ERR-6: a change of keys or maintenance on one server soon applies to the other. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openMaintenance } from '../../src/server/open-database.ts'
+import { openMaintenance } from '../../packages/server/src/server/open-database.ts'
 import { clientOf } from '../durability/client.ts'
 import { atOnce, raceOf, skip, tally, until } from './servers.ts'
 

@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { completeCatalog } from 'resourced-contract/model/catalog'
 import { uuidv7 } from 'uuidv7'
-import { importRecords } from '../../src/jobs/import.ts'
-import { completeCatalog } from '../../src/model/catalog.ts'
-import { openStorage } from '../../src/server/open-database.ts'
-import type { Storage } from '../../src/storage/storage.ts'
+import { importRecords } from '../../packages/server/src/jobs/import.ts'
+import { openStorage } from '../../packages/server/src/server/open-database.ts'
+import type { Storage } from '../../packages/server/src/storage/storage.ts'
 import { catalogs, declarationOf, empty, isMade, jobsDone, violationsOf } from './pairs.ts'
 import { type Race, type Racer, raceOf, skip, until } from './servers.ts'
 

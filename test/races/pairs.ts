@@ -3,7 +3,7 @@
  * must hold afterwards.
  */
 import assert from 'node:assert/strict'
-import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { type Race, until } from './servers.ts'
 
 const name = { type: 'string', filter: true } as const

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { completeCatalog } from 'resourced-contract/model/catalog'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { uuidv7 } from 'uuidv7'
-import { completeCatalog } from '../../src/model/catalog.ts'
-import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
-import { openStorage } from '../../src/server/open-database.ts'
+import { openStorage } from '../../packages/server/src/server/open-database.ts'
 import { atOnce, moment, raceOf, roundsUntil, skip } from './servers.ts'
 
 const declaration = {

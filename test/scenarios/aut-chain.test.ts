@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { reference } from 'resourced-contract/model/type'
 import { Type } from 'typebox'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
-import { reference } from '../../src/model/type.ts'
 import { places, type Received, type Trial, trial, trialFor } from '../harness.ts'
 
 /** A chain three deep: who owns a region reads and changes what lies in it. */

@@ -1,9 +1,9 @@
 /** AUT-8: a change is checked against the record before and after the change. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { reference } from 'resourced-contract/model/type'
 import { Type } from 'typebox'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
-import { reference } from '../../src/model/type.ts'
 import { places, purgeAt, type Received, type Sent, trialFor } from '../harness.ts'
 
 const day = 24 * 3_600_000

@@ -1,9 +1,9 @@
 /** AUT-1, AUT-2, AUT-7: credentials, and the owner field that is set from the authenticated caller. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
 import { Type } from 'typebox'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
-import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
+import { hashOfKey, hintOfKey, newKey } from '../../packages/server/src/policy/api-keys.ts'
 import { studio } from '../declarations.ts'
 import { places, type Trial, trial, trialFor } from '../harness.ts'
 

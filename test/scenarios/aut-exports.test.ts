@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AccessRule, InterfaceDeclaration } from '../../src/model/declaration.ts'
+import type { AccessRule, InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { type Trial, trialFor } from '../harness.ts'
 
 function notes(read: AccessRule | readonly AccessRule[]): InterfaceDeclaration {

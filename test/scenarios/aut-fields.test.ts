@@ -1,7 +1,7 @@
 /** AUT-13, AUT-14: access to single fields. The whole matrix of reads is in `test/field-access.test.ts`. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { AccessRule, InterfaceDeclaration } from '../../src/model/declaration.ts'
+import type { AccessRule, InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { staff } from '../declarations-staff.ts'
 import { places, type Received, type Sent, type Trial, trialFor, unmarkedTag } from '../harness.ts'
 

@@ -1,8 +1,8 @@
 /** AUT-9: values of `writeOnly` fields cannot be guessed, because no response depends on them. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
 import { Type } from 'typebox'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
 import { places, type Received, type Sent, type Trial, trialFor, unmarkedTag } from '../harness.ts'
 
 const secrets = { minProperties: 1, writeOnly: true } as const

@@ -1,9 +1,9 @@
 /** AUT-3, AUT-5: calls in process have the permissions of the caller that the program names. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import { etagOf, ProblemError } from '../../src/client/index.ts'
-import type { CallerInput } from '../../src/policy/own-credentials.ts'
-import { type AppOptions, createApp } from '../../src/server/create-app.ts'
+import { etagOf, ProblemError } from '../../packages/client/src/index.ts'
+import type { CallerInput } from '../../packages/server/src/policy/own-credentials.ts'
+import { type AppOptions, createApp } from '../../packages/server/src/server/create-app.ts'
 import { studio } from '../declarations.ts'
 import { newDatabase } from '../engine.ts'
 

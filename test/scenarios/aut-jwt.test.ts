@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { ConfigurationError } from 'resourced-contract/spec/configuration-error'
 import { Type } from 'typebox'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
 import {
   assembled,
   audience,
@@ -15,12 +16,11 @@ import {
   keyServer,
   pairOf,
   sign,
-} from '../../src/policy/jwt.fixture.ts'
-import type { JwtOptions } from '../../src/policy/jwt-settings.ts'
-import { createApp } from '../../src/server/create-app.ts'
-import { readJwt } from '../../src/server/jwt.ts'
-import { logTo } from '../../src/server/observe/log.ts'
-import { ConfigurationError } from '../../src/spec/configuration-error.ts'
+} from '../../packages/server/src/policy/jwt.fixture.ts'
+import type { JwtOptions } from '../../packages/server/src/policy/jwt-settings.ts'
+import { createApp } from '../../packages/server/src/server/create-app.ts'
+import { readJwt } from '../../packages/server/src/server/jwt.ts'
+import { logTo } from '../../packages/server/src/server/observe/log.ts'
 import { studio } from '../declarations.ts'
 import { type Trial, trialFor } from '../harness.ts'
 

@@ -1,8 +1,8 @@
 /** AUT-10: API keys that are created with other credentials: origin, lifetime, number and revocation. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { makeKey } from '../../src/cli/keys.ts'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { makeKey } from '../../packages/server/src/cli/keys.ts'
 import { places, type Trial, trialFor } from '../harness.ts'
 
 const path = '/v1/api-keys'

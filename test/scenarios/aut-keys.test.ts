@@ -1,9 +1,9 @@
 /** AUT-2, AUT-4, SEC-3: API keys over HTTP: who may create a key, and that a key is shown once. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { completeCatalog } from '../../src/model/catalog.ts'
-import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
-import { assemble } from '../../src/server/app.ts'
+import { completeCatalog } from 'resourced-contract/model/catalog'
+import { hashOfKey, hintOfKey, newKey } from '../../packages/server/src/policy/api-keys.ts'
+import { assemble } from '../../packages/server/src/server/app.ts'
 import { studio } from '../declarations.ts'
 import { newDatabase } from '../engine.ts'
 import { places, type Sent, scenarios, type Trial, trialFor } from '../harness.ts'

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type AuthenticateOption, Unauthenticated } from '../../src/policy/own-credentials.ts'
-import { logTo } from '../../src/server/observe/log.ts'
+import { type AuthenticateOption, Unauthenticated } from '../../packages/server/src/policy/own-credentials.ts'
+import { logTo } from '../../packages/server/src/server/observe/log.ts'
 import { studio } from '../declarations.ts'
 import { type Trial, trialFor } from '../harness.ts'
 

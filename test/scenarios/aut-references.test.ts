@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import type { Resource } from 'resourced-contract/model/resource'
+import { reference, Type } from 'resourced-contract/model/type'
 import { uuidv7 } from 'uuidv7'
-import { importRecords } from '../../src/jobs/import.ts'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
-import type { Resource } from '../../src/model/resource.ts'
-import { reference, Type } from '../../src/model/type.ts'
+import { importRecords } from '../../packages/server/src/jobs/import.ts'
 import { places, type Received, type Sent, type Trial, trialFor } from '../harness.ts'
 
 const name = Type.String({ minLength: 1 })

@@ -1,9 +1,9 @@
 /** AUT-9: entity tags of lists and request ids reveal nothing of other callers' activity. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { reference } from 'resourced-contract/model/type'
 import { Type } from 'typebox'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
-import { reference } from '../../src/model/type.ts'
 import { type Sent, type Trial, trialFor } from '../harness.ts'
 
 const diaries = defineInterface({

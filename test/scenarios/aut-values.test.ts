@@ -1,11 +1,11 @@
 /** AUT-6: claims and values of functions in access rules: which value they are, and whether they are one at all. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import { Type } from '../../src/index.ts'
-import type { AccessRule, Condition, InterfaceDeclaration } from '../../src/model/declaration.ts'
-import { reference } from '../../src/model/type.ts'
-import type { AuthenticateOption } from '../../src/policy/own-credentials.ts'
-import { logTo } from '../../src/server/observe/log.ts'
+import type { AccessRule, Condition, InterfaceDeclaration } from 'resourced-contract/model/declaration'
+import { reference } from 'resourced-contract/model/type'
+import { Type } from '../../packages/server/src/index.ts'
+import type { AuthenticateOption } from '../../packages/server/src/policy/own-credentials.ts'
+import { logTo } from '../../packages/server/src/server/observe/log.ts'
 import { type Received, type Trial, trialFor } from '../harness.ts'
 
 const everyone = { create: 'anyone', update: 'anyone', delete: 'anyone' } as const

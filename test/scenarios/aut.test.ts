@@ -1,11 +1,11 @@
 /** AUT-3 to AUT-6: every form of access rule, compared with an oracle that is independent of predicates. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import type { AccessRule, Condition } from 'resourced-contract/model/declaration'
+import type { CallerView } from 'resourced-contract/model/declared-functions'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { reference } from 'resourced-contract/model/type'
 import { Type } from 'typebox'
-import type { AccessRule, Condition } from '../../src/model/declaration.ts'
-import type { CallerView } from '../../src/model/declared-functions.ts'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
-import { reference } from '../../src/model/type.ts'
 import { type Sent, type Trial, trial } from '../harness.ts'
 
 interface Thing {

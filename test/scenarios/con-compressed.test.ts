@@ -1,7 +1,7 @@
 /** CON-3, CON-8, HED-1: responses that the server compresses, under entity tags of their own. */
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
 import { type Received, scenarios, type Trial, trialFor } from '../harness.ts'
 import { fill } from '../steps.ts'
 

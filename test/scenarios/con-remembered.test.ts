@@ -1,9 +1,9 @@
 /** CON-4, AUT-4: what a server remembers of its reads is never older than the last change. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { Type } from '../../src/index.ts'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
-import { reference } from '../../src/model/type.ts'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { reference } from 'resourced-contract/model/type'
+import { Type } from '../../packages/server/src/index.ts'
 import { trialFor } from '../harness.ts'
 
 const everyone = { create: 'anyone', update: 'anyone', delete: 'anyone', restore: 'anyone' } as const

@@ -1,7 +1,7 @@
 /** DEL-4, DEL-8: records that gain references, with `restrict`, to a record that a deletion job has not reached yet. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
 import { type Trial, trialFor } from '../harness.ts'
 
 const name = { type: 'string' } as const

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defineInterface, reference, Type } from '../../src/index.ts'
+import { defineInterface, reference, Type } from '../../packages/server/src/index.ts'
 import { places, type Received, type Sent, trialFor } from '../harness.ts'
 import { countOf, fill } from '../steps.ts'
 

@@ -1,7 +1,7 @@
 /** DEL-12: what a deletion would do, without doing it. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import { defineInterface, type InterfaceDeclaration, reference, Type } from '../../src/index.ts'
+import { defineInterface, type InterfaceDeclaration, reference, Type } from '../../packages/server/src/index.ts'
 import { forest, studio } from '../declarations.ts'
 import { desk } from '../declarations-desk.ts'
 import { type Received, type Sent, type Trial, trialFor } from '../harness.ts'

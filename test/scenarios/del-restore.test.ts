@@ -1,7 +1,7 @@
 /** DEL-6: a restoration undoes a deletion, with exactly the records that it deleted. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { forest, studio } from '../declarations.ts'
 import { places, purgeAt, type Sent, type Trial, trialFor } from '../harness.ts'
 import { countOf, nowhere, stateOf } from '../steps.ts'

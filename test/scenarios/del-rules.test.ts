@@ -1,8 +1,8 @@
 /** DEL: business rules and transitions. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
-import { reference, Type } from '../../src/model/type.ts'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { reference, Type } from 'resourced-contract/model/type'
 import { counters, forest, studio } from '../declarations.ts'
 import { places, type Received, scenarios, type Trial, trialFor } from '../harness.ts'
 import { stateOf } from '../steps.ts'

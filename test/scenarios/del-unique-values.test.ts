@@ -1,7 +1,7 @@
 /** DEL-11: unique values of every type are asked for by statements whose texts are built once for each set of questions. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { defineInterface, reference, Type } from '../../src/index.ts'
+import { defineInterface, reference, Type } from '../../packages/server/src/index.ts'
 import { places, type Received, trialFor } from '../harness.ts'
 
 const anyone = { read: 'anyone', create: 'anyone', update: 'anyone' } as const

@@ -1,10 +1,10 @@
 /** ERR: functions of a declaration that change their arguments, throw, or return invalid values. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import { defineInterface, Type } from '../../src/index.ts'
-import { checkDeclaration } from '../../src/model/check/check-declaration.ts'
-import type { BusinessRule, InterfaceDeclaration, RuleContext } from '../../src/model/declaration.ts'
-import { logTo } from '../../src/server/observe/log.ts'
+import { checkDeclaration } from 'resourced-contract/model/check/check-declaration'
+import type { BusinessRule, InterfaceDeclaration, RuleContext } from 'resourced-contract/model/declaration'
+import { defineInterface, Type } from '../../packages/server/src/index.ts'
+import { logTo } from '../../packages/server/src/server/observe/log.ts'
 import { type Trial, trialFor } from '../harness.ts'
 
 const nowhere = '0199d2c4-7b0e-7c3a-9f6e-2f1f6a3b5c11'

@@ -1,9 +1,9 @@
 /** EVT-12: `client.asServer()`, by which functions of the declaration act with the rights of the server itself. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import { defineInterface, reference, Type } from '../../src/index.ts'
-import type { AuthorizationRequest, CallerView, EventContext } from '../../src/model/declared-functions.ts'
-import { createApp } from '../../src/server/create-app.ts'
+import type { AuthorizationRequest, CallerView, EventContext } from 'resourced-contract/model/declared-functions'
+import { defineInterface, reference, Type } from '../../packages/server/src/index.ts'
+import { createApp } from '../../packages/server/src/server/create-app.ts'
 import { type Trial, trialFor } from '../harness.ts'
 import { nowhere } from '../steps.ts'
 

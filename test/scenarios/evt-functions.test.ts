@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defineInterface, reference, Type } from '../../src/index.ts'
-import type { InterfaceDeclaration, ResourceDeclaration } from '../../src/model/declaration.ts'
-import type { EventContext } from '../../src/model/declared-functions.ts'
-import { logTo } from '../../src/server/observe/log.ts'
+import type { InterfaceDeclaration, ResourceDeclaration } from 'resourced-contract/model/declaration'
+import type { EventContext } from 'resourced-contract/model/declared-functions'
+import { defineInterface, reference, Type } from '../../packages/server/src/index.ts'
+import { logTo } from '../../packages/server/src/server/observe/log.ts'
 import { purgeAt, type Trial, trial, trialFor } from '../harness.ts'
 
 const day = 24 * 3_600_000

@@ -1,7 +1,7 @@
 /** EVT-5: events are kept for the declared time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { defineInterface } from '../../src/index.ts'
+import { defineInterface } from '../../packages/server/src/index.ts'
 import { type Trial, trial } from '../harness.ts'
 
 const day = 86_400_000

@@ -1,9 +1,9 @@
 /** EVT-8 to EVT-11: webhooks, their secrets, their deliveries, and the addresses that they reach. */
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
-import type { ReadEvents } from '../../src/plan/plan.ts'
-import { planEvents } from '../../src/plan/plan-events.ts'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import type { ReadEvents } from '../../packages/server/src/plan/plan.ts'
+import { planEvents } from '../../packages/server/src/plan/plan-events.ts'
 import { places, type Trial, trialFor } from '../harness.ts'
 import { isSignedBy, startReceiver } from '../receiver.ts'
 

@@ -1,7 +1,7 @@
 /** EVT-1: each change of each record is one event, written in the transaction of the change. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { defineInterface } from '../../src/index.ts'
+import { defineInterface } from '../../packages/server/src/index.ts'
 import { type Trial, trial } from '../harness.ts'
 
 const everybody = {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { conditionOf, listQuery } from '../../console/collections/filters.ts'
-import { type OpenApiDocument, readCatalog } from '../../console/interface/catalog.ts'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { conditionOf, listQuery } from '../../packages/console/src/console/collections/filters.ts'
+import { type OpenApiDocument, readCatalog } from '../../packages/console/src/console/interface/catalog.ts'
 import { type Trial, trialFor } from '../harness.ts'
 
 const stock = defineInterface({

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { it, type TestContext } from 'node:test'
-import { type Application, assemble } from '../../src/server/app.ts'
+import { type Application, assemble } from '../../packages/server/src/server/app.ts'
 import { company, levels } from '../declarations-company.ts'
 import { type Trial, trialFor } from '../harness.ts'
 import { countOf } from '../steps.ts'

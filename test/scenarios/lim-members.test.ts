@@ -1,7 +1,7 @@
 /** LIM-3, ERR-3: the members of a body, the operations of a patch and the entries of `errors` have limits. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
 import { places, scenarios, type Trial, trialFor } from '../harness.ts'
 
 const most = 200

@@ -1,9 +1,9 @@
 /** LIM-6: the limit on the bytes of a page. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { reference } from 'resourced-contract/model/type'
 import { Type } from 'typebox'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
-import { reference } from '../../src/model/type.ts'
 import { places, type Received, type Trial, trial, trialFor } from '../harness.ts'
 
 const bound = 65_536

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
-import { defineInterface, reference, Type } from '../../src/index.ts'
-import { oddNumbers } from '../../src/storage/sql/numbers.fixture.ts'
+import { defineInterface, reference, Type } from '../../packages/server/src/index.ts'
+import { oddNumbers } from '../../packages/server/src/storage/sql/numbers.fixture.ts'
 import { trialFor } from '../harness.ts'
 
 const anyone = { read: 'anyone', create: 'anyone', update: 'anyone' } as const

@@ -1,8 +1,8 @@
 /** MET: PATCH with a JSON Patch (RFC 6902). */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
 import { Type } from 'typebox'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
 import { samples, studio } from '../declarations.ts'
 import { places, type Received, type Scenario, type Sent, scenarios, type Trial, trialFor } from '../harness.ts'
 import { nowhere } from '../steps.ts'

@@ -1,7 +1,7 @@
 /** MET-3: PUT. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { numberText } from '../../src/model/json/json-text.ts'
+import { numberText } from 'resourced-contract/model/json/json-text'
 import { samples, studio } from '../declarations.ts'
 import { type Scenario, type Sent, scenarios, type Trial, trialFor } from '../harness.ts'
 

@@ -1,7 +1,7 @@
 /** MET-4: a PATCH reads, validates and writes the fields that it names; the others stay exactly as they are stored. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
 import { places, type Trial, trialFor } from '../harness.ts'
 
 let conversions = 0

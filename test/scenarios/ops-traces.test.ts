@@ -14,8 +14,8 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api'
-import { flushTraces } from '../../src/server/observe/tracing.ts'
-import { StorageFault } from '../../src/storage/storage.ts'
+import { flushTraces } from '../../packages/server/src/server/observe/tracing.ts'
+import { StorageFault } from '../../packages/server/src/storage/storage.ts'
 import { studio } from '../declarations.ts'
 import { type Sent, trialFor } from '../harness.ts'
 import { ask, failing, nowhere } from '../steps.ts'

@@ -1,9 +1,9 @@
 /** OPS: health checks, the log, and Server-Timing. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { assemble } from '../../src/server/app.ts'
-import { logTo } from '../../src/server/observe/log.ts'
-import { type Storage, StorageFault } from '../../src/storage/storage.ts'
+import { assemble } from '../../packages/server/src/server/app.ts'
+import { logTo } from '../../packages/server/src/server/observe/log.ts'
+import { type Storage, StorageFault } from '../../packages/server/src/storage/storage.ts'
 import { studio } from '../declarations.ts'
 import { type Sent, scenarios, type Trial, trialFor } from '../harness.ts'
 

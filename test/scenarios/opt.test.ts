@@ -1,9 +1,9 @@
 /** OPT: OPTIONS and CORS. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
 import { Type } from 'typebox'
-import { readCors } from '../../src/http/cors.ts'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
+import { readCors } from '../../packages/server/src/http/cors.ts'
 import { studio } from '../declarations.ts'
 import { trialFor } from '../harness.ts'
 import { nowhere } from '../steps.ts'

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { compareText } from '../../src/model/text.ts'
-import { instantKey } from '../../src/model/time.ts'
+import { compareText } from 'resourced-contract/model/text'
+import { instantKey } from 'resourced-contract/model/time'
 import { shop } from '../declarations-shop.ts'
 import { type Received, type Trial, trial } from '../harness.ts'
 

@@ -1,8 +1,8 @@
 /** PAG-1 to PAG-5, PAG-7: parameters and responses of pages. (`pag-walk.test.ts` reads all pages of a list.) */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
 import { Type } from 'typebox'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
 import { shop } from '../declarations-shop.ts'
 import { places, type Received, type Trial, trial, trialFor } from '../harness.ts'
 

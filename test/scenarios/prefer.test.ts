@@ -1,6 +1,7 @@
 /** DEL-2: preferences for the response to a deletion (RFC 7240). */
+
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
 import { Type } from 'typebox'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
 import { type Scenario, type Sent, scenarios, type Trial } from '../harness.ts'
 
 const fields = { text: Type.String() }

@@ -1,8 +1,8 @@
 /** QRY-2: a day in a filter of a date-time means that day in the zone of `timezone`, or in UTC. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
-import { Type } from '../../src/model/type.ts'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { Type } from 'resourced-contract/model/type'
 import { places, type Received, type Sent, type Trial, trialFor } from '../harness.ts'
 
 const diary = defineInterface({

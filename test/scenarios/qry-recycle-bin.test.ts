@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
-import { reference, Type } from '../../src/model/type.ts'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { reference, Type } from 'resourced-contract/model/type'
 import { places, purgeAt, type Trial, trialFor } from '../harness.ts'
 
 const title = Type.String({ filter: true, sort: true, search: true })

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import fc from 'fast-check'
-import { defineInterface, Type } from '../../src/index.ts'
-import { Columns } from '../../src/jobs/column-map.ts'
-import { importRecords } from '../../src/jobs/import.ts'
-import { readRecords } from '../../src/jobs/read-records.ts'
-import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
-import { MigrationRefused } from '../../src/storage/migration/migration-step.ts'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
+import { defineInterface, Type } from '../../packages/server/src/index.ts'
+import { Columns } from '../../packages/server/src/jobs/column-map.ts'
+import { importRecords } from '../../packages/server/src/jobs/import.ts'
+import { readRecords } from '../../packages/server/src/jobs/read-records.ts'
+import { MigrationRefused } from '../../packages/server/src/storage/migration/migration-step.ts'
 import { type Trial, trialFor } from '../harness.ts'
 
 const anyone = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone' } as const

@@ -1,7 +1,7 @@
 /** RES: decimals, which are stored and compared exactly, and multiples of decimal fractions. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { defineInterface, Type } from '../../src/index.ts'
+import { defineInterface, Type } from '../../packages/server/src/index.ts'
 import { places, scenarios, trialFor } from '../harness.ts'
 
 const anyone = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone', restore: 'anyone' } as const

@@ -1,13 +1,13 @@
 /** RES-13: the function `prepare` of a resource. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { defineInterface, reference, Type } from '../../src/index.ts'
-import { type ImportProblem, importRecords } from '../../src/jobs/import.ts'
-import { checkDeclaration } from '../../src/model/check/check-declaration.ts'
-import type { InterfaceDeclaration, ResourceDeclaration } from '../../src/model/declaration.ts'
-import type { PrepareContext } from '../../src/model/declared-functions.ts'
-import type { Resource } from '../../src/model/resource.ts'
-import { logTo } from '../../src/server/observe/log.ts'
+import { checkDeclaration } from 'resourced-contract/model/check/check-declaration'
+import type { InterfaceDeclaration, ResourceDeclaration } from 'resourced-contract/model/declaration'
+import type { PrepareContext } from 'resourced-contract/model/declared-functions'
+import type { Resource } from 'resourced-contract/model/resource'
+import { defineInterface, reference, Type } from '../../packages/server/src/index.ts'
+import { type ImportProblem, importRecords } from '../../packages/server/src/jobs/import.ts'
+import { logTo } from '../../packages/server/src/server/observe/log.ts'
 import { places, purgeAt, type Trial, trial, trialFor } from '../harness.ts'
 
 const patch = { 'content-type': 'application/json-patch+json' }

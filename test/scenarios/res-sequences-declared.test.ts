@@ -1,9 +1,9 @@
 /** RES-16: sequences that are declared for collections with records, renamed, and removed. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import type { FieldDeclaration, InterfaceDeclaration } from '../../src/model/declaration.ts'
-import { MigrationRefused } from '../../src/storage/migration/migration-step.ts'
-import { completeVersions } from '../../src/versions/versions.ts'
+import type { FieldDeclaration, InterfaceDeclaration } from 'resourced-contract/model/declaration'
+import { MigrationRefused } from '../../packages/server/src/storage/migration/migration-step.ts'
+import { completeVersions } from '../../packages/server/src/versions/versions.ts'
 import { type Trial, trialFor } from '../harness.ts'
 
 const anyone = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone', restore: 'anyone' } as const

@@ -1,10 +1,10 @@
 /** RES-16: numbers that the server assigns on creation, without gaps. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { always } from 'resourced-contract/model/predicate'
 import { uuidv7 } from 'uuidv7'
-import { defineInterface, Type } from '../../src/index.ts'
-import { always } from '../../src/model/predicate.ts'
-import type { Create } from '../../src/plan/plan.ts'
+import { defineInterface, Type } from '../../packages/server/src/index.ts'
+import type { Create } from '../../packages/server/src/plan/plan.ts'
 import { places, purgeAt, type Trial, trialFor } from '../harness.ts'
 
 const anyone = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone', restore: 'anyone' } as const

@@ -1,8 +1,8 @@
 /** RES: values that the server sets from the caller and the clock. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import { defineInterface, Type } from '../../src/index.ts'
-import type { AuthenticateOption } from '../../src/policy/own-credentials.ts'
+import { defineInterface, Type } from '../../packages/server/src/index.ts'
+import type { AuthenticateOption } from '../../packages/server/src/policy/own-credentials.ts'
 import { places, trialFor } from '../harness.ts'
 
 const anyone = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone', restore: 'anyone' } as const

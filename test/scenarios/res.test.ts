@@ -1,7 +1,7 @@
 /** RES: paths and names. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { checkDeclaration } from '../../src/model/check/check-declaration.ts'
+import { checkDeclaration } from 'resourced-contract/model/check/check-declaration'
 import { counters, forest, samples, studio } from '../declarations.ts'
 import { scenarios, type Trial, trialFor } from '../harness.ts'
 import { nowhere } from '../steps.ts'

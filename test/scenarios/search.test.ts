@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
+import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { words } from 'resourced-contract/model/text'
 import { Type } from 'typebox'
-import { defineInterface } from '../../src/model/inference/define-interface.ts'
-import { words } from '../../src/model/text.ts'
 import { type Trial, trialFor } from '../harness.ts'
 
 const texts = {

@@ -1,9 +1,9 @@
 /** SEC: security header fields, and secrets. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { completeCatalog } from '../../src/model/catalog.ts'
-import { hashOfKey, hintOfKey, isKey, newKey } from '../../src/policy/api-keys.ts'
-import { logTo } from '../../src/server/observe/log.ts'
+import { completeCatalog } from 'resourced-contract/model/catalog'
+import { hashOfKey, hintOfKey, isKey, newKey } from '../../packages/server/src/policy/api-keys.ts'
+import { logTo } from '../../packages/server/src/server/observe/log.ts'
 import { studio } from '../declarations.ts'
 import { newDatabase } from '../engine.ts'
 import { type Sent, trialFor } from '../harness.ts'

@@ -1,8 +1,8 @@
 /** VER-1: how a request names its version. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { readCors } from '../../src/http/cors.ts'
-import { createApp } from '../../src/server/create-app.ts'
+import { readCors } from '../../packages/server/src/http/cors.ts'
+import { createApp } from '../../packages/server/src/server/create-app.ts'
 import { notebooks } from '../declarations-versions.ts'
 import { newDatabase } from '../engine.ts'
 import { places, trialFor } from '../harness.ts'

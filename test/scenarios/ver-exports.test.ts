@@ -1,7 +1,7 @@
 /** VER-2: an export of version 1 is the same file as before versions 2 and 3. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { desk, deskAtFirst } from '../declarations-desk.ts'
 import { type Trial, trialFor } from '../harness.ts'
 

@@ -1,7 +1,7 @@
 /** VER-3, VER-4: deprecation and sunset of versions, with a clock that the tests move. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { collectMetrics } from '../../src/server/observe/metrics.ts'
+import { collectMetrics } from '../../packages/server/src/server/observe/metrics.ts'
 import { day, dayFromNow, notebooks } from '../declarations-versions.ts'
 import { type Received, trialFor } from '../harness.ts'
 import { nowhere } from '../steps.ts'

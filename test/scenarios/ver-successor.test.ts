@@ -1,7 +1,7 @@
 /** VER-3, VER-4: the successor is linked with the names of its own version. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { desk } from '../declarations-desk.ts'
 import { trialFor } from '../harness.ts'
 

@@ -1,7 +1,7 @@
 /** VER-2: requests of version 1 get byte-identical responses, with any changes in newer versions. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { desk, deskAtFirst } from '../declarations-desk.ts'
 import { type Received, type Sent, type Trial, trialFor } from '../harness.ts'
 

@@ -1,10 +1,10 @@
 /** The types of the studio have the properties that its OpenAPI document describes, and require the same of them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { completeCatalog } from 'resourced-contract/model/catalog'
 import studio from '../../examples/studio/resources.ts'
-import { namesOf, resourceSchemas } from '../../src/documents/openapi/schemas.ts'
-import type { Infer } from '../../src/index.ts'
-import { completeCatalog } from '../../src/model/catalog.ts'
+import { namesOf, resourceSchemas } from '../../packages/server/src/documents/openapi/schemas.ts'
+import type { Infer } from '../../packages/server/src/index.ts'
 
 type Collection = keyof NonNullable<(typeof studio)['~types']>
 type Part = 'record' | 'create' | 'replace' | 'patch'

@@ -1,7 +1,7 @@
 /** The types that a declaration carries, compared by the compiler with those that its requests and responses have. */
 import { expectTypeOf } from 'expect-type'
 import { type App, defineInterface, type EventContext, type Infer, reference, Type } from 'resourced'
-import type { InterfaceTypes, TypesOf } from '../../src/client/interface-types.ts'
+import type { InterfaceTypes, TypesOf } from '../../packages/client/src/interface-types.ts'
 
 const api = defineInterface({
   name: 'studio',

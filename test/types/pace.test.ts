@@ -26,11 +26,11 @@ const reference = (collection: string, options: object) => Type.String({ referen
 ${collections.map((name, index) => `export const ${name} = ${fieldsOf(index)}`).join('\n')}
 `
 
-const declaration = `import { defineInterface } from '../../../src/model/inference/define-interface.ts'
-import type { InterfaceDeclaration } from '../../../src/model/declaration.ts'
-import type { InterfaceTypes } from '../../../src/client/interface-types.ts'
-import * as Type from '../../../src/model/type.ts'
-import { reference } from '../../../src/model/type.ts'
+const declaration = `import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
+import type { InterfaceTypes } from 'resourced-client'
+import * as Type from 'resourced-contract/model/type'
+import { reference } from 'resourced-contract/model/type'
 const api = defineInterface({
   name: 'large',
   resources: {

@@ -12,7 +12,7 @@ import {
   type State,
   type TagForm,
   tagForms,
-} from '../../src/http/preconditions.fixture.ts'
+} from '../../packages/server/src/http/preconditions.fixture.ts'
 import { samples } from '../declarations.ts'
 import { type Ask, connected, each } from './connected.ts'
 import { transports } from './transports.ts'

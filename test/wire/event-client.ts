@@ -1,7 +1,7 @@
 /** Reads streams of events over real connections. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { createNodeServer } from '../../src/server/node/listener.ts'
+import { createNodeServer } from '../../packages/server/src/server/node/listener.ts'
 import type { Trial } from '../harness.ts'
 import { becomes } from '../open-files.ts'
 import { type OpenAnswer, openAnswer } from './open-stream.ts'

@@ -1,7 +1,7 @@
 /** HED-1: HEAD has the header fields of GET, byte for byte, at every path that supports GET. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openApiDocument } from '../../src/documents/openapi.ts'
+import { openApiDocument } from '../../packages/server/src/documents/openapi.ts'
 import { studio } from '../declarations.ts'
 import { connected } from './connected.ts'
 import { transports } from './transports.ts'

@@ -3,8 +3,8 @@
  * TLS?`.
  */
 import { dirname } from 'node:path'
-import { localCertificate } from '../../src/server/node/certificates.ts'
-import { createNodeServer } from '../../src/server/node/listener.ts'
+import { localCertificate } from '../../packages/server/src/server/node/certificates.ts'
+import { createNodeServer } from '../../packages/server/src/server/node/listener.ts'
 
 const [path = '', bytes = '', secure = ''] = process.argv.slice(2)
 const length = Number(bytes)

@@ -1,5 +1,5 @@
 /** Faults of what is refused in queries. */
-import type { Case } from '../../../src/checker/case/case.ts'
+import type { Case } from '../../../packages/check/src/case/case.ts'
 import { answering, type Change, on, withFirstError } from '../plant/answers.ts'
 import { isList, taking } from '../plant/lists.ts'
 import { jsonOf, withMembers } from '../plant/messages.ts'

@@ -1,5 +1,5 @@
 /** Faults of addresses, identifiers and times of creation. */
-import type { Profile } from '../../../../src/checker/profile/profile.ts'
+import type { Profile } from '../../../../packages/check/src/profile/profile.ts'
 import { answering, creating, on } from '../../plant/answers.ts'
 import { withList } from '../../plant/lists.ts'
 import { jsonOf, withField, withJson, withMembers, withoutMembers } from '../../plant/messages.ts'

@@ -1,0 +1,162 @@
+/** Reads and changes of several records: what both frameworks ask for in the same way. */
+import { type Client, type Collection, Job, ProblemError, type Query } from '../index.ts'
+
+/** A client of any interface, as `createClient()` and `app.as()` make it. */
+export type AnyClient = Pick<Client, 'caller'>
+
+/** A record of any collection. */
+export type AnyRecord = { readonly id: string } & Readonly<Record<string, unknown>>
+
+/** An id, as the frameworks have it. */
+export type Id = string | number
+
+/** Options of both providers. */
+export interface ProviderOptions {
+  /** The largest page that the interface permits: `limits.pageSize`, 100 unless declared. */
+  readonly maxPageSize?: number
+}
+
+/** A part of a list. */
+export interface Range extends ProviderOptions {
+  /** The position of the first record, from 0. */
+  readonly first: number
+  readonly count: number
+  readonly signal?: AbortSignal | undefined
+}
+
+// Browsers open six connections to a server with HTTP/1.1.
+const mostRequestsAtOnce = 6
+
+/**
+ * The collection of a client by its name.
+ *
+ * @throws TypeError if the client has none: it is another object than a client, or has something else by that name
+ */
+export function collectionOf(client: AnyClient, name: string): Collection {
+  const collection: Partial<Collection> | undefined = (client as Client)[name]
+  if (typeof collection?.list === 'function') return collection as Collection
+  throw new TypeError(
+    `The client of the data provider has no collection ${JSON.stringify(name)}. Pass the client that createClient() ` +
+      'returns, and name the resource as the interface names its collection.',
+  )
+}
+
+/**
+ * Reads a part of a list, in several pages if it is longer than a page may be.
+ *
+ * @returns the records, and how many the list has in total
+ */
+export async function readRange(collection: Collection, query: Query, { first, count, ...options }: Range) {
+  const { maxPageSize = 100, signal } = options
+  const end = first + count
+  const read = (offset: number) =>
+    collection.list({ ...query, offset, limit: Math.min(maxPageSize, end - offset) }, { signal })
+  const page = await read(first)
+  const total = page.pagination.total_count
+  const offsets: number[] = []
+  for (let offset = first + maxPageSize; offset < Math.min(end, total); offset += maxPageSize) offsets.push(offset)
+  const others = await concurrently(offsets, read)
+  return { data: [page, ...others].flatMap(({ data }) => [...data] as AnyRecord[]), total }
+}
+
+// Other ids have no record, and as a filter they are refused (WHR-5).
+const recordId = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/
+
+/**
+ * Reads the records with these ids, in their order, by one request for each page of them. Records that do not exist, or
+ * that the caller may not read, are left out.
+ */
+export async function readMany(
+  collection: Collection,
+  ids: readonly Id[],
+  { maxPageSize = 100, fields, signal }: ProviderOptions & NonNullable<Parameters<Collection['get']>[1]>,
+): Promise<AnyRecord[]> {
+  const known = [...new Set(ids.map(String))].filter((id) => recordId.test(id))
+  const parts = Array.from({ length: Math.ceil(known.length / maxPageSize) }, (_, part) =>
+    known.slice(part * maxPageSize, (part + 1) * maxPageSize),
+  )
+  const found = await concurrently(parts, async (part) => {
+    try {
+      const query = { fields, 'id[in]': part.join(), limit: part.length }
+      return (await Array.fromAsync(collection.all(query, { signal }))) as AnyRecord[]
+    } catch (error) {
+      if (error instanceof ProblemError && [403, 404].includes(error.status)) return []
+      throw error
+    }
+  })
+  const records = new Map(found.flat().map((record) => [record.id, record]))
+  return ids.flatMap((id) => records.get(String(id)) ?? [])
+}
+
+/**
+ * Changes several records, each for itself.
+ *
+ * @throws ProblemError if a change is refused: how many, and why the first one
+ */
+export async function changeEach(ids: readonly Id[], change: (id: string) => Promise<AnyRecord>): Promise<AnyRecord[]> {
+  const refused: ProblemError[] = []
+  const changed = await concurrently(ids, async (id) => {
+    try {
+      return await change(String(id))
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error
+      refused.push(error)
+      return undefined
+    }
+  })
+  const [first] = refused
+  if (first === undefined) return changed.filter((record) => record !== undefined)
+  throw withoutFields(first, `${refused.length} of ${ids.length} records were not changed. `)
+}
+
+/**
+ * Deletes all of the records or none, and waits until they are deleted.
+ *
+ * @throws ProblemError if one of them cannot be deleted
+ */
+export async function deleteAll(collection: Collection, ids: readonly Id[]): Promise<void> {
+  try {
+    await untilDeleted(collection.bulkDelete(ids.map(String)))
+  } catch (error) {
+    throw error instanceof ProblemError ? withoutFields(error) : error
+  }
+}
+
+/** A problem of several records, which no form shows: as one sentence. */
+function withoutFields({ status, code, detail, errors, response }: ProblemError, prefix = ''): ProblemError {
+  const messages = new Set(errors.map(({ message }) => message))
+  return new ProblemError(status, { code, detail: prefix + ([...messages].join(' ') || detail) }, response)
+}
+
+/**
+ * Changes a record whatever it is now. `If-Match: *` satisfies collections that require a condition (CON-7); it is not
+ * sent at once because it also requires the permission to read.
+ */
+export async function changeAnyState<Result>(change: (ifMatch?: string) => Promise<Result>): Promise<Result> {
+  try {
+    return await change()
+  } catch (error) {
+    if (error instanceof ProblemError && error.status === 428) return change('*')
+    throw error
+  }
+}
+
+/** Waits until a deletion is done, if a job does it. */
+export async function untilDeleted(deletion: Promise<unknown>): Promise<void> {
+  const result = await deletion
+  if (result instanceof Job) await result.finished()
+}
+
+/** Runs a task for each item, a few at once. The results have the order of the items. */
+export async function concurrently<Item, Result>(
+  items: readonly Item[],
+  run: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  const waiting = items.entries()
+  const worker = async () => {
+    for (const [index, item] of waiting) results[index] = await run(item)
+  }
+  await Promise.all(Array.from({ length: mostRequestsAtOnce }, worker))
+  return results
+}

@@ -1,0 +1,52 @@
+/**
+ * `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07): the name that makes a request repeatable (MET-9).
+ */
+import { type Fault, fault } from '../spec/faults.ts'
+
+/** The most characters that a key may have, its quotes and escapes not counted. */
+export const longestKey = 255
+
+// sf-string (RFC 9651 section 3.3.3): a backslash escapes a double quote or itself, and nothing else.
+const quoted = /^"((?:[^"\\]|\\["\\])*)"/
+const badEscape = /^"(?:[^"\\]|\\["\\])*\\[^"\\]/
+// Parameters (section 3.1.2): the draft defines none, so that all are ignored.
+const parameters = /^(?: *; *[a-z*][a-z0-9_.*-]*(?:=(?:"(?:[^"\\]|\\["\\])*"|[^ ",;]+))?)*$/
+// A bare key must not contain characters with a meaning in structured fields: `a, b` may be two fields joined.
+const bare = /^[^ ",;]+$/
+
+/**
+ * Reads the value of `Idempotency-Key`: a String in double quotes, as the draft has it, or the same text without
+ * quotes, as many clients send it. Both give the same key.
+ *
+ * @throws Fault INVALID_IDEMPOTENCY_KEY that says what is wrong with the value
+ * @example
+ * parseIdempotencyKey('"8e03978e-40d5-43e8-bc93-6894a57f9324"') // 8e03978e-40d5-43e8-bc93-6894a57f9324
+ */
+export function parseIdempotencyKey(value: string): string {
+  const text = value.trim()
+  if (/[^\t -~]/.test(value) || text.includes('\t')) {
+    throw invalid('may hold visible ASCII characters and spaces only')
+  }
+  const key = text.startsWith('"') ? unquoted(text) : text
+  if (key === '') throw invalid('is empty')
+  if (key === text && !bare.test(key)) throw invalid('must be in double quotes to contain spaces, quotes, , or ;')
+  if (key.length > longestKey) throw invalid(`may have ${longestKey} characters`)
+  return key
+}
+
+function unquoted(text: string): string {
+  const found = quoted.exec(text)
+  if (found === null) {
+    throw badEscape.test(text)
+      ? invalid('has a backslash before something else than a double quote or a backslash')
+      : invalid('has no closing quote')
+  }
+  if (!parameters.test(text.slice(found[0].length))) throw invalid('has something after its closing quote')
+  return found[1]!.replace(/\\(.)/g, '$1')
+}
+
+function invalid(what: string): Fault {
+  const message = `Idempotency-Key ${what}.`
+  const errors = [{ code: 'INVALID_IDEMPOTENCY_KEY', message, header: 'Idempotency-Key' }] as const
+  return fault('INVALID_IDEMPOTENCY_KEY', { errors })
+}

@@ -1,0 +1,118 @@
+/**
+ * `resourced doctor [FILE]`: checks what would fail or lose data on this machine, and says what to do. It changes
+ * nothing, creates nothing, and waits for no server.
+ */
+import { existsSync } from 'node:fs'
+import { styleText } from 'node:util'
+import { print } from 'resourced-check/terminal'
+import { withoutCredentials } from 'resourced-contract/model/credentials'
+import type { Catalog } from 'resourced-contract/model/resource'
+import { isInMemory } from '../server/database-address.ts'
+import { databaseFile, examineDatabase } from '../server/open-database.ts'
+import { databaseOf, type GivenDatabase, portOf } from './command-line.ts'
+import { checkDatabase } from './doctor/database.ts'
+import { type Diagnosis, ok, problem, type Severity, warning } from './doctor/diagnosis.ts'
+import {
+  checkDisk,
+  checkFileSystem,
+  checkMemory,
+  checkOpenFiles,
+  checkPermissions,
+  checkPort,
+} from './doctor/machine.ts'
+import { checkReferences } from './doctor/references.ts'
+import { checkTls, type TlsOptions } from './doctor/tls.ts'
+import { explain } from './explain.ts'
+import { loadCatalog } from './load-declaration.ts'
+import { poolOfWorker, workersOf } from './serve-command.ts'
+import { missingRuntime } from './supported-node.js'
+
+interface DoctorOptions extends GivenDatabase, TlsOptions {
+  readonly workers?: string
+  readonly port: string
+  readonly metricsPort?: string
+  readonly metricsHost: string
+  readonly json?: boolean
+}
+
+/** Runs all checks. The exit code is 1 if one found a problem. */
+export async function doctorCommand(file: string | undefined, options: DoctorOptions): Promise<void> {
+  // Wrong options are refused before anything is checked.
+  const database = databaseOf(options)
+  const port = portOf(options.port)
+  const metricsPort = options.metricsPort === undefined ? undefined : portOf(options.metricsPort, '--metrics-port')
+  const workers = workersOf(options.workers, database)
+  // So is a file that is not there: a mistyped name would be one finding among others, on standard output.
+  if (file !== undefined && !existsSync(file)) await loadCatalog(file)
+  const { catalog, diagnosis } = await checkDeclarationFile(file)
+  const path = databaseFile(database)
+  const found: readonly (Diagnosis | undefined)[] = [
+    checkNode(),
+    checkMemory(),
+    checkOpenFiles(),
+    diagnosis,
+    ...(catalog === undefined ? [] : checkReferences(catalog)),
+    ...(path === undefined ? [] : [checkPermissions(path), checkFileSystem(path), checkDisk(path)]),
+    ...(await checkContent(options, { ...database, workers }, catalog)),
+    ...checkTls(options),
+    await checkPort('port', options.host, port),
+    ...(metricsPort === undefined ? [] : [await checkPort('metrics port', options.metricsHost, metricsPort)]),
+  ]
+  const all = found.filter((each) => each !== undefined).map(oneLine)
+  print(options.json === true ? `${JSON.stringify(all, null, 2)}\n` : `${all.map(formatted).join('\n')}\n`)
+  if (all.some(({ severity }) => severity === 'problem')) process.exitCode = 1
+}
+
+function checkNode(): Diagnosis {
+  const missing = missingRuntime()
+  return missing === undefined ? ok('Node.js', `Node.js ${process.versions.node}.`) : problem('Node.js', missing)
+}
+
+async function checkDeclarationFile(
+  file: string | undefined,
+): Promise<{ readonly catalog?: Catalog; readonly diagnosis: Diagnosis }> {
+  const check = 'declaration'
+  try {
+    const catalog = await loadCatalog(file)
+    const { size } = catalog.resources
+    return { catalog, diagnosis: ok(check, `${size === 1 ? '1 collection' : `${size} collections`}, no mistakes.`) }
+  } catch (error) {
+    return { diagnosis: problem(check, explain(error)) }
+  }
+}
+
+async function checkContent(
+  options: DoctorOptions,
+  { workers, ...database }: ReturnType<typeof databaseOf> & { readonly workers: number },
+  catalog: Catalog | undefined,
+): Promise<Diagnosis[]> {
+  if (isInMemory(options.database)) {
+    const remedy = 'Use --database sqlite:FILE or postgres://….'
+    return [warning('database', 'A database in memory is lost when the server stops.', remedy)]
+  }
+  try {
+    const { databaseUnsafe: unsafe = false } = database
+    const pool = poolOfWorker(database.databasePool, workers) ?? 10
+    const given = { address: options.database, now: Date.now(), pool, workers, unsafe }
+    return checkDatabase(await examineDatabase(database, catalog), given)
+  } catch (error) {
+    return [problem('database', explain(error))]
+  }
+}
+
+/** What is found can contain line breaks, and addresses with passwords. */
+function oneLine({ finding, remedy, ...rest }: Diagnosis): Diagnosis {
+  const line = (text: string) => withoutCredentials(text.replaceAll(/\s+/g, ' ').trim())
+  return { ...rest, finding: line(finding), ...(remedy ? { remedy: line(remedy) } : {}) }
+}
+
+const colors: Readonly<Record<Severity, 'green' | 'yellow' | 'red'>> = {
+  ok: 'green',
+  warning: 'yellow',
+  problem: 'red',
+}
+
+function formatted({ check, severity, finding, remedy = '' }: Diagnosis): string {
+  const label = styleText(colors[severity], severity.padEnd(7), { stream: process.stdout })
+  return `${label}  ${check.padEnd(12)}  ${`${finding} ${remedy}`.trim()}`
+}

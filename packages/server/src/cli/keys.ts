@@ -1,0 +1,144 @@
+/** `resourced keys create | list | revoke`: API keys on the command line. */
+
+import { print } from 'resourced-check/terminal'
+import { parseDuration } from 'resourced-contract/model/time'
+import { ConfigurationError, UsageError } from 'resourced-contract/spec/configuration-error'
+import { uuidv7 } from 'uuidv7'
+import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
+import { isInMemory } from '../server/database-address.ts'
+import { type DatabaseOptions, hasTables, listKeys, noDatabase, openKeys, placeOf } from '../server/open-database.ts'
+import type { KeyStore, ListedKey, StoredKey } from '../storage/storage.ts'
+import { databaseOf, type GivenDatabase } from './command-line.ts'
+
+interface CreateOptions extends GivenDatabase {
+  readonly subject: string
+  readonly roles: string
+  readonly expires?: string
+  readonly json?: boolean
+}
+
+interface RevokeOptions extends GivenDatabase {
+  readonly descendants?: boolean
+}
+
+/** Creates a key and prints it: alone, for scripts, or with its attributes. */
+export async function createKey(options: CreateOptions): Promise<void> {
+  const subject = options.subject.trim()
+  if (subject === '') throw new UsageError('--subject takes the name of the caller who will use the key.')
+  const { key, stored } = makeKey(subject, rolesOf(options.roles), expiryOf(options.expires))
+  const database = databaseToKeep(options)
+  const isNew = !(await hasTables(database))
+  await withKeys(database, (keys) => keys.add(stored))
+  // The first key is created before the first server, so a new path is no error. It may be mistyped, so it is reported.
+  if (isNew) process.stderr.write(`Made a new database at ${placeOf(database)}: there was none.\n`)
+  const made = { key, ...withoutHash({ ...stored, last_used_at: null }) }
+  print(options.json === true ? `${JSON.stringify(made, null, 2)}\n` : `${key}\n`)
+}
+
+/** A new key, and the record that is stored for it. */
+export function makeKey(
+  subject: string,
+  roles: string[],
+  expires_at: string | null,
+): { key: string; stored: StoredKey } {
+  const key = newKey()
+  return { key, stored: storedForm(key, subject, roles, expires_at) }
+}
+
+/** The record that is stored for a key. */
+export function storedForm(key: string, subject: string, roles: string[], expires_at: string | null): StoredKey {
+  return {
+    id: uuidv7(),
+    hash: hashOfKey(key),
+    hint: hintOfKey(key),
+    subject,
+    roles,
+    expires_at,
+    created_at: new Date().toISOString(),
+    revoked_at: null,
+    made_by: null,
+  }
+}
+
+/** Lists the keys. */
+export async function printKeys(options: GivenDatabase & { readonly json?: boolean }): Promise<void> {
+  const keys = (await listKeys(databaseToKeep(options))).map(withoutHash)
+  if (options.json === true) {
+    print(`${JSON.stringify(keys, null, 2)}\n`)
+    return
+  }
+  const rows = keys.map((key) => [
+    key.id,
+    `${key.hint}…`,
+    key.subject,
+    key.roles.join(',') || '-',
+    key.expires_at ?? 'never',
+    key.last_used_at ?? 'never',
+    key.made_by ?? 'command line',
+    key.revoked_at === null ? '' : `revoked ${key.revoked_at}`,
+  ])
+  const table = [['ID', 'KEY', 'SUBJECT', 'ROLES', 'EXPIRES', 'LAST USED', 'MADE BY', ''], ...rows]
+  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? []
+  const lines = table.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+  print(`${lines.join('\n')}\n`)
+}
+
+/** Revokes a key. */
+export async function revokeKey(id: string, options: RevokeOptions): Promise<void> {
+  const { descendants = false } = options
+  const revoked = await withKeys(await existing(options), (keys) =>
+    keys.revoke(id, new Date().toISOString(), { descendants }),
+  )
+  if (revoked === undefined)
+    throw new ConfigurationError(`There is no key ${id} that could be revoked; keys list shows them.`)
+  const { count, remaining } = revoked
+  const what = count === 1 ? `Key ${id} is revoked.` : `Key ${id} and keys made with it are revoked: ${count} in all.`
+  const left = remaining === 1 ? '1 key made with it remains valid' : `${remaining} keys made with it remain valid`
+  const next = remaining === 0 ? '' : `${left}: repeat the command with --descendants to revoke them too.\n`
+  process.stderr.write(`${what} Servers that are running notice within a second.\n${next}`)
+}
+
+function databaseToKeep(given: GivenDatabase): DatabaseOptions {
+  const database = databaseOf(given)
+  if (isInMemory(database.database)) throw new UsageError('A database in memory has no keys to keep: use sqlite:FILE.')
+  return database
+}
+
+/** The database, which must exist: a mistyped path must not become an empty database. */
+async function existing(given: GivenDatabase): Promise<DatabaseOptions> {
+  const database = databaseToKeep(given)
+  if (await hasTables(database)) return database
+  throw noDatabase(database)
+}
+
+async function withKeys<T>(database: DatabaseOptions, use: (keys: KeyStore) => Promise<T>): Promise<T> {
+  const { keys, close } = await openKeys(database)
+  try {
+    return await use(keys)
+  } finally {
+    await close()
+  }
+}
+
+function withoutHash({ hash: _, ...key }: ListedKey): Omit<ListedKey, 'hash'> {
+  return key
+}
+
+function rolesOf(text: string): string[] {
+  const roles = text.split(',').map((role) => role.trim())
+  return [...new Set(roles.filter((role) => role !== ''))]
+}
+
+function expiryOf(text: string | undefined): string | null {
+  if (text === undefined) return null
+  const reading = parseDuration(text)
+  if (reading.kind === 'duration' && reading.milliseconds > 0) {
+    return new Date(Date.now() + reading.milliseconds).toISOString()
+  }
+  throw new UsageError(`--expires takes an ISO 8601 duration of days or less, such as P90D or PT12H, not ${text}.`)
+}

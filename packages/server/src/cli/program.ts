@@ -1,0 +1,397 @@
+/** The commands of `resourced` and their options. Each command has a file of its own, loaded when it runs. */
+import { Argument, Command, Option } from 'commander'
+import { checkOptions, repeatable } from 'resourced-check/options'
+import { print } from 'resourced-check/terminal'
+import { withoutCredentials } from 'resourced-contract/model/credentials'
+import { UsageError } from 'resourced-contract/spec/configuration-error'
+import { type LogLevel, logLevels } from '../server/observe/log.ts'
+import { packageVersion } from '../server/observe/package-version.ts'
+import { defaultDatabase, withoutSecrets } from './command-line.ts'
+
+/** Exit codes: a command that failed, and a command line that is wrong by itself. */
+const failure = 1
+const wrongUse = 2
+
+const fileKinds = 'resources.ts, .js, .json or .yaml'
+const declarationFile = `Declaration file (default: ${fileKinds} in this directory)`
+const declaration = () => new Option('--declaration <file>', declarationFile)
+const address = (inMemory = '') =>
+  new Option('--database <address>', `Database: sqlite:FILE${inMemory} or postgres://USER@HOST:5432/NAME`)
+    .env('DATABASE_URL')
+    .default(defaultDatabase)
+const pooler = () =>
+  new Option('--database-pooler <mode>', 'Pooler in front of PostgreSQL: transaction for PgBouncer in transaction mode')
+    .choices(['none', 'transaction'])
+    .env('DATABASE_POOLER')
+    .default('none')
+const replica = () =>
+  new Option('--database-replica <address>', 'PostgreSQL replica for reads, used while it is up to date').env(
+    'DATABASE_REPLICA_URL',
+  )
+const pool = () =>
+  new Option('--database-pool <number>', 'Maximum number of PostgreSQL connections for transactions, of all workers')
+    .env('DATABASE_POOL')
+    .default('10')
+const unsafe = () =>
+  new Option(
+    '--database-unsafe',
+    'Accept a PostgreSQL that may lose acknowledged changes in a power cut (env: DATABASE_UNSAFE=true)',
+  )
+const host = () => new Option('--host <address>', 'Address to listen on').env('HOST').default('127.0.0.1')
+const port = () => new Option('--port <number>', 'Port to listen on; 0 selects a free port').env('PORT').default('8443')
+const workers = () =>
+  new Option(
+    '--workers <number>',
+    'Processes that serve, or auto: one for each core (default: auto with PostgreSQL, 1 with SQLite)',
+  ).env('WORKERS')
+const certificate = () =>
+  new Option('--tls-cert <file>', 'TLS certificate, PEM (default: a certificate for localhost is created)')
+const certificateKey = () => new Option('--tls-key <file>', 'Private key of the TLS certificate, PEM')
+const plainHttp = () => new Option('--http', 'Serve plain HTTP; only on the loopback interface')
+const trustProxy = () =>
+  new Option('--trust-proxy', 'Use the Forwarded or X-Forwarded-* headers of the proxy in front of the server')
+const metricsPort = () =>
+  new Option(
+    '--metrics-port <number>',
+    'Port of /metrics for Prometheus; 0 selects a free port (default: no port)',
+  ).env('METRICS_PORT')
+const metricsHost = () =>
+  new Option('--metrics-host <address>', 'Address of the metrics port, which is plain HTTP without authentication')
+    .env('METRICS_HOST')
+    .default('127.0.0.1')
+
+/** The program. */
+export const program = new Command('resourced')
+  .description('Serve the HTTP interface that you declare, from a database.')
+  .version(packageVersion(), '-V, --version', 'Show the version of Resourced')
+  .helpOption('-h, --help', 'Show help')
+  // After a command, --version belongs to the command.
+  .enablePositionalOptions()
+  .showHelpAfterError('(resourced --help lists all commands and options)')
+  // Exit code 1 means that a command failed, or is its verdict. All commands below inherit this.
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : wrongUse))
+  // Commander repeats unknown arguments, which may contain a password.
+  .configureOutput({ writeOut: print, outputError: (text, write) => write(withoutCredentials(text)) })
+  .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
+program.helpCommand('help [command]', 'Show help for a command')
+
+/** Adds a command with the options of its database. */
+function databaseCommand(parent: Command, name: string, description: string, isDefault = false): Command {
+  // A database in memory ends with its process, so only a server has a use for it.
+  const inMemory = ['serve', 'doctor'].includes(name) ? ', sqlite::memory:' : ''
+  return parent.command(name, { isDefault }).description(description).addOption(address(inMemory)).addOption(pooler())
+}
+
+program
+  .command('init')
+  .description('Write a declaration, package.json, .gitignore, Dockerfile and compose.yaml; keep files that exist')
+  .argument('[folder]', 'Folder to write to, which is created if necessary (default: this directory)')
+  .option('--yaml', 'Write the declaration in YAML, as resources.yaml (default)')
+  .addOption(new Option('--typescript', 'Write the declaration in TypeScript, as resources.ts').conflicts('yaml'))
+  .action(run(async () => (await import('./init.ts')).initCommand))
+
+/** Adds the options that say which clients the interface accepts. */
+function clientOptions(command: Command): Command {
+  return command
+    .addOption(
+      repeatable('--cors-origin <origin>', 'Origin whose web pages may read responses, or * for every origin').env(
+        'CORS_ORIGIN',
+      ),
+    )
+    .addOption(
+      repeatable(
+        '--webhook-network <network>',
+        'Network that webhooks may reach besides public addresses, such as 10.1.0.0/16',
+      ).env('WEBHOOK_NETWORK'),
+    )
+    .option('--cors-credentials', 'Allow web pages of these origins to send credentials; not together with *')
+    .addOption(new Option('--jwt-issuer <issuer>', 'Accept JWTs from this issuer').env('JWT_ISSUER'))
+    .addOption(new Option('--jwt-audience <audience>', 'Accept only JWTs for this audience').env('JWT_AUDIENCE'))
+    .addOption(
+      new Option('--jwt-jwks <address>', "JWKS URL (https://…) or file with the issuer's public keys").env('JWT_JWKS'),
+    )
+    .addOption(
+      new Option('--jwt-algorithms <names>', 'Accepted JWT algorithms, comma-separated (default: all asymmetric ones)')
+        .env('JWT_ALGORITHMS')
+        .argParser((names) => names.split(',')),
+    )
+    .addOption(
+      new Option(
+        '--jwt-roles-claim <claim>',
+        'JWT claim with the roles of the caller, such as realm_access.roles (default: roles)',
+      ).env('JWT_ROLES_CLAIM'),
+    )
+    .addOption(
+      new Option('--console <state>', 'Serve the console, the web page at /console')
+        .choices(['on', 'off'])
+        .env('CONSOLE')
+        .default('on'),
+    )
+    .addOption(
+      new Option(
+        '--console-openid-client <id>',
+        'Client id with which people sign in to the console at the issuer of --jwt-issuer',
+      ).env('CONSOLE_OPENID_CLIENT'),
+    )
+    .addOption(
+      new Option(
+        '--console-openid-scope <scopes>',
+        'Scopes that the console asks for, separated by spaces (default: openid)',
+      ).env('CONSOLE_OPENID_SCOPE'),
+    )
+    .addOption(new Option('--base-path <path>', 'Path that all addresses begin with, such as /api').env('BASE_PATH'))
+}
+
+const logLevel = (level: LogLevel) =>
+  new Option('--log-level <level>', 'Least severe log level to write')
+    .choices([...logLevels])
+    .env('LOG_LEVEL')
+    .default(level)
+const rateLimit = (rates: 'declared' | 'off') =>
+  new Option('--rate-limit <rates>', 'Enforce the declared rate limits, or no rate limits')
+    .choices(['declared', 'off'])
+    .default(rates)
+
+clientOptions(
+  databaseCommand(program, 'dev', 'Serve a declaration by plain HTTP on this machine while you edit it')
+    .argument('[file]', declarationFile)
+    .addOption(new Option('--port <number>', 'Port to listen on; 0 selects a free port').env('PORT').default('8080'))
+    .addOption(unsafe()),
+)
+  .addOption(rateLimit('off'))
+  .addOption(logLevel('debug'))
+  .action(run(async () => (await import('./dev.ts')).devCommand))
+
+/** Adds the options of a server's connections: to PostgreSQL, and of its clients. */
+function listenerOptions(command: Command): Command {
+  return command
+    .addOption(pool())
+    .addOption(unsafe())
+    .addOption(workers())
+    .addOption(host())
+    .addOption(port())
+    .addOption(certificate())
+    .addOption(certificateKey())
+    .addOption(plainHttp())
+}
+
+const serveOptions = databaseCommand(program, 'serve', 'Serve the declared interface')
+  .argument('[file]', declarationFile)
+  .addOption(replica())
+clientOptions(listenerOptions(serveOptions))
+  .addOption(trustProxy())
+  .addOption(rateLimit('declared'))
+  .addOption(
+    new Option('--redis <address>', 'Redis that shares rate limit counters between servers: redis:// or rediss://').env(
+      'REDIS_URL',
+    ),
+  )
+  .addOption(
+    new Option('--rate-limit-on-failure <state>', 'While Redis fails: count on each server (open), or refuse (closed)')
+      .choices(['open', 'closed'])
+      .default('open'),
+  )
+  .addOption(metricsPort())
+  .addOption(metricsHost())
+  .addOption(
+    new Option('--migrate <changes>', 'Schema changes that the server may make at start')
+      .choices(['additive', 'never'])
+      .default('additive'),
+  )
+  .addOption(logLevel('info'))
+  .action(run(async () => (await import('./serve-command.ts')).serveCommand))
+
+const keys = program.command('keys').description('Create, list and revoke API keys')
+databaseCommand(keys, 'create', 'Create an API key and print it; it cannot be shown again')
+  .requiredOption('--subject <name>', 'Who calls with this key')
+  .option('--roles <names>', 'Roles of the key, comma-separated; admin may do everything by default', '')
+  .option('--expires <duration>', 'Lifetime of the key as an ISO 8601 duration, such as P90D (default: unlimited)')
+  .option('--json', 'Print the key and its attributes as JSON')
+  .action(run(async () => (await import('./keys.ts')).createKey))
+databaseCommand(keys, 'list', 'List API keys with their attributes; the keys themselves are not stored')
+  .option('--json', 'Print JSON')
+  .action(run(async () => (await import('./keys.ts')).printKeys))
+databaseCommand(keys, 'revoke', 'Revoke an API key')
+  .argument('<id>', 'Id of the key; keys list shows it')
+  .option('--descendants', 'Also revoke all keys that were created with this key, or with one of those')
+  .action(run(async () => (await import('./keys.ts')).revokeKey))
+
+const maintenance = program
+  .command('maintenance')
+  .description('Turn maintenance on or off: every server of a database answers 503')
+databaseCommand(maintenance, 'on', 'Turn maintenance on, or change its message; servers notice within a second')
+  .option('--message <text>', 'Message for clients, one line of at most 200 characters')
+  .option('--retry-after <duration>', 'When clients should retry, as an ISO 8601 duration such as PT10M', 'PT1M')
+  .action(run(async () => (await import('./maintenance.ts')).maintenanceOn))
+databaseCommand(maintenance, 'off', 'Turn maintenance off').action(
+  run(async () => (await import('./maintenance.ts')).maintenanceOff),
+)
+databaseCommand(
+  maintenance,
+  'status',
+  'Show whether maintenance is on, since when, and its message (default command)',
+  true,
+).action(run(async () => (await import('./maintenance.ts')).maintenanceStatus))
+
+const purge = program
+  .command('purge')
+  .description('Show when servers last purged expired records, or confirm the clock that they purge by')
+databaseCommand(
+  purge,
+  'status',
+  'Show the time of the last purge and the time of this machine (default command)',
+  true,
+).action(run(async () => (await import('./maintenance.ts')).purgeStatus))
+databaseCommand(
+  purge,
+  'confirm',
+  'Confirm that the clock of this machine is right, so that servers purge again after a clock jump or a long stop',
+).action(run(async () => (await import('./maintenance.ts')).confirmClock))
+
+databaseCommand(program, 'migrate', 'Show the schema changes that the declaration needs, or apply them')
+  .argument('[file]', declarationFile)
+  .option('--apply', 'Apply the changes, including those that lose data')
+  .action(run(async () => (await import('./move.ts')).migrateCommand))
+
+databaseCommand(
+  program,
+  'import',
+  'Import records from a file of any size, or from the tables of a PostgreSQL database',
+)
+  .argument('[collection]', 'Collection of the records')
+  .argument('[file]', 'JSON, NDJSON or CSV file; - is standard input')
+  .addOption(
+    new Option('--format <format>', 'Format of the file (default: by its name)').choices(['json', 'ndjson', 'csv']),
+  )
+  .option('--map <file>', 'Map in YAML or JSON: which field each column is, and how its values are written')
+  .addOption(repeatable('--null <text>', 'Text that means no value, such as NA'))
+  .option('--delimiter <character>', 'Character between the cells of CSV, or tab (default: a comma)')
+  .option('--encoding <name>', 'Encoding of the file, such as windows-1252 (default: by its byte order mark, or UTF-8)')
+  .option('--ignore-unknown', 'Leave out columns that are no fields')
+  .option(
+    '--key <field>',
+    'Unique field that identifies a record: keep records that are there, and read references as its values',
+  )
+  .option('--skip-invalid', 'Report invalid records and continue')
+  .option('--all-or-nothing', 'Import all records in one transaction, or none')
+  .option('--from <address>', 'Import the tables of this database: postgres://USER@HOST:5432/NAME')
+  .addOption(
+    repeatable('--schema <name>', 'Schema to read with --from', "the first schema of the connection's search_path"),
+  )
+  .option('--subject <name>', 'Owner of the records', 'import')
+  .addOption(declaration())
+  .addOption(unsafe())
+  .action(run(async () => (await import('./import.ts')).importCommand))
+
+program
+  .command('move')
+  .description('Move all data of a database into an empty one, of the same engine or another')
+  .requiredOption('--from <address>', 'Source database: sqlite:FILE or postgres://USER@HOST:5432/NAME')
+  .requiredOption('--to <address>', 'Target database, which must be empty')
+  .addOption(declaration())
+  .addOption(unsafe())
+  .action(run(async () => (await import('./move.ts')).moveCommand))
+
+const doctorOptions = databaseCommand(
+  program,
+  'doctor',
+  'Check what would fail or lose data here, and say what to do; change nothing',
+).argument('[file]', declarationFile)
+listenerOptions(doctorOptions)
+  .addOption(trustProxy())
+  .addOption(metricsPort())
+  .addOption(metricsHost())
+  .option('--json', 'Print JSON')
+  .action(run(async () => (await import('./doctor.ts')).doctorCommand))
+
+program
+  .command('backup')
+  .description('Write a consistent copy of a database to a file while servers use the database')
+  .argument('<file>', 'File to create; an existing file is never overwritten')
+  .addOption(address())
+  .action(run(async () => (await import('./backup.ts')).backupCommand))
+
+program
+  .command('restore')
+  .description('Restore a backup into an empty database, of the same engine or another')
+  .argument('<file>', 'File that resourced backup created')
+  .addOption(address())
+  .addOption(unsafe())
+  .action(run(async () => (await import('./backup.ts')).restoreCommand))
+
+program
+  .command('completion')
+  .description('Print a script that completes commands, options and values in a shell')
+  .addArgument(new Argument('<shell>', 'Shell of the script').choices(['bash', 'zsh', 'fish']))
+  .action(run(async () => (await import('./completion.ts')).completionCommand))
+
+program
+  .command('inspect')
+  .description('Print a declaration made from the tables of an existing PostgreSQL database')
+  .argument('[address]', 'Database: postgres://USER@HOST:5432/NAME (default: DATABASE_URL)')
+  .addOption(repeatable('--schema <name>', 'Schema to read', "the first schema of the connection's search_path"))
+  .addOption(pooler())
+  .action(run(async () => (await import('./inspect.ts')).inspectCommand))
+
+program
+  .command('openapi')
+  .description('Print the OpenAPI document')
+  .argument('[file]', declarationFile)
+  .option('--version <name>', 'Version to describe, such as v1 (default: the current version)')
+  .action(run(async () => (await import('./check-changes.ts')).openApiCommand))
+
+program
+  .command('types')
+  .description('Print the TypeScript types of an interface, for the client resourced/client')
+  .argument(
+    '[source]',
+    `URL of the interface, OpenAPI document, or declaration (default: ${fileKinds} in this directory)`,
+  )
+  .addOption(new Option('--key <key>', 'API key or token to read the document at a URL with').env('RESOURCED_KEY'))
+  .option('--version <name>', 'Version of a declaration, such as v1 (default: the current version)')
+  .action(run(async () => (await import('./types.ts')).typesCommand))
+
+program
+  .command('schema')
+  .description('Print the JSON Schema of declarations, by which editors complete and check YAML and JSON')
+  .action(run(async () => (await import('./check-changes.ts')).schemaCommand))
+
+program
+  .command('check-changes')
+  .description('Compare an interface with a newer one and report what breaks clients')
+  .argument('<old>', 'Declaration, or OpenAPI document in JSON or YAML')
+  .argument('<new>', 'Declaration or OpenAPI document of the newer interface')
+  .addOption(
+    new Option('--format <format>', 'Format of the report').choices(['text', 'json', 'markdown']).default('text'),
+  )
+  .option('--strict', 'Exit with 1 also if a change needs a review')
+  .action(run(async () => (await import('./check-changes.ts')).checkChanges))
+
+checkOptions(program.command('check')).action(run(async () => (await import('resourced-check')).checkCommand))
+
+/** Loads and runs a command. An error is explained on standard error; the exit code is 2 for wrong use, otherwise 1. */
+function run<Arguments extends unknown[]>(
+  load: () => Promise<(...given: Arguments) => Promise<void>>,
+): (...given: Arguments) => Promise<void> {
+  return async (...given) => {
+    // If standard error is closed, a server or an import continues.
+    process.stderr.on('error', () => {})
+    try {
+      const command = await load()
+      await command(...given)
+    } catch (error) {
+      const { printError } = await import('./explain.ts')
+      printError(error)
+      process.exitCode = error instanceof UsageError ? wrongUse : failure
+    }
+  }
+}
+
+/** Runs the command that the arguments of the process name. */
+export async function main(): Promise<void> {
+  const given = process.argv.slice(2)
+  // Lists of processes show arguments to everyone on the machine.
+  const title = withoutSecrets(given)
+  if (title !== given.join(' ')) process.title = `resourced ${title}`
+  await program.parseAsync()
+}

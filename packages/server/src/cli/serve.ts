@@ -1,0 +1,182 @@
+/** Serves from the command line in this process, and stops on a signal. */
+import { flushCompileCache } from 'node:module'
+import { say } from 'resourced-check/terminal'
+import { withoutCredentials } from 'resourced-contract/model/credentials'
+import { type LogLevel, logTo, outputWritten } from '../server/observe/log.ts'
+import type { Observation, Observe } from '../server/observe/observe.ts'
+import { readableLog } from '../server/observe/readable-log.ts'
+import { flushTraces } from '../server/observe/tracing.ts'
+import { type ServeOptions, type Serving, serve } from '../server/serve.ts'
+import type { WorkerLink } from '../server/workers/worker-link.ts'
+import { isDeprecated, isRetired, type Version, type Versions } from '../versions/versions.ts'
+import { defaultDatabase, type GivenDatabase } from './command-line.ts'
+import { loadVersions } from './load-declaration.ts'
+
+/** Options of `serve` besides those of its server. */
+interface CommandOptions {
+  readonly basePath?: string
+  readonly logLevel: LogLevel
+}
+
+/** The options as commander gives them: numbers are texts. */
+export interface GivenServeOptions
+  extends CommandOptions,
+    GivenDatabase,
+    Omit<ServeOptions, keyof GivenDatabase | 'catalog' | 'port' | 'metricsPort' | 'worker'> {
+  readonly workers?: string
+  readonly port: string
+  readonly metricsPort?: string
+}
+
+/** Serves in this process until a signal, or the supervisor of a worker, stops it. */
+export async function serveHere(
+  file: string | undefined,
+  options: CommandOptions & Omit<ServeOptions, 'catalog'>,
+): Promise<void> {
+  const { worker } = options
+  const versions = await loadVersions(file, options.basePath)
+  const { stored: catalog } = versions
+  const observe = commandLog(options.logLevel)
+  const serving = await serveUntilStopped({
+    ...options,
+    ...{ catalog, versions },
+    observe: worker === undefined ? observe : ofWorker(observe, worker),
+    development: process.env.NODE_ENV === 'development',
+  })
+  if (worker !== undefined && !worker.isFirst) return
+  say(`${catalog.title} is served at ${serving.url}`)
+  for (const line of versionLines(versions, serving.origin, Date.now())) say(line)
+  say(pagesLine(versions, serving.origin, options.console))
+  if (serving.caFile !== undefined) {
+    say(`Its certificate is a local one. Trust it with: curl --cacert ${serving.caFile} ${serving.url}/…`)
+  }
+  if (serving.metricsUrl !== undefined) say(`Its metrics are at ${serving.metricsUrl}`)
+  if (serving.app.maintenance.current !== undefined) {
+    say(
+      'Maintenance is on: every request gets 503. End it with: npx resourced maintenance off --database ' +
+        `${withoutCredentials(options.database)}`,
+    )
+  }
+  // With JWTs a server needs no key.
+  if (!options.jwtIssuer && (await serving.app.storage.keys.list()).length === 0) {
+    const database = options.database === defaultDatabase ? '' : ` --database ${withoutCredentials(options.database)}`
+    say(`No API key exists yet. Make one with: npx resourced keys create --subject me --roles admin${database}`)
+  }
+}
+
+/** What concerns the whole server, and would be logged by each worker. */
+const ofServer: ReadonlySet<Observation['kind']> = new Set(['maintenance', 'certificate', 'purge'])
+/** What is logged once, at the start. */
+const ofStart: ReadonlySet<Observation['kind']> = new Set(['listening', 'metrics'])
+
+/** The log of a worker; its supervisor logs the end. */
+function ofWorker(observe: Observe, { number, isFirst }: WorkerLink): Observe {
+  return (observation) => {
+    const { kind } = observation
+    if (kind === 'stopped' || (ofStart.has(kind) && !isFirst) || (ofServer.has(kind) && number > 1)) return
+    observe(observation)
+  }
+}
+
+/** The log of a server on standard output: readable on a terminal, one JSON object in each line elsewhere. */
+export function commandLog(level: LogLevel): Observe {
+  if (process.stdout.isTTY !== true) return logTo(level)
+  // A server outlives the terminal that shows its log.
+  process.stdout.on('error', () => {})
+  return readableLog(level)
+}
+
+/**
+ * Serves until SIGTERM or SIGINT, then stops cleanly (OPS-2); a second signal ends the process at once.
+ *
+ * @throws what `serve` throws
+ */
+export async function serveUntilStopped(options: ServeOptions & { readonly observe: Observe }): Promise<Serving> {
+  const serving = serve({
+    ...options,
+    observe(seen) {
+      // Before it is logged: a reader of the log may stop the server at once.
+      if (seen.kind === 'listening' && options.worker === undefined) stopOnSignal(serving, options.observe)
+      options.observe(seen)
+    },
+  })
+  const { close } = await serving
+  void options.worker?.ended.then(async () => {
+    await close()
+    await options.worker?.report()
+    await endProcess()
+  })
+  // Now, because a process that is killed cannot write the cache.
+  flushCompileCache?.()
+  return serving
+}
+
+/** How long a stop waits for spans to be sent, in milliseconds. */
+const mostForTraces = 3_000
+
+/** How long a stop waits for the log to be read, in milliseconds. */
+const mostForLog = 1_000
+
+function stopOnSignal(serving: Promise<Serving>, observe: Observe): void {
+  let stopping = false
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, async () => {
+      if (stopping) process.exit(1)
+      stopping = true
+      observe({ kind: 'stopping', reason: signal })
+      await (await serving).close()
+      await endProcess()
+    })
+  }
+}
+
+async function endProcess(): Promise<never> {
+  await flushTraces(mostForTraces)
+  await outputWritten(mostForLog)
+  process.exit(0)
+}
+
+/**
+ * One line for each version of several: its address, how a request names it, and when it ends.
+ *
+ * @param origin of the server, without a slash at the end
+ * @param now milliseconds since 1970
+ */
+export function versionLines(versions: Versions, origin: string, now: number): string[] {
+  if (versions.all.size === 1) return []
+  return [...versions.all.values()].map((version) => {
+    const place = `${origin}${version.basePath || '/'}`
+    return `  ${version.name}: ${place}${carrierOf(versions, version)}${stateOf(versions, version, now)}`
+  })
+}
+
+/** Where the pages for people are. */
+export function pagesLine({ basePath }: Versions, origin: string, console: string | undefined): string {
+  const root = `${origin}${basePath}`
+  return `In a browser: ${console === 'off' ? '' : `${root}/console and `}${root}/docs`
+}
+
+function carrierOf({ carriers, current }: Versions, { name, catalog }: Version): string {
+  if (carriers.includes('path')) return ''
+  const ways: Readonly<Record<string, string>> = {
+    header: `API-Version: ${name}`,
+    'media-type': `Accept: application/vnd.${catalog.name}.${name}+json`,
+    query: `?version=${name}`,
+  }
+  const words = carriers.map((carrier) => ways[carrier]).join(' or ')
+  return name === current.name ? `, with ${words} or without` : `, with ${words}`
+}
+
+function stateOf({ current }: Versions, version: Version, now: number): string {
+  const { sunsetAt, deprecatedAt, afterSunset } = version
+  const day = (moment: number) => new Date(moment).toISOString().slice(0, 10)
+  if (version === current) return ' (current)'
+  if (sunsetAt !== undefined && isRetired(version, now)) {
+    return ` (retired since ${day(sunsetAt)}: ${afterSunset === 'gone' ? '410' : 'redirects'})`
+  }
+  const until = sunsetAt === undefined ? '' : `, retired from ${day(sunsetAt)}`
+  if (deprecatedAt === undefined) return until === '' ? '' : ` (${until.slice(2)})`
+  return isDeprecated(version, now)
+    ? ` (deprecated since ${day(deprecatedAt)}${until})`
+    : ` (deprecated from ${day(deprecatedAt)}${until})`
+}

@@ -1,0 +1,2 @@
+/** The entry point `resourced/client`. */
+export * from 'resourced-client'

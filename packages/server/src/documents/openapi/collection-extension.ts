@@ -1,0 +1,77 @@
+/**
+ * The extension `x-collection` of a tag: what a client has to know of a collection, and JSON Schema cannot say. User
+ * interfaces and generators read this extension in place of the descriptions, which are for people.
+ */
+import type { AccessRule } from 'resourced-contract/model/declaration'
+import {
+  type Field,
+  type FieldAccess,
+  fieldAccessOf,
+  operatorsFor,
+  type Resource,
+  sortableNames,
+} from 'resourced-contract/model/resource'
+import type { Json } from './components.ts'
+import type { ResourceNames } from './schemas.ts'
+
+/** Describes a collection. Field names and collections are those of the document's version. */
+export function collectionExtension(resource: Resource, { one }: ResourceNames): Json {
+  const { name, made, fields, owner, within, deletion, preconditions, filterables } = resource
+  const isWritable = made === 'by-clients'
+  const operators = new Map(filterables.map((filterable) => [filterable.name, ['eq', ...operatorsFor(filterable)]]))
+  const sortable = new Set(sortableNames(resource))
+  const described = ['id', ...fields.map(({ name }) => name), 'created_at', 'updated_at'].map((name) => {
+    const traits = {
+      ...traitsOf(resource.field.get(name)),
+      ...accessTraits(fieldAccessOf(resource, name)),
+      ...(operators.has(name) && { filter: operators.get(name) }),
+      ...(sortable.has(name) && { sort: true }),
+    }
+    return [name, traits] as const
+  })
+  return {
+    path: `/${name}`,
+    made,
+    schemas: {
+      record: one,
+      ...(isWritable && { create: `${one}Create`, replace: `${one}Replace`, patch: `${one}Patch` }),
+    },
+    fields: Object.fromEntries(described.filter(([, traits]) => Object.keys(traits).length > 0)),
+    search: fields.some(({ search }) => search),
+    ...(within !== undefined && { within: { field: within.field, collection: within.collection } }),
+    ...(owner !== undefined && { owner }),
+    ...(isWritable && { deletion: deletionOf(deletion), preconditions }),
+  }
+}
+
+function traitsOf(field: Field | undefined): Json {
+  if (field === undefined) return { read_only: true }
+  const { reference, transitions, immutable, unique, search, readOnly, writeOnly } = field
+  return {
+    ...(reference !== undefined && { reference: reference.collection, on_delete: reference.onDelete }),
+    ...(reference?.requires === 'none' && { requires: 'none' }),
+    ...(transitions !== undefined && { transitions }),
+    ...(immutable && { immutable }),
+    ...(unique && { unique }),
+    ...(search && { search }),
+    ...(readOnly && { read_only: true }),
+    ...(writeOnly && { write_only: true }),
+  }
+}
+
+/** The rules of a field; those with content of the server's own by their kind. */
+function accessTraits(access: FieldAccess | undefined): Json {
+  if (access === undefined) return {}
+  const shown = (rules: readonly AccessRule[]) => rules.map((rule) => (typeof rule === 'string' ? rule : 'condition'))
+  const { read, write } = access
+  return { access: { ...(read && { read: shown(read) }), ...(write && { write: shown(write) }) } }
+}
+
+function deletionOf({ variant, gracePeriod, restorable, bulk, byFilter }: Resource['deletion']): Json {
+  return {
+    variant,
+    ...(variant === 'soft' && { grace_period: gracePeriod / 1000, restorable }),
+    bulk: bulk?.max ?? false,
+    by_filter: byFilter,
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * The parameters of operations. Parameters that several operations have are components, each written once (DOC-6).
+ * `x-parameters` has those after which a response no longer fits the schema of its operation. Ranges, which every GET
+ * has, are in `x-ranges` of the document.
+ */
+import {
+  type Filterable,
+  type FilterOperator,
+  operatorsFor,
+  type Resource,
+  sortableNames,
+} from 'resourced-contract/model/resource'
+import { queryLimits } from 'resourced-contract/spec/limits'
+import { type Components, type Json, queryParameter, refTo } from './components.ts'
+
+/** References to parameters that every document has, by the end of their component names. */
+export function sharedParameters(...names: readonly string[]): Json[] {
+  return names.map((name) => refTo('parameters', `Api${name}`))
+}
+
+/** The extension `x-ranges` of the document: the parameters of every GET for a part, and the response with it. */
+export const ranges: Json = {
+  parameters: sharedParameters('Range', 'IfRange'),
+  responses: { 206: refTo('responses', 'ApiPart') },
+}
+
+/** The parameters of GET of a collection. */
+export function listParameters(resource: Resource, components: Components): Json[] {
+  const sorts = sortableNames(resource).join('|')
+  const searched = resource.fields.filter((field) => field.search).map((field) => field.name)
+  const own = [
+    ...(resource.order === 'by-position' ? [after] : []),
+    queryParameter(
+      'sort',
+      `The fields to sort by, at most ${queryLimits.sortTerms}, separated by commas; \`-\` before a field: descending.`,
+      { type: 'string', pattern: `^-?(${sorts})(,-?(${sorts}))*$` },
+    ),
+    ...(searched.length === 0
+      ? []
+      : [
+          queryParameter(
+            'q',
+            `Words to find in ${searched.join(', ')}: each must match, the last one as a prefix. ` +
+              `At most ${queryLimits.words} different words.`,
+            { type: 'string', maxLength: queryLimits.characters },
+          ),
+        ]),
+  ]
+  return [
+    ...filterParameters(resource, components),
+    ...own.map((parameter) => writtenOnce(resource, parameter, components)),
+    ...(resource.deletion.variant === 'soft' ? sharedParameters('IncludeDeleted') : []),
+    ...sharedParameters('Timezone'),
+    ...sharedParameters('Page', 'PerPage', 'Offset', 'Limit', 'Cursor', 'IfNoneMatch'),
+  ]
+}
+
+/** Continues a list of events. */
+const after = queryParameter(
+  'after',
+  'The id of an event: only the events after it, whatever the order. If it is no longer kept, the response is 410.',
+  { type: 'string', format: 'uuid' },
+)
+
+const meanings: Readonly<Record<FilterOperator, string>> = {
+  gt: 'greater than this',
+  gte: 'this or greater',
+  lt: 'less than this',
+  lte: 'this or less',
+  not: 'none of these, or no value',
+  in: 'one of these',
+  contains: 'contains this text, in upper or lower case',
+  starts_with: 'begins with this text, in upper or lower case',
+  null: '`true` for no value, `false` for any value',
+}
+
+/** What filters mean: written once, because each collection has dozens of them. */
+export const filterText =
+  'A filter `field` finds records whose field has this value, or one of these values. `field[operator]` compares ' +
+  `otherwise: ${Object.entries(meanings)
+    .map(([operator, meaning]) => `\`${operator}\` (${meaning})`)
+    .join(', ')}` +
+  '. With a date-time, a day (2026-11-28) means that day in `timezone`, except for gt and lte. ' +
+  `A query has at most ${queryLimits.filters} filters with ${queryLimits.values} values.`
+
+/** The filters of a collection. */
+export function filterParameters(resource: Resource, components: Components): Json[] {
+  return resource.filterables.flatMap(filtersOf).map((parameter) => writtenOnce(resource, parameter, components))
+}
+
+function filtersOf(filterable: Filterable): Json[] {
+  const { name } = filterable
+  const value = valueSchema(filterable)
+  const several = { type: 'array', items: value }
+  const schemas: Readonly<Partial<Record<FilterOperator, Json>>> = {
+    not: several,
+    contains: { type: 'string' },
+    starts_with: { type: 'string' },
+    null: { type: 'boolean' },
+  }
+  const operators = operatorsFor(filterable).filter((operator) => isDescribed(operator, filterable))
+  return [
+    filter(name, several),
+    ...operators.map((operator) => filter(`${name}[${operator}]`, schemas[operator] ?? value)),
+  ]
+}
+
+/**
+ * Whether an operator has a parameter in each list of the collection. `x-collection` has the others too. Filters are a
+ * third of a document (decision 087), so it describes no second way to say the same (`in` is equality with one of
+ * several values), no order of texts, and no exclusion of numbers and dates.
+ */
+function isDescribed(operator: FilterOperator, { type, field }: Filterable): boolean {
+  // Of times only the beginning and the end; only a field can have none.
+  const isTime = field === undefined || field.format === 'date-time'
+  if (operator === 'null') return field !== undefined
+  if (isTime) return operator === 'gte' || operator === 'lt'
+  if (operator === 'in') return false
+  const isOrdered = operatorsFor({ name: field.name, type, field }).includes('gt')
+  const isText = type === 'string' && field.format === undefined
+  if (operator === 'not') return isText || !isOrdered
+  return !isText || operator === 'contains' || operator === 'starts_with'
+}
+
+const filter = (name: string, schema: Json): Json => ({ name, in: 'query', schema })
+
+/** The filters by these fields are the same for every collection. */
+const everywhere = /^(?:id|created_at|updated_at)(?:\.|$)/
+
+/** A parameter of one operation as it is; one of several operations as a reference to its component. */
+function writtenOnce(resource: Resource, parameter: Json, { parameters }: Components): Json {
+  const step = String(parameter['name']).replace('[', '.').replace(']', '')
+  const isCommon = everywhere.test(step)
+  if (!isCommon && resource.within === undefined && !resource.deletion.byFilter) return parameter
+  const name = isCommon ? step : `${resource.name}.${step}`
+  parameters[name] = parameter
+  return refTo('parameters', name)
+}
+
+function valueSchema({ type, field }: Filterable): Json {
+  if (type === 'decimal') return { type: 'string', format: 'decimal', pattern: '^-?(?:0|[1-9]\\d*)(?:\\.\\d+)?$' }
+  if (type === 'id') return { type: 'string', format: 'uuid' }
+  if (type === 'timestamp' || field?.format === 'date-time') return refTo('schemas', 'ApiTimeFilter')
+  return {
+    type,
+    // Beyond these bounds a JSON number is not exact, and is refused.
+    ...(type === 'integer' && { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+    ...(field?.format !== undefined && { format: field.format }),
+    ...(field?.enum !== undefined && { enum: field.enum }),
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * The types of an interface for the client, made from its OpenAPI document. Collections, filters and sorts come from
+ * the extension `x-collection` (DOC-5), and bodies from the schemas that it names.
+ */
+import { ConfigurationError } from 'resourced-contract/spec/configuration-error'
+import { member, propertyName, quoted, type Resolve, resolved, type Schema, typeOf, union } from './schema-type.ts'
+
+interface Traits {
+  readonly filter?: readonly string[]
+  readonly sort?: boolean
+}
+
+/** The extension `x-collection`, as far as types depend on it. */
+interface Extension {
+  readonly made?: string
+  readonly schemas: Readonly<Record<'record' | 'create' | 'replace' | 'patch', string>>
+  readonly fields: Readonly<Record<string, Traits>>
+  readonly search?: boolean
+  readonly within?: { readonly field: string; readonly collection: string }
+  readonly deletion?: { readonly variant?: string }
+}
+
+interface Collection extends Extension {
+  readonly name: string
+  readonly description: string
+}
+
+/**
+ * Prints the types of an interface as a module of TypeScript that imports nothing.
+ *
+ * @param document an OpenAPI document of Resourced
+ * @throws ConfigurationError if it describes no collections
+ */
+export function interfaceTypes(document: unknown): string {
+  const collections = collectionsOf(document)
+  if (collections.length === 0) {
+    throw new ConfigurationError(
+      'The document describes no collections: name an OpenAPI document of Resourced, whose tags have x-collection.',
+    )
+  }
+  const { title, version } = Object(Object(document).info)
+  const resolve = resolver(document)
+  return [
+    `/** The types of ${comment(String(title))}, version ${comment(String(version))}. Made by: resourced types */`,
+    'export type Interface = {',
+    ...collections.flatMap((each) => collectionLines(each, collections, resolve)),
+    '}',
+    '',
+  ].join('\n')
+}
+
+function collectionsOf(document: unknown): readonly Collection[] {
+  const { tags } = Object(document)
+  return (Array.isArray(tags) ? tags : []).flatMap((tag) => {
+    const { name, description = '', 'x-collection': extension } = Object(tag)
+    // The client has calls of its own for what every interface has: jobs and API keys.
+    return extension?.made === 'by-clients'
+      ? [{ ...extension, name: String(name), description: String(description) }]
+      : []
+  })
+}
+
+function collectionLines(collection: Collection, all: readonly Collection[], resolve: Resolve): readonly string[] {
+  const { name, description, schemas, within, deletion } = collection
+  const schemaOf = (kind: keyof Extension['schemas']) => resolve(`#/components/schemas/${schemas[kind]}`)
+  const record = resolved(schemaOf('record'), resolve)
+  const properties = Object(record['properties']) as Readonly<Record<string, unknown>>
+  const sorts = Object.entries(collection.fields).flatMap(([field, { sort }]) => (sort ? [field, `-${field}`] : []))
+  const nested = all.filter((each) => each.within?.collection === name).map((each) => each.name)
+  const deleted = deletion?.variant === 'soft' && !Object.hasOwn(properties, 'deleted_at') ? ['deleted_at'] : []
+  return [
+    `  /** ${comment(description)} */`,
+    `  readonly ${propertyName(name)}: {`,
+    ...['    readonly record: {', ...members(record, resolve)],
+    ...deleted.map((field) => `      ${member(field, false, 'string')}`),
+    '    }',
+    ...(['create', 'replace', 'patch'] as const).flatMap((kind) => [
+      `    readonly ${kind}: {`,
+      ...members(resolved(schemaOf(kind), resolve), resolve),
+      '    }',
+    ]),
+    ...['    readonly filter: {', ...filters(collection, properties, resolve), '    }'],
+    `    readonly sort: ${union(sorts.map(quoted))}`,
+    // Only the server decides whether a record has `deleted_at`: `fields` does not select it.
+    `    readonly field: ${union(
+      Object.keys(properties)
+        .filter((each) => each !== 'deleted_at')
+        .map(quoted),
+    )}`,
+    `    readonly nested: ${union(nested.map(quoted))}`,
+    ...(within === undefined ? [] : [`    readonly within: ${quoted(String(within.field))}`]),
+    '  }',
+  ]
+}
+
+/** The members of an object type, each on a line of its own below what its schema says about it. */
+function members({ properties, required }: Schema, resolve: Resolve): readonly string[] {
+  return Object.entries(Object(properties) as Readonly<Record<string, unknown>>).flatMap(([name, schema]) => {
+    const { description } = Object(schema)
+    return [
+      ...(typeof description === 'string' ? [`      /** ${comment(description)} */`] : []),
+      `      ${member(name, Array.isArray(required) && required.includes(name), typeOf(schema, resolve))}`,
+    ]
+  })
+}
+
+function filters(
+  { fields, search }: Collection,
+  properties: Readonly<Record<string, unknown>>,
+  resolve: Resolve,
+): readonly string[] {
+  const lines = Object.entries(fields).flatMap(([field, { filter = [] }]) => {
+    const schema = Object.hasOwn(properties, field) ? properties[field] : {}
+    const value = valueType(schema, resolve)
+    const several = `${value} | readonly (${value})[]`
+    const types: Readonly<Record<string, string>> = {
+      ...{ eq: several, not: several, in: several },
+      ...{ contains: 'string', starts_with: 'string', null: 'boolean' },
+    }
+    return filter.map((operator) =>
+      member(operator === 'eq' ? field : `${field}[${operator}]`, false, types[operator] ?? value),
+    )
+  })
+  return [...(search ? [...lines, member('q', false, 'string')] : lines).map((line) => `      ${line}`)]
+}
+
+/** The values that a filter compares with: `null` has an operator of its own, and a decimal may be a number. */
+function valueType(schema: unknown, resolve: Resolve): string {
+  const { format } = resolved(schema, resolve)
+  if (format === 'decimal') return 'string | number'
+  const types = typeOf(schema, resolve)
+    .split(' | ')
+    .filter((type) => type !== 'null')
+  const plain = types.every((type) =>
+    /^(?:string|number|boolean|"(?:[^"\\]|\\.)*"|-?[\d.e+-]+|true|false)$/i.test(type),
+  )
+  return plain && types.length > 0 ? types.join(' | ') : 'string | number | boolean'
+}
+
+/** Finds what a reference within the document names: a JSON Pointer in a fragment (RFC 6901 section 6). */
+function resolver(document: unknown): Resolve {
+  return (reference) => {
+    if (!reference.startsWith('#/')) return undefined
+    const names = reference
+      .slice(2)
+      .split('/')
+      .map((name) => decoded(name).replaceAll('~1', '/').replaceAll('~0', '~'))
+    return names.reduce<unknown>(
+      (found, name) =>
+        typeof found === 'object' && found !== null && Object.hasOwn(found, name)
+          ? Reflect.get(found, name)
+          : undefined,
+      document,
+    )
+  }
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
+/** A text on one line of a comment, which it cannot end. */
+function comment(text: string): string {
+  return text.replace(/\s+/g, ' ').replaceAll('*/', '*\\/').trim()
+}

@@ -1,0 +1,87 @@
+/** The outcomes of plans, as plain data: what a storage found or did. `reply/` has the status of each kind. */
+
+import type { Scalar } from 'resourced-contract/model/predicate'
+import type { Issue } from 'resourced-contract/spec/faults'
+import type { Preferred } from '../http/preferences.ts'
+
+/** What identifies the state of a record for caches and conditions. */
+export interface Validators {
+  readonly revision: number
+  /** `updated_at` of the record. */
+  readonly updatedAt: string
+  /** The fields that the caller may not read in the record, each name after a comma; left out: there are none. */
+  readonly hidden?: string
+}
+
+/** The representation of one record, as JSON text. */
+export interface Represented extends Validators {
+  readonly json: string
+}
+
+export interface Created extends Represented {
+  readonly kind: 'created'
+  readonly id: string
+}
+
+/** The result of a plan. `reply/` has the status of each kind. */
+export type Outcome =
+  | ({ readonly kind: 'record' } & Represented)
+  | Created
+  /** The first outcome of a repeated request (MET-9). */
+  | { readonly kind: 'replayed'; readonly answer: Outcome; readonly preferred: Preferred }
+  | { readonly kind: 'key-in-use' }
+  | { readonly kind: 'key-reused' }
+  /** `json` is `undefined` if the caller may change the record but not read it. */
+  | ({ readonly kind: 'updated'; readonly json: string | undefined } & Validators)
+  | { readonly kind: 'deleted'; readonly id: string; readonly deletedAt: string }
+  | { readonly kind: 'bulk-deleted'; readonly ids: readonly string[]; readonly deletedAt: string }
+  | { readonly kind: 'deleted-matching'; readonly count: number }
+  | DeletionPreview
+  /** A job was created. */
+  | { readonly kind: 'accepted'; readonly job: string; readonly statusUrl: string }
+  /** Each issue points at its id. */
+  | { readonly kind: 'bulk-refused'; readonly issues: readonly Issue[] }
+  | ({ readonly kind: 'not-modified' } & Validators)
+  | PageOutcome
+  | { readonly kind: 'page-not-modified'; readonly tag: string }
+  /** The page has too many bytes; `fits` of its records would be allowed (LIM-6). */
+  | { readonly kind: 'page-too-large'; readonly fits: number }
+  /** The page begins after an event that is no longer kept (EVT-5). */
+  | { readonly kind: 'events-expired' }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'parent-missing' }
+  /**
+   * `lacks`: the attribute that the caller lacks, for a field that the server sets. `issues`: the fields that the
+   * caller may not write.
+   */
+  | { readonly kind: 'forbidden'; readonly lacks?: string; readonly issues?: readonly Issue[] }
+  | { readonly kind: 'precondition-required' }
+  | { readonly kind: 'stale'; readonly header: 'If-Match' | 'If-None-Match' | 'If-Unmodified-Since' }
+  | { readonly kind: 'invalid'; readonly issues: readonly Issue[] }
+  | { readonly kind: 'conflict'; readonly issues: readonly Issue[] }
+
+/** What a deletion would do, as far as the caller may read it (AUT-9). */
+export interface DeletionPreview {
+  readonly kind: 'deletion-preview'
+  /** How many records of each collection are deleted, those that were asked for included. */
+  readonly deletes: readonly { readonly collection: string; readonly count: number }[]
+  /** How many references become `null`. */
+  readonly clears: readonly { readonly collection: string; readonly field: string; readonly count: number }[]
+  readonly blockers: readonly Issue[]
+  /** Whether everything was counted and every blocker found; otherwise there may be more of each. */
+  readonly isComplete: boolean
+  readonly isJob: boolean
+}
+
+export interface PageOutcome {
+  readonly kind: 'page'
+  /** The records' JSON texts joined by commas. */
+  readonly json: string
+  readonly count: number
+  readonly total: number
+  /** The opaque part of the collection's entity tag. */
+  readonly tag: string
+  /** Cursor style: the keys of the first and the last record, if there are records before and after them. */
+  readonly previous: readonly (Scalar | null)[] | undefined
+  readonly next: readonly (Scalar | null)[] | undefined
+}

@@ -1,0 +1,349 @@
+/**
+ * Plans to export a collection (JOB-6), whose request has its filter, order, fields and format; to read the file of an
+ * export; and to delete jobs (LIM-8).
+ */
+
+import { comparedResource, conditionProblems } from 'resourced-contract/model/check/conditions'
+import type { Condition } from 'resourced-contract/model/declaration'
+import { oneOf, suggest } from 'resourced-contract/model/nearest'
+import { below, escapeStep, pointerTo, type Steps } from 'resourced-contract/model/place'
+import { isObject } from 'resourced-contract/model/plain-copy'
+import { never, type SortTerm } from 'resourced-contract/model/predicate'
+import { resolveCondition } from 'resourced-contract/model/resolve-condition'
+import { type Catalog, isMapped, type Resource, storedResource } from 'resourced-contract/model/resource'
+import { type TimeZone, timeZone, utc } from 'resourced-contract/model/time-zone'
+import { fault, type Issue } from 'resourced-contract/spec/faults'
+import { queryLimits } from 'resourced-contract/spec/limits'
+import { exportTypes } from 'resourced-contract/spec/media-types'
+import { uuidv7 } from 'uuidv7'
+import type { Conditions } from '../http/preconditions.ts'
+import { permit, permitFields } from '../policy/permit.ts'
+import { countListed, listed, readFields, readSort, type SourcedText } from '../request/parameters.ts'
+import { translateQuery } from '../versions/translate-request.ts'
+import type { ExportFormat } from './export-document.ts'
+import { unknownMembers } from './issue.ts'
+import type { DeleteJob, Export, ReadRecord } from './plan.ts'
+import { permittedFilter, readableFieldsOf } from './plan-fields.ts'
+import { idempotencyOf, type Planning } from './planning.ts'
+
+/**
+ * Plans an export.
+ *
+ * @throws Fault FORBIDDEN if the caller may read no record of the collection
+ */
+export function planExport(
+  planning: Planning,
+  input: { readonly body: unknown; readonly idempotencyKey: string | undefined },
+): Export {
+  const { caller, catalog, versionCatalog, basePath, now } = planning
+  const { body } = input
+  const named = isObject(body) ? versionCatalog.resources.get(String(body['collection'])) : undefined
+  const permitted = named === undefined ? undefined : permit(catalog, caller, 'read', storedResource(named))
+  if (permitted?.kind === 'never') {
+    throw fault('FORBIDDEN', { detail: `Your credential does not allow you to read ${named?.name}.` })
+  }
+  const request = readExportRequest(versionCatalog, body)
+  const id = uuidv7()
+  const shared = {
+    kind: 'export',
+    id,
+    statusUrl: `${basePath}/jobs/${id}`,
+    contentUrl: `${basePath}/exports/${id}/content`,
+    idempotency: idempotencyOf(planning, ['exports'], input),
+    caller,
+    now,
+  } as const
+  if ('issues' in request || permitted === undefined) {
+    const issues = 'issues' in request ? request.issues : []
+    const nothing = { resource: jobsOf(planning), filter: never, permitted: never, sort: [], fields: undefined }
+    return { ...shared, ...nothing, format: 'json', issues }
+  }
+  const { resource, where, zone, sort, fields, format } = request
+  const asked = { filter: resolveCondition(resource, where, { caller, zone }), sort }
+  const query = isMapped(resource) ? translateQuery(resource, asked) : asked
+  const stored = storedResource(resource)
+  return {
+    ...shared,
+    resource: stored,
+    versionResource: isMapped(resource) ? resource : undefined,
+    permitted,
+    ...readableFieldsOf(planning, stored),
+    filter: permittedFilter(planning, stored, query, (part) => ({ pointer: `/${part}` })),
+    sort: query.sort,
+    fields,
+    format,
+    issues: [],
+  }
+}
+
+/**
+ * Plans to read the file of an export: the job is read, and the reply is its file. A file holds what the caller who
+ * asked for it could read. That caller must still be able to read some records of the collection; others must be able
+ * to read all of them, and all fields (AUT-9).
+ */
+export function planExportFile(planning: Planning, id: string, conditions: Conditions): ReadRecord {
+  const { catalog, caller } = planning
+  const resource = jobsOf(planning)
+  const readable = new Map<string, 'all' | 'some'>()
+  for (const { resources } of [catalog, ...catalog.versions.values()]) {
+    for (const [name, resource] of resources) {
+      const { kind } = permit(catalog, caller, 'read', storedResource(resource))
+      const isWhole = permitFields(catalog, caller, storedResource(resource)).readable === undefined
+      if (kind === 'always' && isWhole) readable.set(name, 'all')
+      else if (kind !== 'never' && !readable.has(name)) readable.set(name, 'some')
+    }
+  }
+  const permitted = permit(catalog, caller, 'read', resource)
+  const file = { conditions, caller: caller.id, readable }
+  return { kind: 'read-record', resource, id, permitted, fields: undefined, conditions: {}, file }
+}
+
+/**
+ * Plans to delete a job that has ended. Callers who may see it may delete it.
+ *
+ * @param mustExport whether the address is `/exports/{id}`, at which other jobs are not found
+ */
+export function planJobDeletion(
+  planning: Planning,
+  { id, mustExport }: Pick<DeleteJob, 'id' | 'mustExport'>,
+  conditions: Conditions,
+): DeleteJob {
+  const { caller, catalog, now } = planning
+  const resource = jobsOf(planning)
+  const permitted = permit(catalog, caller, 'delete', resource)
+  return { kind: 'delete-job', resource, id, mustExport, permitted, conditions, caller, now }
+}
+
+function jobsOf({ catalog }: Planning): Resource {
+  return catalog.system.get('jobs') as Resource
+}
+
+/** An export that can be made. */
+interface ExportRequest {
+  readonly resource: Resource
+  /** To be resolved for the caller (`resolveCondition`); `{}`: everything. */
+  readonly where: Condition
+  /** The zone of the days in it. */
+  readonly zone: TimeZone
+  readonly sort: readonly SortTerm[]
+  /** `undefined`: all. */
+  readonly fields: readonly string[] | undefined
+  readonly format: ExportFormat
+}
+
+const exportFormats = Object.keys(exportTypes) as ExportFormat[]
+
+/** The fields that live records have beside the declared ones. */
+const liveFields = ['id', 'created_at', 'updated_at'] as const
+
+const members: readonly string[] = ['collection', 'filter', 'timezone', 'sort', 'fields', 'format']
+
+/**
+ * Reads the body of an export, or everything that is wrong with it.
+ *
+ * @param body read by `model/json/read-json.ts`, which bounds its size and depth
+ *
+ * @example
+ * readExportRequest(catalog, { collection: 'tasks', filter: { status: 'opne' }, format: 'csv' })
+ * // { issues: [{ code: 'NOT_IN_ENUM', message: 'filter.status is not one of … Did you mean "open"?', pointer:
+ * '/filter/status' }] }
+ */
+export function readExportRequest(
+  catalog: Catalog,
+  body: unknown,
+): ExportRequest | { readonly issues: readonly Issue[] } {
+  if (!isObject(body)) {
+    const message = 'The body must be a JSON object with collection and format.'
+    return { issues: [{ code: 'INVALID_TYPE', message, pointer: '' }] }
+  }
+  const issues = unknownMembers(
+    body,
+    (name) => members.includes(name),
+    (name) => {
+      const message = `An export has nothing to set by that name. ${suggest(name, members)}`
+      return { code: 'UNKNOWN_FIELD', message, pointer: `/${escapeStep(name)}` }
+    },
+  )
+  const resource = readCollection(catalog, body['collection'], issues)
+  const format = readFormat(body['format'], issues)
+  const where = readExportFilter(resource, body['filter'], issues)
+  const zone = readZone(body['timezone'], issues)
+  const order = readNames('sort', body['sort'], issues)
+  const names = readNames('fields', body['fields'], issues)
+  if (names !== undefined) findRepeated(names, issues)
+  // Only a known collection has sorts and fields to compare with.
+  const sort = resource && order ? readSort(resource, order, issues) : []
+  const fields = resource && names && readFields(resource, names, liveFields, issues)
+  if (resource === undefined || format === undefined || issues.length > 0) return { issues }
+  return { resource, where, zone, sort, fields, format }
+}
+
+/** The zone of the days in a filter: UTC unless the body names another. */
+function readZone(name: unknown, issues: Issue[]): TimeZone {
+  if (name === undefined || name === null) return utc
+  const zone = typeof name === 'string' ? timeZone(name) : undefined
+  if (zone !== undefined) return zone
+  const message = 'timezone is the name of a time zone of the IANA database, such as Europe/Berlin.'
+  issues.push({ code: typeof name === 'string' ? 'INVALID_VALUE' : 'INVALID_TYPE', message, pointer: '/timezone' })
+  return utc
+}
+
+function readCollection(catalog: Catalog, name: unknown, issues: Issue[]): Resource | undefined {
+  const pointer = '/collection'
+  const names = [...catalog.resources.keys()]
+  if (name === undefined || name === null) {
+    issues.push({ code: 'REQUIRED', message: `collection must say what to export: ${oneOf(names)}.`, pointer })
+  } else if (typeof name !== 'string') {
+    issues.push({ code: 'INVALID_TYPE', message: `collection is a text. Use ${oneOf(names)}.`, pointer })
+  } else if (!catalog.resources.has(name)) {
+    issues.push({ code: 'NOT_IN_ENUM', message: `There is no such collection. ${suggest(name, names)}`, pointer })
+  } else return catalog.resources.get(name)
+  return undefined
+}
+
+function readFormat(format: unknown, issues: Issue[]): ExportFormat | undefined {
+  const pointer = '/format'
+  const known = exportFormats.find((each) => each === format)
+  if (known !== undefined) return known
+  if (format === undefined || format === null) {
+    issues.push({ code: 'REQUIRED', message: `format must be ${oneOf(exportFormats)}.`, pointer })
+  } else if (typeof format !== 'string') {
+    issues.push({ code: 'INVALID_TYPE', message: `format is a text: ${oneOf(exportFormats)}.`, pointer })
+  } else {
+    issues.push({ code: 'NOT_IN_ENUM', message: `format must be ${oneOf(exportFormats)}.`, pointer })
+  }
+  return undefined
+}
+
+/** The names of `sort` or `fields`: an array of them, or one text with commas. */
+function readNames(member: string, value: unknown, issues: Issue[]): SourcedText[] | undefined {
+  if (value === undefined) return undefined
+  const pointer = `/${member}`
+  if (!Array.isArray(value) && typeof value !== 'string') {
+    const message = `${member} is an array of names, or a text that lists them; leave it out for the default.`
+    issues.push({ code: 'INVALID_TYPE', message, pointer })
+    return undefined
+  }
+  const most = member === 'sort' ? queryLimits.sortTerms : queryLimits.fields
+  const count = typeof value === 'string' ? countListed(value) : value.length
+  if (count > most || value.length === 0) {
+    const code = value.length === 0 ? 'TOO_FEW_ITEMS' : 'TOO_MANY_ITEMS'
+    issues.push({
+      code,
+      message: `${member} must name 1 to ${most} fields; leave it out for the default.`,
+      pointer,
+    })
+    return undefined
+  }
+  return typeof value === 'string' ? listed(value, { pointer }) : readItems(member, value, issues)
+}
+
+function readItems(member: string, items: readonly unknown[], issues: Issue[]): SourcedText[] {
+  return items.flatMap((text, index) => {
+    const pointer = `/${member}/${index}`
+    if (typeof text === 'string') return [{ text, place: { pointer } }]
+    issues.push({ code: 'INVALID_TYPE', message: `An item of ${member} is a text.`, pointer })
+    return []
+  })
+}
+
+function findRepeated(names: readonly SourcedText[], issues: Issue[]): void {
+  const seen = new Set<string>()
+  for (const { text, place } of names) {
+    if (seen.has(text)) {
+      issues.push({ code: 'INVALID_VALUE', message: `fields names ${text} twice; name each field once.`, ...place })
+    }
+    seen.add(text)
+  }
+}
+
+/** The most comparisons of a filter; `in` counts as one. Databases limit the terms of a condition. */
+export const mostComparisons = 100
+/** The most values in all lists of a filter together. */
+export const mostListed = 1_000
+/** The most characters that the texts of `contains` and `starts_with` have together, as in a query. */
+export const mostCharacters: number = queryLimits.characters
+/** The deepest nesting of conditions; the filter itself counts 1. */
+export const deepestCondition = 20
+
+/**
+ * Reads a filter: a condition of the declaration language on any readable field. A filter without issues can be
+ * resolved by `resolveCondition`. A claim that the caller lacks (`{ caller: 'claims.team' }`) matches nothing.
+ *
+ * @param filter `undefined`: everything is exported
+ * @param resource `undefined` if the collection is unknown: then only the limits are checked
+ * @param issues receives what is wrong, with its place in the body
+ */
+export function readExportFilter(resource: Resource | undefined, filter: unknown, issues: Issue[]): Condition {
+  if (filter === undefined) return {}
+  const weight: Weight = { comparisons: 0, listed: 0, characters: 0, tooDeep: undefined }
+  weigh(weight, filter, [], 1)
+  const excesses = excessesOf(weight)
+  issues.push(...excesses)
+  if (excesses.length > 0 || resource === undefined) return {}
+  const subject = { resource: comparedResource(resource), record: undefined, system: liveFields, takesDays: true }
+  for (const { steps, code, message, remedy } of conditionProblems(filter, subject)) {
+    issues.push({
+      code,
+      message: `${below('filter', steps)} ${message}. ${remedy}`,
+      pointer: pointerTo(['filter', ...steps]),
+    })
+  }
+  return filter as Condition
+}
+
+/** The cost of a filter. */
+interface Weight {
+  comparisons: number
+  listed: number
+  characters: number
+  tooDeep: Steps | undefined
+}
+
+/** Adds up a condition, valid or not. A condition without comparisons counts as one. */
+function weigh(weight: Weight, condition: unknown, steps: Steps, depth: number): void {
+  if (depth > deepestCondition) {
+    weight.tooDeep ??= steps
+    return
+  }
+  const entries = isObject(condition) ? Object.entries(condition) : []
+  if (entries.length === 0) weight.comparisons++
+  for (const [word, value] of entries) {
+    if (word === 'not') weigh(weight, value, [...steps, word], depth + 1)
+    else if ((word === 'and' || word === 'or') && Array.isArray(value)) {
+      for (const [index, each] of value.entries()) weigh(weight, each, [...steps, word, index], depth + 1)
+    } else weighField(weight, value)
+  }
+}
+
+function weighField(weight: Weight, value: unknown): void {
+  const operators = isObject(value) ? Object.values(value) : [value]
+  weight.comparisons += Math.max(1, operators.length)
+  for (const each of operators) if (Array.isArray(each)) weight.listed += each.length
+  if (!isObject(value)) return
+  for (const operator of ['contains', 'startsWith']) {
+    const text = value[operator]
+    if (typeof text === 'string') weight.characters += text.length
+  }
+}
+
+function excessesOf({ comparisons, listed, characters, tooDeep }: Weight): Issue[] {
+  const issues: Issue[] = []
+  if (comparisons > mostComparisons) {
+    const message = `filter may hold ${mostComparisons} comparisons, not ${comparisons}; ask for several exports.`
+    issues.push({ code: 'TOO_MANY_ITEMS', message, pointer: '/filter' })
+  }
+  if (listed > mostListed) {
+    const message = `filter may list ${mostListed} values with in, not ${listed}; ask for several exports.`
+    issues.push({ code: 'TOO_MANY_ITEMS', message, pointer: '/filter' })
+  }
+  if (characters > mostCharacters) {
+    const message = `filter may look for ${mostCharacters} characters with contains and startsWith together.`
+    issues.push({ code: 'TOO_LONG', message, pointer: '/filter' })
+  }
+  if (tooDeep !== undefined) {
+    const message = `filter may nest ${deepestCondition} conditions within each other; this one lies deeper.`
+    issues.push({ code: 'TOO_DEEP', message, pointer: pointerTo(['filter', ...tooDeep]) })
+  }
+  return issues
+}

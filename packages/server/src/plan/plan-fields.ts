@@ -1,0 +1,108 @@
+/** Access rules of fields in plans: of representations, filters, sort orders and references (AUT-13, AUT-14). */
+import { type FieldGrants, grantOf, maskFilter } from 'resourced-contract/model/field-grants'
+import { allOf, fieldsOf, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
+import { type Resource, resourceOfStored } from 'resourced-contract/model/resource'
+import { fault, type Issue } from 'resourced-contract/spec/faults'
+import { permit, permitFields } from '../policy/permit.ts'
+import type { Create, Presentation, Removal } from './plan.ts'
+import type { Planning } from './planning.ts'
+
+/** The fields that the caller may not read in every record. */
+export function readableFieldsOf(
+  { catalog, caller }: Planning,
+  resource: Resource,
+): Pick<Presentation, 'readableFields'> {
+  const { readable } = permitFields(catalog, caller, resource)
+  return readable === undefined ? {} : { readableFields: readable }
+}
+
+/** The fields that the caller may not read or write in every record. */
+export function fieldGrantsOf(
+  { catalog, caller }: Planning,
+  resource: Resource,
+): Pick<Create, 'readableFields' | 'writableFields'> {
+  const { readable, writable } = permitFields(catalog, caller, resource)
+  return { ...(readable && { readableFields: readable }), ...(writable && { writableFields: writable }) }
+}
+
+/** The records that reference fields may be set to, where the caller needs permission to read them (AUT-5). */
+export function targetsOf({ catalog, caller }: Planning, { fields }: Resource): Pick<Create, 'targets'> {
+  const targets = fields.flatMap(({ name, reference, set }): [string, Predicate][] => {
+    const target = catalog.resources.get(reference?.collection ?? '')
+    // Clients never send a field that the server sets.
+    if (target === undefined || reference?.requires !== 'read' || set !== undefined) return []
+    const readable = permit(catalog, caller, 'read', target)
+    return readable.kind === 'always' ? [] : [[name, readable]]
+  })
+  return targets.length === 0 ? {} : { targets: new Map(targets) }
+}
+
+/** The fields of some collections that the caller may not read in every record. */
+export function readableReferencesOf(
+  { catalog, caller }: Planning,
+  resources: Iterable<Resource>,
+): Pick<Removal, 'readableReferences'> {
+  const grants = [...resources].flatMap((each): [string, FieldGrants][] => {
+    const { readable } = permitFields(catalog, caller, each)
+    return readable === undefined ? [] : [[each.name, readable]]
+  })
+  return grants.length === 0 ? {} : { readableReferences: new Map(grants) }
+}
+
+/** What a request selects records by, in stored terms. */
+interface Selection {
+  readonly filter: Predicate
+  readonly sort?: readonly SortTerm[]
+  /** The reference by which a nested address selects records. */
+  readonly parentField?: string | undefined
+}
+
+/** The place of a mistake about a field, by the name that the client's version has for it. */
+type PlaceOf = (part: 'filter' | 'sort', name: string) => Pick<Issue, 'parameter' | 'pointer'>
+
+const inQuery: PlaceOf = (part, name) => ({ parameter: part === 'sort' ? 'sort' : name })
+
+/**
+ * The filter of a request, in which fields count as `null` in the records where the caller may not read them. A list
+ * cannot be sorted by a field that the caller may not read in every record: its order would tell the values.
+ *
+ * @throws Fault FORBIDDEN if the request filters by a field that the caller may read in no record, or sorts by one that
+ *   the caller may not read in every record
+ */
+export function permittedFilter(
+  planning: Planning,
+  resource: Resource,
+  { filter, sort = [], parentField }: Selection,
+  placeOf = inQuery,
+): Predicate {
+  const { readableFields } = readableFieldsOf(planning, resource)
+  if (readableFields === undefined) return filter
+  const parentGrant = parentField === undefined ? undefined : grantOf(readableFields, parentField)
+  const nameOf = versionNames(planning, resource)
+  const issues: Issue[] = []
+  const refuse = (part: 'filter' | 'sort', field: string, message: string) =>
+    void issues.push({ code: 'FORBIDDEN', message, ...placeOf(part, nameOf(field)) })
+  for (const field of new Set(fieldsOf(filter))) {
+    if (grantOf(readableFields, field)?.kind !== 'never') continue
+    refuse('filter', field, `You may not read ${nameOf(field)}, so you cannot filter by it. Leave the filter out.`)
+  }
+  for (const { field } of sort) {
+    if (grantOf(readableFields, field) === undefined) continue
+    const message = `You may not read ${nameOf(field)} of every record. Sort by another field.`
+    refuse('sort', field, message)
+  }
+  if (parentGrant?.kind === 'never' && issues.length === 0) {
+    const message = `You may not read ${nameOf(String(parentField))}, by which this address finds its records.`
+    throw fault('FORBIDDEN', { detail: message })
+  }
+  if (issues.length > 0) {
+    throw fault('FORBIDDEN', { detail: 'The request uses fields that you may not read.', errors: issues })
+  }
+  return allOf([maskFilter(filter, readableFields), ...(parentGrant === undefined ? [] : [parentGrant])])
+}
+
+/** The name that the client's version has for a stored field. */
+function versionNames({ versionCatalog }: Planning, { name }: Resource): (field: string) => string {
+  const mapping = resourceOfStored(versionCatalog, name)?.mapping
+  return (field) => mapping?.fromStored.get(field) ?? field
+}

@@ -1,0 +1,431 @@
+/**
+ * Address + input + grants -> plan. Outright refusals end here (403); everything that depends on a record travels on. A
+ * request of an older version is planned in stored terms, and its outcome is translated back (VER-2).
+ */
+
+import type { Action, OnDelete } from 'resourced-contract/model/declaration'
+import { mapGrants } from 'resourced-contract/model/field-grants'
+import { isObject } from 'resourced-contract/model/plain-copy'
+import { allOf, type Predicate } from 'resourced-contract/model/predicate'
+import {
+  type Catalog,
+  hasConversions,
+  isMapped,
+  type MappedResource,
+  type Resource,
+  resourceOfStored,
+} from 'resourced-contract/model/resource'
+import { fault, type Issue } from 'resourced-contract/spec/faults'
+import { uuidv7 } from 'uuidv7'
+import { isAdministrator, mayRestrictFields, permit, throughFields, withDeletedParents } from '../policy/permit.ts'
+import type { Input } from '../request/input.ts'
+import type { Target } from '../request/target.ts'
+import { issueFromStored, jsonFromStored } from '../versions/translate-record.ts'
+import { translateTarget } from '../versions/translate-request.ts'
+import { retainedSince } from './check-record.ts'
+import { openCursor } from './cursor.ts'
+import { issue, unknownMembers } from './issue.ts'
+import type { Outcome } from './outcome.ts'
+import type {
+  BulkDelete,
+  Delete,
+  DeleteMatching,
+  Parent,
+  Plan,
+  PreviewDeletion,
+  ReadPage,
+  Removal,
+  Update,
+} from './plan.ts'
+import { eventsIn } from './plan-events.ts'
+import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
+import { fieldGrantsOf, permittedFilter, readableFieldsOf, readableReferencesOf, targetsOf } from './plan-fields.ts'
+import { planKey, planRevocation } from './plan-key.ts'
+import { planDelivery, planWebhook, planWebhookDeletion, planWebhookUpdate } from './plan-webhook.ts'
+import { idempotencyOf, type Planning } from './planning.ts'
+
+type ResourceTarget = Extract<Target, { readonly resource: Resource }>
+/** Streams are planned anew for each read. */
+type PlannedInput = Exclude<Input, { readonly kind: 'event-stream' }>
+type InputOf<Kind extends Input['kind']> = Extract<Input, { readonly kind: Kind }>
+
+/**
+ * Plans a request.
+ *
+ * @throws Fault FORBIDDEN if no record could be allowed; INVALID_CURSOR
+ */
+export function planRequest(planning: Planning, target: Target, input: PlannedInput): Plan {
+  if ('resource' in target && isMapped(target.resource)) {
+    const { resource: versionResource } = target
+    return { ...planRequest(planning, translateTarget(target), input), versionResource }
+  }
+  if (input.kind === 'export') return planExport(planning, input)
+  if (input.kind === 'delete' && target.kind === 'export') {
+    return planJobDeletion(planning, { id: target.id, mustExport: true }, input.conditions)
+  }
+  if (input.kind === 'document') {
+    if (target.kind === 'export-content') return planExportFile(planning, target.id, input.conditions)
+    throw new Error(`No plan for ${target.kind}.`)
+  }
+  if (!('resource' in target)) throw new Error(`No plan for ${target.kind}.`)
+  const { resource } = target
+  if (resource.made === 'for-clients') {
+    const plan = planForClient(planning, target, input)
+    if (plan !== undefined) return plan
+  }
+  if (resource.made === 'by-server' && input.kind === 'delete' && target.kind === 'record') {
+    return planJobDeletion(planning, { id: target.id, mustExport: false }, input.conditions)
+  }
+  return planForResource(planning, target, input)
+}
+
+/** Plans a change of what the server makes for clients; `undefined`: the request reads. */
+function planForClient(
+  planning: Planning,
+  target: ResourceTarget,
+  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' }>,
+): Plan | undefined {
+  const { resource } = target
+  switch (resource.name) {
+    case 'api-keys':
+      if (input.kind === 'create') return planKey(planning, resource, input)
+      if (input.kind === 'delete' && target.kind === 'record') return planRevocation(planning, target, input)
+      break
+    case 'webhooks': {
+      if (input.kind === 'delete' && target.kind === 'record') {
+        return planWebhookDeletion(planning, target, input.conditions)
+      }
+      if (input.kind === 'read-page' || input.kind === 'read-record') break
+      const plan = planForResource(planning, target, input)
+      if (plan.kind === 'create') return planWebhook(planning, plan)
+      if ('movedBy' in plan) return planWebhookUpdate(planning, plan)
+      break
+    }
+    case 'deliveries':
+      if (input.kind === 'create') return planDelivery(planning, resource, input)
+  }
+  return undefined
+}
+
+function planForResource(
+  planning: Planning,
+  target: ResourceTarget,
+  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' }>,
+): Plan {
+  const { caller, catalog, now } = planning
+  const { resource } = target
+  const id = 'id' in target ? target.id : ''
+  const required = (action: Action) => requiredGrant(planning, action, resource)
+  switch (input.kind) {
+    case 'read-record': {
+      const { fields, conditions } = input
+      const permitted = required('read')
+      return {
+        ...{ kind: 'read-record', resource, id, permitted, fields, conditions },
+        ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
+      }
+    }
+    case 'read-page':
+      return planPage(planning, target, input)
+    case 'create':
+      return {
+        kind: 'create',
+        resource,
+        id: uuidv7(),
+        parent: parentOf(planning, target),
+        body: input.body,
+        permitted: required('create'),
+        mayAssignOwner: isAdministrator(caller),
+        ...(mayRestrictFields(resource) && fieldGrantsOf(planning, resource)),
+        ...targetsOf(planning, resource),
+        idempotency: idempotencyOf(planning, placeOf(target), input),
+        caller,
+        now,
+      }
+    case 'replace':
+    case 'merge':
+    case 'patch':
+      return planUpdate(planning, resource, id, input)
+    case 'delete':
+      return planDeletion(planning, resource, id, { conditions: input.conditions, permitted: required('delete') })
+    case 'preview':
+      return planPreview(planning, resource, { ids: [id], isBulk: false })
+    case 'bulk-delete':
+    case 'delete-matching':
+      return planBulkDeletion(planning, resource, input, allOf([required('delete'), required('read')]))
+    case 'restore':
+      return {
+        kind: 'restore',
+        resource,
+        id,
+        restoration: uuidv7(),
+        permitted: required('restore'),
+        mayRead: permit(catalog, caller, 'read', resource),
+        ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
+        readable: readableOf(planning, catalog.resources.values()),
+        conditions: input.conditions,
+        idempotency: idempotencyOf(planning, [resource.name, id, 'restore'], input),
+        caller,
+        now,
+      }
+  }
+}
+
+function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'read-page'>): ReadPage {
+  const { versionCatalog, cursorSecret, now } = planning
+  const { resource } = target
+  // The access rules of events find deleted records by themselves (EVT-4).
+  const isBin = input.query.includeDeleted !== false && resource.order === 'by-id'
+  const inBin = (predicate: Predicate) => (isBin ? withDeletedParents(planning, predicate) : predicate)
+  const { versionFilter, search, sort, fields, page, includeDeleted, binding, key } = input.query
+  const parent = parentOf(planning, target)
+  const permitted = requiredGrant(planning, 'read', resource)
+  const selection = { filter: input.query.filter, sort, parentField: parent?.field }
+  const filter = mayRestrictFields(resource) ? inBin(permittedFilter(planning, resource, selection)) : selection.filter
+  const deleted = includeDeleted
+    ? {
+        permitted: inBin(allOf([requiredGrant(planning, 'readDeleted', resource), permitted])),
+        since: retainedSince(resource, now),
+        only: includeDeleted === 'only',
+      }
+    : undefined
+  const { conditions } = input
+  const { readableFields } = mayRestrictFields(resource) ? readableFieldsOf(planning, resource) : {}
+  const list = {
+    ...({ kind: 'read-page', resource, parent, filter, versionFilter, permitted, search, deleted, sort } as const),
+    ...(readableFields && { readableFields: mapGrants(readableFields, inBin) }),
+  }
+  if (page.style !== 'cursor') return { ...list, page, fields, conditions, key }
+  const cursorBinding = bindingOf(versionCatalog, resource, parent, binding)
+  if (page.cursor === undefined) return { ...list, page, fields, conditions, key, cursorBinding }
+  const position = openCursor(cursorSecret, cursorBinding, page.cursor)
+  return { ...list, page: { style: 'cursor', limit: page.limit, position }, fields, conditions, key, cursorBinding }
+}
+
+/**
+ * The text that the cursors of a list are bound to. In another version the keys of a position may have another meaning.
+ *
+ * @param versionCatalog the catalog of the client's version
+ * @param query sort, filters and search in one spelling
+ */
+function bindingOf(versionCatalog: Catalog, resource: Resource, parent: Parent | undefined, query: string): string {
+  const nameOf = ({ name }: Resource) => resourceOfStored(versionCatalog, name)?.name ?? name
+  const above = parent === undefined ? '' : `${nameOf(parent.resource)}/${parent.id}`
+  return `${versionCatalog.version} ${nameOf(resource)} ${above} ${query}`
+}
+
+function planUpdate(
+  planning: Planning,
+  resource: Resource,
+  id: string,
+  { kind, body, conditions }: InputOf<'replace' | 'merge' | 'patch'>,
+): Update {
+  const { caller, catalog, now } = planning
+  const permitted = requiredGrant(planning, 'update', resource)
+  return {
+    kind,
+    resource,
+    id,
+    body,
+    permitted,
+    mayCreate: permit(catalog, caller, 'create', resource),
+    movedBy: [...throughFields(resource, 'update'), ...throughFields(resource, 'create')],
+    // A JSON Patch reads the record: callers who may read nothing are refused before it is looked up.
+    mayRead: kind === 'patch' ? requiredGrant(planning, 'read', resource) : permit(catalog, caller, 'read', resource),
+    mayAssignOwner: isAdministrator(caller),
+    ...(mayRestrictFields(resource) && fieldGrantsOf(planning, resource)),
+    ...targetsOf(planning, resource),
+    conditions,
+    caller,
+    now,
+  }
+}
+
+/** What distinguishes a collection from others, nested ones included. */
+function placeOf(target: ResourceTarget): readonly string[] {
+  const parent = target.kind === 'collection' ? target.parent : undefined
+  return parent === undefined ? [target.resource.name] : [parent.resource.name, parent.id, target.resource.name]
+}
+
+function parentOf({ catalog, caller }: Planning, target: ResourceTarget): Parent | undefined {
+  if (target.kind !== 'collection' || target.parent === undefined) return undefined
+  const { resource, id } = target.parent
+  const field = target.resource.within?.field as string
+  return { resource, id, field, permitted: permit(catalog, caller, 'read', resource) }
+}
+
+const verbs: Readonly<Record<Action, string>> = {
+  read: 'read',
+  create: 'create',
+  update: 'change',
+  delete: 'delete',
+  restore: 'restore',
+  readDeleted: 'see deleted',
+}
+
+/**
+ * The records on which the caller may act.
+ *
+ * @throws Fault FORBIDDEN if there can be none
+ */
+function requiredGrant({ catalog, versionCatalog, caller }: Planning, action: Action, resource: Resource): Predicate {
+  const granted = permit(catalog, caller, action, resource)
+  const predicate = granted.kind === 'event' ? eventsIn(versionCatalog, granted) : granted
+  if (predicate.kind !== 'never') return predicate
+  throw fault('FORBIDDEN', { detail: `Your credential does not allow you to ${verbs[action]} ${resource.name}.` })
+}
+
+/** Plans the deletion of one record. */
+function planDeletion(
+  planning: Planning,
+  resource: Resource,
+  id: string,
+  { conditions, permitted }: Pick<Delete, 'conditions' | 'permitted'>,
+): Delete {
+  return {
+    ...{ kind: 'delete', id, conditions },
+    ...removalOf(planning, resource, permitted),
+    ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
+  }
+}
+
+/** Plans the preview of a deletion, of which the caller sees only records that they may read (AUT-9). */
+function planPreview(
+  planning: Planning,
+  resource: Resource,
+  asked: Pick<PreviewDeletion, 'ids' | 'isBulk'>,
+): PreviewDeletion {
+  const permitted = allOf([requiredGrant(planning, 'delete', resource), requiredGrant(planning, 'read', resource)])
+  const removal = removalOf(planning, resource, permitted)
+  const resources = [...planning.catalog.resources.values()]
+  const readable = readableOf(planning, resources)
+  return { kind: 'preview-deletion', ...asked, ...removal, readable, ...readableReferencesOf(planning, resources) }
+}
+
+/** Plans the deletion of several records, of which the caller sees only those that they may read (AUT-9). */
+function planBulkDeletion(
+  planning: Planning,
+  resource: Resource,
+  input: Extract<Input, { readonly kind: 'bulk-delete' | 'delete-matching' }>,
+  permitted: Predicate,
+): BulkDelete | DeleteMatching | PreviewDeletion {
+  const removal = removalOf(planning, resource, permitted)
+  if (input.kind === 'delete-matching') {
+    const { conditions } = input
+    const filter = permittedFilter(planning, resource, input)
+    return { kind: 'delete-matching', filter, conditions, most: planning.preferred.most, ...removal }
+  }
+  const read = readBulkIds(input.body, resource.deletion.bulk?.max ?? 0)
+  if ('ids' in read && read.isDryRun) return planPreview(planning, resource, { ids: read.ids, isBulk: true })
+  const { ids, issues } = 'issues' in read ? { ids: [], issues: read.issues } : { ids: read.ids, issues: [] }
+  const idempotency = idempotencyOf(planning, [resource.name, 'bulk-delete'], input)
+  return { kind: 'bulk-delete', ids, issues, idempotency, ...removal }
+}
+
+function removalOf(planning: Planning, resource: Resource, permitted: Predicate): Removal {
+  const { caller, catalog, now, preferred, basePath } = planning
+  const deletion = uuidv7()
+  const { above } = resource.deletion.asynchronous
+  // Clients cannot turn deletions into jobs where the declaration rules jobs out.
+  const asynchronously = preferred.asynchronously && above !== Number.POSITIVE_INFINITY
+  const concerned = [...catalog.resources.values()].filter(
+    (each) => each === resource || each.fields.some(({ reference }) => isDecisive(reference?.onDelete)),
+  )
+  return {
+    resource,
+    deletion,
+    statusUrl: `${basePath}/jobs/${deletion}`,
+    above: asynchronously ? 0 : above,
+    permitted,
+    readable: readableOf(planning, concerned),
+    ...(concerned.some(mayRestrictFields) && readableReferencesOf(planning, concerned)),
+    caller,
+    now,
+  }
+}
+
+/** Whether the records that refer to a deleted one are deleted with it, or prevent its deletion. */
+function isDecisive(onDelete: OnDelete | undefined): boolean {
+  return onDelete === 'restrict' || onDelete === 'cascade'
+}
+
+/** The records that the caller may read in some collections, by the names of the collections. */
+function readableOf({ catalog, caller }: Planning, resources: Iterable<Resource>): ReadonlyMap<string, Predicate> {
+  return new Map([...resources].map((each) => [each.name, permit(catalog, caller, 'read', each)]))
+}
+
+type BulkIds = { readonly ids: readonly string[]; readonly isDryRun: boolean } | { readonly issues: readonly Issue[] }
+
+/**
+ * Reads `{ "ids": ["…", …] }`, with `"dry_run": true` where nothing is to be deleted.
+ *
+ * @param most how many there may be
+ *
+ * @example
+ * readBulkIds({ ids: ['a', 'a'] }, 1000) // { issues: [{ code: 'INVALID_VALUE', pointer: '/ids/1', … }] }
+ */
+export function readBulkIds(body: unknown, most: number): BulkIds {
+  if (!isObject(body)) {
+    return { issues: [{ code: 'INVALID_TYPE', message: 'The body must be a JSON object with ids.', pointer: '' }] }
+  }
+  const isKnown = (name: string) => name === 'ids' || name === 'dry_run'
+  const issues = unknownMembers(body, isKnown, (name) =>
+    issue('UNKNOWN_FIELD', name, 'means nothing here: send ids, and dry_run to delete nothing'),
+  )
+  const { dry_run: isDryRun = false } = body
+  if (typeof isDryRun !== 'boolean') {
+    issues.push({ code: 'INVALID_TYPE', message: 'dry_run must be true or false.', pointer: '/dry_run' })
+  }
+  const ids: unknown = body['ids']
+  if (!Array.isArray(ids)) {
+    issues.push({ code: 'REQUIRED', message: 'ids must be an array of ids.', pointer: '/ids' })
+    return { issues }
+  }
+  if (ids.length === 0) issues.push({ code: 'TOO_FEW_ITEMS', message: 'ids must name a record.', pointer: '/ids' })
+  if (ids.length > most) {
+    const message = `ids may have ${most} items, not ${ids.length}; delete the others by another request.`
+    issues.push({ code: 'TOO_MANY_ITEMS', message, pointer: '/ids' })
+    return { issues }
+  }
+  const places = new Map<unknown, number>()
+  for (const [index, id] of ids.entries()) {
+    const pointer = `/ids/${index}`
+    const before = places.get(id)
+    if (typeof id !== 'string') issues.push({ code: 'INVALID_TYPE', message: 'An id is a string.', pointer })
+    else if (before !== undefined) {
+      issues.push({ code: 'INVALID_VALUE', message: `It repeats /ids/${before}; name each record once.`, pointer })
+    }
+    places.set(id, before ?? index)
+  }
+  return issues.length > 0 ? { issues } : { ids: ids as string[], isDryRun: isDryRun === true }
+}
+
+/** The outcome of a plan in terms of the older version that the client uses. */
+export function outcomeFromStored(resource: MappedResource, outcome: Outcome): Outcome {
+  switch (outcome.kind) {
+    case 'forbidden':
+      if (outcome.issues === undefined) return outcome
+      return { ...outcome, issues: outcome.issues.map((issue) => issueFromStored(resource.mapping, issue)) }
+    case 'invalid':
+    case 'conflict':
+    case 'bulk-refused':
+      return { ...outcome, issues: outcome.issues.map((issue) => issueFromStored(resource.mapping, issue)) }
+    case 'deletion-preview':
+      return { ...outcome, blockers: outcome.blockers.map((issue) => issueFromStored(resource.mapping, issue)) }
+    case 'replayed':
+      return { ...outcome, answer: outcomeFromStored(resource, outcome.answer) }
+  }
+  // The same outcome comes back unchanged where it can: cached responses are found by it.
+  if (!hasConversions(resource)) return outcome
+  switch (outcome.kind) {
+    case 'record':
+    case 'created':
+      return { ...outcome, json: jsonFromStored(resource, outcome.json) }
+    case 'updated':
+      return { ...outcome, json: outcome.json === undefined ? undefined : jsonFromStored(resource, outcome.json) }
+    case 'page':
+      return { ...outcome, json: jsonFromStored(resource, `[${outcome.json}]`) }
+    default:
+      return outcome
+  }
+}

@@ -1,0 +1,187 @@
+/** Plans to create, change and delete webhooks, and to repeat deliveries (EVT-8, EVT-11). */
+import { randomBytes } from 'node:crypto'
+import { webhookSecretPrefix } from 'resourced-contract/model/delivery'
+import { suggest } from 'resourced-contract/model/nearest'
+import { escapeStep } from 'resourced-contract/model/place'
+import { isObject } from 'resourced-contract/model/plain-copy'
+import type { Resource } from 'resourced-contract/model/resource'
+import { isStorableText } from 'resourced-contract/model/text'
+import { timestamp } from 'resourced-contract/model/time'
+import { fault, type Issue } from 'resourced-contract/spec/faults'
+import { uuidv7 } from 'uuidv7'
+import type { Conditions } from '../http/preconditions.ts'
+import { latestEnd } from '../policy/api-keys.ts'
+import { isAdministrator, permit } from '../policy/permit.ts'
+import { unknownMembers } from './issue.ts'
+import type {
+  Create,
+  CreateDelivery,
+  CreateWebhook,
+  DeleteWebhook,
+  Update,
+  UpdateWebhook,
+  WebhookMaker,
+} from './plan.ts'
+import { idempotencyOf, type Planning } from './planning.ts'
+
+/**
+ * Plans a webhook. It reads events as its maker does.
+ *
+ * @param create the creation of its record
+ * @throws Fault FORBIDDEN if the credential of the caller does not say when it ends
+ */
+export function planWebhook(planning: Planning, create: Create): CreateWebhook {
+  const { caller, versionCatalog, now } = planning
+  const maker = makerOf(planning)
+  if (maker === undefined) {
+    const message = 'Your credential does not say when it expires, so no webhooks can be made with it. Use an API key.'
+    throw fault('FORBIDDEN', { errors: [{ code: 'FORBIDDEN', message, pointer: '' }] })
+  }
+  const secret = newWebhookSecret()
+  return {
+    ...{ kind: 'create-webhook', resource: create.resource, id: create.id },
+    // It reads as its maker: nobody makes one for others.
+    create: { ...create, mayAssignOwner: false },
+    version: versionCatalog.version,
+    maker,
+    secret: () => secret,
+    position: undefined,
+    addresses: planning.webhookAddresses,
+    ...(create.idempotency && { idempotency: create.idempotency }),
+    ...{ caller, now },
+  }
+}
+
+/**
+ * The caller as the maker of a webhook, which ends with the credential of the request (AUT-10). A webhook of an API key
+ * ends with the key in any case, because the key can be asked for.
+ */
+function makerOf({ caller, catalog }: Planning): WebhookMaker | undefined {
+  const { id, roles, claims, credential, expiresAt } = caller
+  const isKey = credential !== 'jwt' && credential !== 'own'
+  const end = isKey ? expiresAt : latestEnd(caller, catalog.limits.keys.lastingRoles)
+  if (end === 0) return undefined
+  return { id, roles, claims, key: isKey ? credential : null, expires_at: Number.isFinite(end) ? timestamp(end) : null }
+}
+
+/**
+ * Plans a change of a webhook. `"rotate_secret": true` in a merge patch asks for a new secret.
+ *
+ * @param update the change of its record
+ */
+export function planWebhookUpdate(planning: Planning, update: Update): UpdateWebhook {
+  const { caller, now } = planning
+  const { body } = update
+  const issues: Issue[] = []
+  let rotates = false
+  let rest = body
+  if (update.kind === 'merge' && isObject(body) && Object.hasOwn(body, 'rotate_secret')) {
+    const { rotate_secret: asked, ...others } = body
+    rotates = asked === true
+    rest = others
+    const message = 'rotate_secret is true, or left out.'
+    if (!rotates) issues.push({ code: 'INVALID_VALUE', message, pointer: '/rotate_secret' })
+  }
+  const secret = newWebhookSecret()
+  return {
+    ...{
+      kind: 'update-webhook',
+      resource: update.resource,
+      id: update.id,
+      update: { ...update, body: rest, mayAssignOwner: false },
+    },
+    ...{ issues, rotates, secret: () => secret },
+    maker: makerOf(planning),
+    addresses: planning.webhookAddresses,
+    ...{ caller, now },
+  }
+}
+
+/** Plans the deletion of a webhook. */
+export function planWebhookDeletion(
+  { caller, catalog, now }: Planning,
+  { resource, id }: { readonly resource: Resource; readonly id: string },
+  conditions: Conditions,
+): DeleteWebhook {
+  const permitted = permit(catalog, caller, 'delete', resource)
+  return { kind: 'delete-webhook', resource, id, permitted, conditions, caller, now }
+}
+
+const deliveryMembers = ['webhook_id', 'function', 'event_id']
+
+/**
+ * Plans a delivery by hand: of an event that the caller may read, to a webhook that the caller may read. Administrators
+ * may deliver to functions too.
+ */
+export function planDelivery(
+  planning: Planning,
+  resource: Resource,
+  input: { readonly body: unknown; readonly idempotencyKey: string | undefined },
+): CreateDelivery {
+  const { caller, catalog, now } = planning
+  const { system } = catalog
+  const [webhooks, events] = [system.get('webhooks') as Resource, system.get('events') as Resource]
+  const { issues, to, event } = readDeliveryRequest(input.body, isAdministrator(caller))
+  return {
+    ...{ kind: 'create-delivery', resource, id: uuidv7(), issues, to, event },
+    mayReadWebhook: permit(catalog, caller, 'read', webhooks),
+    mayReadEvent: permit(catalog, caller, 'read', events),
+    idempotency: idempotencyOf(planning, [resource.name], input),
+    ...{ caller, now },
+  }
+}
+
+/** The body of a delivery by hand, and what is wrong with it. */
+interface DeliveryRequest {
+  readonly to: CreateDelivery['to']
+  readonly event: string
+  readonly issues: readonly Issue[]
+}
+
+/**
+ * Reads `{ "webhook_id": "…", "event_id": "…" }`, or `{ "function": "resources.tasks.on", "event_id": "…" }`.
+ *
+ * @example
+ * readDeliveryRequest({ webhook_id: 'a' }) // { issues: [{ code: 'REQUIRED', pointer: '/event_id', … }], … }
+ */
+export function readDeliveryRequest(body: unknown, mayRunFunctions = false): DeliveryRequest {
+  if (!isObject(body)) {
+    const message = 'The body must be a JSON object with webhook_id and event_id.'
+    return { to: { webhook: '' }, event: '', issues: [{ code: 'INVALID_TYPE', message, pointer: '' }] }
+  }
+  const issues = unknownMembers(
+    body,
+    (name) => deliveryMembers.includes(name),
+    (name) => {
+      const message = `A delivery has nothing to set by that name. ${suggest(name, deliveryMembers)}`
+      return { code: 'UNKNOWN_FIELD', message, pointer: `/${escapeStep(name)}` }
+    },
+  )
+  const idOf = (name: string): string => {
+    const value = Object.hasOwn(body, name) ? body[name] : undefined
+    const pointer = `/${name}`
+    if (value === undefined || value === null)
+      issues.push({ code: 'REQUIRED', message: `${name} is required.`, pointer })
+    else if (typeof value !== 'string') issues.push({ code: 'INVALID_TYPE', message: `${name} is a text.`, pointer })
+    else if (isStorableText(value)) return value
+    return ''
+  }
+  const isToFunction = Object.hasOwn(body, 'function') && !Object.hasOwn(body, 'webhook_id')
+  if (isToFunction) {
+    if (!mayRunFunctions) {
+      const message = 'Only administrators may have functions run again.'
+      issues.push({ code: 'FORBIDDEN', message, pointer: '/function' })
+    }
+    return { to: { function: idOf('function') }, event: idOf('event_id'), issues }
+  }
+  if (Object.hasOwn(body, 'function')) {
+    const message = 'A delivery is to a webhook or to a function: leave webhook_id or function out.'
+    issues.push({ code: 'INVALID_VALUE', message, pointer: '/function' })
+  }
+  return { to: { webhook: idOf('webhook_id') }, event: idOf('event_id'), issues }
+}
+
+/** Makes a secret: `whsec_` and 256 random bits in base64. */
+export function newWebhookSecret(): string {
+  return `${webhookSecretPrefix}${randomBytes(32).toString('base64')}`
+}

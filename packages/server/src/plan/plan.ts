@@ -1,0 +1,420 @@
+/**
+ * Plans as plain data, between the request and the storage. A plan has everything that a storage needs; a storage never
+ * sees the request.
+ */
+
+import type { AddressPolicy } from 'resourced-contract/model/address-policy'
+import type { CallerView } from 'resourced-contract/model/declared-functions'
+import type { EventKind, EventPosition } from 'resourced-contract/model/event'
+import type { FieldGrants } from 'resourced-contract/model/field-grants'
+import type { Position, Predicate, SortTerm } from 'resourced-contract/model/predicate'
+import type { MappedResource, Resource } from 'resourced-contract/model/resource'
+import type { Issue } from 'resourced-contract/spec/faults'
+import type { Conditions } from '../http/preconditions.ts'
+import type { Preferred } from '../http/preferences.ts'
+import type { ExportFormat } from './export-document.ts'
+
+export type { Conditions } from '../http/preconditions.ts'
+
+/** Which part of a list to read (PAG-2). */
+export type Page =
+  | { readonly style: 'page'; readonly page: number; readonly perPage: number }
+  | { readonly style: 'offset'; readonly offset: number; readonly limit: number }
+  | { readonly style: 'cursor'; readonly limit: number; readonly position: Position | undefined }
+
+/** How a client sees the records of a resource. */
+export interface Presentation {
+  /** The resource as an older version has it; `undefined`: as it is stored. */
+  readonly versionResource?: MappedResource
+  /** The fields that the caller may not read in every record (AUT-13); left out: there are none. */
+  readonly readableFields?: FieldGrants
+}
+
+/** The record in a nested address, `/projects/{id}/tasks`. */
+export interface Parent {
+  readonly resource: Resource
+  readonly id: string
+  /** The child's field that refers to it. */
+  readonly field: string
+  readonly permitted: Predicate
+}
+
+export interface ReadRecord extends Presentation {
+  readonly kind: 'read-record'
+  readonly resource: Resource
+  readonly id: string
+  /** The records that the caller may read. */
+  readonly permitted: Predicate
+  /** The requested fields; `undefined`: all. */
+  readonly fields: readonly string[] | undefined
+  readonly conditions: Conditions
+  /** The record is the job of an export, and the reply is its file. */
+  readonly file?: ExportFileAccess
+}
+
+/** The request for the file of an export (JOB-6). */
+export interface ExportFileAccess {
+  /** The conditions of the request: they apply to the file, and not to its job. */
+  readonly conditions: Conditions
+  /** The caller's id. */
+  readonly caller: string
+  /** Whether the caller may read all or some records of a collection, by each name that a version has for it. */
+  readonly readable: ReadonlyMap<string, 'all' | 'some'>
+}
+
+export interface ReadPage extends Presentation {
+  readonly kind: 'read-page'
+  readonly resource: Resource
+  readonly parent: Parent | undefined
+  /** The filter of the query. */
+  readonly filter: Predicate
+  /** The same in terms of the older version that the request used. */
+  readonly versionFilter?: Predicate
+  /** The records that the caller may read. */
+  readonly permitted: Predicate
+  /** The words of `q`, the last one a prefix; `undefined`: no search; an empty list matches nothing. */
+  readonly search: readonly string[] | undefined
+  /**
+   * Adds soft-deleted records still in their grace period that match, and with `only` leaves out live ones;
+   * `undefined`: live records only.
+   */
+  readonly deleted: { readonly permitted: Predicate; readonly since: string; readonly only?: boolean } | undefined
+  readonly sort: readonly SortTerm[]
+  readonly page: Page
+  readonly fields: readonly string[] | undefined
+  readonly conditions: Conditions
+  /** Identifies the query, with its collection and version, in caches; `undefined`: the query is not worth keeping. */
+  readonly key?: string | undefined
+  /** What cursors are bound to (`cursor.ts`), where the list has any. */
+  readonly cursorBinding?: string
+}
+
+/** What every change has: the caller and the moment. */
+interface Change extends Presentation {
+  readonly resource: Resource
+  readonly caller: CallerView
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+export interface Create extends Change {
+  readonly kind: 'create'
+  readonly id: string
+  readonly parent: Parent | undefined
+  /** The JSON of the body, valid or not: it is validated in the transaction (CON-6). */
+  readonly body: unknown
+  /** The records that the caller may create. */
+  readonly permitted: Predicate
+  /** Whether the owner field may be sent (AUT-7). */
+  readonly mayAssignOwner: boolean
+  /** The fields that the caller may not write in every record (AUT-14); left out: there are none. */
+  readonly writableFields?: FieldGrants
+  readonly targets?: ReferenceTargets
+  readonly idempotency?: Idempotency
+  /**
+   * The ids of records that the same transaction creates later, or that this plan creates: references to them hold. An
+   * import of records that refer to each other in a circle has them.
+   */
+  readonly promised?: ReadonlySet<string>
+}
+
+/**
+ * The records to which the caller may set reference fields, by field (AUT-5). Fields that the map does not have may
+ * refer to all records. Left out, as for an import: there is no such bound.
+ */
+export type ReferenceTargets = ReadonlyMap<string, Predicate>
+
+/** The identity of a repeated POST (MET-9). */
+export interface Idempotency {
+  /** A hash of caller, method, path and key. */
+  readonly scope: string
+  /** A hash of the body: another payload under the same key is refused. */
+  readonly fingerprint: string
+  /** The preferences of the first request: a repetition gets the first response, with any preferences. */
+  readonly preferred: Preferred
+}
+
+export interface Update extends Change {
+  /** `replace` is PUT: omitted fields are cleared. `merge` is PATCH by RFC 7396, `patch` PATCH by RFC 6902. */
+  readonly kind: 'replace' | 'merge' | 'patch'
+  readonly id: string
+  readonly body: unknown
+  /** The records that the caller may change: the record is one of them before and after (AUT-8). */
+  readonly permitted: Predicate
+  /** The records that the caller may create: a record that moves must be one of them. */
+  readonly mayCreate: Predicate
+  /** The reference fields through which permission to change or create is decided: a record moves where one changes. */
+  readonly movedBy: readonly string[]
+  /** The records that the caller may read: whether a response may depend on the record, and show it (AUT-9). */
+  readonly mayRead: Predicate
+  readonly mayAssignOwner: boolean
+  /** The fields that the caller may not write in every record (AUT-14); left out: there are none. */
+  readonly writableFields?: FieldGrants
+  readonly targets?: ReferenceTargets
+  readonly conditions: Conditions
+}
+
+/** What every deletion has. */
+export interface Removal extends Change {
+  /** The id of the deletion, and of the job that it may become. Every record that it deletes has this id. */
+  readonly deletion: string
+  /** The address of that job. */
+  readonly statusUrl: string
+  /** A deletion of more records than this becomes a job (DEL-8): 0 is always, infinity never. */
+  readonly above: number
+  /** The records that the caller may delete. */
+  readonly permitted: Predicate
+  /**
+   * The records that the caller may read, in the collection and in each collection that the deletion can cascade to or
+   * be blocked by (AUT-9).
+   */
+  readonly readable: ReadonlyMap<string, Predicate>
+  /** The fields of these collections that the caller may not read in every record; left out: there are none. */
+  readonly readableReferences?: ReadonlyMap<string, FieldGrants>
+}
+
+export interface Delete extends Removal {
+  readonly kind: 'delete'
+  readonly id: string
+  readonly conditions: Conditions
+}
+
+export interface BulkDelete extends Removal {
+  readonly kind: 'bulk-delete'
+  /** In the order of the request, each once. */
+  readonly ids: readonly string[]
+  /** What is wrong with the body. If there is anything, nothing is done. */
+  readonly issues: readonly Issue[]
+  readonly idempotency?: Idempotency
+}
+
+/** What a deletion would do now (DEL-12). It changes nothing. */
+export interface PreviewDeletion extends Removal {
+  readonly kind: 'preview-deletion'
+  /** The record at the address, or the records of a list in the order of the request, each once. */
+  readonly ids: readonly string[]
+  /** Whether they are a list, as a bulk deletion has it. */
+  readonly isBulk: boolean
+}
+
+/** A deletion of all records that match a filter (DEL-10). */
+export interface DeleteMatching extends Removal {
+  readonly kind: 'delete-matching'
+  readonly filter: Predicate
+  readonly conditions: Conditions
+  /** If more records match than this, nothing is deleted; `undefined`: no such bound. */
+  readonly most: number | undefined
+}
+
+export interface Restore extends Change {
+  readonly kind: 'restore'
+  readonly id: string
+  /** The id of the restoration, which keeps its progress if it is of many records. */
+  readonly restoration: string
+  /** The records that the caller may restore: the record is one of them before and after (AUT-8). */
+  readonly permitted: Predicate
+  /** The records that the caller may read: whether the response may show the record. */
+  readonly mayRead: Predicate
+  /** The records that the caller may read in each collection: the ids of others are not named. */
+  readonly readable: ReadonlyMap<string, Predicate>
+  readonly conditions: Conditions
+  readonly idempotency?: Idempotency
+}
+
+/** An export of the records of a collection to a file (JOB-6). Its id is the id of its job. */
+export interface Export extends Change {
+  readonly kind: 'export'
+  readonly id: string
+  readonly statusUrl: string
+  /** The address of the file. */
+  readonly contentUrl: string
+  /** What is wrong with the body. If there is anything, nothing is done, and the other properties have no meaning. */
+  readonly issues: readonly Issue[]
+  readonly filter: Predicate
+  /** The records that the caller may read. */
+  readonly permitted: Predicate
+  readonly sort: readonly SortTerm[]
+  readonly fields: readonly string[] | undefined
+  readonly format: ExportFormat
+  readonly idempotency?: Idempotency
+}
+
+/** The creation of an API key. */
+export interface CreateKey extends Change {
+  readonly kind: 'create-key'
+  readonly id: string
+  /** What is wrong with the body. If there is anything, nothing is done, and the other properties have no meaning. */
+  readonly issues: readonly Issue[]
+  readonly subject: string
+  readonly roles: readonly string[]
+  readonly expires_at: string | null
+  /** The credential that the request came with: the API key by its id, or the subject of the token. */
+  readonly madeBy: { readonly kind: 'key' | 'subject'; readonly id: string }
+  /** The most keys of the subject that may be neither revoked nor expired (AUT-10). */
+  readonly perSubject: number
+  /** The only part of the key that a storage gets. */
+  readonly hash: string
+  readonly hint: string
+  /** The key, for the one response that shows it. A function, so that printing a plan does not print the key. */
+  readonly secret: () => string
+  readonly idempotency?: Idempotency
+}
+
+/** The revocation of an API key. */
+export interface RevokeKey extends Change {
+  readonly kind: 'revoke-key'
+  readonly id: string
+  readonly permitted: Predicate
+  /** Revokes the keys made with it too, and those made with them. */
+  readonly descendants: boolean
+  /** The only roles that a key may have for the caller to revoke it; `undefined`: any (AUT-10). */
+  readonly roles: readonly string[] | undefined
+  readonly conditions: Conditions
+}
+
+/** Who made a webhook: it reads events as this caller, until the credential of the request ends. */
+export interface WebhookMaker extends CallerView {
+  /** The API key of the request, which may be revoked; `null`: it came with another credential. */
+  readonly key: string | null
+  /** When the webhook ends by itself; `null`: never. */
+  readonly expires_at: string | null
+}
+
+/** The creation of a webhook (EVT-8). */
+export interface CreateWebhook extends Change {
+  readonly kind: 'create-webhook'
+  readonly id: string
+  /** The creation of its record. */
+  readonly create: Create
+  /** The version in whose terms it gets events. */
+  readonly version: string
+  readonly maker: WebhookMaker
+  /** The secret. A function, so that printing a plan does not print it. */
+  readonly secret: () => string
+  /** The position after which it gets events; the server sets it. */
+  readonly position: number | undefined
+  /** Which URLs are permitted (EVT-10). */
+  readonly addresses: AddressPolicy
+  readonly idempotency?: Idempotency
+}
+
+/** A change of a webhook, which may give it a new secret. */
+export interface UpdateWebhook extends Change {
+  readonly kind: 'update-webhook'
+  readonly id: string
+  /** The change of its record. */
+  readonly update: Update
+  /** What is wrong besides. */
+  readonly issues: readonly Issue[]
+  readonly rotates: boolean
+  /** The new secret. */
+  readonly secret: () => string
+  /** The caller as maker; `undefined`: the credential does not say when it ends. */
+  readonly maker: WebhookMaker | undefined
+  readonly addresses: AddressPolicy
+}
+
+/** The deletion of a webhook. Its deliveries that are pending are discarded. */
+export interface DeleteWebhook extends Change {
+  readonly kind: 'delete-webhook'
+  readonly id: string
+  readonly permitted: Predicate
+  readonly conditions: Conditions
+}
+
+/** A delivery by hand (EVT-11). */
+export interface CreateDelivery extends Change {
+  readonly kind: 'create-delivery'
+  readonly id: string
+  /** What is wrong with the body. If there is anything, nothing is done. */
+  readonly issues: readonly Issue[]
+  /** The id of a webhook, or the name of a consumer that is a function. */
+  readonly to: { readonly webhook: string } | { readonly function: string }
+  readonly event: string
+  readonly mayReadWebhook: Predicate
+  readonly mayReadEvent: Predicate
+  readonly idempotency?: Idempotency
+}
+
+/** The deletion of a job that has ended, and of the file that it made (LIM-8). */
+export interface DeleteJob extends Change {
+  readonly kind: 'delete-job'
+  readonly id: string
+  /** Whether only the job of an export is at the address. */
+  readonly mustExport: boolean
+  readonly permitted: Predicate
+  readonly conditions: Conditions
+}
+
+export type Read = ReadRecord | ReadPage | PreviewDeletion
+export type Write =
+  | Create
+  | Update
+  | Delete
+  | BulkDelete
+  | DeleteMatching
+  | Restore
+  | Export
+  | CreateKey
+  | RevokeKey
+  | CreateWebhook
+  | UpdateWebhook
+  | DeleteWebhook
+  | CreateDelivery
+  | DeleteJob
+export type Plan = Read | Write
+
+/**
+ * Reads events in their order, after a position (EVT-2): for streams, deliveries and functions (`EventStore`). One
+ * read examines a bounded number of events, so that a caller who may read few of them delays nobody. A reader that
+ * wants more reads again, after the position of the outcome.
+ */
+export interface ReadEvents extends Presentation {
+  readonly kind: 'read-events'
+  /** The resource `events`. */
+  readonly resource: Resource
+  /** The version that names collections and represents records. */
+  readonly version: string
+  /** The position after which events are read; 0: from the first. */
+  readonly after: number
+  /** The mark of this position, if its event must still be the same (`EventPosition`). */
+  readonly mark?: number
+  /** The most events of the outcome. */
+  readonly limit: number
+  /** The members of the representations beside `id`; left out: all. */
+  readonly fields?: readonly string[]
+  /** On collection, record, kind and created_at, in stored terms. */
+  readonly filter: Predicate
+  /** The events that may be read (EVT-4). */
+  readonly permitted: Predicate
+}
+
+/** One event, as a reader of `read-events` gets it. */
+export interface ReadEvent {
+  /** Never sent to clients (AUT-9). */
+  readonly position: number
+  readonly id: string
+  /** The collection, as the version of the plan names it. */
+  readonly collection: string
+  /** The id of the record. */
+  readonly record: string
+  readonly kind: EventKind
+  readonly createdAt: string
+  /** The representation of the event in that version: the JSON that `GET /events/{id}` gives. */
+  readonly json: string
+}
+
+/** The result of `ReadEvents`: the position up to which events were examined, and what was found. */
+export interface EventsOutcome extends EventPosition {
+  /** In their order. */
+  readonly events: readonly ReadEvent[]
+  /**
+   * The position up to which all events were examined, beyond the last one of `events` perhaps. No event can appear
+   * before it any more.
+   */
+  readonly position: number
+  /** Whether there may be more events after this position now; otherwise the reader waits for new ones. */
+  readonly more: boolean
+  /** The plan begins after an event that the database has lost: what follows may not continue it. */
+  readonly isLost?: boolean
+}

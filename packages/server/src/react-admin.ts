@@ -1,0 +1,2 @@
+/** The entry point `resourced/react-admin`. */
+export * from 'resourced-client/react-admin'

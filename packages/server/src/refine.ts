@@ -1,0 +1,2 @@
+/** The entry point `resourced/refine`. */
+export * from 'resourced-client/refine'

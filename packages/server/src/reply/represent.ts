@@ -1,0 +1,401 @@
+/**
+ * plan + outcome -> response. Every outcome has its status here, or is thrown as a Fault. A page of a collection has an
+ * envelope, links and header fields (PAG-3, PAG-7), and an export's content is a file (JOB-6).
+ */
+
+import { formatHttpDate } from 'resourced-contract/fields/http-date'
+import { formatLinks, type Link } from 'resourced-contract/fields/link'
+import type { JobStatus } from 'resourced-contract/model/catalog'
+import type { Position } from 'resourced-contract/model/predicate'
+import type { Catalog, Resource } from 'resourced-contract/model/resource'
+import { type Fault, fault } from 'resourced-contract/spec/faults'
+import { exportTypes } from 'resourced-contract/spec/media-types'
+import type { HttpRequest, HttpResponse, ResponseHeaders } from '../http/message.ts'
+import { decidePreconditions, formatEntityTag } from '../http/preconditions.ts'
+import { accepts, type Preferred } from '../http/preferences.ts'
+import { tagOf } from '../plan/check-record.ts'
+import { sealCursor } from '../plan/cursor.ts'
+import type { ExportFormat } from '../plan/export-document.ts'
+import type { Outcome, PageOutcome, Validators } from '../plan/outcome.ts'
+import type { ExportFileAccess, Plan, PreviewDeletion, ReadPage } from '../plan/plan.ts'
+import { bulkRefusal, deletionPreview } from './deletion-responses.ts'
+import { conflict, type Occurrence } from './problem.ts'
+
+/** What a reply uses besides plan and outcome. */
+export interface ReplyContext extends Occurrence {
+  readonly request: Pick<HttpRequest, 'method' | 'headers'>
+  /** The catalog of the client's version. */
+  readonly versionCatalog: Pick<Catalog, 'resources'>
+  /** The beginning of paths, before the collection: `/v1`. */
+  readonly basePath: string
+  /** The path of the request. */
+  readonly path: string
+  /** The query string of the request, without `?`. */
+  readonly query: string
+  /** Milliseconds since 1970. */
+  readonly now: number
+  readonly preferred: Pick<Preferred, 'return' | 'asynchronously'>
+  /** `Preference-Applied`, if the address follows a preference that was sent. */
+  readonly applied: string | undefined
+  readonly cursorSecret: Uint8Array
+  readonly files: {
+    /** The path of the file that a job has made. */
+    pathOf(job: string): string
+  }
+}
+
+const json = 'application/json'
+
+/** `Retry-After`: seconds after which clients ask for a job again. */
+const jobRetry = '1'
+
+/**
+ * Makes the response to a plan.
+ *
+ * @throws Fault if the record is missing, forbidden, not in the expected state, or not valid
+ */
+export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): HttpResponse {
+  if (plan.kind === 'read-record' && plan.file !== undefined) return exportFile(plan.file, outcome, context)
+  const resource = plan.versionResource ?? plan.resource
+  switch (outcome.kind) {
+    case 'record': {
+      const { headers, body } = recordAnswer(resource, outcome)
+      return { status: 200, headers: { ...headers }, body }
+    }
+    case 'not-modified':
+      return { status: 304, headers: recordCaching(resource, outcome), body: undefined }
+    case 'page':
+      return pageResponse(plan as ReadPage, outcome, context)
+    case 'page-too-large':
+      throw pageTooLarge(plan as ReadPage, outcome.fits)
+    case 'page-not-modified':
+      return { status: 304, headers: listCaching(resource, outcome.tag), body: undefined }
+    case 'created': {
+      const location = `${context.basePath}/${resource.name}/${outcome.id}`
+      const headers = { Location: location, ...writtenHeaders(resource, outcome), ...appliedHeader(context) }
+      if (plan.kind === 'create-key' || plan.kind === 'create-webhook') {
+        const body = withSecret(outcome.json, plan.kind === 'create-key' ? 'key' : 'secret', plan.secret())
+        return { status: 201, headers: { 'Content-Type': json, ...headers }, body }
+      }
+      if (context.preferred.return === 'minimal') return { status: 201, headers, body: undefined }
+      return { status: 201, headers: { 'Content-Type': json, ...headers }, body: `${outcome.json}\n` }
+    }
+    case 'replayed': {
+      // The first response again, with any preferences of the repetition.
+      const { answer, preferred } = outcome
+      if ((plan.kind === 'create-key' || plan.kind === 'create-webhook') && answer.kind === 'created')
+        throw shownOnce(plan.kind, `${context.basePath}/${resource.name}/${answer.id}`)
+      const applied = preferred.return === undefined ? undefined : `return=${preferred.return}`
+      return represent(plan, answer, { ...context, preferred, applied })
+    }
+    case 'key-in-use':
+      throw fault('IDEMPOTENCY_KEY_IN_USE', {
+        detail: 'A request with this key is being carried out. Repeat it in a moment to get its answer.',
+        errors: [
+          { code: 'IDEMPOTENCY_KEY_IN_USE', message: 'The first request still runs.', header: 'Idempotency-Key' },
+        ],
+      })
+    case 'key-reused':
+      throw fault('IDEMPOTENCY_KEY_REUSED', {
+        detail: 'This key came with another body in the last 24 hours. A new request needs a new key.',
+        errors: [
+          { code: 'IDEMPOTENCY_KEY_REUSED', message: 'The key belongs to another request.', header: 'Idempotency-Key' },
+        ],
+      })
+    case 'updated': {
+      // The entity tag of a record that the caller may not read would show how often others change it (AUT-9).
+      const written = outcome.json === undefined ? { 'Cache-Control': 'no-store' } : writtenHeaders(resource, outcome)
+      const headers: ResponseHeaders = { ...written, ...appliedHeader(context) }
+      const silent = outcome.json === undefined || context.preferred.return === 'minimal'
+      if (silent) return { status: 204, headers, body: undefined }
+      const rotated = plan.kind === 'update-webhook' && plan.rotates
+      const body = rotated ? withSecret(outcome.json, 'secret', plan.secret()) : `${outcome.json}\n`
+      return { status: 200, headers: { 'Content-Type': json, ...headers }, body }
+    }
+    case 'deleted': {
+      const preferred = context.preferred.return
+      const summary = preferred === undefined ? resource.deletion.answer === 'summary' : preferred === 'representation'
+      const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
+      if (!summary) return { status: 204, headers, body: undefined }
+      const body = JSON.stringify({ id: outcome.id, deleted_at: outcome.deletedAt })
+      return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${body}\n` }
+    }
+    case 'bulk-deleted': {
+      const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
+      if (context.preferred.return === 'minimal') return { status: 204, headers, body: undefined }
+      const data = outcome.ids.map((id) => ({ id, deleted_at: outcome.deletedAt }))
+      return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${JSON.stringify({ data })}\n` }
+    }
+    case 'deleted-matching': {
+      const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
+      if (context.preferred.return === 'minimal') return { status: 204, headers, body: undefined }
+      const body = JSON.stringify({ deleted_count: outcome.count })
+      return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${body}\n` }
+    }
+    case 'deletion-preview':
+      return deletionPreview(plan as PreviewDeletion, outcome, context.versionCatalog)
+    case 'accepted': {
+      const { job, statusUrl } = outcome
+      const headers: ResponseHeaders = { Location: statusUrl, 'Retry-After': jobRetry, 'Cache-Control': 'no-store' }
+      if (context.preferred.asynchronously) headers['Preference-Applied'] = 'respond-async'
+      const body = JSON.stringify({ status: 'pending', job_id: job, status_url: statusUrl })
+      return { status: 202, headers: { 'Content-Type': json, ...headers }, body: `${body}\n` }
+    }
+    case 'bulk-refused':
+      return bulkRefusal(outcome.issues, context)
+    case 'events-expired':
+      throw fault('EVENTS_EXPIRED', {
+        detail:
+          'The event to continue after is no longer kept. Read the collections anew, then the events from now on.',
+      })
+    case 'missing':
+      if (plan.kind === 'delete' && resource.deletion.repeated === 'no-content') {
+        return { status: 204, headers: { 'Cache-Control': 'no-store' }, body: undefined }
+      }
+      throw fault('NOT_FOUND', { detail: `There is no such record in ${resource.name}, or it was deleted.` })
+    case 'parent-missing': {
+      const parent = plan.kind === 'create' || plan.kind === 'read-page' ? plan.parent : undefined
+      throw fault('NOT_FOUND', { detail: `There is no such record in ${parent?.resource.name}, or it was deleted.` })
+    }
+    case 'forbidden': {
+      const { issues, lacks } = outcome
+      const detail =
+        issues === undefined
+          ? forbiddenDetail(resource, lacks)
+          : `Your credential does not allow you to set some fields of this record of ${resource.name}.`
+      throw fault('FORBIDDEN', { detail, ...(issues && { errors: issues }) })
+    }
+    case 'precondition-required':
+      throw fault('PRECONDITION_REQUIRED', { detail: 'Read the record, and send its ETag in If-Match.' })
+    case 'stale':
+      throw fault('PRECONDITION_FAILED', {
+        detail: `The record is not as ${outcome.header} says: it was changed meanwhile. Read it again, then decide.`,
+        errors: [{ code: 'PRECONDITION_FAILED', message: 'The condition does not hold.', header: outcome.header }],
+      })
+    case 'invalid':
+      throw fault('VALIDATION_FAILED', { errors: outcome.issues })
+    case 'conflict':
+      return conflict(outcome.issues, context)
+  }
+}
+
+function forbiddenDetail({ name }: Resource, lacks: string | undefined): string {
+  if (lacks === undefined) return `Your credential does not allow this on this record of ${name}.`
+  return `The server sets a field of ${name} from ${lacks}, which your credential does not have in the right form.`
+}
+
+interface RecordAnswer {
+  readonly headers: Readonly<ResponseHeaders>
+  readonly body: string
+}
+
+// A storage returns the same outcome object until the record changes.
+const recordAnswers = new WeakMap<Outcome, RecordAnswer>()
+
+function recordAnswer(resource: Resource, outcome: Extract<Outcome, { kind: 'record' }>): RecordAnswer {
+  const known = recordAnswers.get(outcome)
+  if (known !== undefined) return known
+  const headers: ResponseHeaders = { 'Content-Type': json, ...recordCaching(resource, outcome) }
+  if (resource.name === 'jobs' && !isFinal(outcome.json)) headers['Retry-After'] = jobRetry
+  const answer = { headers, body: `${outcome.json}\n` }
+  recordAnswers.set(outcome, answer)
+  return answer
+}
+
+/** Whether a job has ended. Without its status in the representation, there is no `Retry-After`. */
+function isFinal(text: string): boolean {
+  const { status } = JSON.parse(text) as { readonly status?: JobStatus }
+  return status !== 'pending' && status !== 'running'
+}
+
+/** The record of an API key or a webhook with its secret, which this response alone shows (AUT-2, EVT-8). */
+function withSecret(record: string, member: 'key' | 'secret', secret: string): string {
+  return `${record.slice(0, -1)},"${member}":${JSON.stringify(secret)}}\n`
+}
+
+/** The refusal of a repeated request for an API key or a webhook: only the first response had the secret (MET-9). */
+function shownOnce(kind: 'create-key' | 'create-webhook', address: string): Error {
+  const advice = 'Where that is lost, delete it and ask for another with a new Idempotency-Key.'
+  const what = kind === 'create-key' ? 'key' : 'secret'
+  const detail = `The first request made ${address}, and its answer alone showed the ${what}. ${advice}`
+  return fault('KEY_SHOWN_ONCE', { detail })
+}
+
+/** Makes the response that shows a page. */
+function pageResponse(plan: ReadPage, outcome: PageOutcome, context: ReplyContext): HttpResponse {
+  const { pagination, links } = describe(plan, outcome, context)
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': 'application/json',
+      ...listCaching(plan.versionResource ?? plan.resource, outcome.tag),
+      // A QUERY is more than its address: a link could not lead back to it.
+      ...(context.request.method === 'QUERY' ? {} : { Link: formatLinks(links) }),
+      'X-Total-Count': String(outcome.total),
+    },
+    body: `{"data":[${outcome.json}],"pagination":${JSON.stringify(pagination)}}\n`,
+  }
+}
+
+/** The refusal of a page whose records have too many bytes, with the page size that fits (LIM-6). */
+function pageTooLarge({ page }: ReadPage, fits: number): Fault {
+  const parameter = page.style === 'page' ? 'per_page' : 'limit'
+  const records = fits === 1 ? 'one of its records fits' : `${fits} of its records fit`
+  const message = `The page has too many bytes: ${records}. Use ${parameter}=${fits}.`
+  const advice = 'for fewer fields, or by cursor: such a page ends early and says where to go on.'
+  const detail = `Ask with ${parameter}=${fits}, ${advice}`
+  return fault('PAGE_TOO_LARGE', { detail, errors: [{ code: 'PAGE_TOO_LARGE', message, parameter }] })
+}
+
+interface Description {
+  readonly pagination: Readonly<Record<string, unknown>>
+  readonly links: Link[]
+}
+
+function describe(plan: ReadPage, outcome: PageOutcome, context: ReplyContext): Description {
+  const { page } = plan
+  const total_count = outcome.total
+  const link = linker(context)
+  if (page.style === 'page') {
+    const { perPage } = page
+    const pages = Math.ceil(total_count / perPage)
+    const at = (rel: string, number: number) => link(rel, { page: String(number), per_page: String(perPage) })
+    const links = [at('first', 1)]
+    if (page.page > 1) links.push(at('prev', Math.min(page.page - 1, Math.max(pages, 1))))
+    if (page.page < pages) links.push(at('next', page.page + 1))
+    links.push(at('last', Math.max(pages, 1)))
+    return { pagination: { total_count, page: page.page, per_page: perPage, total_pages: pages }, links }
+  }
+  if (page.style === 'offset') {
+    const { offset, limit } = page
+    const at = (rel: string, start: number) => link(rel, { offset: String(start), limit: String(limit) })
+    const links = [at('first', 0)]
+    const last = total_count === 0 ? 0 : Math.floor((total_count - 1) / limit) * limit
+    if (offset > 0) links.push(at('prev', Math.max(0, Math.min(offset, total_count) - limit)))
+    if (offset + limit < total_count) links.push(at('next', offset + limit))
+    links.push(at('last', last))
+    return { pagination: { total_count, offset, limit }, links }
+  }
+  const seal = (direction: Position['direction'], keys: Position['keys'] | undefined): string | null =>
+    keys === undefined ? null : sealCursor(context.cursorSecret, plan.cursorBinding ?? '', { direction, keys })
+  const next_cursor = seal('forward', outcome.next)
+  const previous_cursor = seal('backward', outcome.previous)
+  const limit = String(page.limit)
+  const links = [link('first', { limit })]
+  if (previous_cursor !== null) links.push(link('prev', { cursor: previous_cursor, limit }))
+  if (next_cursor !== null) links.push(link('next', { cursor: next_cursor, limit }))
+  return { pagination: { total_count, limit: page.limit, next_cursor, previous_cursor }, links }
+}
+
+/** Makes links to other pages of the same list: the query as it was sent, the page parameters replaced. */
+function linker({ path, query }: ReplyContext) {
+  const kept = query.split('&').filter((part) => part !== '' && !/^(page|per_page|offset|limit|cursor)(=|$)/.test(part))
+  const prefix = `${path}?${kept.map((part) => `${part}&`).join('')}`
+  return (rel: string, parameters: Readonly<Record<string, string>>): Link => {
+    const own = Object.entries(parameters).map(([name, value]) => `${name}=${value}`)
+    return { target: `${prefix}${own.join('&')}`, rel }
+  }
+}
+
+/** The job of an export as its representation has it. */
+interface Job {
+  readonly id: string
+  readonly kind: string
+  readonly status: JobStatus
+  readonly status_url: string
+  readonly finished_at: string
+  readonly started_by: string | null
+  readonly result: {
+    readonly format: ExportFormat
+    readonly collection: string
+    readonly bytes: number
+    readonly expires_at: string
+  }
+}
+
+/**
+ * Makes the response to a request for the file of an export.
+ *
+ * @param outcome of reading its job
+ * @throws Fault FORBIDDEN, NOT_FOUND, NOT_ACCEPTABLE, PRECONDITION_FAILED
+ */
+function exportFile(
+  { conditions, caller, readable }: ExportFileAccess,
+  outcome: Outcome,
+  { request, now, files }: ReplyContext,
+): HttpResponse {
+  if (outcome.kind === 'forbidden') throw fault('FORBIDDEN', { detail: 'This export was asked for by someone else.' })
+  const job = outcome.kind === 'record' ? (JSON.parse(outcome.json) as Job) : undefined
+  if (job?.kind !== 'export') throw fault('NOT_FOUND', { detail: 'There is no such export.' })
+  const { id, status, status_url, result, started_by } = job
+  if (status === 'failed') throw fault('NOT_FOUND', { detail: `The export has failed; ${status_url} says why.` })
+  if (status !== 'succeeded') {
+    const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', 'Retry-After': jobRetry }
+    return { status: 202, headers, body: `${JSON.stringify({ status, job_id: id, status_url })}\n` }
+  }
+  const read = readable.get(result.collection)
+  if (read === undefined || (read === 'some' && started_by !== caller)) {
+    const detail = `Your credential does not allow you to read the records of ${result.collection} in this export.`
+    throw fault('FORBIDDEN', { detail })
+  }
+  if (Date.parse(result.expires_at) <= now) {
+    throw fault('NOT_FOUND', { detail: `The file was kept until ${result.expires_at}. Ask for a new export.` })
+  }
+  const mediaType = exportTypes[result.format]
+  if (!accepts(request.headers['accept'], mediaType))
+    throw fault('NOT_ACCEPTABLE', { detail: `The file is ${mediaType}.` })
+  const tag = { opaque: id, weak: false }
+  const finished = Math.floor(Date.parse(job.finished_at) / 1000)
+  const caching: ResponseHeaders = {
+    'Cache-Control': 'private, no-cache',
+    ETag: formatEntityTag(tag),
+    'Last-Modified': formatHttpDate(finished),
+    Vary: 'Accept',
+  }
+  const current = { tag, lastModified: finished }
+  const verdict = decidePreconditions({ method: 'GET', conditions, current })
+  if (verdict === 'not-modified') return { status: 304, headers: caching, body: undefined }
+  if (verdict !== 'proceed') throw fault('PRECONDITION_FAILED', { detail: 'The condition names another file.' })
+  // Names of collections and formats need no quoting.
+  const name = `${result.collection}-${job.finished_at.replaceAll(/[-:]|\.\d+/g, '')}.${result.format}`
+  const headers = {
+    'Content-Type': mediaType === 'text/csv' ? 'text/csv; charset=utf-8' : mediaType,
+    'Content-Disposition': `attachment; filename="${name}"`,
+    ...caching,
+  }
+  return { status: 200, headers, body: { kind: 'file', path: files.pathOf(id), start: 0, length: result.bytes } }
+}
+
+/** Header fields of a list: how long caches may keep it, and how they validate it (CON-1, CON-8). */
+function listCaching(resource: Resource, tag: string): ResponseHeaders {
+  return {
+    'Cache-Control': cacheControl(resource),
+    ETag: formatEntityTag({ opaque: tag, weak: false }),
+    Vary: 'Accept',
+  }
+}
+
+/** Header fields of a readable record: how long caches may keep it, and how they validate it (CON-1, CON-2). */
+function recordCaching(resource: Resource, validators: Validators): ResponseHeaders {
+  return {
+    'Cache-Control': cacheControl(resource),
+    ETag: formatEntityTag({ opaque: tagOf(resource, validators), weak: false }),
+    'Last-Modified': formatHttpDate(Date.parse(validators.updatedAt) / 1000),
+    Vary: 'Accept',
+  }
+}
+
+/** How long a private cache may keep a response without validating it. */
+function cacheControl(resource: Resource): string {
+  return resource.maxAge > 0 ? `private, max-age=${resource.maxAge}` : 'private, no-cache'
+}
+
+/** Header fields of the response to a change: the new validators, and nothing for caches. */
+function writtenHeaders(resource: Resource, validators: Validators): ResponseHeaders {
+  return { ...recordCaching(resource, validators), 'Cache-Control': 'no-store' }
+}
+
+/** `Preference-Applied` (RFC 7240 section 3). */
+function appliedHeader({ applied }: Pick<ReplyContext, 'applied'>): ResponseHeaders {
+  return applied === undefined ? {} : { 'Preference-Applied': applied }
+}

@@ -1,0 +1,102 @@
+/**
+ * Days in the filters of a query: `created_at=2026-11-28` finds what was created on that day, in the zone that
+ * `timezone` names, or in UTC (QRY-2). An index finds it, because a day is a range of instants.
+ */
+import { allOf, anyOf, not, onDay, type Predicate } from 'resourced-contract/model/predicate'
+import type { Filterable, Resource } from 'resourced-contract/model/resource'
+import { timestamp } from 'resourced-contract/model/time'
+import {
+  boundsOfDay,
+  boundsOfSpan,
+  isDay,
+  mostSpans,
+  spansOf,
+  type TimeZone,
+  timeZone,
+  utc,
+} from 'resourced-contract/model/time-zone'
+import type { Issue } from 'resourced-contract/spec/faults'
+import { duplicate, type Parameter, unknownParameter } from './parameters.ts'
+
+const zoneParameter = 'timezone'
+
+/** Whether a filter compares instants. */
+export function holdsInstants({ type, field }: Filterable): boolean {
+  return type === 'timestamp' || field?.format === 'date-time'
+}
+
+/**
+ * The zone of the days in some filters, and the filters alone. `timezone` names the zone beside a day. Without one it
+ * is a filter like others, if a field has this name.
+ */
+export function zoneOfDays(
+  { filterables }: Resource,
+  parameters: readonly Parameter[],
+  issues: Issue[],
+): { readonly zone: TimeZone; readonly filters: readonly Parameter[] } {
+  const named = parameters.filter(({ name }) => name === zoneParameter)
+  const [first, ...others] = named
+  if (first === undefined) return { zone: utc, filters: parameters }
+  const instants = new Set(filterables.flatMap((each) => (holdsInstants(each) ? [each.name] : [])))
+  const hasDay = parameters.some(
+    ({ name, value }) => instants.has(name.replace(/\[.*$/s, '')) && value.split(',').some(isDay),
+  )
+  if (!hasDay && filterables.some(({ name }) => name === zoneParameter)) return { zone: utc, filters: parameters }
+  const filters = parameters.filter((each) => !named.includes(each))
+  const zone = timeZone(first.value)
+  if (!hasDay) {
+    const message = 'timezone goes with a day in a filter of a date-time, such as created_at=2026-11-28.'
+    issues.push(unknownParameter(zoneParameter, message))
+  } else if (others.length > 0) issues.push(duplicate(zoneParameter))
+  else if (zone === undefined) {
+    const message = 'timezone takes the name of a time zone of the IANA database, such as Europe/Berlin.'
+    issues.push({ code: 'INVALID_VALUE', message, parameter: zoneParameter })
+  }
+  return { zone: zone ?? utc, filters }
+}
+
+/** A filter by instants. */
+interface InstantFilter {
+  readonly resource: Resource
+  readonly field: string
+  /** The parameter's name, with the operator. */
+  readonly name: string
+  readonly operator: string | undefined
+  readonly values: readonly string[]
+  readonly zone: TimeZone
+}
+
+/**
+ * Reads a filter by instants whose values may be days.
+ *
+ * @param read reads the filter by other values
+ */
+export function readDays(
+  { resource, field, name, operator, values, zone }: InstantFilter,
+  read: (values: readonly string[]) => Predicate,
+  issues: Issue[],
+): Predicate {
+  const texts = operator === 'in' ? values.flatMap((value) => value.split(',')) : values
+  const days = texts.filter(isDay)
+  if (days.length === 0) return read(values)
+  if (operator === 'gte' || operator === 'lt') {
+    return read(texts.map((text) => (isDay(text) ? timestamp(boundsOfDay(text, zone).from) : text)))
+  }
+  if (operator !== undefined && operator !== 'in' && operator !== 'not') {
+    const instead = operator === 'gt' ? '[gte] with the day after it' : '[lt] with the day after it'
+    const remedy = operator === 'null' ? 'true or false' : `a date-time; for a day use ${field}${instead}`
+    issues.push({ code: 'INVALID_VALUE', message: `${name} takes ${remedy}.`, parameter: name })
+    return read([])
+  }
+  const spans = spansOf(days)
+  if (spans.length > mostSpans) {
+    const message = `${name} may have ${mostSpans} days that do not follow each other, not ${spans.length}.`
+    issues.push({ code: 'TOO_MANY_ITEMS', message, parameter: name })
+    return read([])
+  }
+  const found = anyOf(spans.map((span) => onDay(resource, field, boundsOfSpan(span, zone))))
+  const others = texts.filter((text) => !isDay(text))
+  const rest = others.length === 0 ? [] : [read(others)]
+  if (operator === 'not') return allOf([anyOf([{ kind: 'null', field }, not(found)]), ...rest])
+  return anyOf([found, ...rest])
+}

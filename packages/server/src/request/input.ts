@@ -1,0 +1,249 @@
+/**
+ * Reads the parts of a request besides its path: preferences, parameters, conditions and body. Nothing is decided yet.
+ */
+import { isUtf8, parseContentType } from 'resourced-contract/fields/content-type'
+import { parseIdempotencyKey } from 'resourced-contract/fields/idempotency-key'
+import { deepestNesting, readJson } from 'resourced-contract/model/json/read-json'
+import { controlParameters } from 'resourced-contract/model/names'
+import type { Predicate } from 'resourced-contract/model/predicate'
+import type { Catalog, Resource } from 'resourced-contract/model/resource'
+import { fault, type Issue } from 'resourced-contract/spec/faults'
+import { bodyTypes } from 'resourced-contract/spec/media-types'
+import type { HttpRequest } from '../http/message.ts'
+import { type Conditions, readConditions } from '../http/preconditions.ts'
+import { decidePreferences, type PreferenceName } from '../http/preferences.ts'
+import { type KnownQueries, type ListQuery, readDeletionFilter, readListQuery } from './list-query.ts'
+import {
+  answeredFields,
+  duplicate,
+  invalidQuery,
+  type Parameter,
+  readBoolean,
+  readParameters,
+  refuseParameters,
+  unknownParameter,
+} from './parameters.ts'
+import { readQueryBody } from './query-body.ts'
+import type { Target } from './target.ts'
+
+/** The input of a request, by its address and its method. */
+export type Input =
+  | { readonly kind: 'read-page'; readonly query: ListQuery; readonly conditions: Conditions }
+  /** A stream of events, after the last one that the client has got. */
+  | { readonly kind: 'event-stream'; readonly filter: Predicate; readonly lastEventId: string | undefined }
+  | { readonly kind: 'read-record'; readonly fields: readonly string[] | undefined; readonly conditions: Conditions }
+  | ({ readonly kind: 'create'; readonly body: unknown } & Keyed)
+  | ({ readonly kind: 'bulk-delete'; readonly body: unknown } & Keyed)
+  | ({ readonly kind: 'export'; readonly body: unknown } & Keyed)
+  | { readonly kind: 'replace' | 'merge' | 'patch'; readonly body: unknown; readonly conditions: Conditions }
+  | { readonly kind: 'delete'; readonly conditions: Conditions; readonly descendants: boolean }
+  | ({ readonly kind: 'restore'; readonly conditions: Conditions } & Keyed)
+  | { readonly kind: 'delete-matching'; readonly filter: Predicate; readonly conditions: Conditions }
+  /** What a deletion would do. */
+  | { readonly kind: 'preview' }
+  /** The OpenAPI document, or the file of an export. */
+  | { readonly kind: 'document'; readonly conditions: Conditions }
+
+/** What makes a POST repeatable (MET-9). */
+interface Keyed {
+  /** The `Idempotency-Key` of the request. */
+  readonly idempotencyKey: string | undefined
+}
+
+/** What reading a request needs. */
+interface Reading {
+  readonly request: HttpRequest
+  /** An address that supports the method. */
+  readonly target: Target
+  readonly version: {
+    readonly catalog: Pick<Catalog, 'limits'>
+    /** A media type that means `application/json` too. */
+    readonly vendorType?: string | undefined
+  }
+  /** The query string, without `?` and without the version. */
+  readonly query: string
+  readonly knownQueries: KnownQueries
+  /** Whether the client asks for a stream of the collection. */
+  readonly isStream?: boolean
+}
+
+/**
+ * Reads a request. Mistakes are refused in the order of CON-6. Returns a promise only if there is a body to wait for.
+ *
+ * @throws Fault MALFORMED_URL, 413, 415, MALFORMED_JSON, TOO_MANY_MEMBERS, INVALID_IDEMPOTENCY_KEY,
+ *   MALFORMED_CONDITION, INVALID_QUERY
+ */
+export function readInput(reading: Reading): Input | Promise<Input> {
+  const { request, target, version, query, knownQueries } = reading
+  const { pageSize } = version.catalog.limits
+  const { method, headers } = request
+  const isRead = method === 'GET' || method === 'HEAD'
+  if (isRead && target.kind === 'collection' && reading.isStream) {
+    const filter = readStreamFilter(target.resource, readParameters(query), pageSize)
+    return { kind: 'event-stream', filter, lastEventId: headers['last-event-id'] }
+  }
+  if (isRead && target.kind === 'collection') {
+    const conditions = readConditions(headers)
+    return { kind: 'read-page', conditions, query: knownQueries.read(target.resource, query, pageSize) }
+  }
+  const parameters = readParameters(query)
+  if (isRead && target.kind === 'record') {
+    const conditions = readConditions(headers)
+    return { kind: 'read-record', fields: readRecordQuery(target.resource, parameters), conditions }
+  }
+  if (method === 'DELETE') return readDeletion(target, parameters, readConditions(headers))
+  if (isRead || target.kind === 'restore') {
+    const conditions = readConditions(headers)
+    refuseParameters(parameters)
+    if (target.kind === 'deletion') return { kind: 'preview' }
+    if (isRead) return { kind: 'document', conditions }
+    return { kind: 'restore', conditions, idempotencyKey: keyOf(headers['idempotency-key']) }
+  }
+  return readWithBody(reading, parameters)
+}
+
+async function readWithBody({ request, target, version }: Reading, parameters: readonly Parameter[]): Promise<Input> {
+  const { method, headers } = request
+  const { pageSize, bodyBytes, bodyMembers } = version.catalog.limits
+  const bounds = {
+    maxBytes: bodyBytes,
+    // The ids of a bulk deletion have a limit of their own (DEL-9).
+    maxMembers: bodyMembers + (target.kind === 'bulk-delete' ? (target.resource.deletion.bulk?.max ?? 0) : 0),
+  }
+  const { value: body, mediaType } = await readBody(request, bounds, version.vendorType)
+  const idempotencyKey = method === 'POST' ? keyOf(headers['idempotency-key']) : undefined
+  const conditions = readConditions(headers)
+  refuseParameters(parameters)
+  if (method === 'QUERY' && target.kind === 'collection') {
+    const issues: Issue[] = []
+    const listed = readQueryBody(body, issues)
+    return { kind: 'read-page', conditions, query: readListQuery(target.resource, listed, pageSize, issues) }
+  }
+  if (target.kind === 'exports') return { kind: 'export', body, idempotencyKey }
+  if (target.kind === 'bulk-delete') return { kind: 'bulk-delete', body, idempotencyKey }
+  if (method === 'POST') return { kind: 'create', body, idempotencyKey }
+  if (method === 'PUT') return { kind: 'replace', body, conditions }
+  return { kind: mediaType === 'application/json-patch+json' ? 'patch' : 'merge', body, conditions }
+}
+
+function readDeletion(target: Target, parameters: readonly Parameter[], conditions: Conditions): Input {
+  if (target.kind === 'collection') {
+    return { kind: 'delete-matching', filter: readDeletionFilter(target.resource, parameters), conditions }
+  }
+  if (target.kind === 'record' && target.resource.name === 'api-keys') {
+    return { kind: 'delete', conditions, descendants: readDescendants(parameters) }
+  }
+  refuseParameters(parameters)
+  return { kind: 'delete', conditions, descendants: false }
+}
+
+/**
+ * Reads the parameters of a stream: the filters of the list, and nothing else.
+ *
+ * @throws Fault INVALID_QUERY
+ */
+function readStreamFilter(
+  resource: Resource,
+  parameters: readonly Parameter[],
+  pageSize: Catalog['limits']['pageSize'],
+): Predicate {
+  const message = 'A stream takes only filters as parameters. Last-Event-ID says where it begins.'
+  const issues = parameters
+    .filter(({ name }) => name === 'after' || controlParameters.includes(name))
+    .map(({ name }) => unknownParameter(name, message))
+  if (issues.length > 0) throw invalidQuery(issues)
+  return readListQuery(resource, parameters, pageSize).filter
+}
+
+/** Reads the parameters of a single resource: `fields`, and nothing else (QRY-4). */
+function readRecordQuery(resource: Resource, parameters: readonly Parameter[]): readonly string[] | undefined {
+  const issues: Issue[] = []
+  const text = readOnly('fields', 'A single resource takes only fields as a parameter.', parameters, issues)
+  const fields = answeredFields(resource, text, issues)
+  if (issues.length > 0) throw invalidQuery(issues)
+  return fields
+}
+
+/**
+ * Reads the parameters of a revocation: `descendants=true` revokes the keys made with the key too (AUT-10).
+ *
+ * @throws Fault INVALID_QUERY
+ */
+function readDescendants(parameters: readonly Parameter[]): boolean {
+  const issues: Issue[] = []
+  const text = readOnly('descendants', 'A revocation takes only descendants as a parameter.', parameters, issues)
+  const descendants = readBoolean('descendants', text, issues)
+  if (issues.length > 0) throw fault('INVALID_QUERY', { errors: issues })
+  return descendants
+}
+
+/** Reads the one parameter that an address takes. */
+function readOnly(
+  name: string,
+  message: string,
+  parameters: readonly Parameter[],
+  issues: Issue[],
+): string | undefined {
+  let text: string | undefined
+  for (const parameter of parameters) {
+    if (parameter.name !== name) issues.push(unknownParameter(parameter.name, message))
+    else if (text !== undefined) issues.push(duplicate(name))
+    else text = parameter.value
+  }
+  return text
+}
+
+function keyOf(field: string | undefined): string | undefined {
+  return field === undefined ? undefined : parseIdempotencyKey(field)
+}
+
+/** The media types that a method takes as a body; `vendorType` means `application/json` too. */
+export function acceptedTypes(method: string, vendorType?: string): readonly string[] {
+  const types = bodyTypes[method] ?? []
+  return vendorType === undefined || types.length === 0 ? types : [...types, vendorType]
+}
+
+// The response header field that lists the accepted media types (RFC 5789 section 2.2, RFC 10008 section 3).
+const named: Readonly<Record<string, string>> = { PATCH: 'Accept-Patch', POST: 'Accept-Post', QUERY: 'Accept-Query' }
+
+/** @throws Fault UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, MALFORMED_JSON, TOO_MANY_MEMBERS */
+async function readBody(
+  request: HttpRequest,
+  { maxBytes, maxMembers }: { readonly maxBytes: number; readonly maxMembers: number },
+  vendorType: string | undefined,
+): Promise<{ readonly value: unknown; readonly mediaType: string }> {
+  const types = acceptedTypes(request.method, vendorType)
+  const sent = request.headers['content-type']
+  const type = sent === undefined ? undefined : parseContentType(sent)
+  const encoded = !/^(identity)?$/i.test(request.headers['content-encoding']?.trim() ?? '')
+  if (type === undefined || !types.includes(type.mediaType) || !isUtf8(type) || encoded) {
+    // A body that is too large gets 413, with any media type (CON-6).
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) await request.readBody(maxBytes)
+    if (encoded) {
+      // RFC 9110 section 15.5.16: the coding is named by Accept-Encoding.
+      const headers = { 'Accept-Encoding': 'identity' }
+      throw fault('UNSUPPORTED_MEDIA_TYPE', { detail: 'Send the body without a Content-Encoding.', headers })
+    }
+    const header = named[request.method]
+    throw fault('UNSUPPORTED_MEDIA_TYPE', {
+      detail: `Send the body as ${types.join(' or ')} in UTF-8, and say so in Content-Type.`,
+      headers: header === undefined ? {} : { [header]: types.join(', ') },
+    })
+  }
+  const value = readJson(await request.readBody(maxBytes), { maxDepth: deepestNesting, maxMembers })
+  return { value, mediaType: type.mediaType }
+}
+
+/** Decides the preferences of a request: those that its address follows (MET-8). */
+export function preferencesOf({ headers, method }: HttpRequest, target: Target): ReturnType<typeof decidePreferences> {
+  return decidePreferences(headers['prefer'], understoodAt(target, method))
+}
+
+function understoodAt(target: Target, method: string): readonly PreferenceName[] {
+  // The secret of a key is shown once: a response without it would lose it. A deleted job leaves nothing to represent.
+  const isSystem = target.kind === 'export' || ('resource' in target && target.resource.made !== 'by-clients')
+  if (isSystem && ['POST', 'PATCH', 'DELETE'].includes(method)) return []
+  if (target.kind === 'bulk-delete' || target.kind === 'exports') return ['return', 'respond-async']
+  if (method !== 'DELETE') return ['return']
+  return target.kind === 'collection' ? ['return', 'respond-async', 'max-affected'] : ['return', 'respond-async']
+}

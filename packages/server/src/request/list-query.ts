@@ -1,0 +1,450 @@
+/**
+ * The query of a collection: filters, `field=value` or `field[operator]=value`, search, sort, fields and page (QRY,
+ * PAG), and the filters of a deletion. Mistakes are added to `issues`, so that one response names them all.
+ */
+
+import { decimalKeyOf } from 'resourced-contract/model/decimal'
+import { controlParameters } from 'resourced-contract/model/names'
+import { exactText } from 'resourced-contract/model/plain-copy'
+import {
+  allOf,
+  always,
+  anyOf,
+  type Comparison,
+  not,
+  type Predicate,
+  type Scalar,
+  type SortTerm,
+} from 'resourced-contract/model/predicate'
+import { type Filterable, isMapped, operatorsFor, type Resource } from 'resourced-contract/model/resource'
+import { isRecordId, isStorableText, words } from 'resourced-contract/model/text'
+import { instantKey, stampKey } from 'resourced-contract/model/time'
+import type { TimeZone } from 'resourced-contract/model/time-zone'
+import { fault, type Issue } from 'resourced-contract/spec/faults'
+import { queryLimits } from 'resourced-contract/spec/limits'
+import { translateQuery } from '../versions/translate-request.ts'
+import { holdsInstants, readDays, zoneOfDays } from './days.ts'
+import {
+  answeredFields,
+  countListed,
+  duplicate,
+  invalidQuery,
+  isShortList,
+  listed,
+  type Parameter,
+  readBoolean,
+  readParameters,
+  readSort,
+  tooMany,
+  unknownParameter,
+} from './parameters.ts'
+
+/** A query of a collection. */
+export interface ListQuery {
+  /** In stored terms, like `sort`. */
+  readonly filter: Predicate
+  /** The filter in terms of the older version that the request uses; `undefined`: they are the same. */
+  readonly versionFilter: Predicate | undefined
+  readonly sort: readonly SortTerm[]
+  readonly search: readonly string[] | undefined
+  readonly fields: readonly string[] | undefined
+  /** `only`: deleted records and no others. */
+  readonly includeDeleted: boolean | 'only'
+  readonly page: PageRequest
+  /** The text that a cursor is bound to: sort, filters and search in one spelling; empty in the other styles. */
+  readonly binding: string
+  /** Identifies the query, with its collection and version, in caches; `undefined`: it is not worth keeping. */
+  readonly key?: string | undefined
+}
+
+/** The requested page. */
+type PageRequest =
+  | { readonly style: 'page'; readonly page: number; readonly perPage: number }
+  | { readonly style: 'offset'; readonly offset: number; readonly limit: number }
+  /** The first page, or the one that a sealed cursor leads to. */
+  | {
+      readonly style: 'cursor'
+      readonly limit: number
+      readonly cursor: string | undefined
+      readonly position: undefined
+    }
+
+/** How many records a page has, and may have. */
+interface PageSize {
+  readonly default: number
+  readonly max: number
+}
+
+// Query strings come from callers, so only a limited number of short ones is kept, of all collections together.
+const mostKept = 1_000
+const longestKept = 500
+
+/** The queries that an application has read: the same query string of the same collection is read once. */
+export class KnownQueries {
+  readonly #known = new Map<Resource, Map<string, ListQuery>>()
+  #kept = 0
+
+  /**
+   * Reads the query string of a collection.
+   *
+   * @throws Fault MALFORMED_URL, INVALID_QUERY: refused queries are not kept
+   */
+  read(resource: Resource, text: string, pageSize: PageSize): ListQuery {
+    let queries = this.#known.get(resource)
+    const known = queries?.get(text)
+    if (known !== undefined) return known
+    const query = readListQuery(resource, readParameters(text), pageSize)
+    if (text.length > longestKept) return query
+    if (++this.#kept > mostKept) {
+      this.#known.clear()
+      this.#kept = 1
+      queries = undefined
+    }
+    if (queries === undefined) {
+      queries = new Map()
+      this.#known.set(resource, queries)
+    }
+    const kept = { ...query, key: `${resource.mapping?.version ?? ''}/${resource.name}?${text}` }
+    queries.set(text, kept)
+    return kept
+  }
+}
+
+// If the query string carries versions, `version` was removed before, so a remaining one is unknown.
+const controls: ReadonlySet<string> = new Set(controlParameters.filter((name) => name !== 'version'))
+
+/**
+ * Reads the parameters of a collection. One response names everything that is wrong (QRY-8).
+ *
+ * @param issues the mistakes found before
+ * @throws Fault INVALID_QUERY with one error for each mistake
+ */
+export function readListQuery(
+  resource: Resource,
+  parameters: readonly Parameter[],
+  pageSize: PageSize,
+  issues: Issue[] = [],
+): ListQuery {
+  const single = new Map<string, string>()
+  const filters: Parameter[] = []
+  for (const parameter of parameters) {
+    const { name, value } = parameter
+    if (isUnstorable(parameter)) issues.push(unstorable(name))
+    else if (!controls.has(name)) filters.push(parameter)
+    else if (single.has(name)) issues.push(duplicate(name))
+    else single.set(name, value)
+  }
+  const predicates = readFilters(resource, filters, issues)
+  const includeDeleted = readIncludeDeleted(single.get('include_deleted'), issues)
+  const order = single.get('sort')
+  const isSorted = order !== undefined && isShortList('sort', order, issues)
+  const deletionTime = includeDeleted === 'only' ? ['deleted_at'] : []
+  const sort = isSorted ? readSort(resource, listed(order, { parameter: 'sort' }), issues, deletionTime) : []
+  const fields = answeredFields(resource, single.get('fields'), issues)
+  const q = single.get('q')?.trim()
+  if (q && !resource.fields.some((field) => field.search))
+    issues.push(unknownParameter('q', `${resource.name} has no field to search with q.`))
+  // Without any word to look for, punctuation alone finds nothing; blank text is no search.
+  const search = q ? readWords(q, issues) : undefined
+  const page = readPageRequest(single, pageSize, issues)
+  if (issues.length > 0) throw invalidQuery(issues)
+  // The order of filters makes no difference: cursors, statements and kept totals see one spelling.
+  if (predicates.length > 1) predicates.sort((left, right) => (exactText(left) < exactText(right) ? -1 : 1))
+  const filter = allOf(predicates)
+  const binding = page.style === 'cursor' ? exactText([filter, sort, q || null, includeDeleted]) : ''
+  const query = { filter, versionFilter: undefined, sort, search, fields, includeDeleted, page, binding }
+  return isMapped(resource) ? { ...query, ...translateQuery(resource, query), versionFilter: filter } : query
+}
+
+function readIncludeDeleted(text: string | undefined, issues: Issue[]): ListQuery['includeDeleted'] {
+  return text === 'only' ? text : readBoolean('include_deleted', text, issues, 'true, false or only')
+}
+
+/**
+ * Reads which records of a collection are to be deleted (DEL-10): filters alone, and at least one. The result is in
+ * stored terms.
+ *
+ * @throws Fault INVALID_QUERY, FILTER_REQUIRED
+ */
+export function readDeletionFilter(resource: Resource, parameters: readonly Parameter[]): Predicate {
+  const issues: Issue[] = []
+  const filters: Parameter[] = []
+  for (const parameter of parameters) {
+    const { name } = parameter
+    if (isUnstorable(parameter)) issues.push(unstorable(name))
+    else if (controls.has(name)) issues.push(unknownParameter(name, 'A deletion takes filters alone.'))
+    else filters.push(parameter)
+  }
+  const predicates = readFilters(resource, filters, issues)
+  if (issues.length > 0) throw invalidQuery(issues)
+  if (predicates.length > 0) {
+    const filter = allOf(predicates)
+    return isMapped(resource) ? translateQuery(resource, { filter, sort: [] }).filter : filter
+  }
+  const detail = 'Without a filter nothing is deleted. Add a filter, such as ?status=done.'
+  throw fault('FILTER_REQUIRED', { detail })
+}
+
+function readFilters(resource: Resource, parameters: readonly Parameter[], issues: Issue[]): Predicate[] {
+  const asked = zoneOfDays(resource, parameters, issues)
+  const filters = new Map<string, string[]>()
+  for (const { name, value } of asked.filters) {
+    const values = filters.get(name)
+    if (values === undefined) filters.set(name, [value])
+    else values.push(value)
+  }
+  if (!areFewFilters(filters, issues)) return []
+  return [...filters].map(([name, values]) => readFilter(resource, { name, values, zone: asked.zone }, issues))
+}
+
+/**
+ * Whether filters are within LIM-5: the cost of a query depends on its length, and one thread serves all callers.
+ *
+ * @param filters the values of each, by its name with its operator
+ */
+function areFewFilters(filters: ReadonlyMap<string, readonly string[]>, issues: Issue[]): boolean {
+  const { filters: mostFilters, values: mostValues, characters: mostCharacters } = queryLimits
+  const before = issues.length
+  let count = 0
+  let values = 0
+  let characters = 0
+  for (const [name, given] of filters) {
+    if (++count > mostFilters) {
+      issues.push(tooMany(name, `A query may have ${mostFilters} filters; this one has ${filters.size}.`))
+      break
+    }
+    values += name.endsWith('[in]') ? given.reduce((sum, value) => sum + countListed(value), 0) : given.length
+    if (values > mostValues) {
+      issues.push(tooMany(name, `The filters of a query may have ${mostValues} values together.`))
+      break
+    }
+    if (/\[(?:contains|starts_with)\]$/.test(name)) characters += given.reduce((sum, value) => sum + value.length, 0)
+    if (characters > mostCharacters) {
+      const message = `The texts of contains and starts_with may have ${mostCharacters} characters together.`
+      issues.push({ code: 'TOO_LONG', message, parameter: name })
+      break
+    }
+  }
+  return issues.length === before
+}
+
+/** One filter, by its parameter's name with the operator in brackets: a record matches if it has one of the values. */
+interface GivenFilter {
+  readonly name: string
+  readonly values: readonly string[]
+  /** Of days. */
+  readonly zone: TimeZone
+}
+
+function readFilter(resource: Resource, { name, values, zone }: GivenFilter, issues: Issue[]): Predicate {
+  if (name === 'after' && resource.order === 'by-position') return readAfter(values, issues)
+  const parts = /^([^[\]]*)(?:\[([^[\]]*)\])?$/.exec(name)
+  const subject = resource.filterables.find((each) => each.name === parts?.[1])
+  if (subject === undefined) {
+    const possible = resource.filterables.map((each) => each.name).join(', ')
+    const message =
+      `${JSON.stringify(name)} is no parameter of ${resource.name}. Its filters are ${possible}. ` +
+      'The other parameters are q, sort, fields and those of pages.'
+    issues.push({ code: 'UNKNOWN_PARAMETER', message, parameter: name })
+    return always
+  }
+  const operator = parts?.[2]
+  const read = (given: readonly string[]) => readComparison(subject, { name, operator, values: given }, issues)
+  if (!holdsInstants(subject)) return read(values)
+  return readDays({ resource, field: subject.name, name, operator, values, zone }, read, issues)
+}
+
+function readComparison(
+  subject: Filterable,
+  { name, operator, values }: Pick<GivenFilter, 'name' | 'values'> & { readonly operator: string | undefined },
+  issues: Issue[],
+): Predicate {
+  if (operator === undefined) return equalsAny(subject, values, name, issues)
+  const possible: readonly string[] = operatorsFor(subject)
+  if (!possible.includes(operator)) {
+    const names = possible.map((each) => `[${each}]`).join(' ')
+    const message = `${subject.name} has no operator [${operator}]; it takes ${names}.`
+    issues.push({ code: 'INVALID_OPERATOR', message, parameter: name })
+    return always
+  }
+  if (operator === 'in')
+    return equalsAny(
+      subject,
+      values.flatMap((value) => value.split(',')),
+      name,
+      issues,
+    )
+  if (operator === 'not')
+    return { kind: 'differs', field: subject.name, values: readValues(subject, values, name, issues) }
+  if (values.length > mostAlternatives) {
+    const message = `${name} may be given ${mostAlternatives} times, not ${values.length}.`
+    issues.push({ code: 'INVALID_VALUE', message, parameter: name })
+    return always
+  }
+  if (operator === 'null') return anyOf(values.map((value) => nullness(subject, value, name, issues)))
+  const comparison = operator === 'starts_with' ? 'startsWith' : (operator as Comparison)
+  return anyOf(
+    values.map((text): Predicate => {
+      const value =
+        comparison === 'contains' || comparison === 'startsWith' ? text : readValue(subject, text, name, issues)
+      return { kind: 'compare', field: subject.name, operator: comparison, value }
+    }),
+  )
+}
+
+/** Reads the event after which a list begins (EVT-2). */
+function readAfter([id = '', ...others]: readonly string[], issues: Issue[]): Predicate {
+  if (others.length > 0) issues.push(duplicate('after'))
+  else if (!isRecordId(id)) invalid('after', 'takes the id of an event, a lower-case UUID', issues)
+  return { kind: 'compare', field: 'id', operator: 'gt', value: id }
+}
+
+function equalsAny(subject: Filterable, texts: readonly string[], parameter: string, issues: Issue[]): Predicate {
+  const values = readValues(subject, texts, parameter, issues)
+  const [only] = values
+  if (texts.length === 1) return { kind: 'compare', field: subject.name, operator: 'eq', value: only as Scalar }
+  return { kind: 'in', field: subject.name, values }
+}
+
+/** The values, each once. */
+function readValues(subject: Filterable, texts: readonly string[], parameter: string, issues: Issue[]): Scalar[] {
+  return [...new Set(texts.map((text) => readValue(subject, text, parameter, issues)))]
+}
+
+function nullness(subject: Filterable, text: string, parameter: string, issues: Issue[]): Predicate {
+  if (text !== 'true' && text !== 'false') invalid(parameter, 'is true or false', issues)
+  const unset: Predicate = { kind: 'null', field: subject.name }
+  return text === 'false' ? not(unset) : unset
+}
+
+// Each is a term of its own in the condition, and databases limit those (SQLite: 1,000 deep). Equal values are one
+// term.
+const mostAlternatives = 100
+
+const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+const integer = /^-?(?:0|[1-9]\d*)$/
+
+/** A value as its field compares it (QRY-8). */
+function readValue({ type, field }: Filterable, text: string, parameter: string, issues: Issue[]): Scalar {
+  switch (type) {
+    case 'id':
+      if (!isRecordId(text)) invalid(parameter, 'takes the id of a record, a lower-case UUID', issues)
+      return text
+    case 'boolean':
+      if (text !== 'true' && text !== 'false') invalid(parameter, 'is true or false', issues)
+      return text === 'true'
+    case 'integer':
+      if (!integer.test(text) || !Number.isSafeInteger(Number(text))) invalid(parameter, 'takes a whole number', issues)
+      return Number(text)
+    case 'number':
+      if (!number.test(text) || !Number.isFinite(Number(text))) invalid(parameter, 'takes a number', issues)
+      return Number(text)
+    case 'decimal': {
+      const key = decimalKeyOf(text)
+      if (key === undefined) invalid(parameter, 'takes a decimal, such as 19.99', issues)
+      return key ?? ''
+    }
+    case 'timestamp':
+      return readTimestamp(text, parameter, issues)
+    case 'string':
+      if (field?.enum !== undefined && !field.enum.includes(text)) {
+        invalid(parameter, `is one of ${field.enum.join(', ')}`, issues)
+      }
+      if (field?.reference !== undefined && !isRecordId(text)) {
+        invalid(parameter, `takes the id of one of ${field.reference.collection}, a lower-case UUID`, issues)
+      }
+      if (field?.format === 'date-time') {
+        const key = instantKey(text)
+        if (key === undefined) invalid(parameter, 'takes a date-time, such as 2026-11-21T08:00:00Z', issues)
+        return key ?? ''
+      }
+      // A declared field keeps the case of its texts.
+      if (field?.format === 'uuid' && field.reference === undefined && !isRecordId(text.toLowerCase())) {
+        invalid(parameter, 'takes a UUID', issues)
+      }
+      if (field?.format === 'date' && instantKey(`${text}T00:00:00Z`) === undefined) {
+        invalid(parameter, 'takes a date, such as 2026-11-21', issues)
+      }
+      return text
+  }
+}
+
+function readTimestamp(text: string, parameter: string, issues: Issue[]): string {
+  const key = stampKey(text)
+  if (key === undefined) {
+    invalid(parameter, 'takes a date-time of at most milliseconds, such as 2026-11-21T08:00:00.000Z', issues)
+  }
+  return key ?? ''
+}
+
+function invalid(parameter: string, expectation: string, issues: Issue[]): void {
+  issues.push({ code: 'INVALID_VALUE', message: `${parameter} ${expectation}.`, parameter })
+}
+
+/** The words to look for, each once; the last one is a prefix. */
+function readWords(text: string, issues: Issue[]): readonly string[] {
+  const { words: most, characters } = queryLimits
+  if (text.length > characters) {
+    issues.push({ code: 'TOO_LONG', message: `q may have ${characters} characters.`, parameter: 'q' })
+    return []
+  }
+  const all = words(text)
+  const different = new Set(all).size
+  if (different > most) issues.push(tooMany('q', `q may have ${most} different words, not ${different}.`))
+  if (different === all.length || different > most) return all
+  // A word that comes whole and, at the end, as a prefix stays both.
+  return [...new Set(all.slice(0, -1)), all.at(-1) as string]
+}
+
+const styles = {
+  page: ['page', 'per_page'],
+  offset: ['offset', 'limit'],
+  cursor: ['cursor', 'limit'],
+} as const
+
+/**
+ * Reads the page parameters: three styles that never mix (PAG-1, PAG-2). With none, or `limit` alone, it is the first
+ * page of the cursor style.
+ *
+ * @param given the parameters that may come once, by name
+ */
+function readPageRequest(given: ReadonlyMap<string, string>, size: PageSize, issues: Issue[]): PageRequest {
+  const named = ['page', 'per_page', 'offset', 'limit', 'cursor'].filter((name) => given.has(name))
+  const style = given.has('page') || given.has('per_page') ? 'page' : given.has('offset') ? 'offset' : 'cursor'
+  const allowed: readonly string[] = styles[style]
+  for (const name of named.filter((each) => !allowed.includes(each))) {
+    const others = named.filter((each) => each !== name).join(' and ')
+    const message = `${name} does not go with ${others}: use page and per_page, offset and limit, or cursor and limit.`
+    issues.push({ code: 'INVALID_PAGE', message, parameter: name })
+  }
+  const whole = (name: string, fallback: number, least: number, most: number): number => {
+    const text = given.get(name)
+    if (text === undefined) return fallback
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+    if (value >= least && value <= most) return value
+    const bounds = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`
+    issues.push({ code: 'INVALID_PAGE', message: `${name} takes a whole number ${bounds}.`, parameter: name })
+    return fallback
+  }
+  if (style === 'page') {
+    const perPage = whole('per_page', size.default, 1, size.max)
+    const page = whole('page', 1, 1, Number.MAX_SAFE_INTEGER)
+    if (page > Number.MAX_SAFE_INTEGER / perPage) {
+      issues.push({ code: 'INVALID_PAGE', message: 'page is too large a number.', parameter: 'page' })
+    }
+    return { style, page, perPage }
+  }
+  const limit = whole('limit', size.default, 1, size.max)
+  if (style === 'offset') return { style, offset: whole('offset', 0, 0, Number.MAX_SAFE_INTEGER), limit }
+  return { style, limit, cursor: given.get('cursor'), position: undefined }
+}
+
+/** Whether a parameter holds text that no record can hold: PostgreSQL refuses U+0000 in any value. */
+function isUnstorable({ name, value }: Parameter): boolean {
+  return !isStorableText(value) || !isStorableText(name)
+}
+
+function unstorable(name: string): Issue {
+  const parameter = name.replaceAll('\0', '')
+  return { code: 'INVALID_TEXT', message: 'Parameters cannot hold U+0000.', parameter }
+}

@@ -1,0 +1,213 @@
+/**
+ * The parameters of a query string, those that several addresses take, and the names of fields that one lists:
+ * `sort=-due_on,title`, `fields=id,title` (QRY-3, QRY-4).
+ */
+
+import { holdsCredential, withoutCredentials } from 'resourced-contract/model/credentials'
+import { secretParameters } from 'resourced-contract/model/names'
+import type { SortTerm } from 'resourced-contract/model/predicate'
+import { type Resource, sortableNames, systemFields } from 'resourced-contract/model/resource'
+import { type Fault, fault, type Issue } from 'resourced-contract/spec/faults'
+import { queryLimits } from 'resourced-contract/spec/limits'
+import { decodeTargetPart } from '../http/message.ts'
+
+/** A parameter, decoded. */
+export interface Parameter {
+  readonly name: string
+  readonly value: string
+}
+
+/** The most errors of one response to a query: a client that makes more made one mistake many times. */
+const mostQueryIssues = 100
+
+const secrets: ReadonlySet<string> = new Set(secretParameters)
+
+/**
+ * Parses a query string (`application/x-www-form-urlencoded`).
+ *
+ * @throws Fault MALFORMED_URL if a percent-escape is not valid UTF-8
+ */
+export function readParameters(query: string): Parameter[] {
+  if (query === '') return []
+  const parameters: Parameter[] = []
+  for (const part of query.split('&')) {
+    if (part === '') continue
+    const equals = part.indexOf('=')
+    const name = equals === -1 ? part : part.slice(0, equals)
+    parameters.push({ name: decode(name), value: equals === -1 ? '' : decode(part.slice(equals + 1)) })
+  }
+  return parameters
+}
+
+function decode(text: string): string {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
+  const decoded = spaced.includes('%') ? decodeTargetPart(spaced) : spaced
+  if (decoded !== undefined) return decoded
+  throw fault('MALFORMED_URL', { detail: 'The query string has a percent-escape that is not valid UTF-8.' })
+}
+
+/**
+ * A credential is also recognised by its form, under any parameter name. If the name is a credential, the response does
+ * not repeat it.
+ */
+function credentialIssue(name: string): Issue {
+  const message = 'The query string has a credential. Send credentials in the Authorization header, never in a URL.'
+  return { code: 'CREDENTIAL_IN_QUERY', message, parameter: withoutCredentials(name) }
+}
+
+/** A text that cannot be decoded is refused later; until then it is searched as it is. */
+function searched(text: string): string {
+  return decodeTargetPart(text.replaceAll('+', ' ')) ?? text
+}
+
+/**
+ * Refuses secrets in the query string, because they would end up in logs and histories (QRY-9).
+ *
+ * @throws Fault CREDENTIAL_IN_QUERY, which does not contain the secret
+ */
+export function refuseSecrets(query: string): void {
+  if (!/token|api|pass|secret|rsk_|eyJ|%/i.test(query)) return
+  const errors: Issue[] = []
+  for (const part of query.split('&')) {
+    if (errors.length === mostQueryIssues) break
+    const name = searched(part.split('=', 1)[0] as string)
+    const bare = name.replace(/\[.*$/s, '').trim().toLowerCase()
+    if (!secrets.has(bare)) {
+      if (holdsCredential(searched(part))) errors.push(credentialIssue(name))
+      continue
+    }
+    const message = `Send credentials in the Authorization header; never as ${bare} in an address.`
+    errors.push({ code: 'CREDENTIAL_IN_QUERY', message, parameter: bare })
+  }
+  if (errors.length > 0) {
+    throw fault('CREDENTIAL_IN_QUERY', {
+      detail: 'Secrets never travel in the query string. Replace this one: it may have been logged on its way.',
+      errors,
+    })
+  }
+}
+
+/** Refuses every parameter: this address takes none with this method. */
+export function refuseParameters(parameters: readonly Parameter[]): void {
+  if (parameters.length === 0) return
+  const message = 'This address takes no parameters with this method.'
+  throw invalidQuery(parameters.slice(0, mostQueryIssues).map(({ name }) => unknownParameter(name, message)))
+}
+
+/** The refusal of a query string, with at most 100 of its mistakes. */
+export function invalidQuery(issues: readonly Issue[]): Fault {
+  return fault('INVALID_QUERY', { errors: issues.slice(0, mostQueryIssues) })
+}
+
+/** The issue of a parameter that the address does not take. */
+export function unknownParameter(name: string, message: string): Issue {
+  return { code: 'UNKNOWN_PARAMETER', message, parameter: name }
+}
+
+/** A text from a request, and its place: a query parameter or a place in the body. */
+export interface SourcedText {
+  readonly text: string
+  readonly place: Pick<Issue, 'parameter' | 'pointer'>
+}
+
+/** Splits a text at its commas. */
+export function listed(text: string, place: SourcedText['place']): SourcedText[] {
+  return text.split(',').map((part) => ({ text: part, place }))
+}
+
+/** Counts the items of a text with commas. */
+export function countListed(text: string): number {
+  let count = 1
+  for (let comma = text.indexOf(','); comma !== -1; comma = text.indexOf(',', comma + 1)) count++
+  return count
+}
+
+/** Reads the terms of a sort. A wrong one is left out. */
+export function readSort(
+  resource: Resource,
+  texts: readonly SourcedText[],
+  issues: Issue[],
+  more: readonly string[] = [],
+): SortTerm[] {
+  const possible = [...sortableNames(resource), ...more]
+  const terms: SortTerm[] = []
+  for (const { text, place } of texts) {
+    const descending = text.startsWith('-')
+    const field = descending ? text.slice(1) : text
+    if (!possible.includes(field)) {
+      const sortable = possible.join(', ')
+      const message = `${resource.name} cannot be sorted by ${JSON.stringify(field)}; sort takes ${sortable}.`
+      issues.push({ code: 'UNKNOWN_FIELD', message, ...place })
+    } else if (terms.some((term) => term.field === field)) {
+      issues.push({ code: 'INVALID_VALUE', message: `sort names ${field} twice.`, ...place })
+    } else {
+      terms.push({ field, descending })
+    }
+  }
+  return terms
+}
+
+/**
+ * Reads the names of the fields to return.
+ *
+ * @param system the fields that exist besides the declared ones
+ * @returns each name once, sorted
+ */
+export function readFields(
+  resource: Resource,
+  texts: readonly SourcedText[],
+  system: readonly string[],
+  issues: Issue[],
+): readonly string[] {
+  const places = new Map(texts.map(({ text, place }) => [text, place]))
+  for (const [name, place] of places) {
+    if (system.includes(name)) continue
+    const field = resource.field.get(name)
+    if (field !== undefined && !field.writeOnly) continue
+    const message = `${resource.name} has no field ${JSON.stringify(name)} to answer with.`
+    issues.push({ code: 'UNKNOWN_FIELD', message, ...place })
+  }
+  return [...places.keys()].sort()
+}
+
+/** Reads `fields`: the names of the fields to return; `undefined`: all fields. */
+export function answeredFields(
+  resource: Resource,
+  text: string | undefined,
+  issues: Issue[],
+): readonly string[] | undefined {
+  if (text === undefined || !isShortList('fields', text, issues)) return undefined
+  return readFields(resource, listed(text, { parameter: 'fields' }), systemFields, issues)
+}
+
+/** Reads a parameter that is true or false; without it, it is false. */
+export function readBoolean(
+  name: string,
+  text: string | undefined,
+  issues: Issue[],
+  values = 'true or false',
+): boolean {
+  if (text !== undefined && text !== 'true' && text !== 'false') {
+    issues.push({ code: 'INVALID_VALUE', message: `${name} is ${values}.`, parameter: name })
+  }
+  return text === 'true'
+}
+
+/** Whether a list of names is within LIM-5. */
+export function isShortList(name: 'sort' | 'fields', text: string, issues: Issue[]): boolean {
+  const most = name === 'sort' ? queryLimits.sortTerms : queryLimits.fields
+  const count = countListed(text)
+  if (count <= most) return true
+  issues.push(tooMany(name, `${name} may name ${most} fields, not ${count}.`))
+  return false
+}
+
+/** The issue of a parameter that lists too much. */
+export function tooMany(parameter: string, message: string): Issue {
+  return { code: 'TOO_MANY_ITEMS', message, parameter }
+}
+
+/** The issue of a parameter that is repeated, and may not be. */
+export function duplicate(name: string): Issue {
+  return { code: 'DUPLICATE_PARAMETER', message: `${name} may be given once.`, parameter: name }
+}

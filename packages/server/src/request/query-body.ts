@@ -1,0 +1,122 @@
+/**
+ * Turns the body of a QUERY into parameters (MET-10, RFC 10008); `list-query.ts` reads them like the parameters of a
+ * query string.
+ */
+import { controlParameters } from 'resourced-contract/model/names'
+import { escapeStep } from 'resourced-contract/model/place'
+import { words } from 'resourced-contract/model/text'
+import type { Issue } from 'resourced-contract/spec/faults'
+import { queryLimits } from 'resourced-contract/spec/limits'
+import { countListed, type Parameter } from './parameters.ts'
+
+/**
+ * The most values in the filters of a QUERY, which no length of an address limits; and as many in its other parameters,
+ * where each name in a list and each word of `q` counts.
+ */
+export const mostValues: number = queryLimits.values
+
+const controls: ReadonlySet<string> = new Set(controlParameters)
+const filteredIn = /^([^[\]]*)\[in\]$/
+
+/**
+ * Turns the body of a QUERY, an object of parameter names, into parameters. Texts, numbers and booleans are values. An
+ * array repeats its parameter, or lists the names of `sort` and `fields`. `null` asks for records whose field is unset.
+ * An item of a filter's array is one value, even with commas; a text is read as in a query string, where `[in]` splits
+ * it.
+ *
+ * @param body read by `model/json/read-json.ts`
+ * @param issues receives what is wrong, with the parameter's name and its place in the body; such a parameter is left
+ *   out
+ *
+ * @example
+ * readQueryBody({ status: ['open', 'done'], 'estimate[gte]': 5, sort: ['-due_on', 'title'], due_on: null }, issues)
+ * // as status=open&status=done&estimate[gte]=5&sort=-due_on,title&due_on[null]=true
+ */
+export function readQueryBody(body: unknown, issues: Issue[]): Parameter[] {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    const message = 'The body of a QUERY must be a JSON object of the parameters of the collection.'
+    issues.push({ code: 'INVALID_TYPE', message, pointer: '' })
+    return []
+  }
+  const counts = { filters: 0, controls: 0 }
+  for (const name in body) {
+    const kind = controls.has(name) || name === 'timezone' ? 'controls' : 'filters'
+    counts[kind] += countValues(name, (body as Record<string, unknown>)[name])
+    if (counts[kind] <= mostValues) continue
+    issues.push(issue('TOO_MANY_ITEMS', name, `is beyond the ${mostValues} values that a QUERY may hold`))
+    return []
+  }
+  return Object.entries(body).flatMap(([name, value]) => readEntry(name, value, body, issues))
+}
+
+/** How many values a parameter holds, at least one. The cost of a value does not depend on its spelling. */
+function countValues(name: string, value: unknown): number {
+  if (Array.isArray(value)) {
+    const items = filteredIn.test(name)
+      ? value.length
+      : value.reduce((sum: number, item) => sum + countValues(name, item), 0)
+    return Math.max(1, items)
+  }
+  if (typeof value !== 'string') return 1
+  // A longer text is refused without counting its words.
+  if (name === 'q') return value.length > queryLimits.characters ? 1 : Math.max(1, words(value).length)
+  if (name !== 'sort' && name !== 'fields' && !filteredIn.test(name)) return 1
+  return countListed(value)
+}
+
+function readEntry(name: string, value: unknown, body: object, issues: Issue[]): Parameter[] {
+  if (value === null) return readNull(name, body, issues)
+  const texts = [value].flat().map(spell)
+  const wrong = texts.indexOf(undefined)
+  if (wrong !== -1) {
+    const step = Array.isArray(value) ? `/${wrong}` : ''
+    const remedy =
+      'takes a text, a number, a boolean or an array of them; an operator is part of the name: "price[gte]"'
+    issues.push(issue('INVALID_TYPE', name, remedy, step))
+    return []
+  }
+  if (texts.length === 0) {
+    // No interpretation is safe: as "no filter" it would find everything.
+    issues.push(issue('TOO_FEW_ITEMS', name, 'is an array without values; give one at least, or leave it out'))
+    return []
+  }
+  if (name === 'sort' || name === 'fields') return [{ name, value: texts.join(',') }]
+  const carrier = Array.isArray(value) ? carrierOf(name, texts as string[], body) : name
+  if (carrier === undefined) {
+    const remedy = 'holds a comma, and its field has a filter without an operator; give only one of the two'
+    issues.push(issue('INVALID_VALUE', name, remedy))
+    return []
+  }
+  return texts.map((text) => ({ name: carrier, value: text as string }))
+}
+
+/**
+ * The parameter whose repetition carries an array's values unchanged. `[in]` splits at commas; repeating the filter
+ * without an operator means the same and does not. `undefined` if that filter is present too: then both must hold.
+ */
+function carrierOf(name: string, texts: readonly string[], body: object): string | undefined {
+  const field = filteredIn.exec(name)?.[1]
+  if (field === undefined || controls.has(field) || !texts.some((text) => text.includes(','))) return name
+  return Object.hasOwn(body, field) ? undefined : field
+}
+
+function readNull(name: string, body: object, issues: Issue[]): Parameter[] {
+  const unset = `${name}[null]`
+  if (controls.has(name) || name.includes('[')) {
+    const remedy = 'cannot be null; leave it out, or ask for unset fields with the name of the field alone'
+    issues.push(issue('INVALID_TYPE', name, remedy))
+  } else if (Object.hasOwn(body, unset)) {
+    issues.push(issue('INVALID_VALUE', name, `is null beside ${unset}; give only one of the two`))
+  } else return [{ name: unset, value: 'true' }]
+  return []
+}
+
+/** A value as in a query string. The shortest text of a number reads back as the same number. */
+function spell(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
+}
+
+function issue(code: Issue['code'], parameter: string, message: string, step = ''): Issue {
+  return { code, message: `${parameter} ${message}.`, parameter, pointer: `/${escapeStep(parameter)}${step}` }
+}

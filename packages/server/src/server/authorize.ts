@@ -1,0 +1,101 @@
+/** The function `authorize` of a declaration, which refuses requests before their body is read (AUT-12). */
+import { AbandonedFunction, awaitDeclared } from 'resourced-contract/model/awaited-function'
+import { type InterfaceDeclaration, ruleCodeForm } from 'resourced-contract/model/declaration'
+import { FunctionFault } from 'resourced-contract/model/declared-function'
+import type { AuthorizationRequest } from 'resourced-contract/model/declared-functions'
+import { storedResource } from 'resourced-contract/model/resource'
+import { Fault, fault } from 'resourced-contract/spec/faults'
+import { actionOf, type Target } from '../request/target.ts'
+import type { RequestContext } from './request-context.ts'
+
+type Authorize = NonNullable<InterfaceDeclaration['authorize']>
+
+/** The part of a request that the function decides about. */
+type Authorizing = Pick<RequestContext, 'request' | 'target' | 'caller' | 'instance' | 'catalog' | 'app'>
+
+/**
+ * Asks the function whether a request may pass. Returns a promise only if the function does.
+ *
+ * @throws Fault FORBIDDEN if it refuses, AUTHORIZATION_FAILED if it fails
+ */
+export function authorizeByFunction(context: Authorizing, authorize: Authorize): undefined | Promise<undefined> {
+  const { request, catalog } = context
+  const described = descriptionOf(context)
+  // The client may go while the function awaits.
+  const bounds = { limit: catalog.limits.authorizeTime, abandoned: request.abandoned?.() }
+  try {
+    const { caller, headers, address } = described
+    const answer = awaitDeclared('authorize', { caller, headers, address }, bounds, (signal) =>
+      authorize(Object.freeze({ ...described, signal })),
+    )
+    if (!(answer instanceof Promise)) return obey(answer)
+    const takePlace = request.yieldPlace?.()
+    return answer
+      .finally(takePlace)
+      .then(obey)
+      .catch((error: unknown) => {
+        throw refusalOf(error)
+      })
+  } catch (error) {
+    throw refusalOf(error)
+  }
+}
+
+function descriptionOf({
+  request,
+  target,
+  caller: { id, roles, claims },
+  instance,
+  app,
+}: Authorizing): Omit<AuthorizationRequest, 'signal'> {
+  const { method, address } = request
+  return {
+    ...{ method, path: instance, address, now: app.now() },
+    collection: 'resource' in target ? storedResource(target.resource).name : undefined,
+    action: isExport(target) ? 'export' : actionOf(target, method),
+    id: 'id' in target ? target.id : undefined,
+    caller: Object.freeze({ id, roles, claims }),
+    headers: Object.freeze(withoutCredentials(request.headers)),
+  }
+}
+
+function isExport({ kind }: Target): boolean {
+  return kind === 'exports' || kind === 'export' || kind === 'export-content'
+}
+
+const credentials: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie'])
+
+type Headers = AuthorizationRequest['headers']
+
+function withoutCredentials(headers: Headers): Headers {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !credentials.has(name)))
+}
+
+/** @throws Fault FORBIDDEN; FunctionFault if it is no result of `authorize` */
+function obey(answer: unknown): undefined {
+  if (answer === true || answer === undefined) return undefined
+  if (answer === false) throw fault('FORBIDDEN', { detail: 'The request is not allowed for this credential.' })
+  if (typeof answer !== 'object' || answer === null) throw invalid(`a ${answer === null ? 'null' : typeof answer}`)
+  const { code, message } = answer as Readonly<Record<string, unknown>>
+  if (typeof message !== 'string' || message.trim() === '') throw invalid('a refusal without a message')
+  const detail = message.slice(0, longestMessage).toWellFormed()
+  if (code === undefined) throw fault('FORBIDDEN', { detail })
+  if (typeof code !== 'string' || !ruleCodeForm.test(code)) {
+    throw invalid('a code that is not UPPER_CASE_WITH_UNDERSCORES')
+  }
+  throw fault('FORBIDDEN', { detail, errors: [{ code, message: detail }] })
+}
+
+const longestMessage = 2_000
+
+function invalid(what: string): FunctionFault {
+  return new FunctionFault(`authorize returned ${what}. Return true, false or { code, message }.`)
+}
+
+/** What ends the request: a refusal of the function, or its failure, which the log has. */
+function refusalOf(error: unknown): Fault {
+  if (error instanceof AbandonedFunction) return fault('OVERLOADED', { headers: { 'Retry-After': '1' } })
+  if (error instanceof Fault) return error
+  const detail = 'The function that decides about requests failed. The log has the reason under this request_id.'
+  return fault('AUTHORIZATION_FAILED', { detail }, error)
+}

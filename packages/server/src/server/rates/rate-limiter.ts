@@ -1,0 +1,207 @@
+/** Rate limits: which requests pass (LIM-1), and the header fields that report it (LIM-2). */
+
+import { isIPv6 } from 'node:net'
+import { type CountedAction, countedActions } from 'resourced-contract/model/limits'
+import { type Catalog, storedResource } from 'resourced-contract/model/resource'
+import { type Fault, fault } from 'resourced-contract/spec/faults'
+import { actionOf, type Found } from '../../request/target.ts'
+import type { Observe } from '../observe/observe.ts'
+import { type Counted, type Counter, memoryCounter, type Quota, type Standing } from './counter.ts'
+import { redisCounter } from './redis-counter.ts'
+
+/** The result of counting a request. */
+export interface RateDecision {
+  /** `RateLimit-Policy` of the response, whatever its status. */
+  readonly policy: string
+  /** `RateLimit`. */
+  readonly limits: string
+  /** Set if the request exceeds a quota. */
+  readonly refusal: Fault | undefined
+}
+
+/** Counts requests and failed authentications. Both throw if the counter fails. */
+export interface RateLimiter {
+  /** Counts a request of a caller. Returns a promise only if the counter is on another machine. */
+  admit(caller: string, found: Found, method: string): RateDecision | Promise<RateDecision>
+  /**
+   * Counts a failed authentication. Returns a refusal once there were too many.
+   *
+   * @param address empty if it is not known: all clients without an address share one limit
+   */
+  fail(address: string): Promise<Fault | undefined>
+  close(): void
+}
+
+/** The quotas of a request, and their header field. */
+interface Terms {
+  readonly quotas: readonly Quota[]
+  readonly policy: string
+}
+
+/** Makes the limiter of a catalog. */
+function rateLimiter(catalog: Catalog, counter: Counter, observe: Observe): RateLimiter {
+  const { rate } = catalog.limits
+  const caller: Quota = { name: 'caller', ...rate.caller }
+  const address: Quota = { name: 'address', ...rate.address }
+  const usual = termsOf([caller])
+  const special = specialTerms(catalog, caller)
+
+  function termsFor(found: Found, method: string): Terms {
+    if (special.size === 0 || found.kind !== 'found' || !('resource' in found.target)) return usual
+    const action = actionOf(found.target, method)
+    const { name } = storedResource(found.target.resource)
+    // Quotas are declared for stored collections, whose names may differ in older versions.
+    return special.get(`${name}.${action}`) ?? usual
+  }
+
+  function refusalOf({ passes, standings }: Counted): Fault | undefined {
+    if (passes) return undefined
+    const spent = standings.filter(({ left }) => left === 0)
+    for (const { quota } of spent) observe({ kind: 'refusal', quota: quota.name })
+    return refusalFor(spent)
+  }
+
+  function decide(policy: string, counted: Counted): RateDecision {
+    return { policy, limits: formatLimits(counted.standings), refusal: refusalOf(counted) }
+  }
+
+  return {
+    admit(id, found, method) {
+      const { quotas, policy } = termsFor(found, method)
+      const counted = counter.count(quotas.map((quota) => ({ quota, of: id })))
+      return counted instanceof Promise ? counted.then((made) => decide(policy, made)) : decide(policy, counted)
+    },
+    async fail(from) {
+      // Clients without a known address share one limit; without any limit, they could guess credentials forever.
+      return refusalOf(await counter.count([{ quota: address, of: networkOf(from) }]))
+    },
+    close: () => counter.close(),
+  }
+}
+
+function termsOf(quotas: readonly Quota[]): Terms {
+  return { quotas, policy: formatPolicies(quotas) }
+}
+
+/** The quotas of the actions that have declared rates. */
+function specialTerms({ resources, limits }: Catalog, caller: Quota): ReadonlyMap<string, Terms> {
+  const declared = [...limits.rate.actions].map(([name, rate]): Quota => ({ name, ...rate }))
+  const terms = new Map<string, Terms>()
+  for (const collection of resources.keys()) {
+    for (const action of countedActions) {
+      const quotas = declared.filter(({ name }) => covers(name, collection, action))
+      if (quotas.length > 0) terms.set(`${collection}.${action}`, termsOf([caller, ...quotas]))
+    }
+  }
+  return terms
+}
+
+/** Whether a declared name, such as `tasks.create` or `*.create`, means an action. */
+function covers(name: string, collection: string, action: CountedAction): boolean {
+  const [declaredCollection, declaredAction] = name.split('.')
+  return [collection, '*'].includes(declaredCollection ?? '') && [action, '*'].includes(declaredAction ?? '')
+}
+
+/**
+ * Writes the value of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11 section 3), a list of structured
+ * fields (RFC 9651). Names of quotas are ASCII without quotation marks and backslashes.
+ *
+ * @example
+ * formatPolicies([{ name: 'caller', most: 600, window: 60 }]) // "caller";q=600;w=60
+ */
+export function formatPolicies(quotas: readonly Quota[]): string {
+  return quotas.map(({ name, most, window }) => `"${name}";q=${most};w=${window}`).join(', ')
+}
+
+/** Writes the value of `RateLimit` (section 4), in the same way: `"caller";r=599;t=60`. */
+export function formatLimits(standings: readonly Standing[]): string {
+  let text = ''
+  // Every response has one, and a loop costs half as much as `map` and `join`.
+  for (const standing of standings) {
+    const separator = text === '' ? '' : ', '
+    text += `${separator}"${standing.quota.name}";r=${standing.left};t=${secondsUntilEnd(standing)}`
+  }
+  return text
+}
+
+/** The effective window: the quota has no more room within these whole seconds. */
+function secondsUntilEnd({ until }: Standing): number {
+  return Math.ceil(until / 1_000)
+}
+
+function refusalFor(spent: readonly Standing[]): Fault {
+  // The next request passes when all of them have room.
+  const seconds = Math.max(...spent.map(secondsUntilEnd))
+  const [first] = spent.map(({ quota }) => `${whatOf(quota)}: ${quota.most} in ${secondsText(quota.window)}`)
+  return fault('RATE_LIMITED', {
+    detail: `There were too many ${first} are allowed. Ask again in ${secondsText(seconds)}.`,
+    headers: { 'Retry-After': String(seconds) },
+  })
+}
+
+function whatOf({ name }: Quota): string {
+  if (name === 'caller') return 'requests'
+  return name === 'address' ? 'failed authentications from your address' : `requests for ${name}`
+}
+
+function secondsText(seconds: number): string {
+  return seconds === 1 ? 'a second' : `${seconds} seconds`
+}
+
+/**
+ * The network that an address counts for. For IPv6 that is the first half: a client with one address has 2⁶⁴ of them.
+ * IPv4 addresses count individually, however they are written.
+ *
+ * @example
+ * networkOf('2001:db8::1') // 2001:db8:0:0::/64
+ * networkOf('::ffff:192.0.2.1') // 192.0.2.1
+ */
+export function networkOf(address: string): string {
+  const [plain = ''] = address.split('%')
+  if (!isIPv6(plain)) return address
+  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain) ?? []
+  if (mapped !== undefined) return mapped
+  const [before = '', after] = plain.split('::')
+  const first = before === '' ? [] : before.split(':')
+  const last = after === undefined || after === '' ? [] : after.split(':')
+  // An IPv4 address at the end replaces two groups.
+  const length = first.length + last.length + (plain.includes('.') ? 1 : 0)
+  const groups = [...first, ...Array<string>(after === undefined ? 0 : 8 - length).fill('0'), ...last]
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`
+}
+
+/** How rates are limited. */
+export interface RateOptions {
+  /** `off`: no limits. By default, the limits of the declaration. */
+  readonly rateLimit?: 'declared' | 'off'
+  /** The address of a Redis or Valkey server, `redis://…` or `rediss://…`: servers that share it count together. */
+  readonly redis?: string
+  /** While Redis fails: `open` (default) counts on each server separately, `closed` refuses requests (502). */
+  readonly rateLimitOnFailure?: 'open' | 'closed'
+}
+
+/**
+ * Makes the limiter for the options; `undefined` if they turn limits off.
+ *
+ * @param services `now`: milliseconds since 1970; `counter`: counts without Redis, and while it fails; by default, in
+ *   the memory of this process alone
+ * @throws ConfigurationError if the address of Redis is not understood
+ */
+export function openRateLimiter(
+  catalog: Catalog,
+  { rateLimit, redis, rateLimitOnFailure = 'open' }: RateOptions,
+  {
+    now,
+    observe,
+    counter: local = memoryCounter(now),
+  }: { readonly now: () => number; readonly observe: Observe; readonly counter?: Counter | undefined },
+): RateLimiter | undefined {
+  if (rateLimit === 'off') return undefined
+  if (redis === undefined) return rateLimiter(catalog, local, observe)
+  const fallback = rateLimitOnFailure === 'open' ? local : undefined
+  const shared = redisCounter({ url: redis, prefix: `resourced:${catalog.name}`, fallback, observe })
+  return rateLimiter(catalog, shared, observe)
+}

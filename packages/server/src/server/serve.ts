@@ -1,0 +1,291 @@
+/** Serves an interface: connects a catalog, a database and a socket. */
+import { join } from 'node:path'
+import { addressPolicy } from 'resourced-contract/model/address-policy'
+import type { Catalog } from 'resourced-contract/model/resource'
+import { ConfigurationError } from 'resourced-contract/spec/configuration-error'
+import { readCors } from '../http/cors.ts'
+import { type Apply, MigrationRefused, type MigrationStep } from '../storage/migration/migration-step.ts'
+import { onlyVersion, type Versions } from '../versions/versions.ts'
+import { type Application, assemble } from './app.ts'
+import { loadVerification, readJwt } from './jwt.ts'
+import { liveApp } from './live-app.ts'
+import {
+  type CertificateFiles,
+  type CertificatePair,
+  localCertificate,
+  readCertificate,
+  watchCertificate,
+} from './node/certificates.ts'
+import { createNodeServer } from './node/listener.ts'
+import { collectMetrics, createMetricsServer } from './observe/metrics.ts'
+import type { Observe } from './observe/observe.ts'
+import { loadTracing } from './observe/tracing.ts'
+import { type DatabaseOptions, openStorage, planOrApplyMigration } from './open-database.ts'
+import { readConsole } from './pages/console-settings.ts'
+import type { RateOptions } from './rates/rate-limiter.ts'
+import { loadRedis } from './rates/redis-counter.ts'
+import type { WorkerLink } from './workers/worker-link.ts'
+
+/** How an interface is served. */
+export interface ServeOptions extends RateOptions, DatabaseOptions {
+  /** The catalog of the current version. */
+  readonly catalog: Catalog
+  /** By default, the catalog is the only version. */
+  readonly versions?: Versions
+  readonly host: string
+  /** 0 takes a free port. */
+  readonly port: number
+  /** Serves plain HTTP, on loopback only. */
+  readonly http?: boolean
+  /**
+   * Files in PEM; both or neither. Without them a local certificate is made. Files that are replaced are taken into use
+   * within ten seconds.
+   */
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+  /**
+   * Behind a proxy that speaks HTTPS: plain HTTP unless a certificate is given; what did not come by HTTPS gets 403.
+   */
+  readonly trustProxy?: boolean
+  /** Origins whose pages may read responses, or `*` (OPT-3). */
+  readonly corsOrigin?: readonly string[]
+  /** Whether those pages may send credentials (OPT-5). */
+  readonly corsCredentials?: boolean
+  /** Networks that webhooks may reach besides public addresses (EVT-10). */
+  readonly webhookNetwork?: readonly string[]
+  /** Which JWTs are accepted besides API keys (AUT-2); all of the first three, or none. */
+  readonly jwtIssuer?: string
+  readonly jwtAudience?: string
+  readonly jwtJwks?: string
+  readonly jwtAlgorithms?: readonly string[]
+  readonly jwtRolesClaim?: string
+  /** `off`: the console is not served; `on` by default. */
+  readonly console?: string
+  /** The client id and the scopes with which people sign in to the console at the issuer of the JWTs. */
+  readonly consoleOpenidClient?: string
+  readonly consoleOpenidScope?: string
+  readonly migrate?: Apply
+  readonly observe?: Observe
+  /** The port for metrics over plain HTTP; 0 takes a free port. By default, only `/health/metrics` has them. */
+  readonly metricsPort?: number
+  /** 127.0.0.1 by default. */
+  readonly metricsHost?: string
+  /** The folder of the local certificate. */
+  readonly folder?: string
+  readonly development?: boolean
+  /** Set in a worker: its supervisor has the port and the metrics. */
+  readonly worker?: WorkerLink | undefined
+}
+
+/** An interface being served. */
+export interface Serving {
+  /** The address of the interface, with the version if paths have it: `https://127.0.0.1:8443/v1`. */
+  readonly url: string
+  /** The address without the version: `https://127.0.0.1:8443`. */
+  readonly origin: string
+  /** The certificate to trust, if a local one is used. */
+  readonly caFile: string | undefined
+  /** The address of the metrics, such as `http://127.0.0.1:9464/metrics`. */
+  readonly metricsUrl: string | undefined
+  /** The application that answers requests now. */
+  readonly app: Application
+  /**
+   * Serves another declaration from the same database, from one request to the next. Makes the migration that it needs
+   * if the migration loses nothing, or `mayLose` accepts its steps.
+   *
+   * @throws MigrationRefused where the migration is not accepted, or impossible; the former declaration stays
+   */
+  replace(next: Versions, mayLose: MayLose): Promise<Replaced>
+  /** Stops accepting requests, finishes the running ones, and closes the database (OPS-2). */
+  close(): Promise<void>
+}
+
+/** Decides whether steps that lose data may be taken. */
+export type MayLose = (steps: readonly MigrationStep[]) => boolean
+
+/** A declaration that is served now. */
+export interface Replaced extends Pick<Serving, 'url'> {
+  /** What was changed in the database. */
+  readonly steps: readonly MigrationStep[]
+}
+
+/**
+ * Serves a catalog.
+ *
+ * @throws ConfigurationError if the options contradict each other
+ * @throws MigrationRefused if the database does not fit the catalog
+ * @throws Error of the system, such as `EADDRINUSE`
+ */
+export async function serve(options: ServeOptions): Promise<Serving> {
+  const { catalog, versions = onlyVersion(options.catalog), host, port, trustProxy = false, worker } = options
+  const cors = readCors(options.corsOrigin, options.corsCredentials)
+  addressPolicy(options.webhookNetwork)
+  const jwt = readJwt({
+    issuer: options.jwtIssuer,
+    audience: options.jwtAudience,
+    jwks: options.jwtJwks,
+    algorithms: options.jwtAlgorithms,
+    rolesClaim: options.jwtRolesClaim,
+  })
+  const { consoleOpenidClient: client = '', consoleOpenidScope: scope } = options
+  const console = readConsole(options.console === 'off' ? false : { openid: { client, scope } }, jwt)
+  const { tls, files, caFile } = await certificate(options)
+  const metrics = await collectMetrics()
+  await loadAhead(options)
+  const observe: Observe = (observation) => {
+    options.observe?.(observation)
+    metrics.observe(observation)
+  }
+  const open = async (catalog: Catalog, versions: Versions) => {
+    const storage = await openStorage(options, catalog, {
+      migrate: options.migrate,
+      onCommit: (commit) => metrics.observe({ kind: 'commit', ...commit }),
+      onReplica: (news) => observe({ kind: 'replica', ...news }),
+      turn: worker?.turn,
+    })
+    return assemble(catalog, storage, {
+      versions,
+      observe,
+      cors,
+      jwt,
+      console,
+      rateLimit: options.rateLimit,
+      redis: options.redis,
+      counter: worker?.counter,
+      streamPlaces: worker?.streamPlaces,
+      onRevoked: worker?.announceRevocation,
+      rateLimitOnFailure: options.rateLimitOnFailure,
+      requireHttps: options.http !== true || trustProxy,
+      development: options.development,
+      webhookNetworks: options.webhookNetwork,
+      readMetrics: worker?.readMetrics ?? metrics.read,
+    })
+  }
+  const app = liveApp(await open(catalog, versions))
+  const server = createNodeServer({
+    respond: app.respond,
+    problem: app.refuse,
+    tls,
+    trustProxy,
+    basePath: versions.basePath,
+    onClientError: ({ code }) => observe({ kind: 'unreadable', code }),
+    onRejected: () => observe({ kind: 'turned-away' }),
+  })
+  const hasPort = options.metricsPort !== undefined && worker === undefined
+  const metricsServer = hasPort ? createMetricsServer(metrics) : undefined
+  let origin: string
+  let metricsUrl: string | undefined
+  try {
+    metricsUrl = await metricsServer?.listen(options.metricsHost ?? '127.0.0.1', options.metricsPort ?? 0)
+    origin =
+      worker === undefined
+        ? await server.listen(host, port)
+        : await server.adopt(host, async (take) => {
+            const joined = await worker.join(take, {
+              server: app.current.server,
+              metrics: metrics.report,
+              forgetKeys: () => app.current.forgetKeys(),
+            })
+            metricsUrl = joined.metricsUrl
+            return joined
+          })
+  } catch (error) {
+    await metricsServer?.close()
+    await app.close()
+    throw error
+  }
+  const unwatch =
+    files === undefined || tls === undefined
+      ? undefined
+      : watchCertificate(files, tls, server.renewCertificate, { observe })
+  void app.current.runner.maintain()
+  const url = `${origin}${versions.current.basePath}`
+  if (metricsUrl !== undefined) observe({ kind: 'metrics', url: metricsUrl })
+  observe({ kind: 'listening', url, server: app.current.server })
+  return {
+    url,
+    origin,
+    caFile,
+    metricsUrl,
+    get app() {
+      return app.current
+    },
+    async replace(next, mayLose) {
+      let steps: readonly MigrationStep[] = []
+      await app.replace(async () => {
+        steps = await migrateTo(options, next.stored, mayLose)
+        return open(next.stored, next)
+      })
+      void app.current.runner.maintain()
+      return { url: `${origin}${next.current.basePath}`, steps }
+    },
+    async close() {
+      unwatch?.()
+      await server.close()
+      await app.close()
+      // Metrics show what is still running until the end.
+      await metricsServer?.close()
+      observe({ kind: 'stopped' })
+    },
+  }
+}
+
+/**
+ * Loads modules that requests would load later: a process that has no file descriptor left could not. Those that no
+ * request will need stay out of memory.
+ */
+async function loadAhead({ jwtIssuer, redis }: Pick<ServeOptions, 'jwtIssuer' | 'redis'>): Promise<void> {
+  await Promise.all([
+    jwtIssuer === undefined ? undefined : loadVerification(),
+    redis === undefined ? undefined : loadRedis(),
+    loadTracing(),
+  ])
+}
+
+/**
+ * Makes the migration that a database needs for a catalog, even if it undoes one to a newer declaration.
+ *
+ * @returns the steps taken
+ * @throws MigrationRefused where the migration loses data and `mayLose` does not accept it, or is impossible
+ */
+export async function migrateTo(
+  database: DatabaseOptions,
+  catalog: Catalog,
+  mayLose: MayLose,
+): Promise<readonly MigrationStep[]> {
+  const planned = await planOrApplyMigration(database, catalog, 'additive')
+  if (planned.applied || planned.steps.length === 0) return planned.steps
+  if (!mayLose(planned.steps)) throw new MigrationRefused(planned.steps)
+  return (await planOrApplyMigration(database, catalog, 'all')).steps
+}
+
+const loopback = new Set(['127.0.0.1', '::1', 'localhost'])
+
+interface Certificate {
+  readonly tls?: CertificatePair
+  /** The files that an operator provides. */
+  readonly files?: CertificateFiles
+  readonly caFile?: string
+}
+
+async function certificate(options: ServeOptions): Promise<Certificate> {
+  const { http, host, tlsCert, tlsKey, trustProxy, folder = '.resourced' } = options
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw new ConfigurationError('--tls-cert and --tls-key go together: give both, or neither for a local certificate.')
+  }
+  if (http === true && tlsCert !== undefined)
+    throw new ConfigurationError('--http and --tls-cert contradict each other.')
+  if (http === true && trustProxy !== true && !loopback.has(host)) {
+    throw new ConfigurationError(
+      `--http serves on loopback only, not on ${host}. ` +
+        'Leave --http out for HTTPS, or use --trust-proxy behind a proxy.',
+    )
+  }
+  if (tlsCert !== undefined && tlsKey !== undefined) {
+    const files = { cert: tlsCert, key: tlsKey }
+    return { tls: readCertificate(files), files }
+  }
+  if (http === true || trustProxy === true) return {}
+  const { cert, key, caFile } = await localCertificate(join(folder, 'tls'))
+  return { tls: { cert, key }, caFile }
+}

@@ -1,0 +1,61 @@
+/** The response that is a stream of events (EVT-6). */
+
+import type { Predicate } from 'resourced-contract/model/predicate'
+import { fault } from 'resourced-contract/spec/faults'
+import { streamType } from 'resourced-contract/spec/media-types'
+import type { HttpResponse, StreamBody } from '../http/message.ts'
+import { planEvents } from '../plan/plan-events.ts'
+import type { Caller } from '../policy/caller.ts'
+import type { RequestContext } from './request-context.ts'
+import type { StreamRequest } from './streams/event-stream.ts'
+import type { EventStreams } from './streams/event-streams.ts'
+
+/** What a request asks of a stream. */
+interface Asked {
+  readonly filter: Predicate
+  readonly lastEventId: string | undefined
+}
+
+/**
+ * Opens a stream of events.
+ *
+ * @throws Fault FORBIDDEN if the caller may read no events; INVALID_CURSOR, EVENTS_EXPIRED, TOO_MANY_STREAMS
+ * @throws StorageFault
+ */
+export async function streamResponse(
+  context: RequestContext,
+  streams: EventStreams,
+  { filter, lastEventId }: Asked,
+): Promise<HttpResponse> {
+  const { caller, catalog, versionCatalog, choice, request } = context
+  const plan: StreamRequest['plan'] = (callerNow: Caller, after, limit) => {
+    const made = planEvents({ catalog, versionCatalog, caller: callerNow, filter }, after, limit)
+    return made?.permitted.kind === 'never' ? undefined : made
+  }
+  if (plan(caller, 0, 1) === undefined) {
+    throw fault('FORBIDDEN', { detail: 'Your credential does not allow you to read events.' })
+  }
+  const after = await streams.positionAfter(lastEventId)
+  const body: StreamBody =
+    request.method === 'HEAD'
+      ? unopened
+      : await streams.open({
+          callerId: caller.id,
+          credential: streams.credentials.of(caller, request, context.givenCaller !== undefined),
+          after,
+          plan,
+          version: choice.version,
+        })
+  return { status: 200, headers: { ...headers }, body }
+}
+
+const headers = {
+  'Content-Type': streamType,
+  // Compression would hold events back.
+  'Cache-Control': 'no-store, no-transform',
+  'X-Accel-Buffering': 'no',
+  Vary: 'Accept',
+}
+
+/** The body of a response to HEAD, which is never opened and does not count. */
+const unopened: StreamBody = { kind: 'stream', open: (sink) => sink.end(), drained() {}, closed() {} }

@@ -1,0 +1,82 @@
+/**
+ * Examines a database without changing it or waiting for its servers: the steps of a pending migration, maintenance,
+ * jobs, and the times that a clock can be compared with. Everything is read in one transaction that only reads.
+ */
+
+import type { Catalog } from 'resourced-contract/model/resource'
+import sql from 'sql-template-tag'
+import { quoted } from '../sql/columns.ts'
+import type { Maintenance } from '../storage.ts'
+import { firstRow, type Transaction } from '../transaction.ts'
+import { migrationTo, type Pending, pendingSteps } from './apply.ts'
+import type { MigrationEngine } from './migration-engine.ts'
+
+/** What was found in a database. */
+export interface Examination {
+  /** Whether a server has ever used it. */
+  readonly isUsed: boolean
+  /** The migration to the declaration; `undefined`: no declaration was given. */
+  readonly pending: Pending | undefined
+  readonly maintenance: Maintenance | undefined
+  /** The time of the last purge or confirmation, in milliseconds since 1970; `undefined`: none. */
+  readonly purged: number | undefined
+  /** The time of the newest change of a record, in milliseconds since 1970; `undefined`: there are no records. */
+  readonly newest: number | undefined
+  /** How many jobs have each status. */
+  readonly jobs: ReadonlyMap<string, number>
+}
+
+/** A PostgreSQL database, and what concerns the server that it is on. */
+export interface PostgresExamination extends Examination {
+  readonly version: string
+  /** Why servers cannot start on it; `undefined`: they can. */
+  readonly refused: string | undefined
+  /** The settings that lose data in a power cut. */
+  readonly undurable: string | undefined
+  /** Its clock, in milliseconds since 1970. */
+  readonly now: number
+  readonly connections: { readonly most: number; readonly used: number }
+}
+
+/** Examines a database. */
+export function* examine(engine: MigrationEngine, catalog: Catalog | undefined): Transaction<Examination> {
+  const relations = yield engine.relations
+  const tables = new Set(relations.flatMap(({ name, kind }) => (kind === 'table' ? [String(name)] : [])))
+  const isUsed = tables.has('resourced_meta')
+  const migration = catalog && migrationTo(catalog, engine, { apply: 'never', now: Date.now(), undoesNewer: false })
+  const pending = migration === undefined ? undefined : yield* pendingSteps(migration)
+  if (!isUsed) {
+    return { isUsed, pending, maintenance: undefined, purged: undefined, newest: undefined, jobs: new Map() }
+  }
+  const collections = [...(catalog?.resources.keys() ?? []), 'jobs', 'api-keys'].filter((name) => tables.has(name))
+  const maintenance = yield* metaOf('maintenance')
+  const purged = yield* metaOf('purge_clock')
+  return {
+    ...{ isUsed, pending },
+    maintenance: maintenance === undefined ? undefined : (JSON.parse(maintenance) as Maintenance),
+    purged: purged === undefined ? undefined : Number(purged),
+    newest: yield* newestChange(collections),
+    jobs: yield* jobsOf(tables),
+  }
+}
+
+function* metaOf(key: string): Transaction<string | undefined> {
+  const row = yield* firstRow(sql`select value from resourced_meta where key = ${key}`)
+  return row === undefined ? undefined : String(row['value'])
+}
+
+function* newestChange(tables: readonly string[]): Transaction<number | undefined> {
+  const times: number[] = []
+  for (const table of tables) {
+    const row = yield* firstRow(sql`select max(updated_at) as newest from ${quoted(table)}`)
+    const time = Date.parse(String(row?.['newest']))
+    if (!Number.isNaN(time)) times.push(time)
+  }
+  return times.length === 0 ? undefined : Math.max(...times)
+}
+
+function* jobsOf(tables: ReadonlySet<string>): Transaction<ReadonlyMap<string, number>> {
+  if (!tables.has('jobs')) return new Map()
+  const rows = yield sql`select status, count(*) as count from jobs where deleted_at is null group by status`
+  return new Map(rows.map((row) => [String(row['status']), Number(row['count'])]))
+}

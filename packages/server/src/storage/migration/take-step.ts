@@ -1,0 +1,326 @@
+/** Assesses and takes the steps of a migration, as statements. Each engine adds its own part (`MigrationEngine`). */
+
+import { timestamp } from 'resourced-contract/model/time'
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import { counterName, quoted } from '../sql/columns.ts'
+import { epochKey } from '../sql/context.ts'
+import { newMark, newStride, nextClockSql, nextRevisionSql } from '../sql/marks.ts'
+import { type ColumnSpec, createIndex, formerKeys, type IndexSpec, isSystemTable, type Layout } from '../sql/tables.ts'
+import { firstRow, type Statement, type Transaction } from '../transaction.ts'
+import { convertStored, isWider, readStored, writeStored } from './convert.ts'
+import { dropCounters, numberRecords, renameCounters } from './counters.ts'
+import type { ColumnConversion, MigrationEngine } from './migration-engine.ts'
+import { type MigrationStep, needsCount, type StepOf } from './migration-step.ts'
+import { rememberChange } from './schema.ts'
+
+/** Assesses a step by the rows of its table as they are now. */
+export function* assessStep(engine: MigrationEngine, step: MigrationStep): Transaction<MigrationStep> {
+  return needsCount(step) ? assess(step, yield* countConcerned(engine, step)) : step
+}
+
+function* countConcerned(engine: MigrationEngine, step: MigrationStep): Transaction<Counted> {
+  const count = function* (counted: Sql): Transaction<Counted> {
+    const row = yield* firstRow(sql`select ${counted} as count from ${quoted(step.table)}`)
+    return { count: Number(row?.['count']) }
+  }
+  switch (step.kind) {
+    case 'change-type':
+      return { count: yield* engine.countInconvertible(step) }
+    case 'create-index':
+      return yield* countDuplicates(step.index)
+    case 'drop-column':
+      return yield* count(sql`count(${quoted(step.column)})`)
+    case 'fill-default':
+      return yield* count(sql`count(*) - count(${quoted(step.column.name)})`)
+    case 'require':
+      return yield* count(sql`count(*) - count(${quoted(step.column)})`)
+    default:
+      return yield* count(sql`count(*)`)
+  }
+}
+
+/** Counts the live rows beyond the first of each group with the same values, none of them `null`. */
+function* countDuplicates(index: IndexSpec): Transaction<Counted> {
+  const columns = index.columns.map(quoted)
+  // Rows of system tables are never deleted records, and have no ids.
+  const [live, id] = isSystemTable(index.table) ? ['true', 'null'] : ['deleted_at is null', 'max(id)']
+  const conditions = join([raw(live), ...columns.map((column) => sql`${column} is not null`)], ' and ')
+  const groups = sql`select count(*) - 1 as extra, ${raw(id)} as id from ${quoted(index.table)}
+    where ${conditions} group by ${join(columns)}`
+  const row = yield* firstRow(sql`select sum(extra) as count, max(id) as example from (${groups}) as g where extra > 0`)
+  return { count: Number(row?.['count'] ?? 0), example: (row?.['example'] as string | null) ?? undefined }
+}
+
+/** The rows or values that a step's assessment depends on. */
+interface Counted {
+  readonly count: number
+  /** The id of one counted record. */
+  readonly example?: string | undefined
+}
+
+/** The step with its loss, or with the reason why it is impossible, by the rows that it concerns. */
+export function assess(step: MigrationStep, { count, example }: Counted): MigrationStep {
+  const { sentence } = step
+  if (step.kind === 'fill-default') return { ...step, sentence: `${sentence} in ${counted(count, 'record')}` }
+  if (count === 0) return step
+  switch (step.kind) {
+    case 'drop-table':
+      return { ...step, loses: { rows: count }, sentence: `${sentence}: loses ${counted(count, 'record')}` }
+    case 'drop-column':
+      return { ...step, loses: { values: count }, sentence: `${sentence}: loses ${counted(count, 'value')}` }
+    case 'change-type': {
+      const lost = `${sentence}: loses ${counted(count, 'value')} that cannot be converted exactly`
+      return { ...step, loses: { values: count }, sentence: lost }
+    }
+    case 'require': {
+      const lacking = `${sentence} but ${count === 1 ? '1 record has' : `${count} records have`} no value`
+      const remedy =
+        'declare a default or make it optional; if the field has a new name, declare a rename under changes ' +
+        '(docs/how-to/migrate-a-declaration.md), which keeps its values'
+      return { ...step, impossible: true, sentence: `${lacking}: ${remedy}` }
+    }
+    case 'create-index': {
+      const clash = `${count === 1 ? '1 record has' : `${count} records have`} the same value as another`
+      const where = example === undefined ? '' : ` (such as ${example})`
+      return { ...step, impossible: true, sentence: `${sentence}: ${clash}${where}; change those records first` }
+    }
+    default:
+      return step
+  }
+}
+
+function counted(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`
+}
+
+/**
+ * Takes a step, except those that `MigrationEngine.fillDerived` takes together.
+ *
+ * @param now milliseconds since 1970: `updated_at` of records whose values change
+ */
+export function takeStep(engine: MigrationEngine, step: MigrationStep, now: number): Transaction<void> | Statement[] {
+  switch (step.kind) {
+    case 'create-table':
+      return [raw(engine.createTable(step.spec))]
+    case 'drop-table':
+      return dropTable(engine, step.table)
+    case 'add-column':
+      return [addColumn(engine, step.table, step.column)]
+    case 'drop-column':
+      return dropColumn(engine, step)
+    case 'change-type':
+      return changeType(engine, step, now)
+    case 'fill-default':
+      return fillDefault(engine, step, now)
+    case 'create-index':
+      return [raw(createIndex(step.index))]
+    case 'drop-index':
+      return [sql`drop index ${quoted(step.index)}`]
+    case 'drop-search':
+      return engine.dropSearch(step.table)
+    case 'rename-table':
+      return renameTable(engine, step.table, step.to)
+    case 'rename-columns':
+      return renameColumns(engine, step)
+    case 'convert-column':
+      return convertColumn(engine, step)
+    case 'move-keys':
+      return moveKeys(engine, step)
+    case 'set-clock':
+      return setClock(engine, step.table)
+    case 'number-records':
+      return changeRecords(engine, step.table, now, (also) => numberRecords(engine, step, also))
+    case 'create-triggers':
+      return step.statements.map((statement) => raw(statement))
+    case 'drop-triggers':
+      return step.triggers.flatMap((name) => engine.dropTrigger(step.table, name))
+    case 'rename-events':
+      return [sql`update "events" set collection = ${step.to} where collection = ${step.table}`]
+    case 'derive-column':
+    case 'build-search':
+    case 'require':
+    case 'allow-null':
+    case 'blocked':
+      return []
+  }
+}
+
+function* dropTable(engine: MigrationEngine, name: string): Transaction<void> {
+  yield* dropCounters(engine, name)
+  yield* engine.dropSearch(name)
+  yield sql`drop table ${quoted(name)}`
+  yield sql`delete from resourced_clocks where collection = ${name}`
+  // Another collection may get its name, or events begin again with the first position.
+  yield sql`delete from resourced_meta where key in (${epochKey(name)}, ${`${name}:floor`})`
+}
+
+function* dropColumn(engine: MigrationEngine, { table, column, loses }: StepOf<'drop-column'>): Transaction<void> {
+  yield* dropCounters(engine, table, column)
+  yield sql`alter table ${quoted(table)} drop column ${quoted(column)}`
+  if (loses !== 'nothing') yield* beginEpoch(table)
+}
+
+/** Begins the next epoch of a collection (`Epochs`) and advances its clock. */
+function beginEpoch(collection: string): Statement[] {
+  if (isSystemTable(collection)) return []
+  const next = sql`cast(cast(resourced_meta.value as bigint) + 1 as text)`
+  return [
+    sql`insert into resourced_meta (key, value) values (${epochKey(collection)}, '1')
+      on conflict (key) do update set value = ${next}`,
+    sql`update resourced_clocks set revision = ${nextClockSql(newStride())} where collection = ${collection}`,
+  ]
+}
+
+function addColumn(engine: MigrationEngine, table: string, column: ColumnSpec): Sql {
+  return sql`alter table ${quoted(table)} add column ${raw(engine.columnDefinition(column))}`
+}
+
+/** Changes a column's type. Values that cannot be converted become `null`. */
+function* changeType(engine: MigrationEngine, step: StepOf<'change-type'>, now: number): Transaction<void> {
+  const { table, column, from, loses } = step
+  const convert = (stored: Parameters<typeof convertStored>[0]) => convertStored(stored, from, column.holds, engine)
+  if (loses === 'nothing' && isWider(from, column.holds)) {
+    yield* replaceColumn(engine, { table, column, convert, also: empty })
+  } else {
+    yield* changeRecords(engine, table, now, (also) => replaceColumn(engine, { table, column, convert, also }))
+  }
+}
+
+/**
+ * Converts values as a declared change between versions says. Records keep their revision: clients of the older
+ * version see the same values, and to clients of the newer version the record is new.
+ *
+ * @throws Error with the record whose value cannot be converted
+ */
+function* convertColumn(engine: MigrationEngine, step: StepOf<'convert-column'>): Transaction<void> {
+  const { table, column, from, conversion, field } = step
+  yield* replaceColumn(engine, {
+    ...{ table, column, also: empty },
+    convert(stored, id) {
+      const converted = conversion.newer(readStored(stored, from)) ?? null
+      if (converted === null || field.validate(converted).length === 0) {
+        return writeStored(converted, column.holds, engine)
+      }
+      const problem = `the conversion of ${column.name} makes a value that its schema does not allow`
+      throw new Error(`The record ${id} of ${table} cannot be brought to the current version: ${problem}.`)
+    },
+  })
+  yield* rememberChange(table, {
+    column: (each) => (each.name === column.name ? { ...each, holds: column.holds } : each),
+  })
+}
+
+/** Adds a column beside the one that it replaces, fills it, and gives it the other's name. Counts the filled rows. */
+function* replaceColumn(
+  engine: MigrationEngine,
+  { table, column, ...how }: { readonly column: ColumnSpec } & Pick<ColumnConversion, 'table' | 'convert' | 'also'>,
+): Transaction<number> {
+  const to = { ...column, name: `_changed_${column.name}` }
+  const alter = sql`alter table ${quoted(table)}`
+  yield addColumn(engine, table, to)
+  const changed = yield* engine.convertColumn({ table, from: column.name, to, ...how })
+  yield sql`${alter} drop column ${quoted(column.name)}`
+  yield sql`${alter} rename column ${quoted(to.name)} to ${quoted(column.name)}`
+  return changed
+}
+
+function* fillDefault(engine: MigrationEngine, step: StepOf<'fill-default'>, now: number): Transaction<void> {
+  const { table, column } = step
+  const value = writeStored(column.default, column.holds, engine)
+  const name = quoted(column.name)
+  yield* changeRecords(engine, table, now, (also) =>
+    engine.countChanged(sql`update ${quoted(table)} set ${name} = ${value}${also} where ${name} is null`),
+  )
+}
+
+/** Changes records, which get a new revision and `updated_at` (RES-5), so that no cache keeps the former values. */
+function* changeRecords(
+  { layout }: MigrationEngine,
+  table: string,
+  now: number,
+  change: (also: Sql) => Transaction<number>,
+): Transaction<void> {
+  if (isSystemTable(table)) {
+    yield* change(empty)
+    return
+  }
+  const revision = nextRevisionSql(newMark())
+  const changed = yield* change(sql`, _revision = ${revision}, updated_at = ${timestamp(now)}`)
+  if (changed === 0) return
+  const first = layout.clockSlots === 1 ? empty : sql` and slot = 0`
+  yield sql`update resourced_clocks set revision = ${nextClockSql(newStride())} where collection = ${table}${first}`
+}
+
+/** Renames a table, and the collection wherever its name is stored. */
+function* renameTable(engine: MigrationEngine, from: string, to: string): Transaction<void> {
+  yield sql`alter table ${quoted(from)} rename to ${quoted(to)}`
+  yield sql`update resourced_clocks set collection = ${to} where collection = ${from}`
+  yield sql`update resourced_queue set collection = ${to} where collection = ${from}`
+  for (const row of yield sql`select job, state from resourced_work`) {
+    const state = JSON.parse(String(row['state']))
+    if (state?.collection !== from) continue
+    const renamed = JSON.stringify({ ...state, collection: to })
+    yield sql`update resourced_work set state = ${renamed} where job = ${row['job']}`
+  }
+  yield sql`update resourced_meta set key = ${epochKey(to)} where key = ${epochKey(from)}`
+  yield* renameCounters(engine, [{ from: counterName(from), to: counterName(to) }])
+  yield* rememberChange(from, { name: to })
+}
+
+function* renameColumns(engine: MigrationEngine, step: StepOf<'rename-columns'>): Transaction<void> {
+  const { table, columns } = step
+  const rename = (from: string, to: string) =>
+    sql`alter table ${quoted(table)} rename column ${quoted(from)} to ${quoted(to)}`
+  // Two columns may exchange their names.
+  for (const from of columns.keys()) yield rename(from, `_renamed_${from}`)
+  for (const [from, to] of columns) yield rename(`_renamed_${from}`, to)
+  const names = [...columns].map(([from, to]) => ({ from: counterName(table, from), to: counterName(table, to) }))
+  yield* renameCounters(engine, names)
+  yield* rememberChange(table, {
+    column({ sequence, ...each }) {
+      const per = sequence === undefined ? {} : { sequence: columns.get(sequence) ?? sequence }
+      return { ...each, ...per, name: columns.get(each.name) ?? each.name }
+    },
+  })
+}
+
+/** Makes each key a record, and stores its hash separately. Every key stays as valid as it was. */
+function* moveKeys(engine: MigrationEngine, step: StepOf<'move-keys'>): Transaction<void> {
+  const former = quoted(formerKeys)
+  const table = quoted(step.table)
+  yield sql`insert into resourced_key_hashes (key, hash) select id, hash from ${former}`
+  yield sql`insert into ${table} (id, subject, roles, hint, expires_at, revoked_at, created_at, updated_at, _revision)
+    select id, subject, roles, hint, expires_at, revoked_at, created_at, coalesce(revoked_at, created_at), 1
+      from ${former} order by created_at, id`
+  yield* engine.fillDerived({ table: step.table, columns: step.derived, search: undefined, isNew: false })
+  yield sql`drop table ${former}`
+}
+
+/** Counts a collection's records, and begins its clock anew: the table may have been lost and created again. */
+function* setClock(engine: MigrationEngine, collection: string): Transaction<void> {
+  const counted = yield* firstRow(
+    sql`select count(*) - count(deleted_at) as live, count(deleted_at) as deleted from ${quoted(collection)}`,
+  )
+  yield sql`delete from resourced_clocks where collection = ${collection}`
+  yield insertClock(engine.layout, collection, {
+    ...{ revision: newStride(), live: Number(counted?.['live']), deleted: Number(counted?.['deleted']) },
+  })
+}
+
+/** Inserts the clock of a collection. The sum of the slots counts, and the first slot gets all of it. */
+export function insertClock(
+  { clockSlots }: Layout,
+  collection: string,
+  { revision, live, deleted }: Record<'revision' | 'live' | 'deleted', number>,
+): Sql {
+  if (clockSlots === 1) {
+    return sql`insert into resourced_clocks (collection, revision, live, deleted)
+      values (${collection}, ${revision}, ${live}, ${deleted})`
+  }
+  const rows = Array.from({ length: clockSlots }, (_, slot) =>
+    slot === 0
+      ? sql`(${collection}, 0, ${revision}, ${live}, ${deleted})`
+      : sql`(${collection}, ${raw(String(slot))}, 0, 0, 0)`,
+  )
+  return sql`insert into resourced_clocks (collection, slot, revision, live, deleted) values ${join(rows)}`
+}

@@ -1,0 +1,129 @@
+/** Commands on a PostgreSQL database beside its servers: migrate, manage API keys, switch maintenance. */
+import type { ClientBase } from 'pg'
+import type { Catalog } from 'resourced-contract/model/resource'
+import type { Migrated } from '../migration/apply.ts'
+import { type Examination, examine, type PostgresExamination } from '../migration/examine.ts'
+import { type Apply, MigrationRefused } from '../migration/migration-step.ts'
+import { sqlContext } from '../sql/context.ts'
+import { type Storage, StorageFault } from '../storage.ts'
+import { purgeClockStore } from '../transactions/delete/purge.ts'
+import { keyStore, keysCatalog } from '../transactions/keys.ts'
+import { maintenanceStore } from '../transactions/meta.ts'
+import { Database } from './database.ts'
+import { postgres } from './engine.ts'
+import { toStorageFault } from './errors.ts'
+import { migratePostgres } from './migrate.ts'
+import { migrationEngine } from './migration-engine.ts'
+import { checkDurability, checkRights, checkServer } from './requirements.ts'
+import { inTransaction, query, run, withConnection } from './session.ts'
+import type { ConnectionOptions } from './settings.ts'
+
+/** The steps that a database needs for a catalog. With `apply`, they are taken, even if they lose data. */
+export async function planOrMigratePostgres(
+  options: ConnectionOptions,
+  catalog: Catalog,
+  apply: Apply,
+): Promise<Migrated> {
+  try {
+    return await withConnection(options, (client) =>
+      migratePostgres(client, catalog, {
+        ...{ apply, now: Date.now(), isPooled: options.session === 'off', undoesNewer: true },
+      }),
+    )
+  } catch (error) {
+    if (apply === 'all' || !(error instanceof MigrationRefused)) throw error
+    return { steps: error.steps, applied: false }
+  }
+}
+
+/** Opens a database for its API keys only. No declaration is needed. */
+export async function openPostgresKeys(options: ConnectionOptions): Promise<Pick<Storage, 'keys' | 'close'>> {
+  await withConnection(options, (client) => migrateForKeys(client, options.session === 'off'))
+  const database = new Database(options)
+  return {
+    keys: keyStore(sqlContext({ catalog: keysCatalog(), engine: postgres }), database),
+    close: () => database.close(),
+  }
+}
+
+/** Migrates a schema to the tables that API keys need. Other tables belong to a declaration that was not read. */
+export async function migrateForKeys(client: ClientBase, isPooled = false): Promise<void> {
+  await migratePostgres(client, keysCatalog(), { apply: 'additive', now: Date.now(), keepsOthers: true, isPooled })
+}
+
+/**
+ * Opens a database for its maintenance switch and its purge clock only. Nothing else changes, whichever version
+ * created the database, because servers may be running on it.
+ *
+ * @returns `undefined` where no server has ever used it
+ */
+export async function openPostgresMaintenance(
+  options: ConnectionOptions,
+): Promise<Pick<Storage, 'maintenance' | 'purgeClock' | 'close'> | undefined> {
+  if (!(await hasPostgresTables(options))) return undefined
+  const database = new Database(options)
+  return {
+    maintenance: maintenanceStore(database),
+    purgeClock: purgeClockStore(database),
+    close: () => database.close(),
+  }
+}
+
+/** Examines a database for at most ten seconds a statement. It only reads, and waits for no lock. */
+export function examinePostgres(
+  options: ConnectionOptions,
+  catalog: Catalog | undefined,
+): Promise<PostgresExamination> {
+  return withConnection(options, (client) => {
+    const examined = inTransaction(client, 'begin isolation level repeatable read read only', async () => {
+      await query(client, 'set local statement_timeout = 10000')
+      await query(client, 'set local lock_timeout = 1000')
+      const [found] = await query(
+        client,
+        `select current_setting('server_version') as version, extract(epoch from clock_timestamp())::float8 as now,
+           current_setting('max_connections')::int as most, (select count(*) from pg_stat_activity
+           where backend_type = 'client backend') as used, current_schema() is null as homeless`,
+      )
+      const refused = (await refusalOf(checkServer(client))) ?? (await refusalOf(checkRights(client)))
+      const isReadable = found?.['homeless'] === 0
+      return {
+        ...(isReadable ? await run(client, examine(migrationEngine(0), catalog)) : nothingFound),
+        version: String(found?.['version']),
+        now: Number(found?.['now']) * 1_000,
+        refused,
+        undurable: await refusalOf(checkDurability(client)),
+        connections: { most: Number(found?.['most']), used: Number(found?.['used']) },
+      }
+    })
+    return examined.catch((error) => {
+      throw toStorageFault(error)
+    })
+  })
+}
+
+const nothingFound: Examination = {
+  ...{ isUsed: false, pending: undefined, maintenance: undefined, purged: undefined, newest: undefined },
+  jobs: new Map(),
+}
+
+async function refusalOf(check: Promise<void>): Promise<string | undefined> {
+  try {
+    await check
+    return undefined
+  } catch (error) {
+    if (error instanceof StorageFault) return error.message
+    throw error
+  }
+}
+
+/** Whether a server has ever used a database. */
+export function hasPostgresTables(options: ConnectionOptions): Promise<boolean> {
+  return withConnection(options, isInUse)
+}
+
+/** Whether a server has ever used this schema: it has the table that the maintenance switch is in, among others. */
+export async function isInUse(client: ClientBase): Promise<boolean> {
+  const found = `select 1 as one from pg_class where relname = 'resourced_meta' and relkind = 'r'
+    and relnamespace = (select oid from pg_namespace where nspname = current_schema())`
+  return (await query(client, found)).length > 0
+}

@@ -1,0 +1,331 @@
+/**
+ * PostgreSQL as an `Engine`: its SQL for tables, records, JSON (put together as text, so that it is the same as
+ * SQLite's) and search. Searches have the same results on every engine: texts are folded as `fold` does, and words
+ * (`words` in model/text.ts) are the lexemes of a `tsvector`.
+ */
+import { hash } from 'node:crypto'
+import type { Scalar } from 'resourced-contract/model/predicate'
+import { fold, markRanges, plainLetters } from 'resourced-contract/model/text'
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import { type Column, identifier, subject } from '../sql/columns.ts'
+import type { Bound, Engine } from '../sql/engine.ts'
+import { type ColumnSpec, defineColumn, type Held, type SearchSpec } from '../sql/tables.ts'
+import { eventTriggers, horizon, snapshotSource } from './event-triggers.ts'
+
+/** The column that holds the words of a record, in the table of its resource. */
+export const wordsColumn = '_words'
+
+// Text is compared by code point, with any collation of the database. JSON keeps its text.
+const types = {
+  text: 'text collate "C"',
+  integer: 'bigint',
+  real: 'double precision',
+  boolean: 'boolean',
+  json: 'json',
+  bytes: 'bytea',
+} as const
+
+const layout = { clockSlots: 16, indexesRowNumber: true, storesExports: true } as const
+
+/**
+ * The text of a number as JavaScript writes it (`numberText`). PostgreSQL finds the same digits for most, and writes an
+ * exponent where JavaScript has none, and a zero before its last digit.
+ */
+function realText(column: Sql): Sql {
+  const isWhole = sql`${column} = trunc(${column}) and abs(${column}) < 9007199254740992`
+  const whole = sql`when ${isWhole} then cast(${column} as bigint)::text`
+  const usual = sql`when abs(${column}) between 1e-4 and 1e15 then ${column}::text`
+  const written = sql`when abs(${column}) between 1e-6 and 9007199254740991 then cast(${column}::text as numeric)::text`
+  const large = sql`when abs(${column}) between 9007199254740992 and 1e41 then ${largeText(column)}`
+  return sql`case ${whole} ${usual} ${written} ${large} else replace(${column}::text, 'e-0', 'e-') end`
+}
+
+/**
+ * The same for large numbers. JavaScript takes a shorter text too that is halfway between two numbers (1e23);
+ * PostgreSQL does not. There is one if the number rounded to one digit less is read back as it was.
+ */
+function largeText(column: Sql): Sql {
+  const text = sql`${column}::text`
+  // Its digits and a point: one character before the point, the point itself, and one digit that is left out.
+  const decimals = sql`length(split_part(abs(${column})::text, 'e', 1)) - 3`
+  const shorter = sql`ltrim(to_char(${column}, '9.' || repeat('9', ${decimals}) || 'EEEE'))`
+  const trimmed = sql`regexp_replace(${shorter}, '[.]?0*e', 'e')`
+  return sql`case when cast(${shorter} as double precision) = ${column} then ${trimmed} else ${text} end`
+}
+
+/** The text of a value's JSON, null where there is no value. */
+function jsonText(column: Sql, type: Column['type']): Sql {
+  if (type === 'text') return sql`to_json(${column})::text`
+  return type === 'real' ? realText(column) : sql`${column}::text`
+}
+
+function jsonValue(column: Sql, type: Column['type']): Sql {
+  return sql`coalesce(${jsonText(column, type)}, 'null')`
+}
+
+function jsonObject(members: readonly (readonly [string, Sql])[]): Sql {
+  const parts = members.map(([name, value], index) => sql`${raw(`'${index === 0 ? '{' : ','}"${name}":'`)} || ${value}`)
+  return sql`(${chain(parts)} || '}')`
+}
+
+/** Texts one after the other, put together in halves: how deep an expression is nested has a bound. */
+function chain(parts: readonly Sql[]): Sql {
+  if (parts.length === 1) return parts[0] as Sql
+  const half = parts.length >> 1
+  return sql`(${chain(parts.slice(0, half))} || ${chain(parts.slice(half))})`
+}
+
+function bind(value: Scalar): Bound {
+  return typeof value === 'boolean' ? Number(value) : value
+}
+
+const casts: Readonly<Record<Column['type'], Sql>> = {
+  text: raw('::text collate "C"'),
+  integer: raw('::bigint'),
+  real: raw('::double precision'),
+  boolean: raw('::boolean'),
+  json: raw('::json'),
+}
+
+/**
+ * A transaction holds the lock of a table that it has read until its end. A serializable one may read with an older
+ * snapshot than its lock: it has locked `resourced_meta` before it took its snapshot.
+ */
+const earlier = `select distinct virtualtransaction as id from pg_locks held
+  where pid <> pg_backend_pid() and database = (select oid from pg_database where datname = current_database())
+    and (relation = 'resourced_work'::regclass and mode in ('AccessShareLock', 'RowShareLock', 'RowExclusiveLock')
+      or relation = 'resourced_meta'::regclass and mode = 'RowExclusiveLock')
+    and not exists (select 1 from pg_locks reading where reading.virtualtransaction = held.virtualtransaction
+      and reading.locktype = 'advisory' and reading.classid = 18 and reading.objid = 58)`
+
+/** PostgreSQL 15 and newer. */
+export const postgres: Engine = {
+  layout,
+  schema: empty,
+  types,
+  columnDefinition,
+  createTable: ({ name, columns, search }) => {
+    const words = search === undefined ? [] : [`${wordsColumn} tsvector`]
+    return `create table ${identifier(name)} (${[...columns.map(columnDefinition), ...words].join(', ')})`
+  },
+  store,
+  bind,
+  isDistinct: (column, value) => sql`${column} is distinct from ${value}`,
+  isAnyOf: (column, values) => sql`${column} = any(${values.map(bind)})`,
+  // No index serves a subselect in a branch of an OR; for an array it does.
+  isInSubquery: (column, select) => sql`${column} = any(array(${select}))`,
+  // Otherwise the planner may materialize the results for all rows, even if few rows are read.
+  fence: raw(' offset 0'),
+  fold: foldSql,
+  // The planner does not treat the elements of an array as a column.
+  unindexed: (expression) => sql`(array[${expression}])[1]`,
+  contains: (text, part) => sql`strpos(${text}, ${part}) > 0`,
+  startsWith: (text, part) => sql`starts_with(${text}, ${part})`,
+  matchesSearch(_, alias, words) {
+    // Lexemes hold no quotes: quoting them is enough to keep operators out.
+    const terms = words.slice(0, -1).map((word) => `'${lexemeOf(word)}'`)
+    const query = [...terms, `'${lexemePrefixOf(words.at(-1) ?? '')}':*`].join(' & ')
+    return sql`${raw(`${alias}.${wordsColumn}`)} @@ cast(${query} as tsquery)`
+  },
+  haveWords: haveWordsSql,
+  wordColumns: (words) => [[wordsColumn, sql`array_to_tsvector(cast(${lexemesOf(words)} as text[]))`]],
+  *indexWords() {},
+  *deleteWords() {},
+  jsonObject,
+  jsonValue,
+  jsonUnescaped: (column) => sql`coalesce('"' || ${column} || '"', 'null')`,
+  // A plan for any limit is one for a tenth of the table.
+  limit: (count) => raw(`limit ${Math.trunc(count)}`),
+  jsonInteger: (column, member) => sql`cast(${column} ->> ${raw(`'${member}'`)} as bigint)`,
+  jsonText,
+  jsonLiteral: (value) => raw(`'${JSON.stringify(value).replaceAll("'", "''")}'`),
+  storedBytes: (column, type) => (type === 'json' ? sql`octet_length(${column}::text)` : sql`octet_length(${column})`),
+  jsonKeys(columns) {
+    const keys = columns.map(([column, type]) => (type === 'boolean' ? sql`cast(${column} as integer)` : column))
+    return sql`json_build_array(${join(keys, ', ')})::text`
+  },
+  joinRows: (text) => sql`string_agg(${text}, ',' || chr(10))`,
+  cast: (value, type) => sql`${value}${casts[type]}`,
+  orFail: empty,
+  eventTriggers,
+  snapshotSource,
+  horizon,
+  lock: {
+    hasOtherWriters: true,
+    orderById: raw(' order by id'),
+    update: raw(' for update'),
+    share: raw(' for share'),
+    skipLocked: raw(' for update skip locked'),
+    // On a table that hardly ever changes, so that no vacuum blocks it.
+    excludeSerializable: raw('lock table resourced_meta in share row exclusive mode'),
+    earlier: raw(earlier),
+    asReader: raw('select pg_advisory_xact_lock_shared(18, 58)'),
+  },
+  // A connection has its own slot, so that few writers wait for each other.
+  clockSlot: raw(` and slot = (pg_backend_pid() & ${layout.clockSlots - 1})`),
+  tryAdvisoryLock: (name) => sql`pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
+  advisoryLock: (name) => sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
+  writeReturning: (change, tick, columns) => {
+    const ticked = sql`ticked as (${tick} and exists (select 1 from ${raw(subject)}))`
+    return sql`with ${raw(subject)} as (${change} returning *), ${ticked} select ${columns} from ${raw(subject)}`
+  },
+}
+
+/** The statement that creates the index of the words of a collection. */
+export function createSearch({ name, table }: SearchSpec): string {
+  return `create index ${identifier(name)} on ${identifier(table)} using gin (${wordsColumn})`
+}
+
+function columnDefinition(column: ColumnSpec): string {
+  return defineColumn(column, types, ' generated by default as identity primary key')
+}
+
+function store(value: unknown, holds: Held): unknown {
+  if (value === null || value === undefined) return null
+  return holds === 'array' || holds === 'object' || holds === 'json' ? JSON.stringify(value) : value
+}
+
+let letters: Sql | undefined
+let pairs: readonly (readonly [letter: string, folded: string])[] | undefined
+
+/**
+ * The text of a column in folded case: exactly as `fold`, independent of PostgreSQL's version of Unicode. For texts
+ * without a folded column.
+ */
+function foldSql(column: Sql): Sql {
+  letters ??= lettersOf(foldedPairs())
+  return sql`translate(${column}, ${letters})`
+}
+
+/** The same for letters that fold to some characters only, which is far less work. */
+export function foldToSql(column: Sql, characters: ReadonlySet<string>): Sql {
+  return sql`translate(${column}, ${lettersOf(foldedPairs().filter(([, folded]) => characters.has(folded)))})`
+}
+
+function lettersOf(wanted: readonly (readonly [string, string])[]): Sql {
+  const [from, to] = [0, 1].map((side) => wanted.map((pair) => pair[side]).join(''))
+  return raw(`'${from}', '${to}'`)
+}
+
+// `fold` replaces single characters: this finds all pairs, once.
+function foldedPairs(): readonly (readonly [string, string])[] {
+  if (pairs !== undefined) return pairs
+  const found: [string, string][] = []
+  for (let code = 0; code <= 0x1ffff; code++) {
+    if (code >= 0xd800 && code <= 0xdfff) continue
+    const letter = String.fromCodePoint(code)
+    const folded = fold(letter)
+    if (folded !== letter) found.push([letter, folded])
+  }
+  pairs = found
+  return found
+}
+
+/**
+ * The most bytes of a word that is one lexeme, and of a piece of a longer word. PostgreSQL allows 2,046 bytes for a
+ * lexeme.
+ */
+const longest = 2_000
+
+/** The most bytes of all lexemes of a record: a `tsvector` holds 1,048,575. */
+const most = 1_000_000
+
+const encoder = new TextEncoder()
+
+// Words contain neither character. Pieces begin with the first, and the last piece ends with the second.
+const piece = '/'
+const end = '.'
+
+/**
+ * The distinct lexemes of words, for `array_to_tsvector`; those that a `tsvector` cannot hold are left out. A word that
+ * is too long is stored in pieces, each after a hash of all that comes before it, so that the whole word and every
+ * prefix of it are found.
+ *
+ * @param words separated by blanks (`searchText`)
+ */
+export function lexemesOf(words: string): string[] {
+  const lexemes = new Set<string>()
+  let bytes = 0
+  for (const word of words.split(' ')) {
+    for (const lexeme of word === '' ? [] : piecesOf(word)) {
+      if (lexemes.has(lexeme)) continue
+      bytes += Buffer.byteLength(lexeme)
+      if (bytes > most) return [...lexemes]
+      lexemes.add(lexeme)
+    }
+  }
+  return [...lexemes]
+}
+
+/** The lexeme that exactly the records with a word have. */
+export function lexemeOf(word: string): string {
+  return piecesOf(word).at(-1) as string
+}
+
+/** The prefix that a lexeme of a record has exactly if one of its words begins with `beginning`. */
+export function lexemePrefixOf(beginning: string): string {
+  const lexeme = lexemeOf(beginning)
+  return lexeme.endsWith(end) ? lexeme.slice(0, -end.length) : lexeme
+}
+
+function piecesOf(word: string): string[] {
+  // A UTF-16 unit takes three bytes at most.
+  if (word.length * 3 <= longest) return [word]
+  const pieces: string[] = []
+  let before = ''
+  while (before.length < word.length) {
+    const { read } = encoder.encodeInto(word.slice(before.length), new Uint8Array(longest))
+    const part = word.slice(before.length, before.length + read)
+    const isLast = before.length + read === word.length
+    if (isLast && before === '') return [word]
+    // The first piece begins as the word does, so a shorter prefix finds it.
+    const mark = before === '' ? '' : `${piece}${hash('sha256', before, 'base64url').slice(0, 22)}`
+    pieces.push(before === '' ? `${part}${piece}` : `${mark}${part}${isLast ? end : ''}`)
+    before += part
+  }
+  return pieces
+}
+
+let separators: Sql | undefined
+
+/**
+ * Whether texts have all of these words between them, the last as a prefix. For versions that do not show all texts
+ * that are searched.
+ */
+function haveWordsSql(texts: readonly Sql[], words: readonly string[]): Sql {
+  // `concat_ws` skips texts that are null.
+  const found = sql`' ' || ${wordsSql(sql`concat_ws(' ', ${join(texts, ', ')})`, words)} || ' '`
+  const sought = words.map((word, index) => ` ${word}${index === words.length - 1 ? '' : ' '}`)
+  const each = sought.map((part) => sql`strpos(found, ${part}) > 0`)
+  return sql`(select ${join(each, ' and ')} from (select ${found} as found offset 0) words)`
+}
+
+/** The words of a text, separated by blanks, in folded case as far as the sought words need it. */
+function wordsSql(text: Sql, sought: readonly string[]): Sql {
+  const characters = new Set([...sought.join(''), ...Object.keys(plainLetters)])
+  separators ??= raw(`'[^${wordRanges()}]+'`)
+  const bare = sql`normalize(regexp_replace(normalize(${text}, NFKD), ${raw(`'[${markRanges}]'`)}, '', 'g'), NFKC)`
+  let plain = foldToSql(bare, characters)
+  for (const [letter, letters] of Object.entries(plainLetters)) {
+    plain = sql`replace(${plain}, ${raw(`'${letter}', '${letters}'`)})`
+  }
+  return sql`regexp_replace(${plain}, ${separators}, ' ', 'g')`
+}
+
+/** The characters of words as ranges: what PostgreSQL treats as a letter depends on the locale of the database. */
+function wordRanges(): string {
+  const character = /[\p{L}\p{N}\p{M}\p{Co}]/u
+  const ranges: string[] = []
+  const escaped = (code: number) => `\\U${code.toString(16).padStart(8, '0')}`
+  let first: number | undefined
+  for (let code = 1; code <= 0x110000; code++) {
+    const isSurrogate = code >= 0xd800 && code <= 0xdfff
+    const isInWord = code < 0x110000 && !isSurrogate && character.test(String.fromCodePoint(code))
+    if (isInWord) first ??= code
+    else if (first !== undefined) {
+      ranges.push(first === code - 1 ? escaped(first) : `${escaped(first)}-${escaped(code - 1)}`)
+      first = undefined
+    }
+  }
+  return ranges.join('')
+}

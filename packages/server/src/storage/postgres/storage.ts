@@ -1,0 +1,268 @@
+/** A PostgreSQL database as a storage: many connections, and any number of servers beside this one. */
+
+import { namesIds } from 'resourced-contract/model/predicate'
+import type { Catalog } from 'resourced-contract/model/resource'
+import type { Sql } from 'sql-template-tag'
+import { isConditional } from '../../plan/check-record.ts'
+import type { Outcome } from '../../plan/outcome.ts'
+import type { Plan, ReadPage, Write } from '../../plan/plan.ts'
+import { eventsFromStored } from '../../plan/plan-events.ts'
+import type { Apply } from '../migration/migration-step.ts'
+import { type Epochs, type SqlContext, sqlContext } from '../sql/context.ts'
+import type { EventStore, OnCommit, OnReplica, Requester, Storage } from '../storage.ts'
+import { constant, firstRow } from '../transaction.ts'
+import { createAll, createRecords } from '../transactions/create.ts'
+import { previewDeletion } from '../transactions/delete/preview.ts'
+import { purgeClockStore } from '../transactions/delete/purge.ts'
+import { deliveryStore } from '../transactions/delivery-store.ts'
+import { readChunk } from '../transactions/exports.ts'
+import { findEvent, readFloor, readMark } from '../transactions/kept-events.ts'
+import { keyStore } from '../transactions/keys.ts'
+import { finishLarge } from '../transactions/large-changes.ts'
+import { isIndexRange, listOf } from '../transactions/list.ts'
+import { backgroundOf, jobStore } from '../transactions/long-work.ts'
+import { Memory } from '../transactions/memory.ts'
+import { maintenanceStore, readOpening } from '../transactions/meta.ts'
+import { readEvents } from '../transactions/read-events.ts'
+import { checkConditions, readPage, readPageAtOnce } from '../transactions/read-page.ts'
+import { readRecord } from '../transactions/read-record.ts'
+import { ruledAmong, ruledBelow } from '../transactions/rows/other-records.ts'
+import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
+import type { Isolation } from './control.ts'
+import { Database, type SlowReading } from './database.ts'
+import { postgres } from './engine.ts'
+import { migratePostgres } from './migrate.ts'
+import { ReadTime } from './read-time.ts'
+import { Replica, type Source } from './replica.ts'
+import { checkDurability } from './requirements.ts'
+import { withConnection } from './session.ts'
+import type { ConnectionOptions } from './settings.ts'
+
+/** How a PostgreSQL database is opened. */
+export interface PostgresOptions extends ConnectionOptions {
+  /** Which changes of the database a start may make. */
+  readonly migrate?: Apply | undefined
+  /** Whether to accept a database that may lose acknowledged changes in a power cut. */
+  readonly unsafe?: boolean | undefined
+  /** A replica, `postgres://…`, for reads that it can answer with the primary's current state. */
+  readonly replica?: string | undefined
+  readonly onCommit?: OnCommit | undefined
+  readonly onReplica?: OnReplica | undefined
+}
+
+/** The most rows that are skipped, or found and sorted, in a short time. */
+const mostSkipped = 1_000
+
+/**
+ * Opens a PostgreSQL database for a catalog and brings it up to date.
+ *
+ * @throws MigrationRefused where the catalog needs a change that start-up may not make
+ */
+export async function openPostgres(catalog: Catalog, given: PostgresOptions): Promise<Storage> {
+  const options = { ...given, limits: { read: catalog.limits.readTime, ...given.limits } }
+  await withConnection(options, async (client) => {
+    if (options.unsafe !== true) await checkDurability(client)
+    const isPooled = options.session === 'off'
+    await migratePostgres(client, catalog, { apply: options.migrate ?? 'additive', now: Date.now(), isPooled })
+  })
+  const database = new Database(options, options.onCommit)
+  const primary = { database, memory: new Memory() }
+  const replica = replicaOf(primary, options)
+  const close = async () => {
+    await replica?.close()
+    await database.close()
+  }
+  try {
+    const opening = await database.write(readOpening, undefined, { isLong: true })
+    await replica?.start()
+    return storageOf(catalog, { ...opening, primary, replica, close })
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function replicaOf(primary: Source, options: PostgresOptions): Replica | undefined {
+  const { replica: url, unsafe = false, onReplica } = options
+  return url === undefined ? undefined : new Replica(primary, { ...options, url }, unsafe, onReplica)
+}
+
+/** The parts of a storage. */
+interface Parts extends Pick<Storage, 'cursorSecret' | 'maintenanceFound' | 'close'> {
+  readonly primary: Source
+  readonly replica: Replica | undefined
+  readonly epochs: Epochs
+}
+
+function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opened }: Parts): Storage {
+  const { database } = primary
+  const context = sqlContext({ catalog, engine: postgres, epochs, tagSecret: opened.cursorSecret })
+  const reading = replica === undefined ? only(primary) : replica.read.bind(replica)
+  const readHorizon = horizonReader(database)
+  let closing = false
+  const background = backgroundOf(context, {
+    read: (start) => database.read(start),
+    write: (start, changed) => database.write(start, changed, { isLong: true }),
+  })
+  return {
+    ...opened,
+    exportsFolder: undefined,
+    // On dedicated connections: pieces are large, and would delay small reads.
+    pieces: { read: (job, start) => database.read(() => readChunk(job, start)) },
+    async run(plan: Plan, requester?: Requester): Promise<Outcome> {
+      if (plan.kind === 'read-record') {
+        if (plan.resource.order === 'by-position') {
+          return database.readPipelined(() => readRecord(context, undefined, plan))
+        }
+        // Records are not remembered: other servers change the database at any time.
+        return reading((from) => from.database.readPipelined(() => readRecord(context, undefined, plan), from))
+      }
+      if (plan.kind === 'read-page' || plan.kind === 'preview-deletion') {
+        const from = { caller: requester?.callerId, abandoned: requester?.abandoned?.() }
+        // A replica may not have all events up to the horizon, which the primary says.
+        if (plan.kind === 'read-page' && plan.resource.order === 'by-position') {
+          const horizon = await readHorizon()
+          return pageFrom(primary, { ...context, horizon }, plan, from)
+        }
+        if (plan.kind === 'read-page') return reading((source) => pageFrom(source, context, plan, from))
+        const preview = () => previewDeletion(context, plan)
+        return reading(({ database, ready }) => database.readSlow(preview, { ...from, ready, isSnapshot: true }))
+      }
+      const isolation = isolationOf(context, plan)
+      const written = await database.write(() => writeTransaction(context, plan), isChange, { isolation })
+      return isFinal(written) ? written : finishLarge({ context, runner: database, background }, plan, written)
+    },
+    load(plans, whenRefused) {
+      return database.write(
+        () => createRecords(context, plans, whenRefused),
+        (outcomes) => outcomes.includes(undefined),
+        { isolation: isolationOfAll(context, plans), isLong: true },
+      )
+    },
+    loadAll(whole) {
+      const plans = whole.resources.map((resource) => ({ resource }))
+      return database.write(
+        () => createAll(context, whole),
+        (refusals) => refusals.length === 0,
+        { isolation: isolationOfAll(context, plans), isLong: true },
+      )
+    },
+    events: eventsOf(context, database, readHorizon),
+    deliveries: deliveryStore(context, { read: (start) => database.readPipelined(start), write: database.write }),
+    jobs: jobStore(context, database, background, () => closing),
+    keys: keyStore(context, { read: (start) => database.readPipelined(start), write: database.write }),
+    purgeClock: purgeClockStore(database),
+    maintenance: maintenanceStore({ read: (start) => database.readPriority(start), write: database.write }),
+    ping: () => database.ping(),
+    async close() {
+      closing = true
+      await close()
+    },
+  }
+}
+
+/** The events of a database, read from the primary. */
+function eventsOf(context: SqlContext, database: Database, readHorizon: () => Promise<number>): EventStore | undefined {
+  const resource = context.catalog.system.get('events')
+  if (resource === undefined) return undefined
+  return {
+    async read(plan, requester) {
+      // The snapshot is taken afterwards.
+      const horizon = await readHorizon()
+      const how = { caller: requester?.callerId, abandoned: requester?.abandoned?.() }
+      return eventsFromStored(plan, await database.readSlow(() => readEvents({ ...context, horizon }, plan), how))
+    },
+    horizon: readHorizon,
+    mark: (position) => database.readPipelined(() => readMark(position)),
+    floor: () => database.readPipelined(() => readFloor()),
+    find: (id) => database.readPipelined(() => findEvent(id)),
+  }
+}
+
+/**
+ * Reads the position up to which no event can appear any more. What was true once stays true, also while a transaction
+ * begins that makes the database say less. Only if the sequence itself goes back, the database has lost changes.
+ */
+function horizonReader(database: Database): () => Promise<number> {
+  let greatest = 0
+  const statement = constant(postgres.horizon as Sql)
+  return async () => {
+    // An answer may come after that of a later question.
+    const before = greatest
+    const row = await database.readPipelined(() => firstRow(statement))
+    const horizon = Number(row?.['horizon'] ?? 0)
+    greatest = Number(row?.['last'] ?? 0) < before ? horizon : Math.max(greatest, horizon)
+    return greatest
+  }
+}
+
+function only(source: Source): Replica['read'] {
+  return (work) => work(source)
+}
+
+/** Reads a page. What may be slow waits for the turn of its caller. */
+async function pageFrom(
+  { database, memory, ready }: Source,
+  context: SqlContext,
+  plan: ReadPage,
+  from: Pick<SlowReading, 'caller' | 'abandoned'>,
+): Promise<Outcome> {
+  const how = { ...from, ready, time: new ReadTime(database.readLimit) }
+  if (isConditional(plan.conditions)) {
+    const ended = await database.readPipelined(() => checkConditions(context, memory, plan), how)
+    if (ended !== undefined) return ended
+  }
+  const read = () => readPageAtOnce(context, memory, plan)
+  const isShort = isQuick(plan) || isSmallSearch(context, memory, plan)
+  const page = await (isShort ? database.readPipelined(read, how) : database.readSlow(read, how))
+  if (page !== undefined) return page
+  const known = { totals: memory.totals, lists: memory.lists, clocks: new Map() }
+  return database.readSlow(() => readPage(context, known, plan), { ...how, isSnapshot: true })
+}
+
+/** Whether a page is quick to read, so that it may share a connection with others. */
+function isQuick(plan: ReadPage): boolean {
+  const { page } = plan
+  const skipped = page.style === 'page' ? (page.page - 1) * page.perPage : page.style === 'offset' ? page.offset : 0
+  return (isIndexRange(plan) || namesIds(plan.filter)) && skipped <= mostSkipped
+}
+
+/** Whether a page is of a search for one word alone that few records had when they were last counted. */
+function isSmallSearch(context: SqlContext, memory: Source['memory'], plan: ReadPage): boolean {
+  const { search, filter, permitted, parent, deleted } = plan
+  if (search?.length !== 1 || parent !== undefined || deleted !== undefined) return false
+  if (filter.kind !== 'always' || permitted.kind !== 'always') return false
+  const last = memory.totals.last(listOf(context, memory, plan).totalKey)
+  return last !== undefined && last.total <= mostSkipped
+}
+
+/**
+ * The isolation of a change, so that the decision is still right when the change commits (decision 040). It is
+ * serializable where business rules cover everything that it writes and searches: then every transaction that could
+ * conflict is serializable too. Otherwise it is read committed and locks the rows that the decision depends on. If
+ * business rules cover a part of those, it also excludes serializable transactions while it runs (`lockRules`).
+ */
+function isolationOf(context: SqlContext, plan: Pick<Write, 'kind' | 'resource'>): Isolation {
+  switch (plan.kind) {
+    case 'create':
+    case 'replace':
+    case 'merge':
+    case 'patch':
+      return ruledAmong(context, [plan.resource.name]) === 'all' ? 'serializable' : 'read committed'
+    case 'delete':
+    case 'bulk-delete':
+    case 'delete-matching':
+      return ruledBelow(context, plan.resource) === 'all' ? 'serializable' : 'read committed'
+    // The keys of a subject are counted, and a key that does not exist yet has no row to lock.
+    case 'create-key':
+      return 'serializable'
+    default:
+      return 'read committed'
+  }
+}
+
+/** The isolation of many creations in one transaction. */
+function isolationOfAll(context: SqlContext, plans: readonly Pick<Write, 'resource'>[]): Isolation {
+  const collections = plans.map(({ resource }) => resource.name)
+  return ruledAmong(context, collections) === 'all' ? 'serializable' : 'read committed'
+}

@@ -1,0 +1,106 @@
+/** Small catalogs for the tests of tables and migrations. */
+
+import { limitDefaults } from 'resourced-contract/model/limits'
+import { type Catalog, type Field, type FieldType, type Resource, withIndexes } from 'resourced-contract/model/resource'
+
+/** A field of a test: its type, and options that differ from the defaults. */
+export type FieldFixture = FieldType | (Partial<Field> & { readonly type: FieldType })
+
+/** A field that is optional and has no words, except for the given options. */
+export function fieldFixture(name: string, fixture: FieldFixture): Field {
+  const given = typeof fixture === 'string' ? { type: fixture } : fixture
+  return {
+    name,
+    schema: {},
+    format: undefined,
+    decimal: given.type === 'decimal' ? { precision: 12, scale: 2 } : undefined,
+    enum: undefined,
+    required: false,
+    default: undefined,
+    serverDefault: undefined,
+    filter: false,
+    sort: false,
+    search: false,
+    unique: false,
+    immutable: false,
+    readOnly: false,
+    set: undefined,
+    sequence: undefined,
+    writeOnly: false,
+    transitions: undefined,
+    reference: undefined,
+    validate: () => [],
+    ...given,
+  }
+}
+
+/** A resource with the fields given, everything else at its plainest. */
+export function resourceFixture(
+  name: string,
+  fixtures: Readonly<Record<string, FieldFixture>>,
+  more: Partial<Resource> = {},
+): Resource {
+  const fields = Object.entries(fixtures).map(([field, fixture]) => fieldFixture(field, fixture))
+  return withIndexes({
+    name,
+    title: name,
+    description: undefined,
+    fields,
+    field: new Map(fields.map((field) => [field.name, field])),
+    owner: undefined,
+    within: undefined,
+    prepare: undefined,
+    on: {},
+    unique: fields.filter((field) => field.unique).map((field) => [field.name]),
+    deletion: {
+      variant: 'soft',
+      gracePeriod: 0,
+      restorable: true,
+      asynchronous: { above: 1000 },
+      answer: 'empty',
+      repeated: 'not-found',
+      bulk: undefined,
+      byFilter: false,
+    },
+    access: { read: [], create: [], update: [], delete: [], restore: [], readDeleted: [] },
+    rules: [],
+    preconditions: 'optional',
+    maxAge: 0,
+    made: 'by-clients',
+    events: false,
+    order: 'by-id',
+    dependents: [],
+    children: [],
+    shape: 'shape',
+    ...more,
+  })
+}
+
+/** A catalog of resources. */
+export function catalogFixture(...resources: readonly Resource[]): Catalog {
+  return {
+    name: 'test',
+    title: 'Test',
+    description: undefined,
+    version: 'v1',
+    resources: new Map(resources.map((resource) => [resource.name, resource])),
+    system: new Map(),
+    versions: new Map(),
+    authorize: undefined,
+    limits: {
+      pageSize: { default: 20, max: 100 },
+      pageBytes: 4_194_304,
+      readTime: 10_000,
+      authorizeTime: 5_000,
+      functionTime: 30_000,
+      bodyBytes: 1_048_576,
+      bodyMembers: 20_000,
+      patchOperations: 1_000,
+      errors: 100,
+      exports: limitDefaults.exports,
+      events: { retention: 604_800_000, streams: 20 },
+      rate: { caller: { most: 600, window: 60 }, address: { most: 60, window: 60 }, actions: new Map() },
+      keys: { perSubject: 100, lastingRoles: [] },
+    },
+  }
+}

@@ -1,0 +1,133 @@
+/** The columns of a record: one for each field, and for some fields a second one that holds their comparison key. */
+
+import { type Field, isFolded, type Resource } from 'resourced-contract/model/resource'
+import sql, { raw, type Sql } from 'sql-template-tag'
+
+/** The type of a column; each engine has its own name for it. */
+export type ColumnType = 'text' | 'integer' | 'real' | 'boolean' | 'json'
+
+/** How a comparison key is derived from a value: see `values.ts`. */
+export type Derivation = 'instant' | 'folded' | 'decimal'
+
+/** A column of a resource's table. */
+export interface Column {
+  readonly name: string
+  readonly type: ColumnType
+  readonly field: Field
+  /** `value`: the field's value. Otherwise the comparison key that is derived from the value. */
+  readonly role: 'value' | Derivation
+}
+
+/** The type of the column of a field. */
+export const columnTypes: Readonly<Record<Field['type'], ColumnType>> = {
+  string: 'text',
+  integer: 'integer',
+  number: 'real',
+  // SQLite has no decimal type; with text both engines read and compare alike.
+  decimal: 'text',
+  boolean: 'boolean',
+  array: 'json',
+  object: 'json',
+  json: 'json',
+}
+
+/** Whether a field's texts are date-times: compared as instants, in any time zone. */
+function isInstant(field: Field): boolean {
+  return field.type === 'string' && field.format === 'date-time'
+}
+
+const known = new WeakMap<Resource, readonly Column[]>()
+
+/** The columns of the declared fields, in their order; the system columns are the same for every table. */
+export function columnsOf(resource: Resource): readonly Column[] {
+  const kept = known.get(resource)
+  if (kept !== undefined) return kept
+  const columns = makeColumns(resource)
+  known.set(resource, columns)
+  return columns
+}
+
+function makeColumns(resource: Resource): Column[] {
+  return resource.fields.flatMap((field) => {
+    const value: Column = { name: field.name, type: columnTypes[field.type], field, role: 'value' }
+    if (isInstant(field)) return [value, { name: `_instant_${field.name}`, type: 'text', field, role: 'instant' }]
+    if (field.type === 'decimal')
+      return [value, { name: decimalColumn(field.name), type: 'text', field, role: 'decimal' }]
+    if (isFolded(field)) return [value, { name: foldedColumn(field.name), type: 'text', field, role: 'folded' }]
+    return [value]
+  })
+}
+
+/** The column by which a field is filtered, sorted and kept unique. System fields have no other column. */
+export function comparisonColumn(resource: Resource, name: string): string {
+  const field = resource.field.get(name)
+  if (field?.type === 'decimal') return decimalColumn(name)
+  return field !== undefined && isInstant(field) ? `_instant_${name}` : name
+}
+
+/** The column of a decimal's comparison key. */
+function decimalColumn(name: string): string {
+  return `_decimal_${name}`
+}
+
+/** The column of a field's text in folded case. */
+export function foldedColumn(name: string): string {
+  return `_folded_${name}`
+}
+
+/**
+ * The name of a counter, or the beginning of the names of all counters of a field or of a collection: neither of their
+ * names has a slash.
+ */
+export function counterName(collection: string, field = '', parent = ''): string {
+  return [collection, ...(field === '' ? [''] : [field, parent])].join('/')
+}
+
+/** A quoted name. Names come from the catalog, or from the database, where jobs keep filters: quotes are doubled. */
+export function identifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/** The same as a part of statements. */
+export function quoted(name: string): Sql {
+  return raw(identifier(name))
+}
+
+/** The alias of the main table of a statement. */
+export const subject = 't'
+
+/** A column of a table alias, quoted. */
+export function columnSql(alias: string, column: string): Sql {
+  return raw(`${alias}.${identifier(column)}`)
+}
+
+/** A resource's table under the alias of the main table. */
+export function subjectSql(collection: string): Sql {
+  return raw(`${identifier(collection)} ${subject}`)
+}
+
+/** A resource's table, quoted. */
+export function tableSql(collection: string): Sql {
+  return raw(identifier(collection))
+}
+
+/** The position of a row by its id; null where there is none. */
+export function positionSql({ name }: Resource, id: string | number | boolean): Sql {
+  return sql`(select found._row from ${tableSql(name)} found where found.id = ${id})`
+}
+
+/** The events that a removal of a record leaves. It is a constant, as the condition of the index that finds them. */
+export const isRemoval = "kind in ('deleted', 'purged')"
+
+/** A column whose values events contain. */
+export type SnapshotColumn = Pick<Column, 'name' | 'type'>
+
+/** The columns of every record, beside its id, that events may contain. */
+export const snapshotTimestamps = ['created_at', 'updated_at', 'deleted_at'].map(
+  (name): SnapshotColumn => ({ name, type: 'text' }),
+)
+
+/** All columns that events may contain of the records of a resource, for `Engine.snapshotSource`. */
+export function snapshotColumns(resource: Resource): readonly SnapshotColumn[] {
+  return [...columnsOf(resource).map(({ name, type }) => ({ name, type })), ...snapshotTimestamps]
+}

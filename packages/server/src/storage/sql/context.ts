@@ -1,0 +1,93 @@
+/**
+ * The context in which SQL is compiled: the catalog of an open database, the engine that runs the SQL, and cached
+ * texts.
+ */
+
+import type { Catalog } from 'resourced-contract/model/resource'
+import sql, { Sql } from 'sql-template-tag'
+import type { Statement, Transaction } from '../transaction.ts'
+import { BoundedMap } from './bounded-map.ts'
+import type { Bound, Engine } from './engine.ts'
+
+/**
+ * The epochs of collections, by their names. The epoch is how many migrations have removed values from all records of
+ * a collection. It is added to every record's revision, so that all entity tags change without a write to each row.
+ */
+export type Epochs = ReadonlyMap<string, number>
+
+/** The key of a collection's epoch in `resourced_meta`. */
+export function epochKey(collection: string): string {
+  return `epoch:${collection}`
+}
+
+/** Reads the epochs when a database is opened, after migrations. */
+export function* readEpochs(): Transaction<Epochs> {
+  const prefix = epochKey('')
+  const rows = yield sql`select key, value from resourced_meta where key like ${`${prefix}%`}`
+  return new Map(rows.map((row) => [String(row['key']).slice(prefix.length), Number(row['value'])]))
+}
+
+/** The properties of an open database. */
+export interface Opened {
+  readonly catalog: Catalog
+  readonly engine: Engine
+  /** The epochs that collections had when the storage was opened, of collections that have more than the first. */
+  readonly epochs?: Epochs
+  /** The key of the entity tags of lists: the same on all servers. Pages cannot be read without it. */
+  readonly tagSecret?: Uint8Array
+  /**
+   * The position up to which events are read, where others write at the same time. It was read before the snapshot, and
+   * belongs to one read.
+   */
+  readonly horizon?: number
+}
+
+/** The context of every statement on one open database. */
+export interface SqlContext extends Opened {
+  /** The collections that have a business rule that asks for records, or are asked for by one. */
+  readonly ruled: ReadonlySet<string>
+  /** Column lists and representations of records, by resource, version and fields: the fields come from callers. */
+  readonly texts: BoundedMap<Sql>
+  /** Whole statements, by what they do, resource and version. */
+  readonly statements: BoundedMap<Statement>
+}
+
+/** The context of a database that has just been opened. */
+export function sqlContext(opened: Opened): SqlContext {
+  return { ...opened, ruled: ruledOf(opened.catalog), texts: new BoundedMap(1_000), statements: new BoundedMap(1_000) }
+}
+
+function ruledOf({ resources }: Catalog): ReadonlySet<string> {
+  const names = [...resources.values()].flatMap(({ name, rules }) =>
+    rules.flatMap((rule) => ('unless' in rule ? [name, rule.unless.none, rule.unless.some] : [])),
+  )
+  return new Set(names.filter((name) => name !== undefined))
+}
+
+// Statements that run many times with different values: their texts are built once, with slots in place of values.
+
+/** A placeholder for a value, and where the value comes from. */
+class Slot {
+  readonly take: (about: never) => unknown
+  constructor(take: (about: never) => unknown) {
+    this.take = take
+  }
+}
+
+/** A placeholder whose value is taken from `about` when the statement runs. */
+export function slot<About>(take: (about: About) => unknown): Bound {
+  return new Slot(take) as unknown as Bound
+}
+
+/** A piece of SQL with slots in place of the values, which differ between runs. */
+export function slotted<About>(example: Sql, of: (about: About) => Sql): Sql {
+  const values = example.values.map((_, index) => slot((about: About) => of(about).values[index]))
+  return new Sql(example.strings, values)
+}
+
+/** A statement with its slots filled. */
+export function filled<About>({ sql, text, values }: Statement, about: About): Statement {
+  const given: unknown[] = []
+  for (const value of values) given.push(value instanceof Slot ? value.take(about as never) : value)
+  return { sql, text, values: given as Statement['values'] }
+}

@@ -1,0 +1,176 @@
+/**
+ * Every difference between the SQL engines, as one record that each engine's folder fills. No other code depends on the
+ * engine.
+ */
+
+import type { Scalar } from 'resourced-contract/model/predicate'
+import type { Sql } from 'sql-template-tag'
+import type { Transaction } from '../transaction.ts'
+import type { Column, SnapshotColumn } from './columns.ts'
+import type { EventSpec } from './event-columns.ts'
+import type { ColumnSpec, Held, Layout, TableSpec } from './tables.ts'
+
+/** A value bound to a parameter. */
+export type Bound = string | number | null | Uint8Array
+
+/** Row locks: the text at the end of a select. It is empty if one writer has the whole database. */
+export interface Locks {
+  /** Whether other transactions may write at the same time. */
+  readonly hasOtherWriters: boolean
+  /**
+   * The order in which several rows are locked, so that two transactions never deadlock. The text precedes any limit.
+   */
+  readonly orderById: Sql
+  /** No other transaction changes or locks the rows. */
+  readonly update: Sql
+  /** No other transaction changes the rows. */
+  readonly share: Sql
+  /** As `update`, and leaves out rows that other transactions have locked. */
+  readonly skipLocked: Sql
+  /**
+   * A statement that keeps serializable transactions away: those of business rules. `undefined` where there are none.
+   */
+  readonly excludeSerializable: Sql | undefined
+  /**
+   * Selects as `id` the running transactions that may have read, before now, which deletions run; `undefined` if one
+   * writer has the whole database.
+   */
+  readonly earlier: Sql | undefined
+  /** Says that a transaction only reads, so that nobody waits for it (`earlier`). */
+  readonly asReader: Sql | undefined
+}
+
+/** A trigger of a table, which writes events. */
+export interface EventTrigger {
+  readonly name: string
+  /**
+   * What the database keeps of it: another text is another trigger.
+   *
+   * @param schema quoted
+   */
+  definition(schema: string): string
+  /** The statements that create or replace it. */
+  statements(schema: string): readonly string[]
+}
+
+/** One SQL engine. Arguments that are columns are SQL text, already quoted. */
+export interface Engine {
+  // Tables
+
+  readonly layout: Layout
+  /** Names tables themselves, where a connection may have views of the same names that check what is read. */
+  readonly schema: Sql
+  /** The engine's name for each type of column. */
+  readonly types: Readonly<Record<ColumnSpec['type'], string>>
+  /** A column's definition, as `create table` and `add column` take it. */
+  readonly columnDefinition: (column: ColumnSpec) => string
+  readonly createTable: (table: TableSpec) => string
+  /** The stored value of a field; `null` if it has none. */
+  readonly store: (value: unknown, holds: Held) => unknown
+
+  // Conditions
+
+  /** The bound form of a comparison key. */
+  bind(value: Scalar): Bound
+  /** A value as a column of a row that is in no table. */
+  cast(value: Bound, type: Column['type']): Sql
+  /** `column` differs from `value`, where null differs from every value. */
+  isDistinct(column: Sql, value: Bound): Sql
+  /** `column` is one of the values: one parameter however many there are. */
+  isAnyOf(column: Sql, values: readonly Scalar[]): Sql
+  /** `column` is one of the values of a select, in one branch of an OR, so that each branch can use an index. */
+  isInSubquery(column: Sql, select: Sql): Sql
+  /** At the end of a subquery: keeps the planner from turning it into a join (an optimization fence). */
+  readonly fence: Sql
+  /** The same expression, for which the planner uses no index. */
+  unindexed(expression: Sql): Sql
+  /** At most so many rows: in the text itself, where the planner depends on it. */
+  limit(count: number): Sql
+
+  // Texts and search
+
+  /** The text of a column in folded case (`fold` in model/text.ts). */
+  fold(column: Sql): Sql
+  /** Whether a text contains another: both folded. */
+  contains(text: Sql, part: string): Sql
+  /** Whether a text begins with another: both folded. */
+  startsWith(text: Sql, part: string): Sql
+  /** Rows of the table `alias` whose search words match: every word, the last as a prefix. */
+  matchesSearch(collection: string, alias: string, words: readonly string[]): Sql
+  /**
+   * Whether texts have all of these words between them, the last as a prefix: decided on the texts, without an index.
+   */
+  haveWords(texts: readonly Sql[], words: readonly string[]): Sql
+  /** The columns that hold a record's search words; none where a table of its own holds them. */
+  wordColumns(words: string): readonly (readonly [string, Sql])[]
+  /** Inserts the search words of a record into the table that holds them; `replaces` deletes its former words first. */
+  indexWords(collection: string, id: string, words: string, replaces: boolean): Transaction<void>
+  /** Deletes the search words of the records with these ids, before the records are deleted. */
+  deleteWords(collection: string, ids: readonly string[]): Transaction<void>
+
+  // JSON
+
+  /** JSON of an object: names and SQL of values. */
+  jsonObject(members: readonly (readonly [string, Sql])[]): Sql
+  /** JSON of a column's value. */
+  jsonValue(column: Sql, type: Column['type']): Sql
+  /** JSON of a text without characters that need escaping: ids and timestamps. */
+  jsonUnescaped(column: Sql): Sql
+  /** The JSON of a column's value as a text, null where it is null. */
+  jsonText(column: Sql, type: Exclude<Column['type'], 'text'>): Sql
+  /** JSON of a value that is the same in every row. */
+  jsonLiteral(value: unknown): Sql
+  /** A whole number that is a member of the object in a JSON column; null where the column or the member is. */
+  jsonInteger(column: Sql, member: string): Sql
+  /** JSON array of the keys that rows are ordered by, as text: booleans as 0 and 1. */
+  jsonKeys(columns: readonly (readonly [Sql, Column['type']])[]): Sql
+  /** Joins texts of all rows: a comma and a line break between them. */
+  joinRows(text: Sql): Sql
+  /**
+   * How many bytes a value takes as it is stored, uncompressed: found without reading a long one, where the engine can.
+   */
+  storedBytes(column: Sql, type: Column['type']): Sql
+
+  // Events
+
+  /**
+   * Follows `insert` and `update` in statements that change one row. A constraint that fails undoes nothing then, so
+   * SQLite keeps no copy of the pages that the statement changes.
+   */
+  readonly orFail: Sql
+  /** The triggers of a table that write its events. */
+  eventTriggers(table: string, spec: EventSpec): readonly EventTrigger[]
+  /**
+   * A derived table of one row: the record of an event as the event shows it, with the values and types that its
+   * columns had in the table of its resource (`snapshotColumns`), and `id`. Columns that the event lacks are null.
+   *
+   * @param event the alias of the row of `events`, as a table of the statement around
+   */
+  snapshotSource(event: string, columns: readonly SnapshotColumn[]): Sql
+  /**
+   * Selects as `horizon` the position up to which no event can appear any more, and as `last` the last position that
+   * was given. A reader runs it in the primary database before it takes the snapshot in which it reads events.
+   * `undefined` where one writer has the database: there it is the newest position.
+   */
+  readonly horizon: Sql | undefined
+
+  // Transactions
+
+  readonly lock: Locks
+  /**
+   * Takes an advisory lock until the transaction ends, and says whether it was free; `undefined` where one writer has
+   * the database.
+   */
+  readonly tryAdvisoryLock: ((name: string) => Sql) | undefined
+  /**
+   * Waits for an advisory lock and holds it until the transaction ends; `undefined` where one writer has the database.
+   */
+  readonly advisoryLock: ((name: string) => Sql) | undefined
+  /** The row of a collection's clock that a transaction updates, as ` and …`. */
+  readonly clockSlot: Sql
+  /**
+   * A change of one row, the tick of its clock, and the columns selected of the row, in one statement; `undefined`
+   * where the engine has no such statement. If the change affects no row, the clock does not tick.
+   */
+  readonly writeReturning: ((change: Sql, tick: Sql, columns: Sql) => Sql) | undefined
+}

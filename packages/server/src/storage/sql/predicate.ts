@@ -1,0 +1,388 @@
+/**
+ * Predicates as SQL, with the same meaning as `matches` in model/predicate.ts (AUT-6). Negation is pushed down to the
+ * comparisons, so that they can use an index. It needs no special case for null, because SQL has three truth values.
+ */
+import { hash } from 'node:crypto'
+import { exactText } from 'resourced-contract/model/plain-copy'
+import {
+  allOf,
+  type EventGrant,
+  evaluate,
+  fieldsOf,
+  isOfAllRecords,
+  type Predicate,
+} from 'resourced-contract/model/predicate'
+import { isFolded, type Resource } from 'resourced-contract/model/resource'
+import { fold } from 'resourced-contract/model/text'
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import {
+  columnSql,
+  comparisonColumn,
+  foldedColumn,
+  isRemoval,
+  positionSql,
+  snapshotColumns,
+  subject,
+  tableSql,
+} from './columns.ts'
+import type { SqlContext } from './context.ts'
+import type { Engine } from './engine.ts'
+
+/**
+ * The context of predicates, and how statements compile `through`, which is a condition on the record that a reference
+ * leads to.
+ */
+export interface PredicateContext extends SqlContext {
+  /**
+   * The subquery that `through` becomes. `exists` (the default) follows each row's reference, and the planner may turn
+   * it into a join. `fenced exists` keeps the planner from that: for rows that are read one by one until there are
+   * enough. `in` finds rows by the set of all records that they may refer to, and events by the set of their records.
+   */
+  readonly semijoin?: 'exists' | 'fenced exists' | 'in'
+  /** Whether the records that `through` leads to are locked (FOR SHARE), so that their permission stays valid. */
+  readonly locksReferenced?: boolean
+  /** A row as a change will make it: references to it lead to this row instead of the stored one. */
+  readonly pendingRow?: { readonly collection: string; readonly id: string; readonly row: Sql }
+  /** Since when deleted records of a collection count as live for `through`; live records only, where left out. */
+  readonly deletedSince?: (resource: Resource) => string
+  /** Whether deleted records count as live for `through`, as long as they have a row. */
+  readonly countsDeleted?: boolean
+  /**
+   * Since when deleted records of a collection are retained. `through` then also leads from a deleted row to the record
+   * that the same deletion has deleted, if its predicate says what that must match.
+   */
+  readonly binSince?: (resource: Resource) => string
+}
+
+const digests = new WeakMap<Predicate, string>()
+
+/**
+ * The digest of a predicate, as a part of cache keys; empty for `always`. It is computed once for each predicate
+ * object. It is a cryptographic hash, so that no caller can write two filters with one digest.
+ */
+export function predicateDigest(predicate: Predicate): string {
+  if (predicate.kind === 'always') return ''
+  const known = digests.get(predicate)
+  if (known !== undefined) return known
+  const digest = hash('sha256', exactText(predicate), 'base64url').slice(0, 22)
+  digests.set(predicate, digest)
+  return digest
+}
+
+/** The rows that a predicate is compiled for. */
+interface Rows {
+  readonly resource: Resource
+  readonly alias: string
+  /** Compiles the negation. */
+  readonly negated?: boolean
+  /** Whether the predicate is one branch of an OR. */
+  readonly isBranch?: boolean
+}
+
+const operators: Readonly<Record<string, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' }
+const opposites: Readonly<Record<string, string>> = { gt: '<=', gte: '<', lt: '>=', lte: '>' }
+const everything = sql`1 = 1`
+const nothing = sql`1 = 0`
+
+/**
+ * A predicate on the rows of `resource` as an SQL condition.
+ *
+ * @param alias the table's alias in the statement
+ */
+export function predicateSql(
+  context: PredicateContext,
+  resource: Resource,
+  predicate: Predicate,
+  alias: string = subject,
+): Sql {
+  return conditionSql(context, { resource, alias }, predicate)
+}
+
+/**
+ * Live rows that match. A partial index of live rows serves a branch of an OR only where the branch itself says so.
+ *
+ * @param alias the table's alias in the statement
+ */
+export function liveSql(
+  context: PredicateContext,
+  resource: Resource,
+  predicate: Predicate,
+  alias: string = subject,
+): Sql {
+  return liveRowsSql(context, { resource, alias }, predicate)
+}
+
+function liveRowsSql(context: PredicateContext, rows: Rows, predicate: Predicate): Sql {
+  const live = sql`${raw(rows.alias)}.deleted_at is null`
+  if (predicate.kind === 'always') return live
+  if (predicate.kind !== 'or') return sql`${live} and ${conditionSql(context, rows, predicate)}`
+  const branches = predicate.terms.map((term) => liveRowsSql(context, { ...rows, isBranch: true }, term))
+  return sql`${live} and (${join(branches, ' or ')})`
+}
+
+function conditionSql(context: PredicateContext, rows: Rows, predicate: Predicate): Sql {
+  const { resource, alias, negated = false } = rows
+  switch (predicate.kind) {
+    case 'always':
+      return negated ? nothing : everything
+    case 'never':
+      return negated ? everything : nothing
+    case 'not':
+      return conditionSql(context, { ...rows, negated: !negated }, predicate.term)
+    case 'and':
+    case 'or': {
+      const conjunction = (predicate.kind === 'and') !== negated
+      const inner = conjunction ? rows : { ...rows, isBranch: true }
+      const terms = predicate.terms.map((term) => conditionSql(context, inner, term))
+      return sql`(${join(terms, conjunction ? ' and ' : ' or ')})`
+    }
+    case 'through': {
+      const live = throughSql(context, rows, predicate)
+      const together = togetherSql(context, rows, predicate)
+      const found = together === undefined ? live : sql`(${live} or ${together})`
+      return negated ? sql`not ${found}` : found
+    }
+    case 'event': {
+      const isFound = context.semijoin === 'in' && !negated
+      const readable = isFound ? foundEventsSql(context, alias, predicate) : eventSql(context, alias, predicate)
+      return negated ? sql`not ${readable}` : readable
+    }
+    case 'masked':
+      return maskedSql(context, rows, predicate)
+  }
+  const column = columnSql(alias, comparisonColumn(resource, predicate.field))
+  const { bind, isAnyOf, isDistinct } = context.engine
+  switch (predicate.kind) {
+    case 'null':
+      return negated ? sql`${column} is not null` : sql`${column} is null`
+    case 'decided':
+      // Unknown selects as many rows as false, because negations are in the comparisons.
+      return predicate.holds === negated ? nothing : sql`${column} is not null`
+    case 'in': {
+      const among = isAnyOf(column, predicate.values)
+      return negated ? sql`not (${among})` : among
+    }
+    case 'differs': {
+      const [only, ...others] = predicate.values
+      if (only === undefined) return negated ? nothing : everything
+      if (others.length === 0) return negated ? sql`${column} = ${bind(only)}` : isDistinct(column, bind(only))
+      const among = isAnyOf(column, predicate.values)
+      return negated ? among : sql`(${column} is null or not (${among}))`
+    }
+    case 'compare': {
+      const { operator, value } = predicate
+      // After an event is after its position, which clients do not have.
+      if (predicate.field === 'id' && resource.order === 'by-position' && operator === 'gt') {
+        return sql`${columnSql(alias, '_row')} ${raw(negated ? '<=' : '>')} ${positionSql(resource, value)}`
+      }
+      const bound = bind(value)
+      if (operator === 'eq') return negated ? sql`${column} <> ${bound}` : sql`${column} = ${bound}`
+      if (operator === 'contains' || operator === 'startsWith') {
+        const found = textSql(context.engine, rows, predicate, column)
+        return negated ? sql`not (${found})` : found
+      }
+      const sign = negated ? opposites[operator] : operators[operator]
+      return sql`${column} ${raw(sign as string)} ${bound}`
+    }
+  }
+}
+
+/** In a condition of CASE, unknown is not true: the same as for `matches`. */
+function maskedSql(
+  context: PredicateContext,
+  rows: Rows,
+  { readable, term }: Extract<Predicate, { kind: 'masked' }>,
+): Sql {
+  const unset = evaluate({}, term)
+  const ofNull = unset === undefined ? raw('null') : unset !== (rows.negated ?? false) ? everything : nothing
+  const isReadable = conditionSql(context, { ...rows, negated: false, isBranch: true }, readable)
+  const shown = conditionSql(context, { ...rows, isBranch: true }, term)
+  return sql`case when ${isReadable} then ${shown} else ${ofNull} end`
+}
+
+function throughSql(
+  context: PredicateContext,
+  { alias, negated = false, isBranch = false }: Rows,
+  { collection, field, predicate }: Extract<Predicate, { kind: 'through' }>,
+): Sql {
+  const { resources, system } = context.catalog
+  const target = (resources.get(collection) ?? system.get(collection)) as Resource
+  const { engine, semijoin, pendingRow } = context
+  const referenced: Rows = { resource: target, alias: `${alias}x`, isBranch }
+  const inner = raw(referenced.alias)
+  const reference = columnSql(alias, field)
+  // The referenced record permits this in any state.
+  const isAnyState = context.deletedSince !== undefined || context.countsDeleted === true
+  if (isAnyState && predicate.kind === 'always') return sql`(${reference} is not null)`
+  const rest = referencedSql(context, referenced, predicate)
+  const from = sql`from ${tableSql(collection)} ${inner} where`
+  // NOT IN is unknown for a reference that is null, so a negation follows each row.
+  if (semijoin === 'in' && !negated) {
+    const ids = sql`select ${inner}.id ${from} ${rest}`
+    return isBranch ? engine.isInSubquery(reference, ids) : sql`${reference} in (${ids})`
+  }
+  const fence = semijoin === 'fenced exists' ? engine.fence : empty
+  const lock = context.locksReferenced ? engine.lock.share : empty
+  const found = sql`exists (select 1 ${from} ${inner}.id = ${reference} and ${rest}${fence}${lock})`
+  if (pendingRow?.collection !== collection) return found
+  const condition = conditionSql(context, referenced, predicate)
+  const itself = sql`exists (select 1 from (${pendingRow.row}) ${inner} where ${condition})`
+  return sql`case when ${reference} = ${pendingRow.id} then ${itself} else ${found} end`
+}
+
+/** The same for a deleted row and the record that the same deletion has deleted; `undefined`: only live ones count. */
+function togetherSql(
+  context: PredicateContext,
+  { alias }: Rows,
+  { collection, field, deleted }: Extract<Predicate, { kind: 'through' }>,
+): Sql | undefined {
+  const { binSince, deletedSince, countsDeleted } = context
+  if (deleted === undefined || binSince === undefined) return undefined
+  // Both say that deleted records count as live.
+  if (deletedSince !== undefined || countsDeleted === true) return undefined
+  const resource = context.catalog.resources.get(collection) as Resource
+  const parent = `${alias}x`
+  const refers = sql`${columnSql(parent, 'id')} = ${columnSql(alias, field)}`
+  const isSame = sql`${columnSql(parent, '_deletion')} = ${columnSql(alias, '_deletion')}`
+  const areDeleted = sql`${columnSql(alias, 'deleted_at')} is not null and ${isSame}`
+  const isRetained = sql`${columnSql(parent, 'deleted_at')} > ${binSince(resource)}`
+  const matches = conditionSql({ ...context, semijoin: 'exists' }, { resource, alias: parent, isBranch: true }, deleted)
+  const found = sql`${refers} and ${areDeleted} and ${isRetained} and ${matches}`
+  return sql`exists (select 1 from ${tableSql(collection)} ${raw(parent)} where ${found})`
+}
+
+/** The rows that match and that a reference may lead to. */
+function referencedSql(context: PredicateContext, rows: Rows, predicate: Predicate): Sql {
+  const { deletedSince, countsDeleted } = context
+  if (countsDeleted) return conditionSql(context, rows, predicate)
+  if (deletedSince === undefined) return liveRowsSql(context, rows, predicate)
+  const deletedAt = sql`${raw(rows.alias)}.deleted_at`
+  const retained = sql`(${deletedAt} is null or ${deletedAt} > ${deletedSince(rows.resource)})`
+  return sql`${retained} and ${conditionSql(context, rows, predicate)}`
+}
+
+// The permission to read events (EVT-4): the read rule of a collection holds for the record as the event shows it and
+// as it is, and what is left of a deleted record depends on `readDeleted`.
+
+type EventPermission = Extract<Predicate, { readonly kind: 'event' }>
+
+/**
+ * The events of the table `alias` that may be read. It is true or false, never unknown.
+ */
+function eventSql(context: PredicateContext, alias: string, permission: EventPermission): Sql {
+  const collection = columnSql(alias, 'collection')
+  const { grants } = permission
+  // The removal of a record empties its events, except for those that say so.
+  if (isOfAllRecords(permission)) {
+    const known = context.engine.isAnyOf(
+      collection,
+      grants.map((grant) => grant.collection),
+    )
+    return sql`(${columnSql(alias, 'data')} is not null and ${known})`
+  }
+  const cases = grants.map((grant) => sql`when ${grant.collection} then ${grantSql(context, alias, grant)}`)
+  return sql`(case ${collection} ${join(cases, ' ')} else 0 end = 1)`
+}
+
+/**
+ * The same events, found by the records that may be read: permission is decided once for each record, and not for each
+ * of its events. Only the events of removals are left of records without a row.
+ */
+function foundEventsSql(context: SqlContext, alias: string, { grants }: EventPermission): Sql {
+  const dependent = grants.filter(({ read }) => read.kind !== 'always')
+  if (dependent.length === 0) return eventSql(context, alias, { kind: 'event', grants })
+  const others = grants.filter((grant) => !dependent.includes(grant))
+  const event = `${alias}e`
+  const column = (name: string) => columnSql(event, name)
+  const ofRecords = dependent.map(({ collection, read, readDeleted }) => {
+    const resource = context.catalog.resources.get(collection) as Resource
+    const row = `${event}r`
+    const live = liveSql({ ...context, semijoin: 'in' }, resource, read, row)
+    const deleted = predicateSql({ ...inAnyState(context), semijoin: 'in' }, resource, allOf([read, readDeleted]), row)
+    const ids = sql`select ${columnSql(row, 'id')} from ${tableSql(collection)} ${raw(row)} where`
+    const records = sql`${ids} ${live} union all ${ids} ${columnSql(row, 'deleted_at')} is not null and ${deleted}`
+    const isKept = sql`${column('collection')} = ${collection} and ${column('data')} is not null`
+    return sql`${isKept} and ${column('record')} in (${records}) and ${showsSql(context, event, resource, read)}`
+  })
+  const ofRemovals = sql`${raw(isRemoval)} and ${eventSql(context, event, { kind: 'event', grants: dependent })}`
+  const parts = [...ofRecords, ofRemovals]
+  if (others.length > 0) parts.push(eventSql(context, event, { kind: 'event', grants: others }))
+  const rows = parts.map((part) => sql`select ${column('_row')} from events ${raw(event)} where ${part}`)
+  return sql`${columnSql(alias, '_row')} in (${join(rows, ' union all ')})`
+}
+
+/** A parent that was deleted too still counts for a record that is not live, and for what an event shows. */
+function inAnyState(context: SqlContext): PredicateContext {
+  return { ...context, semijoin: 'exists', countsDeleted: true }
+}
+
+/** Whether a predicate holds for the record as an event shows it. */
+function showsSql(context: SqlContext, event: string, resource: Resource, predicate: Predicate): Sql {
+  const shown = `${event}s`
+  const holds = predicateSql(inAnyState(context), resource, predicate, shown)
+  if (predicate.kind === 'always' || predicate.kind === 'never') return holds
+  const compared = fieldsOf(predicate).flatMap((name) => [comparisonColumn(resource, name), foldedColumn(name)])
+  // A predicate may compare nothing but the id, and PostgreSQL needs a column.
+  const columns = snapshotColumns(resource).filter(({ name }) => [...compared, 'created_at'].includes(name))
+  const snapshot = context.engine.snapshotSource(event, columns)
+  return sql`exists (select 1 from ${snapshot} ${raw(shown)} where ${holds})`
+}
+
+/** 1 where a grant holds for an event of its collection, otherwise 0. */
+function grantSql(context: PredicateContext, alias: string, grant: EventGrant): Sql {
+  const { collection, read, readDeleted } = grant
+  const data = sql`${columnSql(alias, 'data')} is not null`
+  if (read.kind === 'always' && readDeleted.kind === 'always') return bit(data)
+  const resource = context.catalog.resources.get(collection) as Resource
+  const kind = columnSql(alias, 'kind')
+  // The record as it is, if it is live, is judged as any read of it.
+  const lenient = inAnyState(context)
+  const strict: PredicateContext = { ...context, semijoin: 'exists' }
+  const row = `${alias}r`
+  const isShown = (predicate: Predicate) => showsSql(context, alias, resource, predicate)
+  const deletion = sql`${kind} = 'deleted'`
+  const whileLive = bit(predicateSql(strict, resource, read, row))
+  const shownDeleted = sql`(${deletion} or ${predicateSql(lenient, resource, readDeleted, row)})`
+  const onceDeleted = bit(sql`${predicateSql(lenient, resource, read, row)} and ${shownDeleted}`)
+  const now = sql`case when ${columnSql(row, 'deleted_at')} is null then ${whileLive} else ${onceDeleted} end`
+  const source = sql`${tableSql(collection)} ${raw(row)}`
+  const current = sql`select ${now} from ${source} where ${columnSql(row, 'id')} = ${columnSql(alias, 'record')}`
+  const gone = bit(sql`${deletion} or (${kind} = 'purged' and ${isShown(readDeleted)})`)
+  const before = read.kind === 'always' ? empty : sql` and ${isShown(read)}`
+  return bit(sql`${data} and coalesce((${current}), ${gone}) = 1${before}`)
+}
+
+function bit(condition: Sql): Sql {
+  return sql`case when ${condition} then 1 else 0 end`
+}
+
+/** A text that contains another or begins with it, ignoring case. */
+function textSql(
+  engine: Engine,
+  { resource, alias }: Rows,
+  { field: name, operator, value }: Extract<Predicate, { kind: 'compare' }>,
+  column: Sql,
+): Sql {
+  const part = fold(String(value))
+  const field = resource.field.get(name)
+  const indexed = field !== undefined && isFolded(field)
+  const text = indexed ? columnSql(alias, foldedColumn(name)) : engine.fold(column)
+  if (operator === 'contains') return engine.contains(text, part)
+  // A range of the folded column's index instead of a check of every row.
+  const end = indexed ? after(part) : undefined
+  if (end !== undefined) return sql`(${text} >= ${part} and ${text} < ${end})`
+  return engine.startsWith(text, part)
+}
+
+/** The least text greater than every text with this prefix; `undefined` if there is none. */
+export function after(prefix: string): string | undefined {
+  const characters = [...prefix]
+  while (characters.length > 0) {
+    const last = (characters.pop() as string).codePointAt(0) as number
+    if (last < 0x10ffff) {
+      // Surrogates are not characters: skip them.
+      return characters.join('') + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1)
+    }
+  }
+  return undefined
+}

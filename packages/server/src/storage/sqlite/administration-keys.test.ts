@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, test } from 'node:test'
+import { completeCatalog } from 'resourced-contract/model/catalog'
+import { uuidv7 } from 'uuidv7'
+import { hashOfKey, hintOfKey, newKey } from '../../policy/api-keys.ts'
+import type { StoredKey } from '../storage.ts'
+import { listSqliteKeys, migrateSqlite, openSqliteKeys } from './administration.ts'
+import { all } from './migrate.fixture.ts'
+import { openSqlite } from './storage.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'resourced-keys-'))
+after(() => rmSync(folder, { recursive: true }))
+const newPath = () => join(folder, `${uuidv7()}.db`)
+
+const notes = completeCatalog({
+  name: 'notes',
+  resources: { notes: { fields: { text: { type: 'string', search: true } } } },
+})
+
+function keyFor(subject: string, more: Partial<StoredKey> = {}): { readonly key: string; readonly stored: StoredKey } {
+  const key = newKey()
+  const known = { id: uuidv7(), hash: hashOfKey(key), hint: hintOfKey(key), subject, roles: ['editor', 'x,y'] }
+  return {
+    key,
+    stored: {
+      ...known,
+      expires_at: null,
+      created_at: '2026-01-02T03:04:05.678Z',
+      revoked_at: null,
+      made_by: null,
+      ...more,
+    },
+  }
+}
+
+/** A database as the version before made it: its keys are no records, their hashes are in their rows. */
+async function formerDatabase(path: string, keys: readonly StoredKey[]): Promise<void> {
+  await openSqlite(notes, { path }).close()
+  const database = new DatabaseSync(path)
+  database.exec(`
+    drop table "api-keys"; drop table resourced_key_hashes; delete from resourced_clocks where collection = 'api-keys';
+    create table resourced_keys (id text primary key, hash text not null unique, hint text not null, subject text not null,
+      roles text not null, expires_at text, created_at text not null, revoked_at text) strict`)
+  const row = database.prepare('insert into resourced_keys values (?, ?, ?, ?, ?, ?, ?, ?)')
+  for (const { id, hash, hint, subject, roles, expires_at, created_at, revoked_at } of keys) {
+    row.run(id, hash, hint, subject, JSON.stringify(roles), expires_at, created_at, revoked_at)
+  }
+  const shape = JSON.parse(
+    String(database.prepare("select value from resourced_meta where key = 'shape'").get()?.value),
+  )
+  const columns = ['id', 'hash', 'hint', 'subject', 'roles', 'expires_at', 'created_at', 'revoked_at'].map((name) => ({
+    ...{ name, holds: name === 'roles' ? 'json' : 'string', required: false },
+  }))
+  const isNew = (name: string) => name === 'api-keys' || name === 'resourced_key_hashes'
+  const tables = shape.tables.filter((table: { name: string }) => !isNew(table.name))
+  const former = { tables: [...tables, { name: 'resourced_keys', columns, search: [] }] }
+  database.prepare("update resourced_meta set value = ? where key = 'shape'").run(JSON.stringify(former))
+  database.close()
+}
+
+const former = [
+  keyFor('Zoë', { expires_at: '2027-01-01T00:00:00.000Z' }).stored,
+  keyFor('bob', { created_at: '2026-02-02T03:04:05.678Z', revoked_at: '2026-03-03T00:00:00.000Z' }).stored,
+]
+
+test('keys of the version before are found once the interface is served', async () => {
+  const path = newPath()
+  await formerDatabase(path, former)
+  const { steps } = migrateSqlite(path, notes, 'never')
+  assert.ok(steps.every((step) => step.loses === 'nothing' && !step.impossible))
+  assert.ok(steps.some((step) => step.sentence === 'turn the API keys into records'))
+  const storage = openSqlite(notes, { path })
+  const listed = former.map((key) => ({ ...key, last_used_at: null }))
+  assert.deepEqual(await storage.keys.list(), listed)
+  for (const key of former) assert.deepEqual(await storage.keys.find(key.hash), key)
+  assert.deepEqual(await storage.keys.revoke(former[1]!.id, new Date().toISOString()), undefined)
+  assert.deepEqual(await storage.keys.revoke(former[0]!.id, new Date().toISOString()), { count: 1, remaining: 0 })
+  await storage.close()
+  assert.deepEqual(migrateSqlite(path, notes, 'never').steps, [])
+
+  const database = new DatabaseSync(path)
+  assert.deepEqual(all(database, "select live, deleted from resourced_clocks where collection = 'api-keys'"), [
+    { live: 2, deleted: 0 },
+  ])
+  const shown = all(
+    database,
+    'select subject, _folded_subject, _instant_expires_at, updated_at from "api-keys" order by _row desc limit 1',
+  )
+  assert.deepEqual(shown, [
+    { subject: 'bob', _folded_subject: 'bob', _instant_expires_at: null, updated_at: '2026-03-03T00:00:00.000Z' },
+  ])
+  assert.deepEqual(all(database, "select name from sqlite_schema where name = 'resourced_keys'"), [])
+  database.close()
+})
+
+test('keys of the version before are found if the command opens the database first, and nothing else there changes', async () => {
+  const path = newPath()
+  await formerDatabase(path, former)
+  const before = new DatabaseSync(path)
+  before.exec(`insert into notes (id, text, created_at, updated_at, _revision) values ('n', 'word', 'then', 'then', 1)`)
+  before.exec("update resourced_clocks set live = 1 where collection = 'notes'")
+  before.close()
+  const { keys, close } = openSqliteKeys(path)
+  const { stored } = keyFor('ann')
+  await keys.add(stored)
+  assert.deepEqual(
+    (await keys.list()).map((key) => key.id),
+    [former[0], stored, former[1]].map((key) => key?.id),
+  )
+  await close()
+  const [kept] = all(new DatabaseSync(path), 'select text from notes')
+  assert.deepEqual(kept, { text: 'word' })
+  assert.deepEqual(migrateSqlite(path, notes, 'never').steps, [], 'what the declaration needs is remembered')
+})
+
+test('keys of the version before are listed', async () => {
+  const path = newPath()
+  await formerDatabase(path, former)
+  assert.deepEqual(
+    (await listSqliteKeys(path))?.map(({ id }) => id),
+    former.map(({ id }) => id),
+  )
+})
+
+test('keys can be created before any declaration is applied, and stay valid afterwards', async () => {
+  const path = newPath()
+  const { key, stored } = keyFor('ann')
+  const first = openSqliteKeys(path)
+  await first.keys.add(stored)
+  await first.close()
+  const storage = openSqlite(notes, { path })
+  assert.deepEqual(await storage.keys.find(hashOfKey(key)), stored)
+  await storage.close()
+  const again = openSqliteKeys(path)
+  assert.deepEqual(await again.keys.revoke(stored.id, new Date().toISOString()), { count: 1, remaining: 0 })
+  await again.close()
+})
+
+test('uses are stored at most once a minute, and change the tags of what is shown', async () => {
+  const path = newPath()
+  const { stored } = keyFor('ann')
+  const { keys, close } = openSqliteKeys(path)
+  await keys.add(stored)
+  const database = new DatabaseSync(path)
+  const noon = Date.UTC(2026, 10, 21, 12)
+  const after = async (milliseconds: number) => {
+    await keys.keepUses(
+      new Map([
+        [stored.id, noon + milliseconds],
+        ['gone', noon],
+      ]),
+    )
+    const [row] = all(
+      database,
+      'select last_used_at, _instant_last_used_at, updated_at, _revision & 1048575 as count from "api-keys"',
+    )
+    return Object.values(row ?? {})
+  }
+  const at = '2026-11-21T12:00:00.000Z'
+  assert.deepEqual(await after(0), [at, '2026-11-21T12:00:00', at, 2])
+  assert.deepEqual(await after(59_999), [at, '2026-11-21T12:00:00', at, 2])
+  assert.deepEqual(await after(-1_000), [at, '2026-11-21T12:00:00', at, 2], 'never backwards')
+  assert.deepEqual(await keys.list(), [{ ...stored, last_used_at: at }])
+  const later = '2026-11-21T12:01:00.000Z'
+  assert.deepEqual(await after(60_000), [later, '2026-11-21T12:01:00', later, 3])
+  assert.deepEqual(all(database, 'select live from resourced_clocks'), [{ live: 1 }])
+  database.close()
+  await close()
+})
+
+test('keys are listed from a file that its user may not write, and nothing in its folder changes', {
+  skip: process.platform === 'win32' && 'Windows has no such permissions',
+}, async () => {
+  const own = mkdtempSync(join(folder, 'read-only-'))
+  const path = join(own, 'data.db')
+  const opened = openSqliteKeys(path)
+  await opened.keys.add(keyFor('ann').stored)
+  const beside = await listSqliteKeys(path)
+  assert.deepEqual(
+    beside?.map(({ subject }) => subject),
+    ['ann'],
+    'what is in the log is listed too',
+  )
+  await opened.close()
+  chmodSync(folder, 0o755)
+  chmodSync(path, 0o444)
+  chmodSync(own, 0o555)
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) process.seteuid?.(65_534)
+  const listed = listSqliteKeys(path).finally(() => isRoot && process.seteuid?.(0))
+  assert.deepEqual(await listed, beside)
+  assert.deepEqual(readdirSync(own), ['data.db'])
+  chmodSync(own, 0o755)
+})
+
+test('listing the keys of an absent file, or of one that no server has used, creates nothing', async () => {
+  const path = newPath()
+  assert.equal(await listSqliteKeys(path), undefined)
+  assert.equal(existsSync(path), false)
+  new DatabaseSync(path).close()
+  assert.equal(await listSqliteKeys(path), undefined)
+})

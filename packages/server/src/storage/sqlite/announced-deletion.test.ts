@@ -1,0 +1,188 @@
+/** DEL-8: a deletion of many records that is announced and checked, where its server is killed or something changes. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { completeCatalog } from 'resourced-contract/model/catalog'
+import { always } from 'resourced-contract/model/predicate'
+import type { Resource } from 'resourced-contract/model/resource'
+import statement from 'sql-template-tag'
+import type { BulkDelete, Delete, Idempotency } from '../../plan/plan.ts'
+import { sqlContext } from '../sql/context.ts'
+import type { Transaction } from '../transaction.ts'
+import { type Announced, announcedFor } from '../transactions/delete/announcement.ts'
+import { beginAnnounced } from '../transactions/delete/begin-deletion.ts'
+import { deleteRecord } from '../transactions/delete/delete.ts'
+import { stepDeletion, undoDeletion } from '../transactions/delete/deletion-job.ts'
+import type { DeletionState } from '../transactions/delete/deletion-state.ts'
+import { inspectAnnounced } from '../transactions/delete/inspect-announced.ts'
+import { continueForKey } from '../transactions/idempotency.ts'
+import { keepState, keepTotal, stateOf } from '../transactions/rows/job-rows.ts'
+import { isPendingDeletion } from '../transactions/rows/pending-deletions.ts'
+import { type Written, writeTransaction } from '../transactions/run.ts'
+import { Connection } from './connection.ts'
+import { sqlite } from './engine.ts'
+import { openSqlite } from './storage.ts'
+
+const to = (reference: string, onDelete: 'cascade' | 'restrict') => ({ reference, onDelete }) as const
+const catalog = completeCatalog({
+  name: 'store',
+  resources: {
+    boxes: { fields: {} },
+    items: { fields: { box_id: to('boxes', 'cascade') } },
+    seals: { fields: { item_id: to('items', 'restrict') } },
+  },
+})
+const now = Date.now()
+const plan: Delete = {
+  ...{ kind: 'delete', resource: catalog.resources.get('boxes') as Resource, id: 'box', permitted: always },
+  ...{
+    conditions: {},
+    deletion: 'job',
+    statusUrl: '',
+    above: 1_000,
+    caller: { id: 'ann', roles: [], claims: {} },
+    now,
+  },
+  readable: new Map([...catalog.resources.keys()].map((name) => [name, always])),
+}
+
+/** A box of more items than one transaction inspects, whose deletion is announced. */
+async function announced(context: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'resourced-announced-'))
+  const path = join(folder, 'store.db')
+  await openSqlite(catalog, { path }).close()
+  const connection = new Connection(path)
+  context.after(() => {
+    connection.close()
+    rmSync(folder, { recursive: true })
+  })
+  const { database } = connection
+  const stamps = "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 1"
+  database.exec(`insert into boxes (id, created_at, updated_at, _revision) values ('box', ${stamps});
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 1500)
+      insert into items (id, box_id, created_at, updated_at, _revision) select 'item ' || i, 'box', ${stamps} from n;
+    update resourced_clocks set live = 1500 where collection = 'items'`)
+  const sql = sqlContext({ catalog, engine: sqlite })
+  const outcome = connection.run(deleteRecord(sql, plan))
+  assert.equal(outcome.kind, 'announced')
+  const items = catalog.resources.get('items') as Resource
+  return {
+    connection,
+    sql,
+    outcome: outcome as Announced,
+    seal: () =>
+      database.exec(
+        `insert into seals (id, item_id, created_at, updated_at, _revision) values ('s', 'item 9', ${stamps})`,
+      ),
+    isPending: () => connection.run(isPendingDeletion(sql, items, { id: 'item 9', box_id: 'box' })),
+    count: (which: string) => Number(database.prepare(`select count(*) as count from ${which}`).get()?.['count']),
+  }
+}
+
+test('an announced deletion deletes nothing, and nobody can change its records', async (context) => {
+  const { connection, sql, outcome, isPending, count } = await announced(context)
+  assert.deepEqual([isPending(), count('items where deleted_at is null'), count('jobs')], [true, 1_500, 0])
+  const inspection = connection.run(inspectAnnounced(sql, plan, outcome))
+  assert.deepEqual(inspection, { issues: [], asked: 1, total: 1_501, isJob: true })
+  const { writes } = connection
+  const begun = connection.run(beginAnnounced(sql, plan, outcome, inspection))
+  assert.equal(begun.kind, 'accepted')
+  assert.ok(connection.writes - writes < 15, 'a short transaction begins it')
+  assert.deepEqual([isPending(), count('items where deleted_at is null')], [true, 1_500])
+  while (connection.run(stepDeletion(sql, 'job', now)) !== 'finished');
+  assert.deepEqual([count('items where deleted_at is null'), count('resourced_queue')], [0, 0])
+})
+
+test('the check finds what blocks the deletion', async (context) => {
+  const { connection, sql, outcome, seal } = await announced(context)
+  seal()
+  const { issues } = connection.run(inspectAnnounced(sql, plan, outcome))
+  const [issue, ...others] = issues
+  assert.deepEqual([issue?.code, issue?.ids, others], ['HAS_DEPENDENTS', ['s'], []])
+})
+
+test('JOB-3: the announcement of a killed server ends, and nothing was deleted', async (context) => {
+  const { connection, sql, outcome, isPending, count } = await announced(context)
+  const step = (later: number) => connection.run(stepDeletion(sql, 'job', now + later))
+  assert.equal(step(announcedFor - 1_000), 'elsewhere')
+  assert.equal(isPending(), true)
+  assert.equal(step(announcedFor), 'elsewhere')
+  assert.deepEqual([isPending(), count('resourced_work'), count('items where deleted_at is null')], [false, 0, 1_500])
+  // A check that comes to its end after that does not begin the deletion.
+  const inspection = { issues: [], asked: 1, total: 1_501, isJob: true }
+  assert.throws(() => connection.run(beginAnnounced(sql, plan, outcome, inspection)), { kind: 'busy' })
+})
+
+test('JOB-5: one server runs the batches of a deletion whose caller waits', async (context) => {
+  const { connection, sql, outcome, count } = await announced(context)
+  const waiting = { issues: [], asked: 1, total: 1_501, isJob: false }
+  assert.equal(connection.run(beginAnnounced(sql, plan, outcome, waiting)).kind, 'deleted')
+  assert.equal(connection.run(stepDeletion(sql, 'job', now)), 'elsewhere')
+  assert.equal(count('items where deleted_at is null'), 1_500)
+  assert.equal(connection.run(stepDeletion(sql, 'job', now, { isRequest: true })), 'more')
+  const left = count('items where deleted_at is null')
+  assert.ok(left < 1_500)
+  while (connection.run(stepDeletion(sql, 'job', now + announcedFor)) !== 'finished');
+  assert.deepEqual([count('items where deleted_at is null'), count('resourced_work')], [0, 0])
+})
+
+test('MET-9: a key is in use until the deletion that its caller waits for is done, and new if it is undone', async (context) => {
+  const { connection, sql, outcome, count } = await announced(context)
+  connection.run(undoDeletion(sql, 'job', {}, now))
+  const { conditions: _, id, ...removal } = plan
+  const preferred = {} as Idempotency['preferred']
+  const idempotency = { scope: 'key', fingerprint: 'body', preferred }
+  const bulk: BulkDelete = { ...removal, kind: 'bulk-delete', ids: [id], issues: [], idempotency, above: 1_000_000 }
+  const ask = () => connection.run(writeTransaction(sql, { ...bulk, deletion: 'again' })).kind
+  const begin = () => {
+    assert.equal(connection.run(writeTransaction(sql, bulk)).kind, 'announced')
+    const waiting = { issues: [], asked: 1, total: 1_501, isJob: false }
+    const begun = connection.run(continueForKey(bulk, beginAnnounced(sql, bulk, outcome, waiting)))
+    assert.equal(begun.kind, 'bulk-deleted')
+  }
+  begin()
+  assert.equal(ask(), 'key-in-use')
+  assert.equal(connection.run(stepDeletion(sql, 'job', now, { isRequest: true })), 'more')
+  assert.equal(connection.run(undoDeletion(sql, 'job', {}, now)), true)
+  assert.deepEqual([count('items where deleted_at is null'), count('boxes where deleted_at is null')], [1_500, 1])
+  begin()
+  while (connection.run(stepDeletion(sql, 'job', now, { isRequest: true })) !== 'finished') {
+    assert.equal(ask(), 'key-in-use')
+  }
+  assert.equal(ask(), 'replayed')
+})
+
+test('MET-9: a request that gets the lock of a key just after another one has announced its change does nothing', async (context) => {
+  const { connection, sql } = await announced(context)
+  connection.run(undoDeletion(sql, 'job', {}, now))
+  const { conditions: _, id, ...removal } = plan
+  const idempotency = { scope: 'key', fingerprint: 'body', preferred: {} as Idempotency['preferred'] }
+  const bulk: BulkDelete = { ...removal, kind: 'bulk-delete', ids: [id], issues: [], idempotency, above: 1_000_000 }
+  const locking = { ...sql, engine: { ...sql.engine, tryAdvisoryLock: () => statement`1` } }
+  const late = writeTransaction(locking, { ...bulk, deletion: 'again' })
+  late.next()
+  assert.equal(connection.run(writeTransaction(sql, bulk)).kind, 'announced')
+  const rest = function* (): Transaction<Written> {
+    let step = late.next([{ locked: 1 }])
+    while (step.done !== true) step = late.next(yield step.value)
+    return step.value
+  }
+  assert.equal(connection.run(rest()).kind, 'key-in-use')
+})
+
+test('AUT-9: a total that is counted late shows no records that the caller may not read', async (context) => {
+  const { connection, sql, outcome } = await announced(context)
+  const inspection = { issues: [], asked: 1, total: 1_501, isJob: true }
+  connection.run(beginAnnounced(sql, { ...plan, readable: new Map([['boxes', always]]) }, outcome, inspection))
+  connection.run(stepDeletion(sql, 'job', now))
+  connection.run(stepDeletion(sql, 'job', now))
+  const state = connection.run(stateOf<DeletionState>('job'))
+  assert.ok(state !== undefined && state.done > 1 && state.taken === 1)
+  // As a deletion by filter that two servers count.
+  connection.run(keepState('job', { ...state, asked: null, total: null }))
+  connection.run(keepTotal(sql, 'job', 1, now))
+  const job = connection.database.prepare("select progress from jobs where id = 'job'").get()
+  assert.deepEqual(JSON.parse(String(job?.['progress'])), { done: 1, total: 1 })
+})

@@ -1,0 +1,387 @@
+/**
+ * Backups: a copy of a SQLite file page by page, or of another database row by row, each from one snapshot, while
+ * servers write. See docs/decisions/045-backups.md.
+ */
+import { existsSync } from 'node:fs'
+import { backup, type DatabaseSync } from 'node:sqlite'
+import { eventCollections } from 'resourced-contract/model/names'
+import sql, { join, raw } from 'sql-template-tag'
+import {
+  checkJobs,
+  expectedRows,
+  type Moved,
+  type MoveSource,
+  type MoveTarget,
+  moveAll,
+  moveFiles,
+  noFiles,
+  restartedState,
+  temporaryKeys,
+  unfinishedExports,
+} from '../move/move.ts'
+import { identifier } from '../sql/columns.ts'
+import { createIndex, isSystemTable, systemTables } from '../sql/tables.ts'
+import { StorageFault } from '../storage.ts'
+import { readChunk, storeChunks } from '../transactions/exports.ts'
+import {
+  type BackupDescription,
+  copyDatabase,
+  damaged,
+  describe,
+  existing,
+  hashOf,
+  type LongWork,
+  readDescription,
+  writeWhole,
+} from './backup-file.ts'
+import { Connection } from './connection.ts'
+import { sqlite } from './engine.ts'
+import { exportsFolderOf, immutableAddress, makeFolder } from './file.ts'
+import {
+  alteredObject,
+  dropObjects,
+  type FileObject,
+  findStrangers,
+  isOfHelper,
+  openUntrusted,
+} from './file-objects.ts'
+import { fillConnection, readerOf, sqliteSource, writerOf } from './move.ts'
+
+/** How a backup is made or restored. */
+export interface BackupOptions extends LongWork {
+  /** The version of this program. */
+  readonly version: string
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** A backup that was made or restored. */
+export interface CopyResult extends Pick<Moved, 'lost' | 'restarted'> {
+  readonly description: BackupDescription
+  /** What the database has that is not of this program, and therefore not copied. */
+  readonly omitted: readonly Pick<FileObject, 'kind' | 'name'>[]
+}
+
+/** How many pages are copied between two turns of the event loop: 4 MB, at which the copy is fastest. */
+const pagesAtATime = 1_000
+
+/**
+ * Copies a SQLite file. The snapshot keeps writers from restarting the copy, and the copy keeps no writer waiting.
+ *
+ * @throws StorageFault where the copy fails or the database is damaged: there is no file then
+ */
+export async function backUpFile(path: string, file: string, options: BackupOptions): Promise<CopyResult> {
+  return await writeBackup(file, options, async (partial) => {
+    await copyPages(path, partial, options)
+    const strangers = inspectCopy(partial)
+    return await withPartial(partial, async (connection) => {
+      dropObjects(connection.database, strangers)
+      await checkTables(connection, options)
+      const source = { all: allOf(connection), file: readerOf(exportsFolderOf(path)) }
+      await checkJobs(source, tablesOf(connection))
+      const restarted = restartExports(connection)
+      connection.all(sql`delete from resourced_meta where key in (${join(temporaryKeys)})`)
+      const target = { writeFile: writerInto(connection) }
+      const { files, lost } = hasJobs(connection) ? await moveFiles(source, target, options) : noFiles
+      const omitted = strangers.filter((each) => each.text !== null && !isOfHelper(each))
+      return { ...factsOf(connection, files), lost, restarted, omitted }
+    })
+  })
+}
+
+/**
+ * What a copy has that is not ours.
+ *
+ * @throws StorageFault where a table of ours was changed: nobody could restore the copy
+ */
+function inspectCopy(partial: string): readonly FileObject[] {
+  const { altered, foreign } = readUntrusted(partial, findStrangers)
+  const table = altered.find(({ kind }) => kind !== 'trigger')
+  if (table !== undefined) throw alteredObject(table)
+  return [...altered, ...foreign]
+}
+
+/** Copies the pages of one snapshot, which ends with the copy: until then, the log of the database grows. */
+async function copyPages(path: string, partial: string, { signal, onProgress }: LongWork): Promise<void> {
+  const source = sqliteSource(path)
+  try {
+    await source.begin()
+    const size = Number(source.snapshot.value('pragma page_size'))
+    const progress = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }) => {
+      signal.throwIfAborted()
+      const [done, total] = [totalPages - remainingPages, totalPages].map((pages) => (pages * size) / 1e6)
+      onProgress('Copying', 'MB', done!, total!)
+    }
+    await backup(source.snapshot.database, partial, { rate: pagesAtATime, progress })
+  } finally {
+    await source.close()
+  }
+}
+
+function allOf(connection: Connection): MoveSource['all'] {
+  return async (statement) => connection.all(statement)
+}
+
+/**
+ * Copies a database of another engine, row by row, and reads the copy back.
+ *
+ * @throws StorageFault where the copy fails: there is no file then
+ */
+export function backUpRows(source: MoveSource, file: string, options: BackupOptions): Promise<CopyResult> {
+  return writeBackup(file, options, async (partial) => {
+    await source.begin()
+    const schema = await source.schema()
+    const expected = await expectedRows(source)
+    return await withPartial(partial, async (connection) => {
+      const { files, lost, restarted } = await fillConnection(connection, schema, (target) =>
+        moveAll(source, { ...target, writeFile: writerInto(connection) }, { schema, ...moving(options, expected) }),
+      )
+      return { ...factsOf(connection, files), lost, restarted, omitted: [] }
+    })
+  })
+}
+
+/** The options of a move whose rows are shown as progress. */
+function moving({ signal, now, onProgress }: BackupOptions, expected: number) {
+  let done = 0
+  const total = 2 * expected
+  return {
+    ...{ signal, now },
+    onRows(count: number) {
+      done += count
+      onProgress('Copying and reading back', 'rows', done, Math.max(total, done))
+    },
+    onIndexes() {},
+  }
+}
+
+type Facts = Pick<BackupDescription, 'declaration' | 'records' | 'files'> & Omit<CopyResult, 'description'>
+
+function writeBackup(
+  file: string,
+  options: BackupOptions,
+  fill: (partial: string) => Promise<Facts>,
+): Promise<CopyResult> {
+  if (existsSync(file)) throw existing(file)
+  return writeWhole(file, async (partial) => {
+    const created_at = new Date(options.now).toISOString()
+    const { lost, restarted, omitted, ...facts } = await fill(partial)
+    const description = await describe(partial, { created_at, resourced: options.version, ...facts }, options)
+    return { description, lost, restarted, omitted }
+  })
+}
+
+/** Works on a partial file, which has a table for the files of exports. */
+async function withPartial<T>(partial: string, work: (connection: Connection) => Promise<T>): Promise<T> {
+  const connection = new Connection(partial, { log: 'none' })
+  try {
+    connection.database.exec(sqlite.createTable(piecesTable))
+    for (const index of piecesTable.indexes) connection.database.exec(createIndex(index))
+    return await work(connection)
+  } finally {
+    connection.close()
+  }
+}
+
+const pieces = 'resourced_pieces'
+const piecesTable = systemTables({ ...sqlite.layout, storesExports: true }).find(({ name }) => name === pieces)!
+
+function writerInto(connection: Connection): MoveTarget['writeFile'] {
+  return async (job, content) => {
+    let start = 0
+    for await (const piece of content) {
+      connection.run(storeChunks(job, start, piece))
+      start += piece.length
+    }
+  }
+}
+
+/** @throws StorageFault where the structure of a table is damaged */
+async function checkTables(connection: Connection, { signal, onProgress }: LongWork): Promise<void> {
+  const tables = connection.all(sql`select name from sqlite_schema where type = 'table' order by name`)
+  for (const [index, { name }] of tables.entries()) {
+    signal.throwIfAborted()
+    onProgress('Checking tables', 'rows', index, tables.length)
+    const found = connection.value(`pragma quick_check(${identifier(String(name))})`)
+    if (found !== 'ok') {
+      throw new StorageFault('failed', `The database is damaged, so no backup was made. SQLite reports: ${found}.`)
+    }
+    // Lets an interruption be handled between two tables.
+    await new Promise(setImmediate)
+  }
+}
+
+function tablesOf(connection: Connection): { readonly name: string }[] {
+  return connection.all(sql`select name from sqlite_schema where type = 'table'`) as never
+}
+
+function hasJobs(connection: Connection): boolean {
+  return tablesOf(connection).some(({ name }) => name === 'jobs')
+}
+
+function restartExports(connection: Connection): number {
+  const unfinished = connection.all(unfinishedExports)
+  for (const { job, state } of unfinished) {
+    connection.all(sql`update resourced_work set state = ${restartedState(String(state))} where job = ${job}`)
+  }
+  return unfinished.length
+}
+
+function factsOf(connection: Connection, files: number): Pick<Facts, 'declaration' | 'records' | 'files'> {
+  const meta = (key: string) => connection.all(sql`select value from resourced_meta where key = ${key}`)[0]?.['value']
+  const tables: readonly { readonly name: string }[] = JSON.parse(String(meta('shape') ?? '{"tables":[]}')).tables
+  const count = (name: string) =>
+    Number(connection.all(sql`select count(*) as count from ${raw(identifier(name))}`)[0]?.['count'])
+  const names = tables.map(({ name }) => name)
+  // Without events, these may be names of declared collections.
+  const system = names.includes('resourced_consumers') ? eventCollections : []
+  const collections = names.filter((name) => !isSystemTable(name) && !system.includes(name))
+  return {
+    declaration: JSON.parse(String(meta('declarations') ?? '[]')).at(-1) ?? null,
+    records: Object.fromEntries(collections.map((name) => [name, count(name)])),
+    files,
+  }
+}
+
+/** A backup to be restored. */
+export interface Backup {
+  readonly description: BackupDescription
+  /** @throws StorageFault where the file is damaged */
+  verify(): Promise<void>
+  /** Opens its rows, to be moved into a database of any engine. */
+  open(): MoveSource
+}
+
+/**
+ * Opens a backup, which is data: it may have been forged. Its tables, indexes, views and triggers are compared with
+ * those that this program makes before anything else is read.
+ *
+ * @throws StorageFault where the file is no backup, is incomplete, is none that this program makes, or a newer one made
+ *   it
+ */
+export async function openBackup(file: string, options: BackupOptions): Promise<Backup> {
+  const description = await readDescription(file, options.version)
+  checkObjects(file)
+  return {
+    description,
+    async verify() {
+      if ((await hashOf(file, description.bytes, options)) !== description.sha256) throw damaged(file)
+      checkStructure(file, file)
+    },
+    open() {
+      const source = sqliteSource(immutableAddress(file).href)
+      return { ...source, file: (job) => piecesOf(source.snapshot, job) }
+    },
+  }
+}
+
+/** @throws StorageFault where a backup has anything that this program does not make */
+function checkObjects(path: string): readonly FileObject[] {
+  const { altered, foreign } = readUntrusted(path, findStrangers)
+  const strange = [...altered, ...foreign.filter((each) => !isOfHelper(each))][0]
+  if (strange === undefined) return foreign
+  const found = `The file has the ${strange.kind} ${JSON.stringify(strange.name)}, which this program does not make.`
+  const remedy = 'A backup is restored as data only, so nothing was restored. Use another backup.'
+  throw new StorageFault('failed', `${found} ${remedy}`)
+}
+
+/**
+ * Checks the structure of all pages: a table that contains itself would never end.
+ *
+ * @param file the backup, for messages
+ * @throws StorageFault where it is damaged
+ */
+function checkStructure(path: string, file: string): void {
+  const found = readUntrusted(path, (database) => database.prepare('pragma quick_check(1)').get())
+  const said = String(Object.values(found ?? {})[0])
+  if (said !== 'ok') throw new StorageFault('failed', `${damaged(file).message} SQLite reports: ${said}.`)
+}
+
+/** Reads a file that may be forged. */
+function readUntrusted<T>(path: string, read: (database: DatabaseSync) => T): T {
+  const database = openUntrusted(path)
+  try {
+    return read(database)
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ERR_SQLITE_ERROR') throw error
+    throw new StorageFault('failed', `${path} is damaged. SQLite reports: ${(error as Error).message}.`)
+  } finally {
+    database.close()
+  }
+}
+
+async function* piecesOf(connection: Connection, job: string): AsyncGenerator<Uint8Array> {
+  for (let start = 0; ; ) {
+    const piece = connection.run(readChunk(job, start))
+    if (piece === undefined) return
+    yield piece
+    start += piece.length
+  }
+}
+
+/**
+ * Restores a backup page by page to a SQLite file that does not exist.
+ *
+ * @throws StorageFault where the backup is damaged or something of another database is there
+ */
+export async function restoreFile(
+  { description }: Backup,
+  file: string,
+  path: string,
+  options: BackupOptions,
+): Promise<CopyResult> {
+  for (const left of [`${path}-wal`, `${path}-journal`]) {
+    if (!existsSync(left)) continue
+    const remedy = 'SQLite would apply it to the restored one. Move it away first.'
+    throw new StorageFault('failed', `${left} belongs to a database that is no longer there. ${remedy}`)
+  }
+  makeFolder(path)
+  return await writeWhole(path, async (partial) => {
+    await copyDatabase(file, partial, description, options)
+    // Once more: the file may have changed since, and the copy is what remains.
+    const foreign = checkObjects(partial)
+    checkStructure(partial, file)
+    const connection = new Connection(partial, { log: 'none' })
+    try {
+      dropObjects(connection.database, foreign)
+      connection.all(sql`delete from resourced_meta where key in (${join(temporaryKeys)})`)
+      const source = { all: allOf(connection), file: (job: string) => piecesOf(connection, job) }
+      const target = { writeFile: writerOf(exportsFolderOf(path)) }
+      await checkJobs(source, tablesOf(connection))
+      const { lost } = hasJobs(connection) ? await moveFiles(source, target, options) : noFiles
+      connection.database.exec(`drop table ${pieces}`)
+      return { description, lost, restarted: connection.all(unfinishedExports).length, omitted: [] }
+    } finally {
+      connection.close()
+    }
+  })
+}
+
+/**
+ * Restores a backup row by row into an empty database of any engine.
+ *
+ * @param fill fills the database with what a function writes, or, where that throws, with nothing
+ */
+export async function restoreRows(
+  backup: Backup,
+  fill: (
+    schema: Awaited<ReturnType<MoveSource['schema']>>,
+    move: (target: MoveTarget) => Promise<Moved>,
+  ) => Promise<Moved>,
+  options: BackupOptions,
+): Promise<CopyResult> {
+  const source = backup.open()
+  try {
+    await source.begin()
+    const schema = await source.schema()
+    const expected = await expectedRows(source)
+    const { lost, restarted } = await fill(schema, async (target) => {
+      // After the check that the database is empty, which takes no time.
+      await backup.verify()
+      return await moveAll(source, target, { schema, ...moving(options, expected) })
+    })
+    return { description: backup.description, lost, restarted, omitted: [] }
+  } finally {
+    await source.close()
+  }
+}

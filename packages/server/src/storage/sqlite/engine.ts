@@ -1,0 +1,135 @@
+/** SQLite as an `Engine`: its SQL for tables, conditions, search and JSON. */
+import type { DatabaseSync } from 'node:sqlite'
+import { numberText } from 'resourced-contract/model/json/json-text'
+import type { Scalar } from 'resourced-contract/model/predicate'
+import { fold } from 'resourced-contract/model/text'
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import { type Column, identifier } from '../sql/columns.ts'
+import type { Engine } from '../sql/engine.ts'
+import { type ColumnSpec, defineColumn, type Held } from '../sql/tables.ts'
+import { haveWords } from '../sql/values.ts'
+import { addEventFunctions, eventTriggers, snapshotSource } from './event-triggers.ts'
+import { deleteWords, indexWords, searchSql } from './search-parts.ts'
+
+// SQLite has no types for booleans and JSON: it stores 0 and 1, and text.
+const types = {
+  text: 'text',
+  integer: 'integer',
+  real: 'real',
+  boolean: 'integer',
+  json: 'text',
+  bytes: 'blob',
+} as const
+
+const foldFunction = 'resourced_fold'
+const numberFunction = 'resourced_number'
+const wordsFunction = 'resourced_has_words'
+
+/** Registers the SQL functions that statements call. They belong to a connection. */
+export function addFunctions(database: DatabaseSync): void {
+  addEventFunctions(database)
+  database.function(foldFunction, { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : null))
+  // A number with the fewest digits that keep its value.
+  database.function(numberFunction, { deterministic: true }, (value) =>
+    typeof value === 'number' ? numberText(value) : null,
+  )
+  database.function(wordsFunction, { deterministic: true, varargs: true }, (sought, ...texts) =>
+    Number(haveWords(texts as (string | null)[], JSON.parse(String(sought)))),
+  )
+}
+
+/**
+ * A number as JSON, as `numberText` writes it. Integers have no point. SQLite writes numbers that need more than 15
+ * digits with 17, where 16 may suffice, and exponents in another form: such numbers take the slower function.
+ */
+function realSql(column: Sql): Sql {
+  const whole = sql`${column} = cast(${column} as integer) and abs(${column}) < 9007199254740992`
+  const unlike = sql`length(${column}) > 16 or abs(${column}) not between 1e-4 and 9007199254740991`
+  const written = sql`json(${raw(numberFunction)}(${column}))`
+  return sql`case when ${whole} then cast(${column} as integer) when ${unlike} then ${written} else ${column} end`
+}
+
+function jsonValue(column: Sql, type: Column['type']): Sql {
+  if (type === 'boolean') return sql`json(case ${column} when 1 then 'true' when 0 then 'false' end)`
+  if (type === 'json') return sql`json(${column})`
+  if (type === 'real') return realSql(column)
+  return column
+}
+
+function bind(value: Scalar): string | number {
+  return typeof value === 'boolean' ? Number(value) : value
+}
+
+/** SQLite 3.53, as the pinned version of Node.js contains it. */
+export const sqlite: Engine = {
+  layout: { clockSlots: 1, indexesRowNumber: false, storesExports: false },
+  schema: raw('main.'),
+  types,
+  columnDefinition,
+  createTable: ({ name, columns }) =>
+    `create table ${identifier(name)} (${columns.map(columnDefinition).join(', ')}) strict`,
+  store,
+  bind,
+  isDistinct: (column, value) => sql`${column} is not ${value}`,
+  isAnyOf: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values.map(bind))}))`,
+  isInSubquery: (column, select) => sql`${column} in (${select})`,
+  fence: empty,
+  fold: (column) => sql`${raw(foldFunction)}(${column})`,
+  unindexed: (expression) => sql`+(${expression})`,
+  contains: (text, part) => sql`instr(${text}, ${part}) > 0`,
+  startsWith: (text, part) => sql`substr(${text}, 1, ${[...part].length}) = ${part}`,
+  matchesSearch: (collection, alias, words) => searchSql(collection, alias, words),
+  haveWords: (texts, words) => sql`${raw(wordsFunction)}(${JSON.stringify(words)}, ${join(texts, ', ')})`,
+  indexWords,
+  deleteWords,
+  wordColumns: () => [],
+  jsonObject: (members) =>
+    sql`json_object(${join(
+      members.map(([name, value]) => sql`${raw(`'${name}'`)}, ${value}`),
+      ', ',
+    )})`,
+  jsonValue,
+  jsonUnescaped: (column) => column,
+  // SQLite compiles a statement anew for each value of a bare parameter here. For an expression it does not.
+  limit: (count) => sql`limit +${count}`,
+  jsonInteger: (column, member) => sql`json_extract(${column}, ${raw(`'$.${member}'`)})`,
+  // SQLite casts a number to the same text that it has in JSON.
+  jsonText: (column, type) => sql`cast(${jsonValue(column, type)} as text)`,
+  jsonLiteral: (value) => sql`json(${JSON.stringify(value)})`,
+  storedBytes: (column) => sql`octet_length(${column})`,
+  jsonKeys: (columns) =>
+    sql`json_array(${join(
+      columns.map(([column]) => column),
+      ', ',
+    )})`,
+  joinRows: (text) => sql`group_concat(${text}, ',' || char(10))`,
+  cast: (value) => sql`${value}`,
+  orFail: raw(' or fail'),
+  eventTriggers,
+  snapshotSource,
+  horizon: undefined,
+  lock: {
+    hasOtherWriters: false,
+    orderById: empty,
+    update: empty,
+    share: empty,
+    skipLocked: empty,
+    excludeSerializable: undefined,
+    earlier: undefined,
+    asReader: undefined,
+  },
+  clockSlot: empty,
+  tryAdvisoryLock: undefined,
+  advisoryLock: undefined,
+  writeReturning: undefined,
+}
+
+function columnDefinition(column: ColumnSpec): string {
+  return defineColumn(column, types, ' primary key')
+}
+
+function store(value: unknown, holds: Held): unknown {
+  if (value === null || value === undefined) return null
+  if (holds === 'boolean') return value === true ? 1 : 0
+  return holds === 'array' || holds === 'object' || holds === 'json' ? JSON.stringify(value) : value
+}

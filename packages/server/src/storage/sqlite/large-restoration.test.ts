@@ -1,0 +1,274 @@
+/** DEL-6: a restoration of many records, batch by batch: where it is killed, and where something changes meanwhile. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { completeCatalog } from 'resourced-contract/model/catalog'
+import { always } from 'resourced-contract/model/predicate'
+import type { Resource } from 'resourced-contract/model/resource'
+import type { Outcome } from '../../plan/outcome.ts'
+import type { Delete, Idempotency, Restore } from '../../plan/plan.ts'
+import { sqlContext } from '../sql/context.ts'
+import { announcedFor } from '../transactions/delete/announcement.ts'
+import { deleteRecord } from '../transactions/delete/delete.ts'
+import { stepDeletion, undoDeletion } from '../transactions/delete/deletion-job.ts'
+import type { DeletionState } from '../transactions/delete/deletion-state.ts'
+import { purgeRecords } from '../transactions/delete/purge.ts'
+import { beginRestoration, finishRestoration, inspectRestoration, restoreRecord } from '../transactions/restore.ts'
+import { stateOf } from '../transactions/rows/job-rows.ts'
+import { isPendingDeletion } from '../transactions/rows/pending-deletions.ts'
+import { Connection } from './connection.ts'
+import { sqlite } from './engine.ts'
+import { openSqlite } from './storage.ts'
+
+const to = (reference: string, onDelete: 'cascade' | 'clear' | 'restrict') => ({ reference, onDelete }) as const
+const catalog = completeCatalog({
+  name: 'store',
+  resources: {
+    owners: { fields: {} },
+    boxes: { fields: {} },
+    items: {
+      fields: {
+        box_id: to('boxes', 'cascade'),
+        code: { type: 'string', unique: true, optional: true },
+        owner_id: { ...to('owners', 'restrict'), optional: true },
+        next_id: { ...to('items', 'clear'), optional: true },
+      },
+    },
+    parts: { fields: { item_id: to('items', 'cascade') } },
+  },
+})
+const of = (name: string) => catalog.resources.get(name) as Resource
+const now = Date.now()
+const shared = { permitted: always, conditions: {}, caller: { id: 'ann', roles: [], claims: {} }, now }
+const readable = new Map([...catalog.resources.keys()].map((name) => [name, always]))
+const stamps = "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 1"
+
+function removal(collection: string, id: string, deletion: string): Delete {
+  return { kind: 'delete', resource: of(collection), id, deletion, statusUrl: '', above: 0, readable, ...shared }
+}
+
+function restoration(id: string, name = 'restoration', idempotency?: Idempotency): Restore {
+  const plan = { kind: 'restore', resource: of('boxes'), id, restoration: name, mayRead: always, readable } as const
+  return { ...plan, ...shared, ...(idempotency !== undefined && { idempotency }) }
+}
+
+/** Two boxes of 1,500 items each, one of which is deleted with its items and their parts. */
+async function deleted(context: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'resourced-restoration-'))
+  const path = join(folder, 'store.db')
+  await openSqlite(catalog, { path }).close()
+  const connection = new Connection(path)
+  context.after(() => {
+    connection.close()
+    rmSync(folder, { recursive: true })
+  })
+  const { database } = connection
+  const sql = sqlContext({ catalog, engine: sqlite })
+  database.exec(`insert into boxes (id, created_at, updated_at, _revision) values ('a', ${stamps}), ('b', ${stamps});
+    insert into owners (id, created_at, updated_at, _revision) values ('owner', ${stamps});
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 3000)
+      insert into items (id, box_id, code, created_at, updated_at, _revision)
+        select 'item ' || i, iif(i % 2, 'a', 'b'), 'code ' || i, ${stamps} from n;
+    update items set owner_id = 'owner' where id = 'item 1'; update items set next_id = 'item 5' where id = 'item 3';
+    insert into parts (id, item_id, created_at, updated_at, _revision)
+      select 'part of ' || id, id, ${stamps} from items where _row % 20 in (1, 2);
+    update resourced_clocks set live = 3000 where collection = 'items';
+    update resourced_clocks set live = 300 where collection = 'parts';
+    update resourced_clocks set live = 2 where collection = 'boxes'`)
+  const run = connection.run.bind(connection)
+  const step = (job: string, { later = 0, isRequest = true } = {}) =>
+    run(stepDeletion(sql, job, now + later, { size: 400, isRequest }))
+  const drop = (id: string, deletion: string) => {
+    assert.equal(run(deleteRecord(sql, removal('boxes', id, deletion))).kind, 'accepted')
+    while (step(deletion) !== 'finished');
+  }
+  drop('a', 'deletion')
+  const count = (which: string) => Number(database.prepare(`select count(*) as count from ${which}`).get()?.['count'])
+  const live = () => ['boxes', 'items', 'parts'].map((name) => count(`${name} where deleted_at is null`))
+  const clocks = () =>
+    ['boxes', 'items', 'parts'].map((name) =>
+      Number(database.prepare(`select live from resourced_clocks where collection = '${name}'`).get()?.['live']),
+    )
+  return {
+    ...{ database, sql, run, step, drop, count, live, clocks },
+    phase: (job = 'restoration') => run(stateOf<DeletionState>(job))?.phase,
+    isPending: (id: string) => run(isPendingDeletion(sql, of('items'), { id, box_id: 'a' })),
+    /** Announces, checks and begins a restoration. */
+    begin(plan: Restore): Outcome | undefined {
+      assert.equal(run(restoreRecord(sql, plan)).kind, 'announced')
+      const inspection = run(inspectRestoration(sql, { plan, deciders: [] }))
+      assert.deepEqual(inspection.issues, [])
+      return run(beginRestoration(sql, plan, inspection))
+    },
+  }
+}
+
+const before = [1, 1_500, 150]
+const after = [2, 3_000, 300]
+
+test('a restoration of many records brings all of them back, the one that was asked for last', async (context) => {
+  const { sql, run, step, begin, live, clocks, phase, isPending, count } = await deleted(context)
+  assert.deepEqual(live(), before)
+  const plan = restoration('a')
+  assert.equal(begin(plan), undefined)
+  assert.deepEqual([phase(), live()], ['revive', before])
+  let steps = 0
+  for (; phase() !== 'last'; steps++) {
+    assert.equal(step('restoration'), 'more')
+    const [boxes, items = 0] = live()
+    assert.equal(boxes, 1)
+    if (items > 1_500) assert.equal(isPending('item 1'), true)
+  }
+  assert.ok(steps > 5)
+  assert.equal(run(restoreRecord(sql, restoration('a', 'again'))).kind, 'conflict')
+  assert.equal(run(finishRestoration(sql, plan)).kind, 'updated')
+  assert.deepEqual([live(), clocks(), isPending('item 1')], [after, after, false])
+  while (step('restoration', { isRequest: false }) !== 'finished');
+  const marked = ['boxes', 'items', 'parts'].map((name) => count(`${name} where _deletion is not null`))
+  assert.deepEqual([marked, count('resourced_work'), count('jobs')], [[0, 0, 0], 0, 1])
+  assert.equal(count(`items where updated_at = '${new Date(now).toISOString()}'`), 1_500)
+})
+
+test('JOB-3: another server continues a restoration whose server was killed, after any batch', async (context) => {
+  for (const killed of [0, 1, 4, 6, 8, 10]) {
+    const { step, begin, live, clocks, count } = await deleted(context)
+    begin(restoration('a'))
+    for (let batch = 0; batch < killed; batch++) step('restoration')
+    const work = count('resourced_work')
+    if (work > 0) assert.equal(step('restoration', { isRequest: false }), 'elsewhere')
+    for (let later = 'more'; work > 0 && later === 'more'; ) {
+      later = step('restoration', { later: announcedFor, isRequest: false })
+    }
+    assert.deepEqual([live(), clocks(), count('resourced_work')], [after, after, 0], `after ${killed} batches`)
+  }
+})
+
+test('MET-9: a restoration with a key that was killed is undone, so that the repetition makes it', async (context) => {
+  const { sql, run, step, begin, live, clocks, phase, count } = await deleted(context)
+  const key = { scope: 'key', fingerprint: 'body', preferred: {} as Idempotency['preferred'] }
+  begin(restoration('a', 'restoration', key))
+  for (let batch = 0; batch < 5; batch++) step('restoration')
+  assert.notDeepEqual(live(), before)
+  assert.equal(run(restoreRecord(sql, restoration('a', 'again', key))).kind, 'key-in-use')
+  while (step('restoration', { later: announcedFor, isRequest: false }) === 'more');
+  assert.deepEqual([live(), clocks(), count('resourced_work')], [before, before, 0])
+  const again = restoration('a', 'again', key)
+  begin(again)
+  while (phase('again') !== 'last') step('again')
+  assert.equal(run(finishRestoration(sql, again)).kind, 'updated')
+  assert.equal(run(restoreRecord(sql, restoration('a', 'third', key))).kind, 'replayed')
+  assert.deepEqual(live(), after)
+})
+
+for (const [what, change, code] of [
+  [
+    'a unique value is taken',
+    `insert into items (id, code, box_id, created_at, updated_at, _revision)
+      values ('other', 'code 2999', 'b', ${stamps})`,
+    'DUPLICATE_VALUE',
+  ],
+  ['a record that is referred to is deleted', "delete from owners where id = 'owner'", 'REFERENCE_DELETED'],
+] as const) {
+  test(`DEL-6: where ${what} meanwhile, everything is deleted again`, async (context) => {
+    const { database, sql, run, step, begin, count, phase } = await deleted(context)
+    begin(restoration('a'))
+    if (code === 'DUPLICATE_VALUE') step('restoration')
+    const revisions = count('items where _revision & 1048575 > 2')
+    database.exec(change)
+    while (step('restoration') === 'more') assert.notEqual(phase(), 'last')
+    assert.ok(count('items where _revision & 1048575 > 2') >= revisions)
+    assert.deepEqual([count("items where box_id = 'a' and deleted_at is null"), count('resourced_work')], [0, 0])
+    const plan = restoration('a', 'again')
+    assert.equal(run(restoreRecord(sql, plan)).kind, 'announced')
+    const { issues } = run(inspectRestoration(sql, { plan, deciders: [] }))
+    assert.deepEqual(
+      issues.map((issue) => issue.code),
+      [code],
+    )
+  })
+}
+
+test('a restoration leaves what else its deletion has deleted', async (context) => {
+  const { database, sql, run, step, drop, begin, phase, live, clocks, count } = await deleted(context)
+  drop('b', 'second')
+  // As if one bulk deletion had deleted both.
+  for (const table of ['boxes', 'items', 'parts']) {
+    database.exec(`update ${table} set _deletion = 'deletion' where _deletion = 'second'`)
+  }
+  assert.deepEqual(live(), [0, 0, 0])
+  const plan = restoration('b')
+  begin(plan)
+  assert.equal(phase(), 'claim')
+  assert.equal(run(restoreRecord(sql, restoration('a', 'other'))).kind, 'conflict')
+  while (phase() !== 'last') step('restoration')
+  assert.equal(run(finishRestoration(sql, plan)).kind, 'updated')
+  while (step('restoration') !== 'finished');
+  assert.deepEqual([live(), clocks()], [before, before])
+  assert.equal(count("items where box_id = 'a' and _deletion = 'deletion'"), 1_500)
+})
+
+test('few of very many records that one deletion has deleted are restored in one transaction', async (context) => {
+  const { database, run, sql, begin, live, clocks, count } = await deleted(context)
+  database.exec(`insert into boxes (id, created_at, updated_at, deleted_at, _deletion, _revision)
+      select 'c', created_at, updated_at, deleted_at, _deletion, 1 from boxes where id = 'a';
+    update items set box_id = 'c' where id = 'item 1'; update items set owner_id = null;
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000)
+      insert into items (id, box_id, created_at, updated_at, deleted_at, _deletion, _revision)
+        select 'more ' || i, 'a', created_at, updated_at, deleted_at, _deletion, 1 from boxes, n where id = 'a'`)
+  assert.equal(begin(restoration('c'))?.kind, 'updated')
+  assert.deepEqual([live(), clocks(), count('resourced_work')], [[2, 1_501, 151], [2, 1_501, 151], 0])
+  assert.equal(run(restoreRecord(sql, restoration('c', 'again'))).kind, 'conflict')
+})
+
+test('DEL-7: a purge leaves records of a running restoration, and takes one deleted alone', async (context) => {
+  const { database, sql, run, begin, count } = await deleted(context)
+  begin(restoration('a'))
+  database.exec(`insert into owners (id, created_at, updated_at, deleted_at, _revision)
+    values ('alone', '2026', '2026', '2026', 1)`)
+  const far = now + 365 * 86_400_000
+  for (const name of ['boxes', 'items', 'parts']) assert.equal(run(purgeRecords(sql, of(name), far, 10)), 0)
+  assert.equal(run(purgeRecords(sql, of('owners'), far, 10)), 1)
+  assert.equal(count('items'), 3_000)
+})
+
+/** A deletion of many records that has come to all of them. */
+async function marked(context: TestContext) {
+  const store = await deleted(context)
+  assert.equal(store.run(deleteRecord(store.sql, removal('boxes', 'b', 'second'))).kind, 'accepted')
+  while (store.live()[1] !== 0) store.step('second')
+  return store
+}
+
+test('JOB-3: a deletion of many records is undone in batches, and nobody changes them meanwhile', async (context) => {
+  const { database, sql, run, step, live, clocks, phase } = await marked(context)
+  assert.equal(run(undoDeletion(sql, 'second', { code: 'WHATEVER' }, now)), false)
+  assert.equal(phase('second'), 'revive')
+  const record = { id: 'item 2', box_id: 'b' }
+  let [steps, result] = [0, step('second')]
+  for (; result === 'more'; result = step('second'), steps++) {
+    if (phase('second') === 'revive') assert.equal(run(isPendingDeletion(sql, of('items'), record)), true)
+  }
+  assert.ok(steps > 5)
+  assert.deepEqual([result, live(), clocks()], ['failed', before, before])
+  const job = database.prepare("select status, error, progress from jobs where id = 'second'").get()
+  assert.deepEqual(
+    { ...job, progress: JSON.parse(String(job?.['progress'])).done },
+    {
+      ...{ status: 'failed', error: '{"code":"WHATEVER"}', progress: 0 },
+    },
+  )
+})
+
+test('JOB-3: a deletion that cannot be undone goes on to its end', async (context) => {
+  const { database, sql, run, step, live, count } = await marked(context)
+  run(undoDeletion(sql, 'second', {}, now))
+  step('second')
+  database.exec(`insert into items (id, code, created_at, updated_at, _revision)
+    values ('other', 'code 3000', ${stamps})`)
+  let result = step('second')
+  while (result === 'more') result = step('second')
+  assert.deepEqual([result, live()[0], count("items where box_id = 'b' and deleted_at is null")], ['finished', 0, 0])
+  assert.equal(count('resourced_work') + count('resourced_queue'), 0)
+})

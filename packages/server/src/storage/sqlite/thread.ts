@@ -1,0 +1,200 @@
+/**
+ * Threads with a connection of their own to a SQLite file: their messages, the data that they start with, and the
+ * thread of background jobs.
+ */
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import {
+  type Catalog,
+  type Conversion,
+  type Resource,
+  storedResource,
+  type VersionMapping,
+} from 'resourced-contract/model/resource'
+import { StorageFault } from '../storage.ts'
+import { type Background, isWriting } from '../transactions/long-work.ts'
+
+/** What a thread starts with. */
+export interface ThreadData {
+  readonly path: string
+  readonly catalog: Catalog
+  /** Of threads that only read. */
+  readonly reading?: {
+    /** The secret of the entity tags of lists. */
+    readonly tagSecret: Uint8Array
+    /** One 32-bit integer: the number of the request whose statement ends as soon as it can. */
+    readonly stopped: SharedArrayBuffer
+  }
+}
+
+/** The messages to the thread and from it. */
+export interface Request {
+  readonly number: number
+  readonly name: string
+  readonly asked: unknown
+}
+export type Reply =
+  | { readonly number: number; readonly given: unknown }
+  | { readonly number: number; readonly fault: Pick<StorageFault, 'kind' | 'message' | 'stack'> }
+
+interface Asker {
+  resolve(given: unknown): void
+  reject(error: unknown): void
+}
+
+/**
+ * The environment of a thread. It finds compiled code where this thread keeps it: a thread that compiled TypeScript
+ * took 30 MB more, most of which the process kept after the end of the thread.
+ */
+function threadEnvironment(): NodeJS.ProcessEnv {
+  // Only Node.js has this cache.
+  const compiled = getCompileCacheDir?.()
+  return compiled === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(compiled) }
+}
+
+/** Asks a thread for transactions, which the thread runs one after the other. */
+export class Thread {
+  /** Resolves when the thread has ended. */
+  readonly ended: Promise<void>
+  readonly #worker: Worker
+  readonly #waiting = new Map<number, Asker>()
+  #number = 0
+  #isEnded = false
+
+  /** @param heap the most megabytes of the thread's JavaScript objects */
+  constructor({ catalog, ...data }: ThreadData, heap: number) {
+    this.#worker = new Worker(new URL(import.meta.resolve('#background-thread')), {
+      workerData: { ...data, catalog: withoutFunctions(catalog) },
+      env: threadEnvironment(),
+      // Its objects are short-lived: a larger young generation would only take memory.
+      resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: heap },
+    })
+    this.#worker.unref()
+    this.#worker.on('message', (reply: Reply) => this.#receive(reply))
+    const failed = 'The thread of long work failed.'
+    this.#worker.on('error', (error) => this.#end(new StorageFault('failed', failed, error)))
+    this.ended = new Promise((resolve) => {
+      this.#worker.on('exit', () => {
+        this.#end(new StorageFault('failed', 'The thread of long work ended.'))
+        resolve()
+      })
+    })
+  }
+
+  /** The number of the last request. */
+  get number(): number {
+    return this.#number
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded
+  }
+
+  /** Runs a transaction by its name. */
+  ask(name: string, asked: unknown): Promise<unknown> {
+    const request: Request = { number: ++this.#number, name, asked }
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(request.number, { resolve, reject })
+      this.#worker.ref()
+      this.#worker.postMessage(request)
+    })
+  }
+
+  /** Finishes running and waiting transactions, and ends the thread. */
+  async close(): Promise<void> {
+    if (this.#isEnded) return
+    this.#worker.ref()
+    this.#worker.postMessage('close')
+    await this.ended
+  }
+
+  /** Ends the thread as soon as its statement ends. */
+  async terminate(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  #receive(reply: Reply): void {
+    const asker = this.#waiting.get(reply.number)
+    this.#waiting.delete(reply.number)
+    if (this.#waiting.size === 0) this.#worker.unref()
+    if ('given' in reply) asker?.resolve(reply.given)
+    else asker?.reject(new StorageFault(reply.fault.kind, reply.fault.message, reply.fault.stack))
+  }
+
+  #end(fault: StorageFault): void {
+    this.#isEnded = true
+    for (const { reject } of this.#waiting.values()) reject(fault)
+    this.#waiting.clear()
+  }
+}
+
+/** The most megabytes of the thread's objects: it decides about large deletions record by record. */
+const backgroundHeap = 1_024
+
+/**
+ * Runs the transactions of background jobs on a thread, which starts with the first of them, so that the event loop
+ * stays free for requests. A database in memory has one connection only, so its jobs run between requests
+ * (`backgroundOf`).
+ *
+ * @param requireFile throws if the path does not lead to the file any more, which must not be opened then
+ * @param changed called after a transaction that may have changed something, before its caller gets the result
+ */
+export function threadedBackground(data: ThreadData, requireFile: () => void, changed: () => void): Background {
+  let thread: Thread | undefined
+  let isClosed = false
+  return {
+    async run(name, asked) {
+      if (isClosed) throw new StorageFault('busy', 'The database is being closed.')
+      if (thread === undefined || thread.isEnded) {
+        requireFile()
+        thread = new Thread(data, backgroundHeap)
+      }
+      try {
+        return (await thread.ask(name, asked)) as never
+      } finally {
+        if (isWriting(name)) changed()
+      }
+    },
+    async close() {
+      isClosed = true
+      await thread?.close()
+    },
+  }
+}
+
+/** The catalog without functions, which a thread cannot receive, and access rules, which it does not need. */
+function withoutFunctions(catalog: Catalog): Catalog {
+  const all = (resources: Catalog['resources']) =>
+    new Map([...resources].map(([name, each]) => [name, plainResource(each)]))
+  const resources = all(catalog.resources)
+  const system = all(catalog.system)
+  const versions = [...catalog.versions].map(([name, version]): [string, Catalog] => {
+    const own = [...version.resources.values()].map((resource) => {
+      const stored = resources.get(storedResource(resource).name) as Resource
+      const { mapping } = resource
+      return mapping === undefined ? stored : { ...plainResource(resource), mapping: plainMapping(mapping, stored) }
+    })
+    // Only events differ between versions.
+    const events = version.system.get('events')
+    const mapping = events?.mapping && plainMapping(events.mapping, system.get('events') as Resource)
+    const ownSystem = events && mapping && [['events', { ...plainResource(events), mapping }] as const]
+    const named = new Map(own.map((each) => [each.name, each]))
+    return [name, { ...version, authorize: undefined, resources: named, system: new Map(ownSystem) }]
+  })
+  return { ...catalog, authorize: undefined, resources, system, versions: new Map(versions) }
+}
+
+function plainResource({ fieldAccess: _, ...resource }: Resource): Resource {
+  const fields = resource.fields.map((field) => ({ ...field, validate: undefined as never }))
+  const field = new Map(fields.map((each) => [each.name, each]))
+  const rules = resource.rules.filter((rule) => 'unless' in rule)
+  const without = { prepare: undefined, on: {}, access: {} as never, filterables: [] }
+  return { ...resource, fields, field, rules, ...without }
+}
+
+/** A mapping that still says which fields are converted; the thread that has the functions converts them. */
+function plainMapping(mapping: VersionMapping, stored: Resource): VersionMapping {
+  const conversions = new Map([...mapping.conversions.keys()].map((name) => [name, {} as Conversion]))
+  return { ...mapping, stored, conversions }
+}

@@ -1,0 +1,269 @@
+/**
+ * Cascades (DEL-5). What is deleted together is the closure: some records, and downwards the children that refer to
+ * them by `cascade`. Rows of a closure are marked or removed, and references to them with `clear` are set to null. A
+ * deletion at once does all of it in one transaction, a job in batches.
+ */
+
+import type { Catalog, Resource } from 'resourced-contract/model/resource'
+import { timestamp } from 'resourced-contract/model/time'
+import sql, { empty, join, type RawValue, raw, type Sql } from 'sql-template-tag'
+import type { Removal } from '../../../plan/plan.ts'
+import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
+import { filled, type SqlContext, slot } from '../../sql/context.ts'
+import type { Bound } from '../../sql/engine.ts'
+import { newMark, nextRevisionSql } from '../../sql/marks.ts'
+import { ignoringRows, prebuilt, type Statement, type Transaction } from '../../transaction.ts'
+import { type Moves, noteMove, tickAll } from '../rows/clock.ts'
+import { removeCounters } from '../rows/numbers.ts'
+import { cascadesOf, resourceOf, settleSelections } from '../rows/pending-deletions.ts'
+
+/** The ids that are deleted together, by collection. */
+export type Closure = ReadonlyMap<string, ReadonlySet<string>>
+
+/** The most records that are inspected where requests are answered. */
+export const mostInspected = 1_000
+
+/**
+ * Finds and locks all that is deleted with some records.
+ *
+ * @param among the only collections to search; left out: all
+ */
+export function* closureOf(
+  context: SqlContext,
+  resource: Resource,
+  ids: readonly string[],
+  among?: ReadonlySet<string>,
+): Transaction<Closure> {
+  return (yield* reachWithin(context, resource, ids, Number.POSITIVE_INFINITY, among)).closure
+}
+
+/** The same up to a number of records; `undefined` if there are more: then not all of them were searched for. */
+export function* closureWithin(
+  context: SqlContext,
+  resource: Resource,
+  ids: readonly string[],
+  most: number,
+  among?: ReadonlySet<string>,
+): Transaction<Closure | undefined> {
+  const { closure, isComplete } = yield* reachWithin(context, resource, ids, most, among)
+  return isComplete ? closure : undefined
+}
+
+/** The same with what was found until there were more. */
+export function reachWithin(
+  context: SqlContext,
+  resource: Resource,
+  ids: readonly string[],
+  most: number,
+  among?: ReadonlySet<string>,
+): Transaction<Reached> {
+  // One more than the most shows that there are more. A resource that never deletes by a job has no most.
+  const limit = most === Number.POSITIVE_INFINITY ? raw('') : sql` ${context.engine.limit(most + 1)}`
+  const find: FindChildren = (from, field, parents) =>
+    among?.has(from) === false ? undefined : childrenSql(context, from, field, parents, limit)
+  return reach(context.catalog, [resource.name, ids], find, most)
+}
+
+/** A search for what is deleted together. */
+export interface Reached {
+  readonly closure: Closure
+  /** Whether the search has come to its end. */
+  readonly isComplete: boolean
+}
+
+/** The select of the ids of the records that refer to parents; `undefined`: they are not searched for. */
+type FindChildren = (from: string, field: string, parents: readonly string[]) => Sql | undefined
+
+/**
+ * Follows the references with `cascade` downwards from some records, each record once.
+ *
+ * @returns what was found; `undefined`: more than the most
+ */
+export function* descend(
+  catalog: Catalog,
+  roots: readonly [collection: string, ids: readonly string[]],
+  find: FindChildren,
+  most?: number,
+): Transaction<Closure | undefined> {
+  const { closure, isComplete } = yield* reach(catalog, roots, find, most)
+  return isComplete ? closure : undefined
+}
+
+function* reach(
+  catalog: Catalog,
+  roots: readonly [collection: string, ids: readonly string[]],
+  find: FindChildren,
+  most = Number.POSITIVE_INFINITY,
+): Transaction<Reached> {
+  const closure = new Map([[roots[0], new Set(roots[1])]])
+  let count = roots[1].length
+  const frontier = [roots]
+  for (let entry = frontier.shift(); entry !== undefined; entry = frontier.shift()) {
+    const [collection, parents] = entry
+    for (const { collection: from, field } of cascadesOf(catalog, collection)) {
+      if (count > most) return { closure, isComplete: false }
+      const select = find(from, field, parents)
+      if (select === undefined) continue
+      const known = closure.get(from) ?? new Set()
+      closure.set(from, known)
+      const fresh = (yield select).map((row) => String(row['id'])).filter((id) => !known.has(id))
+      for (const id of fresh) known.add(id)
+      count += fresh.length
+      if (fresh.length > 0) frontier.push([from, fresh])
+    }
+  }
+  return { closure, isComplete: count <= most }
+}
+
+// The index of a reference has the children of one parent in the order of their ids: of a million, a limit reads as
+// many as it wants, and nothing is sorted.
+function childrenSql(
+  { engine }: SqlContext,
+  from: string,
+  field: string,
+  parents: readonly string[],
+  limit = raw(''),
+): Sql {
+  const refers = amongSql(engine, columnSql(subject, field), parents)
+  return sql`select id from ${liveRows(from)} and ${refers}${engine.lock.orderById}${limit}${engine.lock.update}`
+}
+
+/** How many records a closure has. */
+export function sizeOf(closure: Closure): number {
+  return closure.values().reduce((sum, ids) => sum + ids.size, 0)
+}
+
+/** The live rows of a collection, under the alias `subject`; conditions follow by `and`. */
+export function liveRows(collection: string): Sql {
+  return sql`${subjectSql(collection)} where ${raw(subject)}.deleted_at is null`
+}
+
+/** Whether a column is one of some ids. An engine changes a single row with less effort than one of a list. */
+export function amongSql({ isAnyOf }: SqlContext['engine'], column: Sql, ids: readonly string[]): Sql {
+  return ids.length === 1 ? sql`${column} = ${ids[0]}` : isAnyOf(column, ids)
+}
+
+/**
+ * Locks rows and returns their ids. An update that chose its rows itself would select by the old state of a row that it
+ * had to wait for, and would change the row in any new state.
+ *
+ * @param most of very many rows, lock and read this many, in no order
+ */
+export function* lockedIds({ engine }: SqlContext, rows: Sql, most?: number): Transaction<string[]> {
+  const { orderById, update } = engine.lock
+  const which = most === undefined ? orderById : sql` limit ${most}`
+  return (yield sql`select id from ${rows}${which}${update}`).map((row) => String(row['id']))
+}
+
+/**
+ * Locks records that are to be deleted, and those of their own collection that are deleted or changed with them, all in
+ * one order. Otherwise two deletions that meet would each lock their own records first, and deadlock.
+ */
+export function* lockRows(context: SqlContext, { name, dependents }: Resource, ids: readonly string[]) {
+  const { isAnyOf, lock } = context.engine
+  const own = dependents.filter(({ collection, onDelete }) => collection === name && onDelete !== 'restrict')
+  if (!lock.hasOtherWriters || own.length === 0) return
+  const among = ['id', ...own.map(({ field }) => field)].map((field) => isAnyOf(columnSql(subject, field), ids))
+  yield* lockedIds(context, sql`${liveRows(name)} and (${join(among, ' or ')})`)
+}
+
+/** A reference to a collection: the field by which records of another one refer to it. */
+type Reference = Pick<Resource['dependents'][number], 'collection' | 'field'>
+
+/** Deletes a closure in this transaction. */
+export function* deleteClosure(
+  context: SqlContext,
+  { deletion, now }: Pick<Removal, 'deletion' | 'now'>,
+  closure: Closure,
+): Transaction<void> {
+  const at = timestamp(now)
+  const moves: Moves = new Map()
+  for (const [collection, ids] of closure) {
+    for (const dependent of resourceOf(context.catalog, collection).dependents) {
+      if (dependent.onDelete !== 'clear') continue
+      const count = yield* clearReferences(context, dependent, remainingSql(context, dependent, ids, closure), { at })
+      if (count > 0) noteMove(moves, dependent.collection, { live: 0, deleted: 0 })
+    }
+  }
+  for (const [collection, ids] of closure) {
+    if (ids.size === 0) continue
+    const resource = resourceOf(context.catalog, collection)
+    if (resource.deletion.variant === 'soft') {
+      yield ignoringRows(markSql(collection, amongSql(context.engine, raw('id'), [...ids]), deletion, at))
+      noteMove(moves, collection, { live: -ids.size, deleted: ids.size, ids: [...ids] })
+    } else {
+      yield* removeRows(context, resource, [...ids])
+      noteMove(moves, collection, { live: -ids.size, deleted: 0, ids: [...ids] })
+    }
+  }
+  yield* tickAll(context, moves)
+}
+
+/** The live records that refer to one of some ids and are not deleted themselves. */
+export function remainingSql(
+  { engine }: SqlContext,
+  { collection, field }: Reference,
+  ids: Iterable<string>,
+  closure?: Closure,
+): Sql {
+  const refers = amongSql(engine, columnSql(subject, field), [...ids])
+  const deleted = closure?.get(collection)
+  if (deleted === undefined || deleted.size === 0) return sql`${liveRows(collection)} and ${refers}`
+  return sql`${liveRows(collection)} and ${refers} and not (${engine.isAnyOf(columnSql(subject, 'id'), [...deleted])})`
+}
+
+/** Sets references of rows to null and returns the number of rows. The caller moves the clock. */
+export function* clearReferences(
+  context: SqlContext,
+  { collection, field }: Reference,
+  rows: Sql,
+  { at, most }: { readonly at: string; readonly most?: number },
+): Transaction<number> {
+  const ids = yield* lockedIds(context, rows, most)
+  if (ids.length > 0) {
+    yield* settleSelections(context, collection, ids)
+    const cleared = sql`${raw(`"${field}"`)} = null, updated_at = ${at}, _revision = ${nextRevisionSql(newMark())}`
+    yield sql`update ${tableSql(collection)} set ${cleared} where ${context.engine.isAnyOf(raw('id'), ids)}`
+  }
+  return ids.length
+}
+
+/** Marks locked live rows as deleted by a deletion and returns their ids. The caller moves the clock. */
+export function* markDeleted(collection: string, which: Sql, deletion: string, at: string): Transaction<string[]> {
+  const rows = yield sql`${markSql(collection, which, deletion, at)} returning id`
+  return rows.map((row) => String(row['id']))
+}
+
+/**
+ * The statement that deletes one locked live record alone. The record belongs to no deletion, so that no index has to
+ * find what was deleted with it. The text is built once. The caller moves the clock.
+ */
+export function markOne({ engine, statements }: SqlContext, { name }: Resource, mark: Mark): Statement {
+  const marking = statements.of(`mark ${name}`, () => {
+    const [id, at] = (['id', 'at'] as const).map((key) => slot((about: Mark) => about[key]))
+    return prebuilt(markSql(name, sql`id = ${id}`, null, at, { orFail: engine.orFail, change: slot(newMark) }))
+  })
+  return ignoringRows(filled(marking, mark))
+}
+
+type Mark = Readonly<Record<'id' | 'at', string>>
+
+function markSql(
+  collection: string,
+  which: Sql,
+  deletion: RawValue,
+  at: RawValue,
+  { orFail = empty, change = newMark() as Bound } = {},
+): Sql {
+  const deleted = sql`deleted_at = ${at}, _deletion = ${deletion}, _revision = ${nextRevisionSql(change)}`
+  return sql`update${orFail} ${tableSql(collection)} set ${deleted} where ${which}`
+}
+
+/** Removes rows from their table, and their words from search. The caller moves the clock. */
+export function* removeRows(context: SqlContext, resource: Resource, ids: readonly string[]) {
+  const { engine } = context
+  const { name, fields } = resource
+  yield* removeCounters(context, resource, ids)
+  if (fields.some((field) => field.search)) yield* engine.deleteWords(name, ids)
+  yield ignoringRows(sql`delete from ${tableSql(name)} where ${amongSql(engine, raw('id'), ids)}`)
+}

@@ -1,0 +1,208 @@
+/**
+ * What blocks a deletion: live records that refer to a deleted one by `restrict`, and business rules (DEL-4). Other
+ * requests may add to it while a deletion runs in batches, so each batch asks again (`deletableAmong`).
+ */
+
+import type { BusinessRule, RuleTrigger } from 'resourced-contract/model/declaration'
+import { grantOf } from 'resourced-contract/model/field-grants'
+import { allOf, always, never } from 'resourced-contract/model/predicate'
+import type { Catalog, Resource } from 'resourced-contract/model/resource'
+import type { Issue } from 'resourced-contract/spec/faults'
+import sql from 'sql-template-tag'
+import { questionsOfRules, type RuleKind, ruleIssues, type Transition } from '../../../plan/decide.ts'
+import type { BulkDelete, Removal } from '../../../plan/plan.ts'
+import { columnSql, subject } from '../../sql/columns.ts'
+import type { SqlContext } from '../../sql/context.ts'
+import { predicateSql } from '../../sql/predicate.ts'
+import { recordOf, storedSql } from '../../sql/records.ts'
+import type { Transaction } from '../../transaction.ts'
+import { ask } from '../rows/other-records.ts'
+import { canBePending, cascadeReach, resourceOf } from '../rows/pending-deletions.ts'
+import { type Closure, closureOf, closureWithin, liveRows, mostInspected, remainingSql } from './cascade.ts'
+
+/** The most blocking records whose ids are named. */
+const mostNamed = 5
+
+/**
+ * Whether a deletion of one record concerns no other one, and no running deletion concerns the record: nothing refers
+ * to the resource, and no business rule decides.
+ */
+export function isAlone(context: SqlContext, resource: Resource): boolean {
+  const { deletion, dependents } = resource
+  const isSoft = deletion.variant === 'soft'
+  return isSoft && dependents.length === 0 && !hasDeletionRules(resource) && !canBePending(context, resource)
+}
+
+/** Whether business rules decide about deletions of a resource's own records. */
+export function hasDeletionRules({ rules }: Resource): boolean {
+  return rules.some((rule) => [rule.on].flat().includes('delete'))
+}
+
+/** Whether anything can block deletions of a resource. */
+export function canBeBlocked(catalog: Catalog, resource: Resource): boolean {
+  return cascadeReach(catalog, resource).some(
+    (each) => hasDeletionRules(each) || each.dependents.some(({ onDelete }) => onDelete === 'restrict'),
+  )
+}
+
+/** The collections below a resource in which functions decide about a kind of change. */
+export function decidersBelow(catalog: Catalog, resource: Resource, trigger: RuleTrigger): string[] {
+  const isDecider = (rule: BusinessRule) => 'check' in rule && [rule.on].flat().includes(trigger)
+  return cascadeReach(catalog, resource).flatMap(({ name, rules }) => (rules.some(isDecider) ? [name] : []))
+}
+
+/**
+ * Everything that blocks a deletion.
+ *
+ * @param deleted all that is deleted, if that is more than the closure
+ */
+export function* findBlockers(
+  context: SqlContext,
+  plan: Pick<Removal, 'caller' | 'now' | 'readable' | 'readableReferences'>,
+  closure: Closure,
+  deleted = closure,
+): Transaction<Issue[]> {
+  const dependents = yield* blockingRecords(context, plan, closure, deleted)
+  return [...dependents, ...(yield* blockingRules(context, plan, closure))]
+}
+
+/** What blocks each record by itself. The other records of the request do not block it: they are deleted too. */
+export function* blockersById(
+  context: SqlContext,
+  plan: Pick<BulkDelete, 'resource' | 'ids' | 'caller' | 'now' | 'readable' | 'readableReferences'>,
+  ids: readonly string[],
+  deleted: Closure,
+): Transaction<Issue[]> {
+  if ((yield* findBlockers(context, plan, deleted)).length === 0) return []
+  const issues: Issue[] = []
+  for (const id of ids) {
+    const own = yield* closureOf(context, plan.resource, [id])
+    const pointer = `/ids/${plan.ids.indexOf(id)}`
+    // The pointer of a business rule leads into a record that the body does not show.
+    issues.push(...(yield* findBlockers(context, plan, own, deleted)).map((each) => ({ ...each, pointer })))
+  }
+  return issues
+}
+
+/** The live records that refer by `restrict` to a record which is deleted, and are not deleted themselves. */
+function* blockingRecords(
+  context: SqlContext,
+  { readable, readableReferences }: Pick<Removal, 'readable' | 'readableReferences'>,
+  closure: Closure,
+  deleted: Closure,
+): Transaction<Issue[]> {
+  const issues: Issue[] = []
+  for (const [collection, ids] of closure) {
+    for (const dependent of resourceOf(context.catalog, collection).dependents) {
+      const { collection: from, field, onDelete } = dependent
+      if (onDelete !== 'restrict') continue
+      const blocking = remainingSql(context, dependent, ids, deleted)
+      const isReadable = grantOf(readableReferences?.get(from), field) ?? always
+      const permitted = allOf([readable.get(from) ?? never, isReadable])
+      const shown = predicateSql(context, resourceOf(context.catalog, from), permitted)
+      const [row] =
+        yield sql`select count(*) as count, count(case when ${shown} then 1 end) as readable from ${blocking}`
+      const [total, count] = [Number(row?.['count']), Number(row?.['readable'])]
+      if (total === 0) continue
+      // The order of the reference's index.
+      const order = sql`order by ${columnSql(subject, field)}, ${columnSql(subject, 'id')}`
+      const named = count === 0 ? [] : yield sql`select id from ${blocking} and ${shown} ${order} limit ${mostNamed}`
+      const blockers = named.map((each) => String(each['id'])).sort()
+      const message = blockedBy(from, collection, field, total === count ? count : undefined)
+      const known = { ...(total === count && { count }), ...(count > 0 && { ids: blockers }) }
+      issues.push({ code: 'HAS_DEPENDENTS', message, collection: from, ...known })
+    }
+  }
+  return issues
+}
+
+/**
+ * @param count how many records block it; `undefined`: the caller may not read all of them, and does not learn the
+ *   number (AUT-9)
+ */
+function blockedBy(from: string, collection: string, field: string, count: number | undefined): string {
+  if (count === 1) return `1 record of ${from} refers to ${collection} by ${field}; delete or change it first.`
+  if (count !== undefined) {
+    return `${count} records of ${from} refer to ${collection} by ${field}; delete or change them first.`
+  }
+  const found = `Records of ${from} refer to ${collection} by ${field}; you may not read all of them.`
+  return `${found} Ask somebody who may to delete or change them.`
+}
+
+/** The objections of the business rules of the deleted records; of one kind of rules, if it is given. */
+export function* blockingRules(
+  context: SqlContext,
+  plan: Pick<Removal, 'caller' | 'now'>,
+  closure: Closure,
+  kind?: RuleKind,
+): Transaction<Issue[]> {
+  const issues: Issue[] = []
+  for (const [collection, ids] of closure) {
+    const resource = resourceOf(context.catalog, collection)
+    if (!hasDeletionRules(resource)) continue
+    const among = context.engine.isAnyOf(columnSql(subject, 'id'), [...ids])
+    const rows = yield sql`select ${storedSql(context, resource)} from ${liveRows(collection)} and ${among} order by id`
+    for (const row of rows) {
+      const current = recordOf(resource, row)
+      const transition: Transition = { resource, trigger: 'delete', current, next: undefined, kind }
+      const answers = yield* ask(context, resource, questionsOfRules(context.catalog, plan, transition))
+      issues.push(...ruleIssues(plan, transition, answers))
+    }
+  }
+  return issues
+}
+
+/**
+ * Of the locked records that a batch of a deletion by filter has come to, those that nothing blocks by now (DEL-10): a
+ * rule may ask for records that others have created since the check. With them comes everything below them that may be
+ * referred to by `restrict`. What is below very many records was checked when nobody could refer to it any more.
+ *
+ * @param asked whose deletion it is, if rules are asked again
+ */
+export function* deletableAmong(
+  context: SqlContext,
+  resource: Resource,
+  ids: readonly string[],
+  asked?: Pick<Removal, 'caller' | 'now'>,
+): Transaction<{ readonly deletable: readonly string[]; readonly closure: Closure }> {
+  const none = { deletable: ids, closure: new Map<string, ReadonlySet<string>>() }
+  if (asked !== undefined) {
+    const allowed: string[] = []
+    for (const id of ids) {
+      const record = new Map([[resource.name, new Set([id])]])
+      if ((yield* blockingRules(context, asked, record, 'unless')).length === 0) allowed.push(id)
+    }
+    none.deletable = allowed
+  }
+  const restricted = restrictedBelow(context.catalog, resource)
+  if (restricted.size === 0) return none
+  const isBlocked = function* (closure: Closure, deleted: Closure): Transaction<boolean> {
+    return (yield* blockingRecords(context, { readable: new Map() }, closure, deleted)).length > 0
+  }
+  // A record that stays may block others that were to be deleted with it.
+  for (let { deletable } = none; ; ) {
+    const closure = yield* closureWithin(context, resource, deletable, mostInspected, restricted)
+    if (closure === undefined) return { ...none, deletable }
+    if (!(yield* isBlocked(closure, closure))) return { deletable, closure }
+    const blocked = new Set<string>()
+    for (const id of deletable) {
+      const own = yield* closureOf(context, resource, [id], restricted)
+      if (yield* isBlocked(own, closure)) blocked.add(id)
+    }
+    deletable = deletable.filter((id) => !blocked.has(id))
+  }
+}
+
+/**
+ * The collections below a resource in which a blocker has to be searched for: those with a reference by `restrict`
+ * between them, and those on the way there.
+ */
+function restrictedBelow(catalog: Catalog, resource: Resource): ReadonlySet<string> {
+  const reached = cascadeReach(catalog, resource)
+  const ends = new Set<string>()
+  for (const { name, dependents } of reached) {
+    for (const { collection, onDelete } of dependents) if (onDelete === 'restrict') ends.add(name).add(collection)
+  }
+  const leadsThere = (each: Resource) => cascadeReach(catalog, each).some(({ name }) => ends.has(name))
+  return new Set(reached.filter(leadsThere).map(({ name }) => name))
+}

@@ -1,0 +1,88 @@
+/**
+ * Exact totals of lists of events for callers who may read every event of a collection (PAG-4). Events are added at the
+ * end, so only those are counted that came after the last count, and those that the removal of a record has emptied
+ * since. A poll costs what is new, however many events are kept.
+ */
+
+import { eventMark } from 'resourced-contract/model/event'
+import sql, { empty, raw, type Sql } from 'sql-template-tag'
+import type { ReadPage } from '../../plan/plan.ts'
+import { columnSql, isRemoval, subject, subjectSql, tableSql } from '../sql/columns.ts'
+import type { SqlContext } from '../sql/context.ts'
+import { predicateSql } from '../sql/predicate.ts'
+import { firstRow, type Transaction } from '../transaction.ts'
+
+/** A total, and up to where it was counted. */
+export interface EventTotal {
+  readonly total: number
+  /** The last position that was counted. */
+  readonly last: number
+  /** Another one when events are removed because of their age: then all are counted again. */
+  readonly removals: number
+  /** The mark of the last position: if it is another one, all are counted again too. */
+  readonly mark: number
+}
+
+/**
+ * Counts the events of a list.
+ *
+ * @param where the rows of the list, under the alias of the main table
+ * @param before the last count, on the same server
+ * @returns the total, and the count from which the next one goes on; `undefined`: the next one begins anew
+ */
+export function* countEvents(
+  context: SqlContext,
+  plan: ReadPage,
+  where: Sql,
+  before: EventTotal | undefined,
+): Transaction<{ readonly total: number; readonly counted: EventTotal | undefined }> {
+  const onward = before && (yield* count(context, plan, where, before))
+  const goesOn = onward !== undefined && onward.removals === before?.removals && onward.markBefore === before.mark
+  const found = goesOn ? onward : yield* count(context, plan, where)
+  const total = (found === onward ? (before?.total ?? 0) : 0) + found.added - found.emptied
+  const counted = { total, last: found.last, removals: found.removals, mark: found.mark }
+  return { total, counted: found.isAhead ? undefined : counted }
+}
+
+function* count(context: SqlContext, plan: ReadPage, where: Sql, before?: EventTotal) {
+  const { resource } = plan
+  const table = subjectSql(resource.name)
+  const column = (name: string) => columnSql(subject, name)
+  const after = before === undefined ? empty : sql` and ${column('_row')} > ${before.last}`
+  const added = sql`select count(*) from ${table} where ${where}${after}`
+  const removal = raw(isRemoval)
+  const later = sql`from ${tableSql(resource.name)} later where later._row`
+  const { horizon } = context
+  const emptied = before === undefined ? sql`select 0` : emptiedSql(context, plan, before.last)
+  const positions = tableSql(resource.name)
+  const last =
+    horizon === undefined ? sql`coalesce((select max(_row) from ${positions}), 0)` : sql`cast(${horizon} as bigint)`
+  // Events whose removal is beyond the horizon are empty already, and would be counted as emptied once more.
+  const ahead = horizon === undefined ? sql`0` : sql`(select count(*) ${later} > ${horizon} and ${removal})`
+  const clock = sql`select coalesce(sum(revision), 0) from resourced_clocks where collection = ${resource.name}`
+  const removals = sql`(${clock}) + coalesce((select min(_row) from ${positions}), 0)`
+  const counts = sql`(${added}) as added, (${emptied}) as emptied`
+  const newest = (up: Sql | number) => sql`(select id from ${positions} where _row <= ${up} order by _row desc limit 1)`
+  const marks = sql`${newest(last)} as newest, ${newest(before?.last ?? 0)} as before`
+  const row = yield* firstRow(
+    sql`select ${counts}, ${last} as last, ${marks}, ${ahead} as ahead, ${removals} as removals`,
+  )
+  const [number, emptiedNumber] = [Number(row?.['added']), Number(row?.['emptied'])]
+  return {
+    ...{ added: number, emptied: emptiedNumber, last: Number(row?.['last']), removals: Number(row?.['removals']) },
+    ...{ mark: eventMark(row?.['newest']), markBefore: eventMark(row?.['before']) },
+    isAhead: Number(row?.['ahead']) > 0,
+  }
+}
+
+/** Counts the events up to a position that a later removal of their record has emptied. */
+function emptiedSql(context: SqlContext, { resource, filter }: ReadPage, last: number): Sql {
+  const column = (name: string) => columnSql(subject, name)
+  const removals = sql`from ${tableSql(resource.name)} later where later._row > ${last}
+    and ${raw(isRemoval)}`
+  const isRemoved = context.engine.isInSubquery(column('record'), sql`select later.record ${removals}`)
+  const count = sql`select count(*) from ${subjectSql(resource.name)} where ${column('_row')} <= ${last}
+    and ${column('data')} is null and ${predicateSql(context, resource, filter)} and ${isRemoved}`
+  // Without a removal, which is usual, nothing is looked for.
+  return sql`select case when exists (select 1 ${removals}) then (${count}) else 0 end`
+}

@@ -1,0 +1,414 @@
+/** A list in SQL: its rows and their access path, the entity tag of each of its states, and the key of its total. */
+import { createHmac, hash } from 'node:crypto'
+import { grantOf } from 'resourced-contract/model/field-grants'
+import { exactText } from 'resourced-contract/model/plain-copy'
+import {
+  allOf,
+  always,
+  isOfAllRecords,
+  namesIds,
+  type Predicate,
+  type SortTerm,
+} from 'resourced-contract/model/predicate'
+import { isEqualityFilter, isFolded, isIndexed, type Resource } from 'resourced-contract/model/resource'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import { checkPage } from '../../plan/check-record.ts'
+import type { Outcome, PageOutcome } from '../../plan/outcome.ts'
+import type { Page, ReadPage } from '../../plan/plan.ts'
+import type { BoundedMap } from '../sql/bounded-map.ts'
+import { columnSql, comparisonColumn, subject } from '../sql/columns.ts'
+import type { SqlContext } from '../sql/context.ts'
+import { type OrderTerm, orderTerms, type Segment } from '../sql/keyset.ts'
+import { liveSql, type PredicateContext, predicateDigest, predicateSql } from '../sql/predicate.ts'
+import { grantsDigest, maskedSql } from '../sql/records.ts'
+import { searchColumns } from '../sql/tables.ts'
+import type { Statement } from '../transaction.ts'
+import type { Clock } from './rows/clock.ts'
+
+/** The rows of a list in their order, by one access path. The parts of its statements are built once. */
+export interface Scan {
+  readonly where: Sql
+  readonly terms: readonly OrderTerm[]
+  /** Whether all rows are found first, and then sorted. */
+  readonly isSorted?: boolean
+  /** The segments of the whole order. */
+  segments?: readonly Segment[]
+  /** Reads the first page from the first segment. */
+  statement?: Statement
+  /** Reads the first page and the clock of its collection. */
+  statementWithClock?: Statement
+}
+
+/** A list, and its last tag. */
+export interface List {
+  /** Without conditions: they are those of one request, and a list is kept longer. */
+  readonly plan: ReadPage
+  readonly totalKey: string
+  /** The rows, so that indexes of the filter find them. */
+  readonly where: Sql
+  readonly scans: Map<AccessPath, Scan>
+  /** The last tag, and the state of the clocks that it was made at. */
+  tagged?: { readonly state: number; readonly tag: string }
+}
+
+/** Lists by query and permission. */
+interface KnownLists {
+  readonly lists: BoundedMap<List>
+}
+
+/** The list of a plan: as it was built for the same query before, or built anew. */
+export function listOf(context: SqlContext, { lists }: KnownLists, plan: ReadPage): List {
+  const make = (): List => ({
+    plan: { ...plan, conditions: {} },
+    totalKey: totalKeyOf(plan),
+    where: whereSql(context, plan),
+    scans: new Map(),
+  })
+  const { key, parent, permitted, deleted, page, readableFields } = plan
+  // Which deleted records a caller is shown depends on the time, and a page in the middle is read once.
+  const isMiddle = page.style === 'cursor' && page.position !== undefined
+  if (key === undefined || deleted !== undefined || isMiddle || context.horizon !== undefined) return make()
+  const place = parent === undefined ? '' : JSON.stringify(parent.id)
+  return lists.of(`${predicateDigest(permitted)}${grantsDigest(readableFields)} ${place} ${key}`, make)
+}
+
+/** How many rows are read, and how many are skipped before. */
+export interface Range {
+  readonly limit: number
+  readonly offset: number
+}
+
+/** The rows that the statements of a page read: beside a cursor one more than it has. */
+export function rangeOf(page: Page): Range {
+  if (page.style === 'cursor') return { limit: page.limit + 1, offset: 0 }
+  return page.style === 'page' ? { limit: page.perPage, offset: (page.page - 1) * page.perPage } : page
+}
+
+/** How many rows of a list of so many records are skipped to read a page: from its end, if that is nearer. */
+export function skippedRows(page: Page, total: number): number {
+  const { limit, offset } = rangeOf(page)
+  return Math.min(offset, Math.max(0, total - offset - limit))
+}
+
+/** How many records a list and its collection have. */
+export interface Size {
+  readonly total: number
+  /** The live records of the collection; `undefined`: unknown. */
+  readonly live: number | undefined
+}
+
+/** The scan that reads a page of a list. */
+export function scanOf(context: SqlContext, { plan, where, scans }: List, page: Page, size: Size): Scan {
+  const path = accessPathOf(plan, page, size)
+  const known = scans.get(path)
+  if (known !== undefined) return known
+  const ordered = orderTerms(plan.resource, plan.sort, subject)
+  const scan: Scan =
+    path === 'ordered scan'
+      ? { where: checkedSql(context, plan), terms: ordered }
+      : path === 'sort'
+        ? { where, terms: unindexedTerms(context, ordered), isSorted: true }
+        : { where, terms: ledTerms(plan, ordered) }
+  scans.set(path, scan)
+  return scan
+}
+
+/** Whether a list finds its rows without those that a reference may lead to. */
+function findsFew(plan: ReadPage): boolean {
+  return isServed(plan) || isFoundByFilter(plan) || namesIds(plan.filter)
+}
+
+function whereSql(context: SqlContext, plan: ReadPage): Sql {
+  const asked: PredicateContext = { ...context, semijoin: findsFew(plan) ? 'exists' : 'in' }
+  const { resource, parent, search, deleted } = plan
+  const conditions: Sql[] = []
+  if (context.horizon !== undefined) conditions.push(horizonSql(context.horizon))
+  if (parent !== undefined) conditions.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
+  const permitted = liveSql(asked, resource, plan.permitted)
+  if (deleted === undefined) {
+    conditions.push(permitted)
+  } else {
+    const retained = sql`${raw(subject)}.deleted_at > ${deleted.since}`
+    const readable = predicateSql(asked, resource, deleted.permitted)
+    if (deleted.only) conditions.push(sql`${retained} and ${readable}`)
+    else conditions.push(sql`((${permitted}) or (${retained} and ${readable}))`)
+  }
+  if (plan.filter.kind !== 'always') conditions.push(predicateSql(asked, resource, plan.filter))
+  if (search !== undefined) conditions.push(searchSql(context, plan, search))
+  return join(conditions, ' and ')
+}
+
+/** The events up to the horizon. */
+function horizonSql(horizon: number): Sql {
+  return sql`${columnSql(subject, '_row')} <= ${horizon}`
+}
+
+function searchSql(context: SqlContext, plan: ReadPage, words: readonly string[]): Sql {
+  if (words.length === 0) return sql`1 = 0`
+  const { resource, readableFields } = plan
+  const found = context.engine.matchesSearch(resource.name, subject, words)
+  const names = searchedTexts(plan)
+  if (names === undefined) return found
+  const texts = names.map((name) =>
+    maskedSql(context, resource, grantOf(readableFields, name), {
+      value: columnSql(subject, name),
+      otherwise: raw("''"),
+    }),
+  )
+  return sql`${found} and ${context.engine.haveWords(texts, words)}`
+}
+
+/** The same rows, so that the order finds them and the conditions only drop some. */
+function checkedSql(context: SqlContext, plan: ReadPage): Sql {
+  const { resource, parent, permitted, filter, search } = plan
+  const asked: PredicateContext = { ...context, semijoin: 'fenced exists' }
+  const checked = [permitted, filter].map((each) => predicateSql(asked, resource, each))
+  if (parent !== undefined) checked.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
+  if (search !== undefined) checked.push(searchSql(context, plan, search))
+  const scanned = [sql`${raw(subject)}.deleted_at is null`]
+  if (context.horizon !== undefined) scanned.push(horizonSql(context.horizon))
+  return join([...scanned, ...checked.map(context.engine.unindexed)], ' and ')
+}
+
+function ledTerms(plan: ReadPage, [first, ...others]: readonly OrderTerm[]): OrderTerm[] {
+  const name = leadingNullField(plan)
+  const lead = name === undefined ? undefined : columnSql(subject, comparisonColumn(plan.resource, name))
+  return [{ ...(first as OrderTerm), ...(lead !== undefined && { lead }) }, ...others]
+}
+
+/** Terms that no index is read in the order of: the rows are found first, and then sorted. */
+export function unindexedTerms({ engine }: SqlContext, terms: readonly OrderTerm[]): OrderTerm[] {
+  return terms.map((term) => ({ ...term, column: engine.unindexed(term.column) }))
+}
+
+/**
+ * The columns in which an older version or a caller searches, where they are fewer than those of the index (QRY-5,
+ * AUT-9, AUT-13): the index finds records by any of its texts, so the words have to be looked for in these texts once
+ * more. `undefined`: the index decides.
+ */
+function searchedTexts({ resource, versionResource, readableFields }: ReadPage): string[] | undefined {
+  const indexed = searchColumns(resource)
+  const isMasked = indexed.some((name) => grantOf(readableFields, name) !== undefined)
+  if (versionResource === undefined) return isMasked ? indexed : undefined
+  const { fields, mapping } = versionResource
+  const columns = fields.flatMap(({ name, search }) => (search ? (mapping.toStored.get(name) ?? []) : []))
+  return !isMasked && indexed.every((name) => columns.includes(name)) ? undefined : columns
+}
+
+/** The clocks of the collections that a list depends on. */
+type ListClock = Pick<Clock, 'revision'>
+
+/**
+ * The tag of a list where it is known before the page is read: either the clock makes the tag, or the page was read
+ * before and no collection that it depends on has changed since. Deleted records depend on the time of day too, which
+ * the clock does not show.
+ */
+export function knownTag(context: SqlContext, list: List, clock: ListClock): string | undefined {
+  const made = clockTag(context, list, clock)
+  if (made !== undefined || list.plan.deleted !== undefined) return made
+  return list.tagged?.state === clock.revision ? list.tagged.tag : undefined
+}
+
+/**
+ * The opaque tag of a list for a caller who may read all of its collection: made of the collection's clock, so that it
+ * costs no reading. It is keyed, so that callers cannot count the changes.
+ *
+ * @returns `undefined` where the caller may not read everything: the tag then depends only on what they see (AUT-9)
+ */
+function clockTag({ tagSecret }: SqlContext, list: List, clock: ListClock): string | undefined {
+  const { plan } = list
+  const isWhole = plan.permitted.kind === 'always' && plan.readableFields === undefined
+  if (!isWhole || plan.deleted !== undefined) return undefined
+  if (tagSecret === undefined) throw new Error('Pages cannot be read without the secret of their tags.')
+  const state = clock.revision
+  if (list.tagged?.state !== state) {
+    const { name, shape } = plan.versionResource ?? plan.resource
+    // An older version's clients keep their tags when a newer one renames fields.
+    const asked = plan.versionFilter === undefined ? plan : { ...plan, filter: plan.versionFilter }
+    const text = `${name} ${state} ${shape} ${conditionKey(asked)}`
+    list.tagged = { state, tag: createHmac('sha256', tagSecret).update(text).digest('base64url').slice(0, 22) }
+  }
+  return list.tagged.tag
+}
+
+/**
+ * A page with its tag, or the outcome of its conditions.
+ *
+ * @param known its tag, where the conditions were decided by it already
+ */
+export function answerPage(
+  { plan, list, clock }: { readonly plan: ReadPage; readonly list: List; readonly clock: ListClock },
+  known: string | undefined,
+  page: Omit<PageOutcome, 'kind' | 'tag'>,
+): Outcome {
+  if (known !== undefined) return { kind: 'page', tag: known, ...page }
+  const tag = pageTag(list, page)
+  list.tagged = { state: clock.revision, tag }
+  return checkPage(plan, tag) ?? { kind: 'page', tag, ...page }
+}
+
+/** The opaque tag of a page, made of its visible content. */
+function pageTag({ plan }: List, { json, total, previous, next }: Omit<PageOutcome, 'kind' | 'tag'>): string {
+  const { shape } = plan.versionResource ?? plan.resource
+  return digest(`${JSON.stringify([shape, total, previous, next])}\n${json}`)
+}
+
+/** The key of the total of a list. */
+function totalKeyOf(plan: ReadPage): string {
+  const { resource, parent } = plan
+  return `${resource.name} ${parent?.field ?? ''} ${parent?.id ?? ''} ${conditionKey(plan)}`
+}
+
+function conditionKey(plan: ReadPage): string {
+  const { filter, search, permitted, deleted, readableFields } = plan
+  const predicates = `${predicateDigest(filter)}.${predicateDigest(permitted)}`
+  if (search !== undefined || deleted !== undefined) {
+    const masks = readableFields === undefined ? [] : [readableFields]
+    const rest = [search ?? null, searchedTexts(plan) ?? null, deleted ?? null, ...masks]
+    return `${predicates}.${digest(exactText(rest))}`
+  }
+  return predicates === '.' ? '' : predicates
+}
+
+function digest(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 22)
+}
+
+/**
+ * How a page finds its rows. One index often serves a list's filter and its order together. Where none does, an engine
+ * can find what matches and sort it, or scan the whole order and drop what does not match. The number of matching rows
+ * decides which of the two would cost as much as reading the table. That number is known: it is the list's exact total.
+ *
+ * `planner`: the engine's planner chooses. `sort`: find by the filter, then sort. `ordered scan`: follow the order,
+ * check each row.
+ */
+type AccessPath = 'planner' | 'sort' | 'ordered scan'
+
+/** So many rows are sorted within some ten milliseconds; a scan soon meets one row of more than these. */
+const sortedQuickly = 10_000
+
+/** To find a row by its number and to sort it takes as long as to check so many rows of an order. */
+const checkedMeanwhile = 2
+
+function accessPathOf(plan: ReadPage, page: Page, { total, live }: Size): AccessPath {
+  const isSearch = plan.search !== undefined && plan.deleted === undefined
+  // A query names at most 1,000 ids.
+  if (namesIds(plan.filter)) return 'sort'
+  // Only the index of words finds the few records that have several words, and that of deletions the deleted ones.
+  if ((isSearch || plan.deleted?.only === true) && total <= sortedQuickly) return 'sort'
+  if (isServed(plan) && !(isSearch && live !== undefined)) return 'planner'
+  const isFound = isSearch || conditionsOf(plan).some((term) => isFoundByIndex(plan.resource, term))
+  if (total <= sortedQuickly) return isFound ? 'sort' : 'planner'
+  // If matches are spread evenly, the scan meets so many rows until the end of the page.
+  const checked = (skippedRows(page, total) + rangeOf(page).limit) * ((live ?? 0) / total)
+  return isFound && checked > total * checkedMeanwhile ? 'sort' : 'ordered scan'
+}
+
+/** Whether a filter of events selects a part of them, of whatever records they are. */
+function isFoundByFilter({ resource, filter }: ReadPage): boolean {
+  return resource.order === 'by-position' && termsOf(filter).some((term) => isFoundByIndex(resource, term))
+}
+
+/** Whether one index has the rows of a list together and in order, or search or deletion decides how they are found. */
+function isServed(plan: ReadPage): boolean {
+  if (plan.search !== undefined || plan.deleted !== undefined) return true
+  const terms = conditionsOf(plan)
+  const first = plan.sort[0]?.field
+  return terms.length === 0 || terms.some((term) => servesOrder(plan.resource, term, first))
+}
+
+/**
+ * The field that is null in all rows of a list and with which the index of its order begins; `undefined` where there is
+ * none, or another condition has an index that serves.
+ */
+function leadingNullField(plan: ReadPage): string | undefined {
+  const { resource, search, deleted, sort } = plan
+  if (search !== undefined || deleted !== undefined) return undefined
+  const first = sort[0]?.field
+  const serving = conditionsOf(plan).filter((term) => servesOrder(resource, term, first))
+  if (serving.some((term) => term.kind !== 'null')) return undefined
+  for (const term of serving) {
+    const field = term.kind === 'null' && term.field !== first ? resource.field.get(term.field) : undefined
+    if (field !== undefined && isIndexed(resource, field)) return field.name
+  }
+  return undefined
+}
+
+/** Whether the rows of a list are one range of an index, in order, with no other rows between them. */
+export function isIndexRange(plan: ReadPage): boolean {
+  if (plan.search !== undefined || plan.deleted !== undefined) return false
+  const [term, ...others] = conditionsOf(plan)
+  return term === undefined || (others.length === 0 && servesOrder(plan.resource, term, plan.sort[0]?.field))
+}
+
+/** Whether they surely are, because the index of the condition is there. */
+export function hasIndex(plan: ReadPage): boolean {
+  if (!isIndexRange(plan)) return false
+  const [term] = conditionsOf(plan)
+  if (term === undefined || namesIds(term)) return true
+  const field = 'field' in term ? plan.resource.field.get(term.field) : undefined
+  return field !== undefined && isIndexed(plan.resource, field)
+}
+
+/**
+ * Takes the first condition whose index goes on in the order of `sort` out of a predicate, or the one that names ids:
+ * `range` is the part that the index finds (`always`: the whole order), `rest` is checked for each row of it.
+ * `isSorted`: the index has not the order, because it is that of the ids.
+ */
+export function splitByIndex(
+  resource: Resource,
+  predicate: Predicate,
+  sort: readonly SortTerm[],
+): { readonly range: Predicate; readonly rest: Predicate; readonly isSorted: boolean } {
+  const terms = predicate.kind === 'and' ? predicate.terms : [predicate]
+  const named = terms.find(namesIds)
+  const range = named ?? terms.find((term) => isRange(resource, term, sort[0]?.field))
+  return { range: range ?? always, rest: allOf(terms.filter((term) => term !== range)), isSorted: named !== undefined }
+}
+
+function isRange(resource: Resource, term: Predicate, first: string | undefined): boolean {
+  if (term.kind !== 'null' && (term.kind !== 'compare' || term.operator !== 'eq')) return false
+  const field = resource.field.get(term.field)
+  if (field === undefined) return false
+  if (first === undefined) return isIndexed(resource, field)
+  return term.field !== first && isEqualityFilter(field) && resource.field.get(first)?.sort === true
+}
+
+function conditionsOf({ permitted, filter, parent }: ReadPage): Predicate[] {
+  const terms = [permitted, filter].flatMap(termsOf)
+  if (parent === undefined) return terms
+  return [...terms, { kind: 'compare', field: parent.field, operator: 'eq', value: parent.id }]
+}
+
+/** The conditions of which all must hold. */
+function termsOf(predicate: Predicate): Predicate[] {
+  if (predicate.kind === 'always' || isOfAllRecords(predicate)) return []
+  return predicate.kind === 'and' ? predicate.terms.flatMap(termsOf) : [predicate]
+}
+
+/** Whether an index that begins with a condition's field goes on in the order of the list. */
+function servesOrder(resource: Resource, term: Predicate, first: string | undefined): boolean {
+  if (term.kind !== 'compare' && term.kind !== 'null') return false
+  if (term.field === first)
+    return term.kind === 'null' || (term.operator !== 'contains' && term.operator !== 'startsWith')
+  if (resource.order === 'by-position') return first === undefined && isFoundByIndex(resource, term)
+  if (term.kind === 'compare' && term.operator !== 'eq') return false
+  const field = resource.field.get(term.field)
+  if (first === undefined) return true
+  return field !== undefined && isEqualityFilter(field) && resource.field.get(first)?.sort === true
+}
+
+/** Whether the rows that a condition holds for are a range of an index, or a few ranges. */
+function isFoundByIndex(resource: Resource, term: Predicate): boolean {
+  if (term.kind === 'not') return term.term.kind === 'null'
+  if (term.kind === 'event') return term.grants.every(({ read }) => read.kind !== 'always')
+  if (term.kind === 'or') return term.terms.every((each) => isFoundByIndex(resource, each))
+  if (term.kind === 'and') return term.terms.some((each) => isFoundByIndex(resource, each))
+  if (resource.order === 'by-position' && 'field' in term) {
+    return term.field === 'id' || resource.indexes.some(({ fields }) => fields[0] === term.field)
+  }
+  if (term.kind !== 'compare') return term.kind === 'in' || term.kind === 'null' || term.kind === 'through'
+  if (term.operator === 'contains') return false
+  const field = resource.field.get(term.field)
+  return term.operator !== 'startsWith' || (field !== undefined && isFolded(field))
+}

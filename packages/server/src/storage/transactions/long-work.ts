@@ -1,0 +1,213 @@
+/**
+ * The transactions of background jobs, by name, and the port's `JobStore` that calls them. On SQLite they run on
+ * another thread: their arguments and results are plain data.
+ */
+import { resourceInVersion } from 'resourced-contract/model/resource'
+import type { Restore, Write } from '../../plan/plan.ts'
+import type { SqlContext } from '../sql/context.ts'
+import type { JobError, JobStep, JobStore, OpenJob } from '../storage.ts'
+import { ignoringRows, type Runner, type Transaction } from '../transaction.ts'
+import type { Announced, Removed } from './delete/announcement.ts'
+import { mostInspected } from './delete/cascade.ts'
+import { countDeletion } from './delete/count-deletion.ts'
+import { stepDeletion, undoDeletion } from './delete/deletion-job.ts'
+import { isFew, lockedState } from './delete/deletion-state.ts'
+import { inspectAnnounced } from './delete/inspect-announced.ts'
+import { beginPurge, checkClock, countPurge, hasExpired, stepPurge } from './delete/purge.ts'
+import {
+  claimExport,
+  countExport,
+  deleteChunks,
+  deleteExpiredChunks,
+  finishExport,
+  keepExport,
+  readExport,
+} from './exports.ts'
+import { deleteExpiredKeys } from './idempotency.ts'
+import { deleteExpiredJobs } from './jobs.ts'
+import { deleteExpiredEvents } from './kept-events.ts'
+import { Pace } from './pace.ts'
+import { inspectRestoration } from './restore.ts'
+import { finishJob, keepTotal, openJobs, stateOf } from './rows/job-rows.ts'
+import { resourceOf } from './rows/pending-deletions.ts'
+
+interface Step {
+  readonly job: OpenJob
+  readonly now: number
+}
+
+/** A plan as plain data: its resource by name. */
+interface PlainWrite {
+  readonly plan: Omit<Write, 'resource' | 'versionResource'>
+  readonly collection: string
+  /** The version of the request, if it is an older one. */
+  readonly version: string | undefined
+}
+
+/** A plan to check, and the collections whose rules are functions. */
+type Inspecting = PlainWrite & { readonly deciders: readonly string[] }
+
+/** A plan as plain data. */
+export function plainPlan({ resource, versionResource, ...plan }: Write): PlainWrite {
+  return { plan, collection: resource.name, version: versionResource?.mapping.version }
+}
+
+function planOf({ catalog }: SqlContext, { plan, collection, version }: PlainWrite): Write {
+  return {
+    ...plan,
+    resource: resourceOf(catalog, collection),
+    versionResource: version === undefined ? undefined : resourceInVersion(catalog, version, collection),
+  } as Write
+}
+
+/** Transactions that change something. */
+const writing = {
+  /** The next batch of a job; `isRequest`: for a request that waits for the end of its deletion. */
+  step: (
+    context: SqlContext,
+    { job, now, isRequest }: Step & { readonly isRequest?: boolean },
+    sizeFor?: (phase: string) => number,
+  ): Transaction<JobStep> =>
+    job.task === 'deletion'
+      ? stepDeletion(context, job.id, now, { size: sizeFor, isRequest })
+      : stepPurge(context, job.id, now, sizeFor?.('')),
+  /** Deletes the records of a deletion by filter if they are few, before its request is answered. */
+  takeFew: function* (
+    context: SqlContext,
+    { job, now }: { readonly job: string; readonly now: number },
+  ): Transaction<void> {
+    if (!isFew(yield* lockedState(context, job))) return
+    yield* stepDeletion(context, job, now, { size: mostInspected })
+  },
+  fail: (context: SqlContext, { job, error, now }: Step & { readonly error: JobError }): Transaction<boolean> =>
+    job.task === 'deletion' ? undoDeletion(context, job.id, error, now) : failJob(context, job.id, error, now),
+  beginPurge,
+  claimExport,
+  keepExport,
+  finishExport,
+  keepTotal: (context: SqlContext, { job, total, now }: Step & { readonly total: number }): Transaction<void> =>
+    keepTotal(context, job.id, total, now),
+}
+
+const counts = { deletion: countDeletion, purge: countPurge, export: countExport } as const
+
+/** Transactions that read, on a snapshot. */
+const reading = {
+  count: (context: SqlContext, { job }: { readonly job: OpenJob }): Transaction<number | undefined> =>
+    counts[job.task](context, job.id),
+  readExport: (context: SqlContext, { job }: { readonly job: string }) => readExport(context, job),
+  inspect: (context: SqlContext, { announced, deciders, ...plan }: Inspecting & { readonly announced: Announced }) =>
+    inspectAnnounced(context, planOf(context, plan) as Removed, announced, deciders),
+  inspectRestoration: (context: SqlContext, { deciders, ...plan }: Inspecting) =>
+    inspectRestoration(context, { plan: planOf(context, plan) as Restore, deciders }),
+}
+
+/** The transactions of background jobs. */
+export const longWork = { ...writing, ...reading }
+export type LongWork = typeof longWork
+
+/** The argument and the result of such a transaction. */
+export type Asked<Name extends keyof LongWork> = Parameters<LongWork[Name]>[1]
+export type Given<Name extends keyof LongWork> = ReturnType<LongWork[Name]> extends Transaction<infer T> ? T : never
+
+/** Whether such a transaction changes anything. */
+export function isWriting(name: keyof LongWork): boolean {
+  return name in writing
+}
+
+// What the job has done so far is consistent: nothing is undone.
+function* failJob(context: SqlContext, job: string, error: JobError, now: number): Transaction<boolean> {
+  if ((yield* stateOf(job, context.engine.lock.update)) === undefined) return false
+  if (context.engine.layout.storesExports) yield* deleteChunks(job)
+  yield* finishJob(context, job, { status: 'failed', error }, now)
+  return true
+}
+
+/** Runs the transactions of background jobs. */
+export interface Background {
+  /** @throws StorageFault if the database fails; nothing is changed then */
+  run<Name extends keyof LongWork>(name: Name, asked: Asked<Name>): Promise<Given<Name>>
+  /** Finishes the running transaction. */
+  close(): Promise<void>
+}
+
+/** Runs the transactions of background jobs with a runner of this thread. */
+export function backgroundOf(context: SqlContext, { read, write }: Runner): Background {
+  const pace = new Pace()
+  return {
+    async run(name, asked) {
+      if (name !== 'step') {
+        const start = () => longWork[name](context, asked as never) as Transaction<unknown>
+        return (await (isWriting(name) ? write(start) : read(() => asReader(context, start())))) as never
+      }
+      const { task } = (asked as Asked<'step'>).job
+      let began = 0
+      const { ran, note } = pace.measure(task, (sizeFor) =>
+        write(() => {
+          began = performance.now()
+          return longWork.step(context, asked as Asked<'step'>, sizeFor)
+        }),
+      )
+      const stepped = await ran
+      // Where others write too, they wait for the rows of a batch alone, and much of its time is that of messages.
+      note((performance.now() - began) / (context.engine.lock.hasOtherWriters ? 2 : 1))
+      return stepped as never
+    },
+    async close() {},
+  }
+}
+
+function* asReader<T>({ engine }: SqlContext, work: Transaction<T>): Transaction<T> {
+  if (engine.lock.asReader !== undefined) yield ignoringRows(engine.lock.asReader)
+  return yield* work
+}
+
+/** The jobs of a database. Short transactions run where requests are answered, the others in the background. */
+export function jobStore(
+  context: SqlContext,
+  runner: Runner,
+  background: Pick<Background, 'run'>,
+  isClosing: () => boolean,
+): JobStore {
+  return {
+    open: () => runner.read(openJobs),
+    async countTotal(job, now) {
+      const total = await background.run('count', { job })
+      if (total !== undefined) await background.run('keepTotal', { job, total, now })
+    },
+    step: (job, now) => background.run('step', { job, now }),
+    claimExport: (job, server, now) => background.run('claimExport', { job, server, now }),
+    readExport: (job) => background.run('readExport', { job }),
+    keepExport: (job, server, progress, now, content) =>
+      background.run('keepExport', { job, server, progress, now, content }),
+    finishExport: (job, server, result, now, content) =>
+      background.run('finishExport', { job, server, result, now, content }),
+    fail: (job, error, now) => background.run('fail', { job, error, now }),
+    checkClock: (now) =>
+      runner.write(
+        () => checkClock(context, now),
+        (doubt) => doubt === undefined,
+      ),
+    async beginPurge(job, now) {
+      const expired = await runner.read(() => hasExpired(context, now))
+      return expired ? background.run('beginPurge', { ...job, now }) : false
+    },
+    async deleteExpired(now, goesOn = () => true) {
+      const { storesExports } = context.engine.layout
+      const batches = [
+        () => deleteExpiredKeys(now),
+        () => deleteExpiredJobs(context, now),
+        () => deleteExpiredEvents(context, now),
+        ...(storesExports ? [() => deleteExpiredChunks(now)] : []),
+      ]
+      let total = 0
+      for (const batch of batches) {
+        for (let count = 1; count > 0; total += count) {
+          const isOver = isClosing() || !goesOn()
+          count = isOver ? 0 : await runner.write(batch, (deleted) => deleted > 0)
+        }
+      }
+      return total
+    },
+  }
+}

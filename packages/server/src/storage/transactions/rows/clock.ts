@@ -1,0 +1,199 @@
+/**
+ * The clock of a collection: a number that every change moves, and the numbers of its live and deleted records.
+ * One small read gives the exact unfiltered total, the collection's entity tag and the key of cached totals.
+ */
+
+import { eventMark } from 'resourced-contract/model/event'
+import sql, { empty, type Sql } from 'sql-template-tag'
+import { tableSql } from '../../sql/columns.ts'
+import { filled, type SqlContext, slot } from '../../sql/context.ts'
+import type { Bound, Engine } from '../../sql/engine.ts'
+import { newStride, nextClockSql } from '../../sql/marks.ts'
+import {
+  constant,
+  firstRow,
+  ignoringRows,
+  prebuilt,
+  type Row,
+  type Statement,
+  type Transaction,
+  touching,
+} from '../../transaction.ts'
+
+type Reading = Pick<SqlContext, 'catalog' | 'horizon'> & { readonly engine: Pick<Engine, 'isAnyOf'> }
+type Ticking = { readonly engine: Pick<Engine, 'clockSlot'> }
+type KeptTicking = Ticking & Pick<SqlContext, 'statements'>
+type Ticked = Move & { readonly collection: string; readonly stride: number }
+
+/** The clock at a moment, of one collection or of several. */
+export interface Clock {
+  /**
+   * Another one after every change in any of the collections. Two states do not share it: also not on a replica, which
+   * may show changes in another order, nor after the database has lost its last changes (`marks.ts`).
+   */
+  readonly revision: number
+  /** Live records of the first collection. */
+  readonly live: number
+}
+
+/** The clocks that were read since the database last changed, by collection. */
+interface KnownClocks {
+  readonly clocks: Map<string, Clock>
+}
+
+/** Reads the clock of a collection, together with those of others that an answer depends on. */
+export function* readClock(
+  context: Reading,
+  memory: KnownClocks,
+  collection: string,
+  others: ReadonlySet<string>,
+): Transaction<Clock> {
+  const own = yield* readOne(context, memory, collection)
+  if (others.size === 0) return own
+  let { revision } = own
+  for (const other of others) revision += (yield* readOne(context, memory, other)).revision
+  return { revision, live: own.live }
+}
+
+/**
+ * The clock of a collection, if the answer depends on no other one and the clock was read since the database last
+ * changed. Most reads get it here: a generator costs more than the look-up.
+ */
+export function knownClock(
+  { clocks }: KnownClocks,
+  collection: string,
+  others: ReadonlySet<string>,
+): Clock | undefined {
+  return others.size === 0 ? clocks.get(collection) : undefined
+}
+
+function* readOne(context: Reading, { clocks }: KnownClocks, collection: string): Transaction<Clock> {
+  const known = clocks.get(collection)
+  if (known !== undefined) return known
+  const clock = clockOf(yield* firstRow(clockSql(context, collection)))
+  clocks.set(collection, clock)
+  return clock
+}
+
+/** Reads the clock of a collection; with `others`, `revision` is the sum over all of them. */
+export function clockSql(context: Reading, collection: string, others: Iterable<string> = []): Sql {
+  if (context.catalog.system.get(collection)?.order === 'by-position') return positionsSql(context, collection, others)
+  const all = new Set([collection, ...others])
+  const live = all.size === 1 ? sql`live` : sql`case collection when ${collection} then live else 0 end`
+  const which = all.size === 1 ? sql`collection = ${collection}` : context.engine.isAnyOf(sql`collection`, [...all])
+  return sql`select sum(revision) as revision, sum(${live}) as live from resourced_clocks where ${which}`
+}
+
+/**
+ * The clock of rows that are in the order of their positions. Their clock advances only when some are removed. When
+ * rows are added, the last position that is read grows. A position may be given again, so the id of the row that has it
+ * counts too.
+ */
+function positionsSql({ engine, horizon }: Reading, collection: string, others: Iterable<string>): Sql {
+  const table = tableSql(collection)
+  const last = horizon === undefined ? sql`(select max(_row) from ${table})` : sql`cast(${horizon} as bigint)`
+  const positions = sql`select coalesce(${last}, 0) as last, coalesce((select min(_row) from ${table}), 0) as first`
+  const clocks = sql`select coalesce(sum(revision), 0) as revision
+    from resourced_clocks where ${engine.isAnyOf(sql`collection`, [collection, ...others])}`
+  const newest = sql`(select id from ${table} where _row <= last order by _row desc limit 1)`
+  return sql`select last + first + clocks.revision as revision, last - first as live, ${newest} as newest
+    from (${positions}) positions, (${clocks}) clocks`
+}
+
+/** The same as a statement that is built once. */
+export function clockStatement(
+  context: Reading & Pick<SqlContext, 'statements'>,
+  collection: string,
+  others: Iterable<string>,
+): Statement {
+  if (context.horizon !== undefined) return prebuilt(clockSql(context, collection, others))
+  const { statements } = context
+  const key = `clock ${[collection, ...others].join()}`
+  return statements.of(key, () => constant(clockSql(context, collection, others)))
+}
+
+/** The clock in a row of its `revision` and `live`, and of events the id of the `newest`. */
+export function clockOf(row: Row | undefined): Clock {
+  const { revision, live, newest } = row ?? {}
+  return { revision: Number(revision ?? 0) + eventMark(newest), live: Number(live ?? 0) }
+}
+
+/**
+ * Advances the clock of a collection, and counts so many live and deleted records more.
+ *
+ * @param stride how far it advances; a slot in statements that run many times
+ */
+export function tick(
+  { engine }: Ticking,
+  collection: string,
+  live: number,
+  deleted: number,
+  stride: Bound = newStride(),
+): Sql {
+  const changed = sql`revision = ${nextClockSql(stride)}, live = live + ${live}, deleted = deleted + ${deleted}`
+  return sql`update resourced_clocks set ${changed} where collection = ${collection}${engine.clockSlot}`
+}
+
+/** Locks the row of a collection's clock that a transaction will update, where there are other writers. */
+export function* lockClock(
+  { engine }: { readonly engine: Pick<Engine, 'clockSlot' | 'lock'> },
+  collection: string,
+): Transaction<void> {
+  const row = sql`collection = ${collection}${engine.clockSlot}`
+  yield ignoringRows(sql`select 1 as one from resourced_clocks where ${row}${engine.lock.update}`)
+}
+
+/** By how many live and deleted records a collection grows. */
+interface Move {
+  readonly live: number
+  readonly deleted: number
+  /** All records that were there before and change; `undefined`: any. */
+  readonly ids?: readonly string[] | undefined
+}
+
+/** By how many live and deleted records several collections grow. */
+export type Moves = Map<string, Move>
+
+/** Notes the changes in a collection. */
+export function noteMove(moves: Moves, collection: string, { live, deleted, ids }: Move): void {
+  const known = moves.get(collection) ?? { live: 0, deleted: 0, ids: [] }
+  const all = known.ids && ids && [...known.ids, ...ids]
+  moves.set(collection, { live: known.live + live, deleted: known.deleted + deleted, ids: all })
+}
+
+/**
+ * Advances the clocks of several collections, after all rows are changed. The clocks are locked in one order, so that
+ * two transactions never deadlock.
+ */
+export function* tickAll(ticking: KeptTicking, moves: Moves): Transaction<void> {
+  for (const collection of [...moves.keys()].sort()) {
+    yield touchedTick(ticking, collection, moves.get(collection) as Move)
+  }
+}
+
+/** The statement that advances the clock of one collection. Its text is built once. */
+export function touchedTick(ticking: KeptTicking, collection: string, { live, deleted, ids }: Move): Statement {
+  const slots = ticking.statements.of('tick', () => {
+    const growth = (name: 'live' | 'deleted') => slot((about: Ticked) => about[name]) as number
+    const which = slot((about: Ticked) => about.collection) as string
+    const stride = slot((about: Ticked) => about.stride)
+    return prebuilt(tick(ticking, which, growth('live'), growth('deleted'), stride))
+  })
+  const stride = newStride()
+  const ticked = filled<Ticked>(slots, { collection, live, deleted, stride })
+  return ids === undefined ? ignoringRows(ticked) : touching(ticked, { collection, ids, stride })
+}
+
+/**
+ * Subtracts deleted records that are no longer kept. No caller could see them, so the collection's revision stays;
+ * except where events are read through them (EVT-4), whose readers depend on the rows of deleted records too.
+ */
+export function countRemoved(
+  { engine, catalog }: Ticking & Pick<SqlContext, 'catalog'>,
+  collection: string,
+  count: number,
+): Sql {
+  const row = sql`collection = ${collection}${engine.clockSlot}`
+  const advanced = catalog.system.has('events') ? sql`, revision = ${nextClockSql(newStride())}` : empty
+  return sql`update resourced_clocks set deleted = deleted - ${count}${advanced} where ${row}`
+}

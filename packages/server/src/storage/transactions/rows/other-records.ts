@@ -1,0 +1,288 @@
+/**
+ * The effects of other records on a change, and of a deletion on other records.
+ *
+ * The questions of a change (see `plan/decide.ts`): whether references exist, unique values are free, business rules
+ * are satisfied, and a permission holds. A change asks in separate statements, or adds conditions to the statement
+ * that writes the record.
+ *
+ * The lock between deletions and changes that depend on business rules (decision 040). A business rule can ask for
+ * records that do not exist, which no row lock covers. So changes of the collections that rules are about are
+ * serializable on an engine with many writers. A serializable transaction sees a snapshot: after it has waited for a
+ * row, it must not rely on what it reads of transactions that are not serializable.
+ */
+
+import { collectionsOf, type Predicate } from 'resourced-contract/model/predicate'
+import type { RecordValues, Resource } from 'resourced-contract/model/resource'
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import {
+  type Answer,
+  type Answers,
+  judge,
+  mayNotWrite,
+  type Proposal,
+  type Question,
+  refusalOf,
+} from '../../../plan/decide.ts'
+import type { Outcome } from '../../../plan/outcome.ts'
+import type { Create, Parent, Update } from '../../../plan/plan.ts'
+import { columnSql, columnsOf, comparisonColumn, subject, subjectSql } from '../../sql/columns.ts'
+import { filled, type SqlContext, slot } from '../../sql/context.ts'
+import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
+import { boundOf } from '../../sql/records.ts'
+import { firstRow, ignoringRows, prebuilt, type Statement, type Transaction } from '../../transaction.ts'
+import {
+  beingDeletedIssue,
+  canBePending,
+  cascadeReach,
+  isBeingDeleted,
+  isPendingDeletion,
+  noDeletionRuns,
+  resourceOf,
+  settleSelections,
+  unclaimed,
+} from './pending-deletions.ts'
+
+/** Decides a proposal by asking its questions. Returns the refusal; `undefined`: it can be written. */
+export function* decide(
+  context: SqlContext,
+  plan: Create | Update,
+  proposal: Proposal,
+): Transaction<Outcome | undefined> {
+  const { transition, draft, questions, permissions, fieldPermissions } = proposal
+  const { resource, current } = transition
+  const refusal = function* (permission: Predicate): Transaction<Outcome> {
+    const references = questions.filter((question) => question.kind === 'reference')
+    return refusalOf(permission, draft, yield* ask(context, resource, references))
+  }
+  for (const permission of permissions) {
+    if (!(yield* holdsFor(context, resource, permission, draft.values))) return yield* refusal(permission)
+  }
+  const denied: string[] = []
+  for (const { field, permission } of fieldPermissions) {
+    if (yield* holdsFor(context, resource, permission, draft.values)) continue
+    const refused = yield* refusal(permission)
+    if (refused.kind !== 'forbidden') return refused
+    denied.push(field)
+  }
+  if (denied.length > 0) return { kind: 'forbidden', issues: denied.map(mayNotWrite) }
+  const refused = judge(plan, proposal, yield* ask(context, resource, questions))
+  const mayBePending = current !== undefined && refused?.kind !== 'invalid'
+  if (mayBePending && (yield* isPendingDeletion(context, resource, current))) {
+    return { kind: 'conflict', issues: [beingDeletedIssue] }
+  }
+  if (refused === undefined && current !== undefined) {
+    yield* settleSelections(context, resource.name, [String(current['id'])])
+  }
+  return refused
+}
+
+/** Asks all questions in one statement. */
+export function* ask(context: SqlContext, resource: Resource, questions: readonly Question[]): Transaction<Answers> {
+  if (questions.length === 0) return []
+  const row = yield* firstRow(questionsStatement(context, resource, questions))
+  const answers: [Question, Answer][] = []
+  for (const [index, question] of questions.entries()) {
+    const exists = row?.[`a${index}`] === 1
+    answers.push([question, (yield* isReferenceDeleted(context, question, exists)) ? 'being-deleted' : exists])
+  }
+  return answers
+}
+
+/** The text of the statement is built once for each shape, except where conditions of the caller or of a rule ask. */
+function questionsStatement(context: SqlContext, resource: Resource, questions: readonly Question[]): Statement {
+  const statement = (asked: readonly Question[]) => {
+    const columns = asked.map((question, index) => {
+      const exists = sql`select exists (select 1 from ${askedSql(context, resource, question)})`
+      return sql`(${exists}) as ${raw(`a${index}`)}`
+    })
+    return sql`select ${join(columns, ', ')}`
+  }
+  if (questions.some(isConditional)) return statement(questions)
+  const key = `ask ${resource.name} ${namesOf(questions)}`
+  return filled(
+    context.statements.of(key, () => prebuilt(statement(slotsOfQuestions(context, questions)))),
+    { questions },
+  )
+}
+
+/** Whether a question has conditions, which are different in each request. */
+export function isConditional(question: Question): boolean {
+  return question.kind === 'rule' || (question.kind === 'reference' && question.readable !== undefined)
+}
+
+/** What distinguishes the statements that ask questions of one resource. */
+export function namesOf(questions: readonly Question[]): string {
+  const nameOf = (question: Question) => {
+    if (question.kind === 'reference') return question.field
+    return question.kind === 'taken' ? question.fields.join('+') : question.collection
+  }
+  return questions.map((question) => `${question.kind} ${nameOf(question)}`).join()
+}
+
+/** Questions with slots for their values, in statements that are filled with `{ questions }`. */
+export function slotsOfQuestions({ engine }: SqlContext, questions: readonly Question[]): Question[] {
+  type About = { readonly questions: readonly Question[] }
+  return questions.map((question, index) => {
+    const asked = (about: About) => about.questions[index]
+    if (question.kind === 'reference') {
+      return { ...question, id: slot((about: About) => (asked(about) as typeof question).id) as string }
+    }
+    if (question.kind === 'rule') return question
+    const taken = (about: About) => asked(about) as typeof question
+    const keys = question.keys.map((_, key) => slot((about: About) => engine.bind(taken(about).keys[key] ?? '')))
+    return { ...question, keys: keys as string[], except: slot((about: About) => taken(about).except) as string }
+  })
+}
+
+function* isReferenceDeleted(context: SqlContext, question: Question, exists: boolean): Transaction<boolean> {
+  if (question.kind !== 'reference') return false
+  const { collection, id, readable } = question
+  const target = resourceOf(context.catalog, collection)
+  if (exists && !canBePending(context, target)) return false
+  if (!exists && readable !== undefined) {
+    // Of a record that the caller may not read, they do not learn that it is being deleted (AUT-9).
+    const shown = predicateSql({ ...context, countsDeleted: true }, target, readable)
+    const found = yield* firstRow(sql`select 1 as one from ${subjectSql(collection)} where id = ${id} and ${shown}`)
+    if (found === undefined) return false
+  }
+  return yield* isBeingDeleted(context, collection, id)
+}
+
+/**
+ * The live records that a question asks for, as what follows `from`.
+ *
+ * @param more a further condition on a record that is referred to
+ */
+function askedSql(context: SqlContext, resource: Resource, question: Question, more: Sql = empty): Sql {
+  if (question.kind === 'reference') {
+    const { collection, id, readable } = question
+    const { share } = context.engine.lock
+    // The records by which the caller may read the target are locked with it.
+    const locking: PredicateContext = { ...context, locksReferenced: true }
+    const shown =
+      readable === undefined
+        ? empty
+        : sql` and ${predicateSql(locking, resourceOf(context.catalog, collection), readable)}`
+    return sql`${subjectSql(collection)} where id = ${id} and deleted_at is null${shown}${more}${share}`
+  }
+  if (question.kind === 'taken') {
+    const same = question.fields.map((name, index) => {
+      const key = question.keys[index]
+      return sql`${columnSql(subject, comparisonColumn(resource, name))} = ${context.engine.bind(key ?? '')}`
+    })
+    const isOther = sql`deleted_at is null and id <> ${question.except}`
+    return sql`${subjectSql(resource.name)} where ${join(same, ' and ')} and ${isOther}`
+  }
+  const target = context.catalog.resources.get(question.collection) as Resource
+  return sql`${subjectSql(target.name)} where deleted_at is null and ${predicateSql(context, target, question.where)}`
+}
+
+/**
+ * The same questions as conditions of the statement that writes the record: that references exist and values are free.
+ * While a deletion job runs, records that it may delete take more than a condition to find: then nothing is written.
+ *
+ * @param mayBePending whether the record itself may be pending deletion
+ */
+export function conditionsOf(
+  context: SqlContext,
+  resource: Resource,
+  questions: readonly Question[],
+  mayBePending = false,
+): Sql[] {
+  let dependsOnDeletions = mayBePending
+  const conditions = questions.map((question) => {
+    const target = question.kind === 'reference' ? resourceOf(context.catalog, question.collection) : undefined
+    const targetMayBePending = target !== undefined && canBePending(context, target)
+    if (targetMayBePending) dependsOnDeletions = true
+    const asked = askedSql(context, resource, question, targetMayBePending ? sql` and ${unclaimed}` : empty)
+    const exists = sql`exists (select 1 from ${asked})`
+    return question.kind === 'reference' ? exists : sql`not ${exists}`
+  })
+  if (mayBePending) conditions.push(unclaimed)
+  if (dependsOnDeletions) conditions.push(noDeletionRuns)
+  return conditions
+}
+
+/**
+ * The condition that a record is live and permitted. The records by which the permission holds are locked.
+ *
+ * @param lock locks the record too
+ */
+export function permittedRecordSql(
+  context: SqlContext,
+  { resource, id, permitted }: Pick<Parent, 'resource' | 'id' | 'permitted'>,
+  lock: Sql = empty,
+): Sql {
+  const locking: PredicateContext = { ...context, locksReferenced: true }
+  const isPermitted = sql`deleted_at is null and ${predicateSql(locking, resource, permitted)}${lock}`
+  return sql`exists (select 1 from ${subjectSql(resource.name)} where id = ${id} and ${isPermitted})`
+}
+
+/** Whether a predicate holds for a record as it would be. */
+export function* holdsFor(
+  context: SqlContext,
+  resource: Resource,
+  predicate: Predicate,
+  record: RecordValues,
+): Transaction<boolean> {
+  if (predicate.kind === 'always' || predicate.kind === 'never') return predicate.kind === 'always'
+  const row = yield* firstRow(permittedSql(context, resource, predicate, record))
+  return row !== undefined
+}
+
+/**
+ * A select that returns a row if a predicate holds for a record as it would be. The records by which the predicate
+ * holds are locked. If the predicate leads back to the record itself, it sees the record as it would be.
+ */
+export function permittedSql(context: SqlContext, resource: Resource, predicate: Predicate, record: RecordValues): Sql {
+  const row = rowSql(context, resource, record)
+  const isOwnParent = collectionsOf(predicate).has(resource.name)
+  const pendingRow = { collection: resource.name, id: String(record['id']), row }
+  const inner: PredicateContext = { ...context, locksReferenced: true, ...(isOwnParent && { pendingRow }) }
+  return sql`select 1 as one from (${row}) ${raw(subject)} where ${predicateSql(inner, resource, predicate)}`
+}
+
+/** A record as a row that is in no table. */
+function rowSql({ engine }: SqlContext, resource: Resource, record: RecordValues): Sql {
+  const { cast } = engine
+  const columns = columnsOf(resource).map(
+    (column) => sql`${cast(boundOf(column, record), column.type)} as ${raw(`"${column.name}"`)}`,
+  )
+  for (const name of ['id', 'created_at', 'updated_at', 'deleted_at']) {
+    columns.push(sql`${cast(record[name] as string | null, 'text')} as ${raw(name)}`)
+  }
+  return sql`select ${join(columns, ', ')}`
+}
+
+/** How many of some collections business rules are about. */
+type Ruled = 'none' | 'some' | 'all'
+
+/** How many of these collections have a business rule that asks for records, or are asked for by one. */
+export function ruledAmong({ ruled }: SqlContext, collections: Iterable<string>): Ruled {
+  const found = new Set([...collections].map((name) => ruled.has(name)))
+  if (!found.has(true)) return 'none'
+  return found.has(false) ? 'some' : 'all'
+}
+
+/**
+ * How many of the collections that a deletion changes, or in which it searches for blockers, business rules are about.
+ */
+export function ruledBelow(context: SqlContext, resource: Resource): Ruled {
+  const reached = cascadeReach(context.catalog, resource)
+  const dependents = reached.flatMap((each) => each.dependents.map(({ collection }) => collection))
+  return ruledAmong(context, [...reached.map(({ name }) => name), ...dependents])
+}
+
+/**
+ * Keeps serializable changes away until this transaction ends, which is not serializable itself. It is the first
+ * statement of its transaction, or follows the one that says what the transaction is about.
+ */
+export function* lockRules({ engine: { lock } }: SqlContext): Transaction<void> {
+  if (lock.excludeSerializable !== undefined) yield ignoringRows(lock.excludeSerializable)
+}
+
+/** The same for a transaction that is never serializable, if rules are about any of its collections. */
+export function* lockAllRulesBelow(context: SqlContext, collection: string): Transaction<void> {
+  if (!context.catalog.resources.has(collection)) return
+  if (ruledBelow(context, resourceOf(context.catalog, collection)) !== 'none') yield* lockRules(context)
+}

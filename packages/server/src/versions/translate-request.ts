@@ -1,0 +1,118 @@
+/** Translates requests of older versions to stored terms (VER-2): the address, filters and sort orders. */
+import { decimalOfKey, decimalText } from 'resourced-contract/model/decimal'
+import {
+  allOf,
+  always,
+  anyOf,
+  comparisonKey,
+  evaluate,
+  never,
+  not,
+  type Predicate,
+  type Scalar,
+  type SortTerm,
+} from 'resourced-contract/model/predicate'
+import { comparisonOf, keysOf } from 'resourced-contract/model/resolve-condition'
+import { type MappedResource, type Resource, storedResource, systemFields } from 'resourced-contract/model/resource'
+
+/** A target that has a resource: of its own, and of the record that it is nested under. */
+interface ResourceTarget {
+  readonly resource: Resource
+  readonly parent?: { readonly resource: Resource } | undefined
+}
+
+/** The same address with the stored resources. */
+export function translateTarget<T extends ResourceTarget>(target: T): T {
+  const { parent } = target
+  const resource = storedResource(target.resource)
+  if (parent === undefined) return resource === target.resource ? target : { ...target, resource }
+  return { ...target, resource, parent: { ...parent, resource: storedResource(parent.resource) } }
+}
+
+/** The same records of a collection in the same order, by the names and values that are stored. */
+export function translateQuery(
+  resource: MappedResource,
+  { filter, sort }: { readonly filter: Predicate; readonly sort: readonly SortTerm[] },
+): { readonly filter: Predicate; readonly sort: readonly SortTerm[] } {
+  return {
+    filter: translatePredicate(resource, filter, never),
+    sort: sort.flatMap((term) => {
+      const field = storedField(resource, term.field)
+      // A field that is not stored has the same value in all records: it orders nothing.
+      return field === undefined ? [] : [{ ...term, field }]
+    }),
+  }
+}
+
+/**
+ * A comparison of a field that only the older version has is decided here: its value is the same in every record.
+ *
+ * @param unknown replaces a comparison whose result is unknown: `never`, and under `not`, `always`
+ */
+function translatePredicate(resource: MappedResource, predicate: Predicate, unknown: Predicate): Predicate {
+  switch (predicate.kind) {
+    case 'always':
+    case 'never':
+    case 'event':
+    // What a caller may not read is masked afterwards, in stored terms.
+    case 'masked':
+      return predicate
+    case 'and':
+      return allOf(predicate.terms.map((term) => translatePredicate(resource, term, unknown)))
+    case 'or':
+      return anyOf(predicate.terms.map((term) => translatePredicate(resource, term, unknown)))
+    case 'not':
+      return not(translatePredicate(resource, predicate.term, not(unknown)))
+    default: {
+      const { field } = predicate
+      const name = storedField(resource, field)
+      if (name === undefined) {
+        const value = comparisonKey(resource, field, resource.mapping.constants.get(field) ?? null) ?? null
+        const decided = evaluate({ [field]: value }, predicate)
+        return decided === undefined ? unknown : decided ? always : never
+      }
+      return translateComparison(resource, predicate, { name, unknown })
+    }
+  }
+}
+
+/** The stored field; `undefined` if only the older version has the field. */
+function storedField({ mapping }: MappedResource, name: string): string | undefined {
+  return mapping.toStored.get(name) ?? ((systemFields as readonly string[]).includes(name) ? name : undefined)
+}
+
+type Comparing = Exclude<Predicate, { readonly kind: 'always' | 'never' | 'event' | 'masked' | 'and' | 'or' | 'not' }>
+
+/**
+ * The same comparison of the stored field, with the values that the current version has for those of the older one. A
+ * value without a counterpart equals no stored value.
+ */
+function translateComparison(
+  resource: MappedResource,
+  predicate: Comparing,
+  { name, unknown }: { readonly name: string; readonly unknown: Predicate },
+): Predicate {
+  const { conversions, stored } = resource.mapping
+  const conversion = conversions.get(predicate.field)
+  const hasValues = predicate.kind === 'compare' || predicate.kind === 'in' || predicate.kind === 'differs'
+  if (conversion === undefined || !hasValues) return { ...predicate, field: name }
+  const convert = (key: Scalar) => conversion.newer(valueOfKey(resource, predicate.field, key))
+  const nothing: Predicate = { kind: 'decided', field: name, holds: false }
+  if (predicate.kind === 'compare') {
+    const { operator, value } = predicate
+    return comparisonOf(stored, name, operator, convert(value)) ?? (operator === 'eq' ? nothing : unknown)
+  }
+  const { keys: values } = keysOf(stored, name, predicate.values.map(convert))
+  if (values.length > 0) return { ...predicate, field: name, values }
+  return predicate.kind === 'differs' ? always : nothing
+}
+
+/** The value that a comparison key of a decimal field means: conversions take values as clients send them. */
+function valueOfKey({ field }: Resource, name: string, key: Scalar): Scalar {
+  const decimal = field.get(name)?.decimal
+  if (decimal === undefined) return key
+  const value = decimalOfKey(String(key))
+  const scale = Math.max(0, value.digits.length - value.exponent)
+  const needed = { precision: scale + Math.max(0, value.exponent), scale }
+  return decimalText(value, decimal) ?? decimalText(value, needed) ?? key
+}
