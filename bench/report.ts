@@ -1,4 +1,4 @@
-/** The tables, in Markdown, and their place in `docs/explanation/performance.md`. */
+/** The tables, in Markdown, and their place on a page of `bench/results/`. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Comparison, type Finding, isReached } from './measurement.ts'
 import type { Spread } from './rounds.ts'

@@ -102,7 +102,7 @@ async function run(): Promise<void> {
   process.stdout.write(`\n${found}\n`)
   // A part of the measurements must not replace the whole.
   if (options.only.length === 0 && !options['no-write'])
-    writeInto(new URL('../docs/explanation/performance.md', import.meta.url), found)
+    writeInto(new URL('results/requests.md', import.meta.url), found)
 }
 
 function inShort({ own, unit, comparisons }: Finding): string {

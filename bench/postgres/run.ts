@@ -65,7 +65,7 @@ async function run(): Promise<void> {
   process.stdout.write(`\n${written}\n`)
   // A part of the measurements must not replace the whole.
   if (options.only.length === 0) {
-    writeInto(new URL('../../docs/explanation/performance.md', import.meta.url), written, 'npm run bench:postgres')
+    writeInto(new URL('../results/postgresql.md', import.meta.url), written, 'npm run bench:postgres')
   }
   await stage.cluster.stop()
 }

@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
 
 const root = join(import.meta.dirname, '../..')
-const pages = globSync(['*.md', '{docs,examples}/**/*.md'], { cwd: root }).toSorted()
+const pages = globSync(['*.md', '{bench,docs,examples}/**/*.md'], { cwd: root }).toSorted()
 const anchors = new Map<string, ReadonlySet<string>>()
 
 test('every link leads to a file and a heading that exist', () => {
