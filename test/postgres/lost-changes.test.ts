@@ -1,6 +1,6 @@
 /**
  * A failover to a replica that lacks the last acknowledged changes (asynchronous replication), and a replica that has
- * followed another timeline (decisions 093 and 094).
+ * followed another timeline.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

@@ -273,7 +273,7 @@ test('ERR-6: if a connection is lost before the commit, the response says that n
 }, async (context) => {
   const cluster = await clusterFor(context)
   await query(cluster.url, 'create table held as select 1 as number')
-  // Serializable changes lock it (decision 040).
+  // Serializable changes lock it.
   await query(cluster.url, 'create table resourced_meta (key text, value text)')
   const database = new Database({ url: cluster.url })
   context.after(() => database.close())

@@ -1,6 +1,6 @@
 /**
  * The findings of a comparison, and every kind of difference in one table: whether it breaks clients (spec 9.3) or not
- * (spec 9.4), its message, and what to do about it. Decision 023 has the reasons for the judgements.
+ * (spec 9.4), its message, and what to do about it.
  */
 
 /** Whether clients of the old interface break, the worst first. `review`: the two interfaces alone do not say. */

@@ -16,10 +16,10 @@ await import('./compile-cache.js')
 
 /**
  * Starts the program again in the same process with half of the young generation that Node.js would give it. What a
- * request leaves behind is gone after it: more room would be memory, and no speed (decision 049). Garbage in the old
+ * request leaves behind is gone after it: more room would be memory, and no speed. Garbage in the old
  * generation is collected at as much as is in use, and threads share two arenas of malloc, because each one keeps
- * what its largest moment took (decision 055). V8 and glibc read these limits only at their start, and not every
- * system lets the first line of a command pass options to Node.js.
+ * what its largest moment took (bench/results/memory.md). V8 and glibc read these limits only at their start, and not
+ * every system lets the first line of a command pass options to Node.js.
  */
 function limitHeap() {
   const { argv, connected, env, execArgv, execPath, execve, permission, platform, versions } = process

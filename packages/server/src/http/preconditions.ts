@@ -178,7 +178,7 @@ export function formatEntityTag(tag: EntityTag): string {
 /**
  * Whether a tag in `If-Match` or `If-None-Match` names a state. Our tags name a revision, not bytes, so neither `W/`,
  * which proxies that compress add, nor the name of a compression makes another tag of it. RFC 9110 section 13.1.1 would
- * compare `If-Match` strongly (docs/decisions/086-compressed-responses.md).
+ * compare `If-Match` strongly.
  */
 export function namesState({ opaque }: EntityTag, current: string): boolean {
   return opaque === current || uncompressedTag(opaque) === current

@@ -6,7 +6,7 @@
  * After a crash the bytes beyond the valid length are cut off and written again.
  *
  * In the database: one server writes the pieces of a file, and any server can send it. A server that is asked for a
- * file first copies the pieces into a local file, once (decision 027).
+ * file first copies the pieces into a local file, once: no connection to the database waits for a slow client.
  */
 
 import { constants, mkdirSync, mkdtempSync, rmSync } from 'node:fs'

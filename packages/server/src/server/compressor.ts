@@ -1,6 +1,6 @@
 /**
- * Compresses responses for clients that take that. The server does it because a proxy that does it makes entity tags
- * weak (docs/decisions/086-compressed-responses.md).
+ * Compresses responses for clients that take that. The server does it because a proxy that does it makes entity
+ * tags weak.
  */
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'

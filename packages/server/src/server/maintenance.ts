@@ -1,6 +1,6 @@
 /**
- * The maintenance switch (ERR-6). Every server polls the switch in the database; no request waits for that. See
- * docs/decisions/022-maintenance.md.
+ * The maintenance switch (ERR-6). Every server polls the switch in the database, which all of them share; no
+ * request waits for that. A server in maintenance is ready: a balancer that took it out would answer for it.
  */
 import type { Maintenance, Storage } from '../storage/storage.ts'
 import type { Observe } from './observe/observe.ts'

@@ -1,6 +1,6 @@
 /**
  * Names of temporary files and folders that contain their process, so that another process can remove what a killed
- * one has left behind, and nothing else (decision 083).
+ * one has left behind, and nothing else.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
  * Finds out whether a database takes changes (OPS-5): from the results of real changes, or, if there was none lately,
- * by a small change of its own. See docs/decisions/034-full-disks-and-wrong-clocks.md.
+ * by a small change of its own.
  */
 
 import { randomBytes } from 'node:crypto'

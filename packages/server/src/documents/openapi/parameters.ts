@@ -107,7 +107,7 @@ function filtersOf(filterable: Filterable): Json[] {
 
 /**
  * Whether an operator has a parameter in each list of the collection. `x-collection` has the others too. Filters are a
- * third of a document (decision 087), so it describes no second way to say the same (`in` is equality with one of
+ * third of a document, so it describes no second way to say the same (`in` is equality with one of
  * several values), no order of texts, and no exclusion of numbers and dates.
  */
 function isDescribed(operator: FilterOperator, { type, field }: Filterable): boolean {

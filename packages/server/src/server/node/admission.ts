@@ -1,7 +1,7 @@
 /**
  * Overload (LIM-4): which requests are processed now, which wait, and which are rejected. Waiting requests are
- * processed in slices of time; between slices, new connections and requests are accepted. See
- * docs/decisions/021-overload.md.
+ * processed in slices of time; between slices, new connections and requests are accepted.
+ * docs/explanation/overload.md has the reasons.
  */
 
 /** Where overload begins, and what rejections may cost. Times in milliseconds. */

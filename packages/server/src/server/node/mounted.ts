@@ -23,7 +23,7 @@ export function urlOf(request: NodeRequest): string {
 
 /**
  * The bytes of a body that was read before this handler ran; `undefined`: nothing kept them. A parsed value is not
- * used: JSON.parse() rounds numbers and drops repeated keys, which are errors of the client (decision 008).
+ * used: JSON.parse() rounds numbers and drops repeated keys, which are errors of the client.
  */
 export function keptBody(request: NodeRequest): Uint8Array | undefined {
   const { body, rawBody } = request as FrameworkRequest

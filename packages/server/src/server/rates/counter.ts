@@ -1,7 +1,7 @@
 /** Counts requests against quotas, in the memory of one server. */
 import type { Rate } from 'resourced-contract/model/limits'
 
-/** A number of requests in a window, which begins with the first of them (decision 018). */
+/** A number of requests in a window, which begins with the first of them, so that `Retry-After` is exact. */
 export interface Quota extends Rate {
   /** As header fields name it. */
   readonly name: string

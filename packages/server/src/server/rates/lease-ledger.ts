@@ -1,8 +1,8 @@
 /**
  * Counts the requests of several workers against their quotas, exactly (LIM-1), without a message for each request: the
  * ledger leases a part of what is left of a window to a worker, which spends it by itself. The less is left, the
- * smaller are the parts. Before a request is refused, the ledger recalls what other workers have not spent. See
- * docs/decisions/052-workers.md.
+ * smaller are the parts. Before a request is refused, the ledger recalls what other workers have not spent.
+ * So rates are exact, without a message for each request.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lengthOf, QuotaWindows, type Share } from './counter.ts'

@@ -1,6 +1,6 @@
 /**
  * A worker's link to its supervisor. A worker is a whole server except for what all of them share: the port, the counts
- * of requests, the metrics and the signals. See docs/decisions/052-workers.md.
+ * of requests, the metrics and the signals.
  */
 import { url as inspectorAddress } from 'node:inspector'
 import type { Socket } from 'node:net'

@@ -3,7 +3,7 @@
  *
  * SQLite's lock alone decides who writes. The turn only spares workers from polling for the lock, so it may get lost or
  * be held twice without harm. A worker keeps the turn until another one asks for it. While several write, each gives it
- * back after every commit. See docs/decisions/057-write-turns.md.
+ * back after every commit.
  */
 import type { WriteTurn } from '../../storage/storage.ts'
 

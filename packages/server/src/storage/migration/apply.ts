@@ -1,7 +1,7 @@
 /**
  * Migrates a database to a catalog: plans the steps, assesses and takes them, and remembers the result. Each engine
  * runs these transactions: SQLite synchronously, PostgreSQL under a migration lock, with retries, and with indexes
- * built afterwards (docs/decisions/026-migrations-on-postgresql.md).
+ * built afterwards, because a large index would stop writers for minutes.
  */
 import { createHash } from 'node:crypto'
 import type { Catalog } from 'resourced-contract/model/resource'

@@ -145,8 +145,8 @@ function foreignColumn({ name, type }: ColumnRow): ExistingColumn {
 
 /**
  * The storage format that this program writes. Increase it with every change after which a program of the former number
- * would fail on a database, or write what this program does not understand: then such a program refuses to start
- * (decision 083). A new table or column for features that the former program does not know needs a new number too.
+ * would fail on a database, or write what this program does not understand: then such a program refuses to start. A new
+ * table or column for features that the former program does not know needs a new number too.
  */
 export const storageFormat = 1
 

@@ -1,6 +1,6 @@
 /**
  * The triggers that write events (EVT-1), what they wrote read as a row again, and the horizon: the position up to
- * which no event can appear any more (docs/decisions/072-events.md).
+ * which no event can appear any more.
  */
 import { raw, type Sql } from 'sql-template-tag'
 import { identifier, type SnapshotColumn } from '../sql/columns.ts'

@@ -2,7 +2,6 @@
  * Migrates a PostgreSQL schema in one transaction. Only indexes of existing tables are built afterwards, while other
  * connections write. The next start completes a migration that was killed: it drops the invalid index of a killed build
  * and builds it again. One session migrates a schema at a time, and each waits for locks for a limited time.
- * See docs/decisions/026-migrations-on-postgresql.md.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'

@@ -1,6 +1,7 @@
 /**
- * Reads from a replica if it certainly has everything that the primary had when the request came.
- * See docs/decisions/028-reading-from-a-replica.md and 094-the-timeline-of-a-replica.md.
+ * Reads from a replica if it certainly has everything that the primary had when the request came: the replica has
+ * replayed the end of the primary's log as of then. Positions of two timelines cannot be compared, so the replica must
+ * also show a stamp that was written to the primary a moment ago (docs/explanation/scaling.md).
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import sql, { raw } from 'sql-template-tag'

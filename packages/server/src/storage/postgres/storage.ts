@@ -237,7 +237,7 @@ function isSmallSearch(context: SqlContext, memory: Source['memory'], plan: Read
 }
 
 /**
- * The isolation of a change, so that the decision is still right when the change commits (decision 040). It is
+ * The isolation of a change, so that the decision is still right when the change commits. It is
  * serializable where business rules cover everything that it writes and searches: then every transaction that could
  * conflict is serializable too. Otherwise it is read committed and locks the rows that the decision depends on. If
  * business rules cover a part of those, it also excludes serializable transactions while it runs (`lockRules`).

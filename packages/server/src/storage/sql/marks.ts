@@ -1,7 +1,7 @@
 /**
  * Random marks in revisions and clocks. A database that loses its last changes (an older copy, a failover to a replica
  * that lacked some) counts on from before them. With a mark drawn for each change, it never reaches a state of the lost
- * ones again, so no entity tag and no remembered answer of a lost state fits a later one (decision 093).
+ * ones again, so no entity tag and no remembered answer of a lost state fits a later one.
  */
 import { randomInt } from 'node:crypto'
 import sql, { raw, type Sql } from 'sql-template-tag'

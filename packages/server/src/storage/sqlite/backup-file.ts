@@ -1,6 +1,6 @@
 /**
  * The file of a backup: a SQLite database, and after its last page one line that describes it. SQLite ignores what
- * follows the last page. See docs/decisions/045-backups.md.
+ * follows the last page. The description comes last, so that a file that was cut off is recognized at once.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'

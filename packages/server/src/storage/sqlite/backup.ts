@@ -1,6 +1,6 @@
 /**
  * Backups: a copy of a SQLite file page by page, or of another database row by row, each from one snapshot, while
- * servers write. See docs/decisions/045-backups.md.
+ * servers write.
  */
 import { existsSync } from 'node:fs'
 import { backup, type DatabaseSync } from 'node:sqlite'

@@ -1,7 +1,7 @@
 /**
  * SQLite connections: their settings, prepared statements and runner of transactions, the errors of SQLite as those of
  * the storage port, and the reader: one snapshot for all reads of one turn of the event loop, and a memory that is
- * valid as long as `data_version` stays the same. See docs/decisions/010-one-snapshot-a-turn.md.
+ * valid as long as `data_version` stays the same.
  */
 import { performance } from 'node:perf_hooks'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'

@@ -1,7 +1,7 @@
 /**
  * The triggers that write events (EVT-1), and what they wrote read as a row again. They call aggregate functions alone:
- * a trigger that calls another function makes SQLite keep a copy of every page that a statement changes
- * (docs/decisions/072-events.md). So only this program, which has the aggregate of ids, can change these tables.
+ * a trigger that calls another function makes SQLite keep a copy of every page that a statement changes.
+ * So only this program, which has the aggregate of ids, can change these tables.
  */
 import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'

@@ -1,6 +1,6 @@
 /**
  * Compares the tables, indexes, views and triggers of a SQLite file with those that this program makes for the tables
- * that the file describes. A backup is data: nothing in it that others wrote as SQL may ever run (decision 082).
+ * that the file describes. A backup is data: nothing in it that others wrote as SQL may ever run.
  */
 import { DatabaseSync } from 'node:sqlite'
 import { type FoundSchema, isIndexOfOurs, readSchema } from '../migration/schema.ts'

@@ -1,7 +1,7 @@
 /**
  * The full-text index of a collection: parts, each a table of FTS5, and a view of all of them. A part is made when the
  * first of its rows comes. Statements that search ask the view, so SQLite itself prepares them anew on each connection,
- * of any process, when there is another part. See docs/decisions/015-search-in-parts.md.
+ * of any process, when there is another part.
  */
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import { identifier } from '../sql/columns.ts'

@@ -204,8 +204,7 @@ function dropIndexes({ database }: Connection): void {
 }
 
 // Pages, and previews of deletions. One that is expected to be quick is read where requests are answered. If it turns
-// out not to be quick, it is stopped, and read on a thread like those that are expected to take long. See
-// docs/decisions/047-reader-threads.md.
+// out not to be quick, it is stopped, and read on a thread like those that are expected to take long.
 
 /** Reads pages, and previews of deletions. */
 interface PageReads {

@@ -1,6 +1,5 @@
 /**
- * How long events are kept (EVT-5), and where the kept ones begin and end: the floor and the horizon. See
- * docs/decisions/072-events.md.
+ * How long events are kept (EVT-5), and where the kept ones begin and end: the floor and the horizon.
  */
 
 import { eventMark } from 'resourced-contract/model/event'

@@ -1,7 +1,7 @@
 /**
  * Changes of many records, from their first transaction to the response. A deletion or a restoration was announced
  * there: what follows is the check on a snapshot, the beginning, and, for a caller who waits for the end, the batches.
- * See `delete/announcement.ts`, `restore.ts` and decisions 051 and 058.
+ * See `delete/announcement.ts` and `restore.ts`.
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { Issue } from 'resourced-contract/spec/faults'

@@ -1,6 +1,6 @@
 /**
  * The cache of an open database's reads. An answer is remembered with the state of the clocks that it depends on, so it
- * is as current as the clocks that a read compares it with (docs/decisions/048-what-reads-remember.md).
+ * is as current as the clocks that a read compares it with (docs/explanation/performance.md).
  */
 
 import type { Outcome, PageOutcome } from '../../plan/outcome.ts'

@@ -2,7 +2,7 @@
  * Undoing a deletion: the record and everything that was deleted with it, or nothing (DEL-6).
  *
  * Few records are restored in one transaction. Many are announced in a short transaction, checked on a snapshot, and
- * restored in batches (`delete/revival.ts`); the record that was asked for comes last. See decision 058.
+ * restored in batches (`delete/revival.ts`); the record that was asked for comes last.
  */
 
 import type { Resource } from 'resourced-contract/model/resource'

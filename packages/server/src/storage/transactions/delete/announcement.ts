@@ -1,6 +1,6 @@
 /**
  * The announcement of a change of many records: a row of work, by which its records are pending deletion
- * (`pending-deletions.ts`) while the change is checked. See decisions 051 and 058.
+ * (`pending-deletions.ts`) while the change is checked, without the write lock.
  */
 
 import { allOf } from 'resourced-contract/model/predicate'

@@ -4,7 +4,7 @@
  * A deletion of few records is checked and begun in one transaction. A check of many records would hold off all other
  * writers, so such a deletion is announced first, in a short transaction: from then on its records are pending deletion
  * (`pending-deletions.ts`), and nothing can change what the check depends on. Then it is checked on a snapshot. A last
- * short transaction begins the job, or withdraws the announcement. See decision 051.
+ * short transaction begins the job, or withdraws the announcement.
  */
 
 import { timestamp } from 'resourced-contract/model/time'

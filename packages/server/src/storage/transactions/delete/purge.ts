@@ -1,7 +1,6 @@
 /**
  * The purge: a job of small batches that removes records which are past their grace period (DEL-7). A clock that jumps
- * forward makes every record look old, so the clock is first compared with the time of the last removal
- * (docs/decisions/034-full-disks-and-wrong-clocks.md).
+ * forward makes every record look old, so the clock is first compared with the time of the last removal.
  */
 
 import type { Catalog, Resource } from 'resourced-contract/model/resource'

@@ -2,7 +2,7 @@
  * The batches that make deleted records live again: of a restoration of many records (DEL-6), and of a deletion job
  * that is undone. A record that is live again keeps the mark of its deletion until all others are live too, and counts
  * as pending deletion meanwhile (`pending-deletions.ts`). So if something blocks the rest, the batches delete the
- * records again, and nobody has changed them or referred to them. See decision 058.
+ * records again, and nobody has changed them or referred to them.
  */
 
 import type { Resource } from 'resourced-contract/model/resource'

@@ -5,7 +5,7 @@
  * are satisfied, and a permission holds. A change asks in separate statements, or adds conditions to the statement
  * that writes the record.
  *
- * The lock between deletions and changes that depend on business rules (decision 040). A business rule can ask for
+ * The lock between deletions and changes that depend on business rules. A business rule can ask for
  * records that do not exist, which no row lock covers. So changes of the collections that rules are about are
  * serializable on an engine with many writers. A serializable transaction sees a snapshot: after it has waited for a
  * row, it must not rely on what it reads of transactions that are not serializable.

@@ -1,6 +1,6 @@
 /**
  * Records that a running deletion job will delete. Nobody may change them or refer to them anew, and no mark says so:
- * it follows from what the job has to do (decisions 016 and 051).
+ * it follows from what the job has to do, because marks on every record would be a second write of everything.
  *
  * - Records depend on others by `cascade`. A live record below a deleted one is pending deletion, because jobs go
  *   downwards.
@@ -8,7 +8,7 @@
  *   to, is pending deletion.
  * - A deletion that is still being checked has announced its records. They are pending deletion until the check ends.
  * - A restoration of many records, or the undoing of a deletion, makes records live again in batches. They count as
- *   pending deletion until all of them are live, because until then it may delete them again (decision 058).
+ *   pending deletion until all of them are live, because until then it may delete them again.
  */
 
 import { fieldsOf, type Predicate } from 'resourced-contract/model/predicate'
