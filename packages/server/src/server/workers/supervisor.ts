@@ -1,7 +1,6 @@
 /**
  * Starts the workers of a server, replaces those that end, and stops them, so that no request is lost. The supervisor
- * accepts connections and counts requests; it answers none. `node:cluster` would close the port with the last
- * worker, and lose connections that are on their way to a worker that ends.
+ * accepts connections and counts requests; it answers none. `node:cluster` would close the port with the last worker.
  */
 import { ChildProcess, type ForkOptions, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
