@@ -124,7 +124,7 @@ async function placeFor(context: TestContext, database: string | undefined): Pro
   const programs = join(folder, 'programs')
   mkdirSync(programs)
   mkdirSync(join(folder, 'work/node_modules'), { recursive: true })
-  symlinkSync(root, join(folder, 'work/node_modules/resourced'))
+  symlinkSync(join(root, 'packages/server'), join(folder, 'work/node_modules/resourced'))
   const main = join(root, 'packages/server/src/cli/main.js')
   mkdirSync(join(folder, 'work/node_modules/.bin'))
   symlinkSync(main, join(folder, 'work/node_modules/.bin/resourced'))
