@@ -2,10 +2,11 @@
  * Runs tests in groups, and prints a line for each group, and failures in full. Lanes take test files from one queue,
  * so that every processor is busy until the end.
  *
- * `quick` runs what every change must pass, on both engines; `rest` most others once, and again what another
- * engine or several workers change most; `release` those that are left, and the others of these again;
- * `postgres 18` and `postgres 15` all tests that follow the engine. Test files and options of `node --test` after the
- * word run instead of its selection, on that engine.
+ * The name of a test file says when it runs. `quick` runs what every change must pass, on both engines: `x.test.ts`.
+ * `rest` runs `x.slow.test.ts` and the folder `browser/` once, and again what another engine or several workers change
+ * most. `release` runs `x.release.test.ts`, and all others again where the first two did not repeat them.
+ * `postgres 18` and `postgres 15` run all tests that follow the engine, `package NAME` the quick ones of one package.
+ * Test files and options of `node --test` after the word run instead of its selection, on that engine.
  */
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -14,21 +15,23 @@ import { noBrowser } from '../test/browser/chromium.ts'
 import { type Cluster, startCluster } from '../test/postgres/cluster.ts'
 import { type Version, whyNoPostgres } from '../test/postgres/programs.ts'
 import { testFiles } from '../test/postgres/test-files.ts'
-import {
-  concernsWorkers,
-  isAboveStorage,
-  isBeforeRelease,
-  isEssential,
-  isLong,
-  isPostgresOnly,
-  isQuick,
-  isRaceOfWorkers,
-  isRepeatedFirst,
-  isRest,
-  isWorthRepeating,
-  mayShareProcess,
-  opensPages,
-} from '../test/selection.ts'
+
+/** When a test runs, by its name. */
+const kindOf = (file: string) =>
+  /\.(slow|release)\.test\.ts$/.exec(file)?.[1] ?? (/^test\/browser\//.test(file) ? 'slow' : 'quick')
+/** Their files open both engines, or one, whatever engine the run is for. */
+const choosesEngines = (file: string) =>
+  /^test\/(?:container|differential|documentation|engines|postgres|races)\/|\/storage\/postgres\//.test(file)
+/** What they test is decided above the storage, so that PostgreSQL cannot change it. */
+const isAboveStorage = (file: string) =>
+  /^test\/(?:scenarios\/http|checker|proxies|wire)\/|\/src\/(?:providers|server|cli)\//.test(file)
+/** Tests of these rooms may share a process: they leave nothing behind there, and measure no time or memory. */
+const mayShareProcess = (file: string) =>
+  kindOf(file) === 'quick' &&
+  /^(?:test\/scenarios|packages\/(?!server\/src\/(?:server|cli|storage\/sqlite|storage\/postgres)))/.test(file)
+/** They begin before the others, so that none of the longest is left at the end. */
+const isLong = (file: string) =>
+  /^test\/(?:browser|checker|container|crash|documentation|package|power-cut|schemathesis)\//.test(file)
 
 /** Test files that run in the same way, and have one line of results. */
 interface Group {
@@ -70,7 +73,9 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../.resourced/comp
 
 const [selection = 'quick', ...words] = process.argv.slice(2)
 const asked: Version = words[0] === '15' ? '15' : '18'
-const given = words.filter((word) => word !== '15' && word !== '18')
+const given = selection === 'package' ? [] : words.filter((word) => word !== '15' && word !== '18')
+// npm runs the scripts of a package in its folder.
+process.chdir(join(import.meta.dirname, '..'))
 const onPostgres = selection === 'postgres'
 
 if (noBrowser !== false) {
@@ -95,31 +100,58 @@ function namedRun(): Run {
 async function groupsOf(): Promise<readonly Group[]> {
   const all = await testFiles()
   const files = all.map(({ file }) => file)
+  const of = (kind: string) => files.filter((file) => kindOf(file) === kind && !isElsewhere(file))
   const following = all.filter(({ follows }) => follows).map(({ file }) => file)
-  const repeated = following.filter((file) => !isPostgresOnly(file))
+  const repeated = following.filter((file) => !choosesEngines(file))
+  if (selection === 'package') {
+    return grouped(
+      `packages/${words[0]}`,
+      of('quick').filter((file) => file.startsWith(`packages/${words[0]}/`)),
+    )
+  }
   if (onPostgres) return grouped(`PostgreSQL ${asked}`, asked === '15' ? following : repeated, asked)
   if (selection === 'quick') {
-    const quick = repeated.filter((file) => isQuick(file) && !opensPages(file) && !isAboveStorage(file))
-    return [...grouped('PostgreSQL 18', quick, '18'), ...grouped('SQLite', files.filter(isQuick))]
+    const quick = repeated.filter((file) => kindOf(file) === 'quick' && !isAboveStorage(file))
+    return [...grouped('PostgreSQL 18', quick, '18'), ...grouped('SQLite', of('quick'))]
   }
-  const isMuch = selection === 'release'
-  const rest = repeated.filter((file) => (isRest(file) || opensPages(file)) && isWorthRepeating(file))
-  const above = isMuch ? repeated.filter((file) => isQuick(file) && isAboveStorage(file)) : []
-  const chosen = (list: readonly string[], isChosen: (file: string) => boolean) =>
-    list.filter((file) => isChosen(file) !== isMuch)
-  const generated = { files: ['test/schemathesis/schemathesis.test.ts'], examples: isMuch ? '5' : '2' }
+  const workers = of('slow').filter((file) => /^test\/(?:races|crash)\//.test(file))
+  const isOfWorkers = (file: string) => /^test\/(?:races\/workers\/|crash\/idempotency)/.test(file)
+  const isOfCrashes = (file: string) => /^test\/crash\/|\/src\/jobs\//.test(file)
+  const slow = repeated.filter((file) => kindOf(file) === 'slow')
+  const generated = ['test/schemathesis/schemathesis.test.ts']
+  if (selection === 'release') {
+    const apart = repeated.filter((file) => kindOf(file) === 'quick' && isAboveStorage(file))
+    return [
+      { title: 'Schemathesis, SQLite', files: generated, examples: '5' },
+      { title: 'Schemathesis, PostgreSQL 18', files: generated, examples: '5', version: '18' },
+      { title: 'Other stacks', files: ['test/checker/strangers.slow.test.ts'], strangers: 'all' },
+      ...grouped('SQLite', of('release')),
+      ...withWorkers(workers.filter((file) => !isOfWorkers(file))),
+      ...grouped('PostgreSQL 18', [...apart, ...slow.filter((file) => !isOfCrashes(file))], '18'),
+      ...grouped('PostgreSQL 15', following, '15'),
+    ]
+  }
   return [
-    { title: 'Schemathesis, SQLite', ...generated },
-    ...(isMuch ? [{ title: 'Schemathesis, PostgreSQL 18', ...generated, version: '18' as const }] : []),
-    ...(isMuch ? [{ title: 'Other stacks', files: ['test/checker/strangers.test.ts'], strangers: 'all' }] : []),
-    ...grouped('SQLite', files.filter(isMuch ? isBeforeRelease : isRest)),
-    ...grouped('4 workers', chosen(files.filter(concernsWorkers), isRaceOfWorkers)).map((group) => ({
-      ...group,
-      workers: '4',
-    })),
-    ...grouped('PostgreSQL 18', [...above, ...chosen(rest, isRepeatedFirst)], '18'),
-    ...grouped('PostgreSQL 15', isMuch ? following : repeated.filter(isEssential), '15'),
+    { title: 'Schemathesis, SQLite', files: generated, examples: '2' },
+    ...grouped('SQLite', of('slow')),
+    ...withWorkers(workers.filter(isOfWorkers)),
+    ...grouped('PostgreSQL 18', slow.filter(isOfCrashes), '18'),
+    ...grouped(
+      'PostgreSQL 15',
+      repeated.filter((file) => file.startsWith('test/scenarios/core/')),
+      '15',
+    ),
   ]
+}
+
+/** These have groups and commands of their own. */
+function isElsewhere(file: string): boolean {
+  return /^test\/(?:schemathesis|redis)\//.test(file)
+}
+
+/** Files whose servers have four workers: they test what several processes could get wrong together. */
+function withWorkers(files: readonly string[]): Group[] {
+  return grouped('4 workers', files).map((group) => ({ ...group, workers: '4' }))
 }
 
 /** Files of one engine: those that may share a process, and the others. */

@@ -7,7 +7,7 @@ import { testFiles } from './postgres/test-files.ts'
 
 const ownFolder = 'packages/server/src/storage/sqlite/'
 const ofSqlite: Readonly<Record<string, string>> = {
-  'packages/server/src/cli/dev.test.ts': 'is about the command; a file is enough',
+  'packages/server/src/cli/dev.slow.test.ts': 'is about the command; a file is enough',
   'packages/server/src/cli/doctor.test.ts':
     'is about files, their modes and their folders; PostgreSQL has a test of its own',
   'packages/server/src/cli/explain.test.ts': 'is about the names and modes of files in messages',
@@ -18,19 +18,19 @@ const ofSqlite: Readonly<Record<string, string>> = {
     'is about a body that another handler has read; no record is stored',
   'packages/server/src/storage/transactions/event-totals.test.ts': 'reads the plan of a query of SQLite',
   'packages/server/src/storage/transactions/export-csv.test.ts': 'reads values through the engine of SQLite',
-  'test/atlas.test.ts': 'the example fills a file and takes it into use by renaming it',
-  'test/canaries.test.ts': 'is about what the command says; one file will do',
-  'test/command-errors.test.ts': 'is about what the commands print; a file is enough',
-  'test/deletion-crash.test.ts': 'fills a file past the storage, and copies it for each kill',
-  'test/deletion-pace.test.ts': 'fills a file past the storage; its times are those of SQLite',
-  'test/export-pace.test.ts': 'fills a file past the storage; its times are those of SQLite',
-  'test/package/package.test.ts': 'is about the package; a file is enough',
-  'test/power-cut/power-cut.test.ts':
+  'test/atlas.slow.test.ts': 'the example fills a file and takes it into use by renaming it',
+  'test/canaries.release.test.ts': 'is about what the command says; one file will do',
+  'test/command-errors.slow.test.ts': 'is about what the commands print; a file is enough',
+  'test/crash/deletion.slow.test.ts': 'fills a file past the storage, and copies it for each kill',
+  'test/deletion-pace.release.test.ts': 'fills a file past the storage; its times are those of SQLite',
+  'test/export-pace.release.test.ts': 'fills a file past the storage; its times are those of SQLite',
+  'test/package/package.slow.test.ts': 'is about the package; a file is enough',
+  'test/power-cut/power-cut.release.test.ts':
     'replays what was written to a disk: the server of PostgreSQL answers for its own',
   'test/private-files.test.ts': 'is about the modes of files',
-  'test/purge-pace.test.ts': 'times the transactions of one connection to a file',
-  'test/restoration-crash.test.ts': 'fills a file past the storage, and copies it for each kill',
-  'test/stopping.test.ts': 'holds the lock of a file while the server stops',
+  'test/purge-pace.release.test.ts': 'times the transactions of one connection to a file',
+  'test/crash/restoration.slow.test.ts': 'fills a file past the storage, and copies it for each kill',
+  'test/crash/stopping.slow.test.ts': 'holds the lock of a file while the server stops',
 }
 
 const namesSqlite = /openSqlite|node:sqlite|sqlite\/connection|[`'"]sqlite:|databaseFile|startServer\(folder[^\n]*\)/

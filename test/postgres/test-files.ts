@@ -5,7 +5,7 @@ const door = 'test/postgres/database.ts'
 
 /** A test file, and whether it follows the engine. */
 export interface TestFile {
-  /** From the root of the repository: `test/scenarios/del.test.ts`. */
+  /** From the root of the repository: `test/scenarios/core/del.test.ts`. */
   readonly file: string
   readonly text: string
   readonly follows: boolean

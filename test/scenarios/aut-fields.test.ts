@@ -1,4 +1,4 @@
-/** AUT-13, AUT-14: access to single fields. The whole matrix of reads is in `test/field-access.test.ts`. */
+/** AUT-13, AUT-14: access to single fields. The whole matrix of reads is in `test/field-access.slow.test.ts`. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { AccessRule, InterfaceDeclaration } from 'resourced-contract/model/declaration'
