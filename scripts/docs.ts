@@ -1,8 +1,8 @@
 /** Writes the pages of `docs/reference` that are generated from the source code. Run it with `npm run docs`. */
 import { writeFile } from 'node:fs/promises'
-import { declarationPage } from '../packages/server/src/documents/declaration-page.ts'
-import { errorCodesPage, rulesPage } from '../packages/server/src/documents/pages.ts'
 import { commandLinePage, configurationPage } from './command-pages.ts'
+import { errorCodesPage, rulesPage } from './contract-pages.ts'
+import { declarationPage } from './declaration-page.ts'
 
 const pages = {
   'rules.md': rulesPage(),

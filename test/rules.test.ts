@@ -29,7 +29,7 @@ async function texts(folder: string, wanted: (file: string) => boolean): Promise
 const aboutRules = [
   'test/rules.test.ts',
   'packages/contract/src/spec/rules.test.ts',
-  'packages/server/src/documents/pages.test.ts',
+  'test/documentation/reference.test.ts',
 ]
 const isScenario = (file: string) =>
   !aboutRules.includes(file) && (file.startsWith('test/') ? file.endsWith('.ts') : file.endsWith('.test.ts'))

@@ -6,11 +6,11 @@ import { faults } from 'resourced-contract/spec/fault-entries'
 import { issueCodes } from 'resourced-contract/spec/faults'
 import { rules } from 'resourced-contract/spec/rules'
 import { parse } from 'yaml'
-import { commandLinePage, configurationPage } from '../../../../scripts/command-pages.ts'
-import { declarationPage } from './declaration-page.ts'
-import { errorCodesPage, rulesPage } from './pages.ts'
+import { commandLinePage, configurationPage } from '../../scripts/command-pages.ts'
+import { errorCodesPage, rulesPage } from '../../scripts/contract-pages.ts'
+import { declarationPage } from '../../scripts/declaration-page.ts'
 
-const read = (page: string) => readFile(new URL(`../../../../docs/reference/${page}`, import.meta.url), 'utf8')
+const read = (page: string) => readFile(new URL(`../../docs/reference/${page}`, import.meta.url), 'utf8')
 
 test('docs/reference/rules.md is up to date (otherwise: npm run docs)', async () => {
   assert.equal(await read('rules.md'), rulesPage())
