@@ -4,7 +4,7 @@
  * `scripts/strangers` is an application that a user of that stack would write. Its packages are installed in
  * `.resourced/strangers`, where the reports and the servers' logs are written too. A `confirmed.json` in such a folder
  * maps identifiers of cases to the verdicts that were confirmed by hand; exit code 1 means that a run says otherwise.
- * `--keep` leaves the servers running until Ctrl-C. `--write` writes the table into `docs/reference/checker-results.md`.
+ * `--keep` leaves the servers running until Ctrl-C. `--write` writes the table into `bench/results/checker.md`.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -91,7 +91,7 @@ for (const stranger of strangers) {
 const table = tableOf(rows)
 process.stdout.write(`${table}\n`)
 if (options.write) {
-  const page = join(root, 'docs/reference/checker-results.md')
+  const page = join(root, 'bench/results/checker.md')
   const [before, after] = readFileSync(page, 'utf8').split(/(?<=<!-- table -->\n)[\s\S]*(?=\n<!-- end -->)/)
   writeFileSync(page, `${before}\n${table}${after}`)
 }

@@ -35,8 +35,7 @@ ${rows.join('\n')}
 
 ## Output and exit codes
 
-Results go to standard output, messages and progress to standard error. If the reader of a result closes the pipe, as in
-\`resourced openapi | head -1\`, the command ends quietly.
+Results go to standard output, messages and progress to standard error.
 
 | exit code | meaning |
 |---|---|
@@ -50,15 +49,9 @@ Results go to standard output, messages and progress to standard error. If the r
 \`resourced serve\` stops on \`SIGTERM\` and \`SIGINT\`: it accepts no new requests, finishes the running ones, and closes
 the database. A second signal ends it at once.
 
-npm and npx start the program as a child process, often of a shell. A signal to npm may not reach the program, and npm may
-end before the program has stopped. Start the program without npm where something else sends the signals, such as systemd or
-a container engine:
-
-\`\`\`text
-node_modules/.bin/resourced serve resources.yaml
-\`\`\`
-
-In a Dockerfile, write the command as a list, so that no shell receives the signals instead of the program:
+npm and npx may end before the program has stopped, and a signal to them may not reach it. Where systemd or a container engine
+sends the signals, start \`node_modules/.bin/resourced serve resources.yaml\`. In a Dockerfile, write the command as a list,
+so that no shell receives the signals:
 
 \`\`\`text
 CMD ["node_modules/.bin/resourced", "serve", "resources.yaml"]

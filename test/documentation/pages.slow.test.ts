@@ -23,7 +23,6 @@ const pages = [
 const others: Readonly<Record<string, string>> = {
   'CONTRIBUTING.md': 'names the commands that run the tests',
   'docs/contributing/adding-a-case.md': 'shows a part of a source file',
-  'docs/explanation/postgresql-compatible-databases.md': 'needs databases that are not installed here',
   'docs/explanation/scaling.md': 'needs several servers; the how-to guide runs',
   'docs/reference/checker.md': 'checks a server elsewhere; test/checker runs the command',
   'docs/reference/declaration.md': 'is generated, and its example is checked with it',
