@@ -29,7 +29,7 @@ export function blockers(state: ReleaseState): readonly string[] {
   }
   const changes = changesOf(version, changelog)
   if (changes === undefined) {
-    found.push(`CHANGELOG.md has no heading "## [${version}] - YYYY-MM-DD": rename the unreleased one.`)
+    found.push(`CHANGELOG.md has no heading "## ${version} — YYYY-MM-DD": add it below "## Unreleased".`)
   } else if (!/^- /m.test(changes)) found.push(`CHANGELOG.md lists no change of ${version}.`)
   return found
 }
@@ -53,6 +53,6 @@ export function manifestBlockers(manifest: BuiltManifest, version: string): read
 /** The text below the heading of a version. */
 function changesOf(version: string, changelog: string): string | undefined {
   const sections = changelog.split(/^## /m)
-  const heading = new RegExp(`^\\[${RegExp.escape(version)}\\] - \\d{4}-\\d{2}-\\d{2}\\s*\\n`)
+  const heading = new RegExp(`^${RegExp.escape(version)} — \\d{4}-\\d{2}-\\d{2}\\s*\\n`)
   return sections.find((section) => heading.test(section))
 }

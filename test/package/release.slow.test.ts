@@ -13,7 +13,7 @@ const ready: ReleaseState = {
   isPushed: true,
   isRootPrivate: true,
   version: '1.2.3',
-  changelog: '# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-12-01\n\n### Added\n\n- A change.\n',
+  changelog: '# Changelog\n\n## Unreleased\n\nNothing yet.\n\n## 1.2.3 — 2026-12-01\n\n- A change.\n',
   isTagged: false,
   isPublished: false,
 }
@@ -29,14 +29,10 @@ const refused: readonly [string, Partial<ReleaseState>, RegExp][] = [
   ['a root manifest that can be published', { isRootPrivate: false }, /not private/],
   ['a version with a tag', { isTagged: true }, /1\.2\.3 has been released/],
   ['a version in the registry', { isPublished: true }, /1\.2\.3 has been released/],
-  ['a version without an entry', { version: '1.2.4' }, /no heading "## \[1\.2\.4\]/],
-  ['an entry of a similar version', { version: '1.2.3', changelog: '## [1x2.3] - 2026-12-01\n- A\n' }, /no heading/],
-  ['an entry without a date', { changelog: '## [1.2.3]\n\n- A change.\n' }, /no heading/],
-  [
-    'an entry without a change',
-    { changelog: '## [1.2.3] - 2026-12-01\n\n## [1.2.2] - 2026-11-01\n- A\n' },
-    /no change/,
-  ],
+  ['a version without an entry', { version: '1.2.4' }, /no heading "## 1\.2\.4 —/],
+  ['an entry of a similar version', { version: '1.2.3', changelog: '## 1x2.3 — 2026-12-01\n- A\n' }, /no heading/],
+  ['an entry without a date', { changelog: '## 1.2.3\n\n- A change.\n' }, /no heading/],
+  ['an entry without a change', { changelog: '## 1.2.3 — 2026-12-01\n\n## 1.2.2 — 2026-11-01\n- A\n' }, /no change/],
 ]
 for (const [title, state, expected] of refused) {
   test(`${title} is refused`, () => {
