@@ -18,9 +18,7 @@ function commands(): CommandDescription[] {
 /** `docs/reference/command-line.md`: every command with its arguments and options. */
 export function commandLinePage(): string {
   const all = commands()
-  const rows = all.map(
-    ({ path, description }) => `| [\`resourced ${path}\`](#${anchor(path)}) | ${cell(description)} |`,
-  )
+  const links = all.map(({ path }) => `[${path}](#${anchor(path)})`)
   return `${generated}
 
 # The command line
@@ -29,9 +27,8 @@ For people who run Resourced. After looking a command up you know its arguments,
 
 \`resourced help COMMAND\` prints the same. [Configuration](configuration.md) lists the environment variables.
 
-| command | what it does |
-|---|---|
-${rows.join('\n')}
+Commands:
+${links.join(',\n')}.
 
 ## Output and exit codes
 
