@@ -1,5 +1,6 @@
 /** Query strings by chance: filters with every operator, sorts, pages, searches. */
-import { filterOperators, operatorsFor, sortableNames } from 'resourced-contract/model/resource'
+import { filterOperators } from 'resourced-contract/model/operators'
+import { operatorsFor, sortableNames } from 'resourced-contract/model/resource'
 import { pick } from '../durability/random.ts'
 import { stringOf, valueText } from './bodies.ts'
 import type { Making, Place } from './drafts.ts'
@@ -52,7 +53,7 @@ function filterOf(making: Making, { resource }: Place): [string, string][] {
   const { random } = making
   const each = pick(random, resource.filterables)
   const { name, field } = each
-  const operator = pick(random, random() < 0.97 ? ['eq', 'eq', ...operatorsFor(each)] : filterOperators)
+  const operator = pick(random, random() < 0.97 ? ['eq', 'eq', ...operatorsFor(each)] : [...filterOperators.keys()])
   const value = () => {
     if (random() < 0.03)
       return pick(random, [

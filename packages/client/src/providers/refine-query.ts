@@ -1,9 +1,10 @@
 /** Filters and sorters of refine as query parameters (QRY-1 to QRY-7). */
 import type { CrudFilter, CrudSort, LogicalFilter } from '@refinedev/core'
+import type { FilterOperator } from 'resourced-contract/model/operators'
 import { ProblemError, type Query } from '../index.ts'
 
 // Operators without a list, and the parameter of each.
-const operators: Readonly<Partial<Record<LogicalFilter['operator'], string>>> = {
+const operators: Readonly<Partial<Record<LogicalFilter['operator'], '' | `[${FilterOperator}]`>>> = {
   eq: '',
   ne: '[not]',
   lt: '[lt]',

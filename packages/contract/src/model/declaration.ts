@@ -10,6 +10,7 @@ import type {
   PrepareContext,
 } from './declared-functions.ts'
 import type { EventKind } from './event.ts'
+import type { Comparisons, Operator } from './operators.ts'
 
 /** The actions that access rules are declared for (AUT-3). */
 export const actions = ['read', 'create', 'update', 'delete', 'restore', 'readDeleted'] as const
@@ -165,19 +166,8 @@ export type ConditionValue =
   | { readonly caller: string }
   | { readonly record: string }
 
-/** Comparisons of one field. All of them must be true. */
-export interface FieldCondition {
-  readonly gt?: ConditionValue
-  readonly gte?: ConditionValue
-  readonly lt?: ConditionValue
-  readonly lte?: ConditionValue
-  readonly in?: readonly ConditionValue[]
-  /** The field has another value, or is `null`. */
-  readonly not?: ConditionValue
-  readonly contains?: ConditionValue
-  readonly startsWith?: ConditionValue
-  readonly null?: boolean
-}
+/** Comparisons of one field. All of them must be true. `not`: the field has another value, or is `null`. */
+export type FieldCondition = Comparisons<Operator['fits'], ConditionValue>
 
 /**
  * A condition on a record, as data: fields (all must match), or `and`, `or`, `not`. A comparison with a missing value

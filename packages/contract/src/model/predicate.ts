@@ -9,16 +9,13 @@
  * the predicate is true. See docs/reference/conditions-and-access.md.
  */
 import { decimalKeyOf } from './decimal.ts'
+import { type Comparison, comparisons } from './operators.ts'
 import type { Field, RecordValues, Resource } from './resource.ts'
-import { compareText, fold } from './text.ts'
 import { instantKey, timestamp } from './time.ts'
 import type { DayBounds } from './time-zone.ts'
 
 /** A value that a field can be compared with. Instants are represented by their comparison key (`time.ts`). */
 export type Scalar = string | number | boolean
-
-/** How `compare` compares. `contains` and `startsWith` ignore case (Unicode simple folding); the others do not. */
-export type Comparison = 'eq' | 'gt' | 'gte' | 'lt' | 'lte' | 'contains' | 'startsWith'
 
 /** A condition on one record, with all values filled in. */
 export type Predicate =
@@ -219,22 +216,7 @@ function negated(value: boolean | undefined): boolean | undefined {
 
 function compare(actual: unknown, operator: Comparison, expected: Scalar): boolean | undefined {
   if (actual === null || actual === undefined || typeof actual !== typeof expected) return undefined
-  switch (operator) {
-    case 'eq':
-      return actual === expected
-    case 'contains':
-      return fold(actual as string).includes(fold(expected as string))
-    case 'startsWith':
-      return fold(actual as string).startsWith(fold(expected as string))
-    default: {
-      const order =
-        typeof actual === 'string' ? compareText(actual, expected as string) : Number(actual) - Number(expected)
-      if (operator === 'gt') return order > 0
-      if (operator === 'gte') return order >= 0
-      if (operator === 'lt') return order < 0
-      return order <= 0
-    }
-  }
+  return comparisons[operator].holds(actual as Scalar, expected)
 }
 
 /** How the values of a declared or system field are compared; `undefined`: no such field. */

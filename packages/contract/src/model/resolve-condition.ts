@@ -7,11 +7,11 @@
 import { mostDigits, readDecimal } from './decimal.ts'
 import type { Condition, ConditionValue, FieldCondition } from './declaration.ts'
 import type { CallerView } from './declared-functions.ts'
+import { type Comparison, comparisons } from './operators.ts'
 import {
   allOf,
   always,
   anyOf,
-  type Comparison,
   comparableType,
   comparisonKey,
   never,
@@ -144,16 +144,15 @@ export function comparisonOf(
 ): Predicate | undefined {
   const type = comparableType(resource, field)
   const side = sideOf(type, value)
-  const isGreater = operator === 'gt' || operator === 'gte'
-  const isLess = operator === 'lt' || operator === 'lte'
-  if (side !== undefined) return { kind: 'decided', field, holds: side === 'above' ? isLess : isGreater }
+  const wanted = comparisons[operator].side
+  // All that a field holds is below a value that is above all of it.
+  if (side !== undefined) return { kind: 'decided', field, holds: wanted !== undefined && wanted !== side }
   const key = comparisonKey(resource, field, value)
   if (key === undefined) return undefined
   const held = nearestHeld(type, key, value)
   if (held === undefined) return { kind: 'compare', field, operator, value: key }
-  if (isGreater) return { kind: 'compare', field, operator: 'gte', value: held }
-  if (isLess) return { kind: 'compare', field, operator: 'lt', value: held }
-  return { kind: 'decided', field, holds: false }
+  if (wanted === undefined) return { kind: 'decided', field, holds: false }
+  return { kind: 'compare', field, operator: wanted === 'above' ? 'gte' : 'lt', value: held }
 }
 
 /** Whether a value is above or below all values that a field of a type can hold; `undefined`: it is not. */

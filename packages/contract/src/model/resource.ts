@@ -20,6 +20,7 @@ import type {
   SetDeclaration,
 } from './declaration.ts'
 import type { Rate } from './limits.ts'
+import { filterOperators } from './operators.ts'
 import type { ValidateValue } from './schema.ts'
 
 /** How a field's values are stored and compared. `json` is any value of no other type. */
@@ -304,10 +305,6 @@ export function resourceInVersion(catalog: Catalog, version: string, collection:
   return resourceOfStored(catalog.versions.get(version) ?? catalog, collection)
 }
 
-/** The operators of a filter, as written in brackets: `population[gte]`. */
-export const filterOperators = ['gt', 'gte', 'lt', 'lte', 'not', 'in', 'contains', 'starts_with', 'null'] as const
-export type FilterOperator = (typeof filterOperators)[number]
-
 /** Adds what follows from the fields of a resource and from its access rules. */
 export function withIndexes(resource: Omit<Resource, 'filterables' | 'indexes'>): Resource {
   return { ...resource, filterables: filterablesOf(resource), indexes: indexesOf(resource) }
@@ -329,17 +326,15 @@ function filterablesOf({ fields, order }: Pick<Resource, 'fields' | 'order'>): F
 }
 
 /** The operators that fit: order needs an ordered type, and parts of texts need free text. */
-export function operatorsFor({ type, field }: Filterable): FilterOperator[] {
+export function operatorsFor({ type, field }: Filterable): string[] {
+  const isFree = type === 'string' && field?.enum === undefined && field?.reference === undefined
   // Every record has an id, and the order of ids is that of `created_at` (WHR-5).
-  if (type === 'id') return ['not', 'in']
-  const free = type === 'string' && field?.enum === undefined && field?.reference === undefined
-  const ordered = type !== 'boolean' && (type !== 'string' || free)
-  const searched = free && field?.format === undefined
-  return filterOperators.filter((operator) => {
-    if (operator === 'contains' || operator === 'starts_with') return searched
-    if (operator === 'not' || operator === 'in' || operator === 'null') return true
-    return ordered
-  })
+  const isOrdered = type !== 'boolean' && type !== 'id' && (type !== 'string' || isFree)
+  const isSearched = isFree && field?.format === undefined
+  const fitting = [...filterOperators.values()].filter(({ operand, fits }) =>
+    fits === 'texts' ? isSearched : fits === 'ordered' ? isOrdered : operand !== 'flag' || type !== 'id',
+  )
+  return fitting.map(({ query }) => query)
 }
 
 /** The names that a collection can be sorted by: declared sorts, then the timestamps. */
@@ -384,7 +379,7 @@ export function isEqualityFilter(field: Field): boolean {
   return field.filter && (field.reference !== undefined || field.enum !== undefined || field.type === 'boolean')
 }
 
-/** Whether `contains` and `starts_with` on this field are served by its case-folded text. */
+/** Whether the operators on parts of texts are served by a case-folded text of this field. */
 export function isFolded(field: Field): boolean {
   const isFree = field.format === undefined && field.enum === undefined && field.reference === undefined
   return field.type === 'string' && field.filter && isFree

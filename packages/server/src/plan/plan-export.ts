@@ -6,6 +6,7 @@
 import { comparedResource, conditionProblems } from 'resourced-contract/model/check/conditions'
 import type { Condition } from 'resourced-contract/model/declaration'
 import { oneOf, suggest } from 'resourced-contract/model/nearest'
+import { listOperators, operators } from 'resourced-contract/model/operators'
 import { below, escapeStep, pointerTo, type Steps } from 'resourced-contract/model/place'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import { never, type SortTerm } from 'resourced-contract/model/predicate'
@@ -261,7 +262,7 @@ function findRepeated(names: readonly SourcedText[], issues: Issue[]): void {
 export const mostComparisons = 100
 /** The most values in all lists of a filter together. */
 export const mostListed = 1_000
-/** The most characters that the texts of `contains` and `starts_with` have together, as in a query. */
+/** The most characters that the operands of operators on texts have together, as in a query. */
 export const mostCharacters: number = queryLimits.characters
 /** The deepest nesting of conditions; the filter itself counts 1. */
 export const deepestCondition = 20
@@ -317,13 +318,11 @@ function weigh(weight: Weight, condition: unknown, steps: Steps, depth: number):
 }
 
 function weighField(weight: Weight, value: unknown): void {
-  const operators = isObject(value) ? Object.values(value) : [value]
-  weight.comparisons += Math.max(1, operators.length)
-  for (const each of operators) if (Array.isArray(each)) weight.listed += each.length
-  if (!isObject(value)) return
-  for (const operator of ['contains', 'startsWith']) {
-    const text = value[operator]
-    if (typeof text === 'string') weight.characters += text.length
+  const comparisons = isObject(value) ? Object.entries(value) : [['', value] as const]
+  weight.comparisons += Math.max(1, comparisons.length)
+  for (const [name, operand] of comparisons) {
+    if (Array.isArray(operand)) weight.listed += operand.length
+    if (typeof operand === 'string' && operators.get(name)?.operand === 'text') weight.characters += operand.length
   }
 }
 
@@ -338,7 +337,8 @@ function excessesOf({ comparisons, listed, characters, tooDeep }: Weight): Issue
     issues.push({ code: 'TOO_MANY_ITEMS', message, pointer: '/filter' })
   }
   if (characters > mostCharacters) {
-    const message = `filter may look for ${mostCharacters} characters with contains and startsWith together.`
+    const names = listOperators('texts', 'name', 'and')
+    const message = `filter may look for ${mostCharacters} characters with ${names} together.`
     issues.push({ code: 'TOO_LONG', message, pointer: '/filter' })
   }
   if (tooDeep !== undefined) {

@@ -7,6 +7,7 @@ import type { AccessRule, Action, Condition } from 'resourced-contract/model/dec
 import { callDeclared, FunctionFault } from 'resourced-contract/model/declared-function'
 import type { CallerView } from 'resourced-contract/model/declared-functions'
 import { type FieldGrants, recordedField } from 'resourced-contract/model/field-grants'
+import { operators } from 'resourced-contract/model/operators'
 import { below, type Steps } from 'resourced-contract/model/place'
 import {
   allOf,
@@ -170,13 +171,13 @@ function isValue(condition: unknown, steps: Steps): boolean {
   const value = valueAt(condition, steps)
   const [, operator, index] = rest
   // A list without values, such as the teams of a caller who is in none, selects no record.
-  if (operator === 'in' && index === undefined) return Array.isArray(value)
+  const operand = operators.get(String(operator))?.operand
+  if (operand === 'list' && index === undefined) return Array.isArray(value)
   if (typeof value === 'object' && value !== null) return false
-  return operator === undefined || operator === 'in' || valued.includes(String(operator))
+  return operator === undefined || (operand !== undefined && operand !== 'flag')
 }
 
 const structural: ReadonlySet<string> = new Set(['UNKNOWN_FIELD', 'INVALID_OPERATOR'])
-const valued = ['gt', 'gte', 'lt', 'lte', 'not', 'contains', 'startsWith']
 
 /** The reference fields that the rules of an action follow: a change of such a field needs the permission again. */
 export function throughFields(resource: Resource, action: Action): string[] {

@@ -2,6 +2,7 @@
  * Days in the filters of a query: `created_at=2026-11-28` finds what was created on that day, in the zone that
  * `timezone` names, or in UTC (QRY-2). An index finds it, because a day is a range of instants.
  */
+import { equality, filterOperators } from 'resourced-contract/model/operators'
 import { allOf, anyOf, not, onDay, type Predicate } from 'resourced-contract/model/predicate'
 import type { Filterable, Resource } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
@@ -76,15 +77,16 @@ export function readDays(
   read: (values: readonly string[]) => Predicate,
   issues: Issue[],
 ): Predicate {
-  const texts = operator === 'in' ? values.flatMap((value) => value.split(',')) : values
+  const row = operator === undefined ? equality : filterOperators.get(operator)
+  const texts = row?.operand === 'list' ? values.flatMap((value) => value.split(',')) : values
   const days = texts.filter(isDay)
   if (days.length === 0) return read(values)
-  if (operator === 'gte' || operator === 'lt') {
+  if (row?.day === 'start') {
     return read(texts.map((text) => (isDay(text) ? timestamp(boundsOfDay(text, zone).from) : text)))
   }
-  if (operator !== undefined && operator !== 'in' && operator !== 'not') {
+  if (row?.day === undefined) {
     const instead = operator === 'gt' ? '[gte] with the day after it' : '[lt] with the day after it'
-    const remedy = operator === 'null' ? 'true or false' : `a date-time; for a day use ${field}${instead}`
+    const remedy = row?.operand === 'flag' ? 'true or false' : `a date-time; for a day use ${field}${instead}`
     issues.push({ code: 'INVALID_VALUE', message: `${name} takes ${remedy}.`, parameter: name })
     return read([])
   }
@@ -97,6 +99,6 @@ export function readDays(
   const found = anyOf(spans.map((span) => onDay(resource, field, boundsOfSpan(span, zone))))
   const others = texts.filter((text) => !isDay(text))
   const rest = others.length === 0 ? [] : [read(others)]
-  if (operator === 'not') return allOf([anyOf([{ kind: 'null', field }, not(found)]), ...rest])
+  if (row.operand === 'values') return allOf([anyOf([{ kind: 'null', field }, not(found)]), ...rest])
   return anyOf([found, ...rest])
 }

@@ -5,12 +5,12 @@
 
 import { decimalKeyOf } from 'resourced-contract/model/decimal'
 import { controlParameters } from 'resourced-contract/model/names'
+import { type Comparison, filterOperators, listOperators } from 'resourced-contract/model/operators'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import {
   allOf,
   always,
   anyOf,
-  type Comparison,
   not,
   type Predicate,
   type Scalar,
@@ -213,14 +213,16 @@ function areFewFilters(filters: ReadonlyMap<string, readonly string[]>, issues: 
       issues.push(tooMany(name, `A query may have ${mostFilters} filters; this one has ${filters.size}.`))
       break
     }
-    values += name.endsWith('[in]') ? given.reduce((sum, value) => sum + countListed(value), 0) : given.length
+    const operand = filterOperators.get(/\[([^[\]]*)\]$/.exec(name)?.[1] ?? '')?.operand
+    values += operand === 'list' ? given.reduce((sum, value) => sum + countListed(value), 0) : given.length
     if (values > mostValues) {
       issues.push(tooMany(name, `The filters of a query may have ${mostValues} values together.`))
       break
     }
-    if (/\[(?:contains|starts_with)\]$/.test(name)) characters += given.reduce((sum, value) => sum + value.length, 0)
+    if (operand === 'text') characters += given.reduce((sum, value) => sum + value.length, 0)
     if (characters > mostCharacters) {
-      const message = `The texts of contains and starts_with may have ${mostCharacters} characters together.`
+      const names = listOperators('texts', 'query', 'and')
+      const message = `The texts of ${names} may have ${mostCharacters} characters together.`
       issues.push({ code: 'TOO_LONG', message, parameter: name })
       break
     }
@@ -260,34 +262,32 @@ function readComparison(
   issues: Issue[],
 ): Predicate {
   if (operator === undefined) return equalsAny(subject, values, name, issues)
-  const possible: readonly string[] = operatorsFor(subject)
-  if (!possible.includes(operator)) {
+  const possible = operatorsFor(subject)
+  const row = filterOperators.get(operator)
+  if (row === undefined || !possible.includes(operator)) {
     const names = possible.map((each) => `[${each}]`).join(' ')
     const message = `${subject.name} has no operator [${operator}]; it takes ${names}.`
     issues.push({ code: 'INVALID_OPERATOR', message, parameter: name })
     return always
   }
-  if (operator === 'in')
-    return equalsAny(
-      subject,
-      values.flatMap((value) => value.split(',')),
-      name,
-      issues,
-    )
-  if (operator === 'not')
+  const { operand } = row
+  if (operand === 'list') {
+    const items = values.flatMap((value) => value.split(','))
+    return equalsAny(subject, items, name, issues)
+  }
+  if (operand === 'values') {
     return { kind: 'differs', field: subject.name, values: readValues(subject, values, name, issues) }
+  }
   if (values.length > mostAlternatives) {
     const message = `${name} may be given ${mostAlternatives} times, not ${values.length}.`
     issues.push({ code: 'INVALID_VALUE', message, parameter: name })
     return always
   }
-  if (operator === 'null') return anyOf(values.map((value) => nullness(subject, value, name, issues)))
-  const comparison = operator === 'starts_with' ? 'startsWith' : (operator as Comparison)
+  if (operand === 'flag') return anyOf(values.map((value) => nullness(subject, value, name, issues)))
   return anyOf(
     values.map((text): Predicate => {
-      const value =
-        comparison === 'contains' || comparison === 'startsWith' ? text : readValue(subject, text, name, issues)
-      return { kind: 'compare', field: subject.name, operator: comparison, value }
+      const value = operand === 'text' ? text : readValue(subject, text, name, issues)
+      return { kind: 'compare', field: subject.name, operator: row.name as Comparison, value }
     }),
   )
 }

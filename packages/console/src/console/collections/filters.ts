@@ -9,6 +9,7 @@ export interface Filter {
   readonly values: readonly string[]
 }
 
+// The others are in the words of their names.
 const words: Readonly<Record<string, string>> = {
   eq: 'is',
   not: 'is not',
@@ -17,8 +18,6 @@ const words: Readonly<Record<string, string>> = {
   gte: 'is at least',
   lt: 'is less than',
   lte: 'is at most',
-  contains: 'contains',
-  starts_with: 'starts with',
   null: 'is null',
 }
 
@@ -32,7 +31,7 @@ const momentWords: Readonly<Record<string, string>> = {
 /** An operator in words, such as "is before". */
 export function operatorLabel(operator: string, { schema }: Pick<Field, 'schema'>): string {
   const isMoment = schema.format === 'date' || schema.format === 'date-time'
-  return (isMoment ? momentWords[operator] : undefined) ?? words[operator] ?? operator
+  return (isMoment ? momentWords[operator] : undefined) ?? words[operator] ?? operator.replaceAll('_', ' ')
 }
 
 /** The parameter that a filter is sent as. */
@@ -94,7 +93,7 @@ export function conditionOf(collection: Collection, view: URLSearchParams): obje
     const texts = operator === 'in' ? values.flatMap((value) => value.split(',')) : values
     const typed = texts.map((text) => typedValue(collection.field.get(field), operator, text))
     if (operator === 'eq' || operator === 'in') return { [field]: typed.length === 1 ? typed[0] : { in: typed } }
-    const name = operator === 'starts_with' ? 'startsWith' : operator
+    const name = operator.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
     const each = typed.map((value) => ({ [field]: { [name]: value } }))
     return each.length === 1 ? (each[0] as object) : { [operator === 'not' ? 'and' : 'or']: each }
   })

@@ -3,9 +3,9 @@
 import { decimalKeyOf } from '../decimal.ts'
 import type { FieldShape } from '../field.ts'
 import { suggest } from '../nearest.ts'
+import { equality, filterOperators, listOperators, operators } from '../operators.ts'
 import { isObject } from '../plain-copy.ts'
 import { type FieldType, type Resource, systemFields } from '../resource.ts'
-import { operators } from '../structure/condition.ts'
 import { isRecordId } from '../text.ts'
 import { instantKey, stampKey } from '../time.ts'
 import { isDay, mostSpans, spansOf } from '../time-zone.ts'
@@ -68,41 +68,42 @@ function checkField(part: Part, name: string, subject: ConditionSubject): void {
   } else if (Array.isArray(value)) {
     part.report('cannot be compared with an array', `Write { in: ${show(value)} }.`, 'INVALID_TYPE')
   } else if (isObject(value) && !isBinding(value)) checkOperators(part, field, subject)
-  else checkValue(part, field, '=', subject)
+  else checkValue(part, field, equality, subject)
 }
 
 function isBinding(value: Readonly<Record<string, unknown>>): boolean {
   return Object.hasOwn(value, 'caller') || Object.hasOwn(value, 'record')
 }
 
-const ordering = ['gt', 'gte', 'lt', 'lte']
-const textual = ['contains', 'startsWith']
+const textual = `${listOperators('texts', 'name')}, without wildcards`
 const notIn = '{ not: { FIELD: { in: [ … ] } } } instead of the field'
 const operatorHints: Readonly<Record<string, string>> = {
-  starts_with: 'startsWith', eq: 'the value alone: { status: "open" }', ne: 'not', neq: 'not',
+  eq: 'the value alone: { status: "open" }', ne: 'not', neq: 'not',
   nin: notIn, notin: notIn, not_in: notIn, notIn, exists: 'null: false, or null: true for no value',
   '>': 'gt', '>=': 'gte', '<': 'lt', '<=': 'lte', '=': 'the value alone: { status: "open" }', '!=': 'not',
-  like: 'contains or startsWith, without wildcards', ilike: 'contains or startsWith, without wildcards',
+  like: textual, ilike: textual,
 } // biome-ignore format: one row reads best
 
 function checkOperators(comparisons: Part, field: Compared, subject: ConditionSubject): void {
   const all = comparisons.entries()
   if (all.length === 0) comparisons.report('compares with nothing', 'Write a value, or { gt: 3 }.')
-  for (const [operator, part] of all) {
+  for (const [name, part] of all) {
     const { value } = part
-    const hint = own(operatorHints, operator) as string | undefined
-    if (!operators.includes(operator)) {
-      part.reportKey('is not an operator', hint ? `Write ${hint}.` : suggest(operator, operators), 'INVALID_OPERATOR')
-    } else if (operator === 'null') {
+    const operator = operators.get(name)
+    if (operator === undefined) {
+      const hint = filterOperators.get(name)?.name ?? own(operatorHints, name)
+      const remedy = hint ? `Write ${hint}.` : suggest(name, operators.keys())
+      part.reportKey('is not an operator', remedy, 'INVALID_OPERATOR')
+    } else if (operator.operand === 'flag') {
       part.flag()
-    } else if (ordering.includes(operator) && value === null) {
+    } else if (operator.fits === 'ordered' && value === null) {
       part.report('is never true of null', 'Write { null: true }.')
-    } else if (ordering.includes(operator) && field.type === 'boolean') {
+    } else if (operator.fits === 'ordered' && field.type === 'boolean') {
       part.report('does not work on true and false', 'Write the value alone.', 'INVALID_OPERATOR')
-    } else if (textual.includes(operator) && (field.type !== 'string' || holdsInstants(field))) {
-      const remedy = `Use ${field.type === 'boolean' ? 'the value alone' : 'gt, gte, lt or lte'}.`
+    } else if (operator.fits === 'texts' && (field.type !== 'string' || holdsInstants(field))) {
+      const remedy = `Use ${field.type === 'boolean' ? 'the value alone' : listOperators('ordered', 'name')}.`
       part.report('works on texts alone', remedy, 'INVALID_OPERATOR')
-    } else if (operator !== 'in') checkValue(part, field, operator, subject)
+    } else if (operator.operand !== 'list') checkValue(part, field, operator, subject)
     else if (!Array.isArray(value) || value.length === 0) {
       part.mustBe('an array of values', `Write { in: [${show(value)}] }.`, codeOfNoList(part))
     } else {
@@ -126,24 +127,24 @@ const nullRemedies: Readonly<Record<string, string>> = {
   in: 'Leave null out, and add a branch { FIELD: { null: true } } by or.',
 }
 
-function checkValue(part: Part, field: Compared, operator: string, subject: ConditionSubject): void {
+function checkValue(part: Part, field: Compared, operator: typeof equality, subject: ConditionSubject): void {
   const { value } = part
   if (subject.takesDays === true && holdsInstants(field) && isDay(part.text)) {
-    if (operator !== 'gt' && operator !== 'lte') return
-    const instead = operator === 'gt' ? 'gte' : 'lt'
+    if (operator.day !== undefined) return
+    const instead = operator.name === 'gt' ? 'gte' : 'lt'
     part.report('cannot be a day here', `Write ${instead} with the day after it, or a date-time.`, 'INVALID_VALUE')
     return
   }
   if (value === null) {
-    part.report('is never true of null', nullRemedies[operator] ?? 'Write { null: true }.')
+    part.report('is never true of null', nullRemedies[operator.name] ?? 'Write { null: true }.')
   } else if (!isComparable(field.type)) {
     const message = 'cannot be compared: only whether it is null can be asked'
     part.report(message, 'Write { null: true } or { null: false }.', 'INVALID_OPERATOR')
   } else if (isObject(value)) checkBinding(part, field, operator, subject)
-  else checkConstant(part, field, textual.includes(operator))
+  else checkConstant(part, field, operator.operand === 'text')
 }
 
-function checkBinding(binding: Part, field: Compared, operator: string, { record }: ConditionSubject): void {
+function checkBinding(binding: Part, field: Compared, operator: typeof equality, { record }: ConditionSubject): void {
   const [[word, name] = ['', binding], ...more] = binding.entries()
   if (more.length > 0 || (word !== 'caller' && word !== 'record')) {
     const remedy = 'Write a value, { caller: "id" }, or in a business rule { record: "id" }.'
@@ -155,14 +156,14 @@ function checkBinding(binding: Part, field: Compared, operator: string, { record
   } else checkOther(name, field, record)
 }
 
-function checkCaller(part: Part, field: Compared, operator: string): void {
+function checkCaller(part: Part, field: Compared, { operand }: typeof equality): void {
   const name = part.text
   if (!/^(?:id|roles|claims(?:\.[^.\s]+)+)$/.test(name)) {
     part.report(`is nothing that a caller has: ${show(part.value)}`, 'Write "id", "roles" or "claims.NAME".')
   } else if ((name === 'id' || name === 'roles') && (field.type !== 'string' || holdsInstants(field))) {
     const type = holdsInstants(field) ? 'date and time' : field.type
     part.report(`is a text, and the field is a ${type}`, 'Compare it with a field that holds texts.')
-  } else if (name === 'roles' && operator !== 'in') {
+  } else if (name === 'roles' && operand !== 'list') {
     part.report('is several texts', 'Write { in: [{ caller: "roles" }] }.')
   }
 }

@@ -1,5 +1,6 @@
 /** Conditions (`where`) whose fields, operators and values fit a collection. */
 import type { Condition } from '../declaration.ts'
+import type { Comparisons, Operator } from '../operators.ts'
 import type { FieldKind, FieldNames } from './field-names.ts'
 import type { FieldValue } from './field-value.ts'
 
@@ -44,33 +45,15 @@ type Compared<Value, Changed extends string> = unknown extends Value
   ? Condition[string]
   : [Value] extends [null]
     ? { readonly null: boolean }
-    : Operand<Value, Changed> | Comparisons<Value, Changed>
+    : Operand<Value, Changed> | ComparisonsOf<Value, Changed>
 
 type Operand<Value, Changed extends string> =
   | Value
   | { readonly caller: 'id' | 'roles' | `claims.${string}` }
   | ([Changed] extends [never] ? never : { readonly record: Changed })
 
-type Comparisons<Value, Changed extends string> = [Value] extends [boolean]
-  ? Equality<Value, Changed>
-  : [Value] extends [string]
-    ? Text<Value, Changed>
-    : Order<Value, Changed>
-
-interface Equality<Value, Changed extends string> {
-  readonly in?: readonly Operand<Value, Changed>[]
-  readonly not?: Operand<Value, Changed>
-  readonly null?: boolean
-}
-
-interface Order<Value, Changed extends string> extends Equality<Value, Changed> {
-  readonly gt?: Operand<Value, Changed>
-  readonly gte?: Operand<Value, Changed>
-  readonly lt?: Operand<Value, Changed>
-  readonly lte?: Operand<Value, Changed>
-}
-
-interface Text<Value, Changed extends string> extends Order<Value, Changed> {
-  readonly contains?: Operand<string, Changed>
-  readonly startsWith?: Operand<string, Changed>
-}
+type ComparisonsOf<Value, Changed extends string> = Comparisons<
+  [Value] extends [boolean] ? 'all' : [Value] extends [string] ? Operator['fits'] : 'all' | 'ordered',
+  Operand<Value, Changed>,
+  Operand<string, Changed>
+>

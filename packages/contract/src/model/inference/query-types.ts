@@ -1,4 +1,5 @@
 /** The query parameters of a collection: filters with the operators that fit, and the terms of `sort`. */
+import type { FilterOperator } from '../operators.ts'
 import type { FieldKind } from './field-names.ts'
 import type { FieldValue, Has } from './field-value.ts'
 
@@ -15,7 +16,7 @@ export type FilterParameters<Fields> = {
     | `id[${Equality}]`
     | 'created_at'
     | 'updated_at'
-    | `${'created_at' | 'updated_at'}[${Equality | Order}]`]?: OneOrMore<string>
+    | `${'created_at' | 'updated_at'}[${Equality | FilterOperator<'ordered'>}]`]?: OneOrMore<string>
 } & {
   [Name in 'created_at[null]' | 'updated_at[null]']?: boolean
 } & (true extends Searched<Fields>
@@ -50,10 +51,9 @@ type Parameter<X> = OneOrMore<
   FieldKind<X> extends 'decimal' ? string | number : FieldValue<X> & (string | number | boolean)
 >
 
-type Equality = 'not' | 'in'
-type Order = 'gt' | 'gte' | 'lt' | 'lte'
+type Equality = Exclude<FilterOperator<'all'>, 'null'>
 
 type Operator<Kind> =
   | Equality
-  | (Kind extends 'text' | 'format' | 'number' | 'decimal' ? Order : never)
-  | (Kind extends 'text' ? 'contains' | 'starts_with' : never)
+  | (Kind extends 'text' | 'format' | 'number' | 'decimal' ? FilterOperator<'ordered'> : never)
+  | (Kind extends 'text' ? FilterOperator<'texts'> : never)

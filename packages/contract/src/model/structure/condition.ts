@@ -1,6 +1,7 @@
 /** The structure of conditions. The checks of conditions know the fields, and check more than this. */
 import type { FieldCondition } from '../declaration.ts'
-import { arrayOf, flagWithoutDefault, type Node, objectOf, ref } from './node.ts'
+import { type Operator, operators } from '../operators.ts'
+import { arrayOf, flagWithoutDefault, type Node, type Optional, objectOf, ref } from './node.ts'
 
 const scalars = ['string', 'number', 'boolean']
 
@@ -19,27 +20,18 @@ export const conditionValue: Node = {
   ...{ minProperties: 1, maxProperties: 1 },
 }
 
-const value = (description: string): Node => ref('conditionValue', { description })
-
 const comparisons = objectOf<FieldCondition>(
   'Comparisons of one field. All of them must be true.',
   {},
-  {
-    gt: value('Greater than this.'),
-    gte: value('Greater than this, or equal.'),
-    lt: value('Less than this.'),
-    lte: value('Less than this, or equal.'),
-    in: arrayOf(ref('conditionValue'), 'One of these values.', undefined, { minItems: 1 }),
-    not: value('Another value than this, or no value.'),
-    contains: value('A text that contains this text.'),
-    startsWith: value('A text that begins with this text.'),
-    null: flagWithoutDefault('`true`: the field has no value. `false`: the field has a value.'),
-  },
+  Object.fromEntries([...operators].map(([name, row]) => [name, comparison(row)])) as Optional<FieldCondition>,
   {},
 )
 
-/** The operators of conditions, by name. */
-export const operators = Object.keys(comparisons.properties)
+function comparison({ operand, condition: description }: Operator): Node {
+  if (operand === 'flag') return flagWithoutDefault(description)
+  if (operand === 'list') return arrayOf(ref('conditionValue'), description, undefined, { minItems: 1 })
+  return ref('conditionValue', { description })
+}
 
 /** A condition on a record. */
 export const condition: Node = {

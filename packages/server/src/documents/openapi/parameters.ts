@@ -3,13 +3,8 @@
  * `x-parameters` has those after which a response no longer fits the schema of its operation. Ranges, which every GET
  * has, are in `x-ranges` of the document.
  */
-import {
-  type Filterable,
-  type FilterOperator,
-  operatorsFor,
-  type Resource,
-  sortableNames,
-} from 'resourced-contract/model/resource'
+import { filterOperators, type Operator } from 'resourced-contract/model/operators'
+import { type Filterable, operatorsFor, type Resource, sortableNames } from 'resourced-contract/model/resource'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import { type Components, type Json, queryParameter, refTo } from './components.ts'
 
@@ -62,24 +57,10 @@ const after = queryParameter(
   { type: 'string', format: 'uuid' },
 )
 
-const meanings: Readonly<Record<FilterOperator, string>> = {
-  gt: 'greater than this',
-  gte: 'this or greater',
-  lt: 'less than this',
-  lte: 'this or less',
-  not: 'none of these, or no value',
-  in: 'one of these',
-  contains: 'contains this text, in upper or lower case',
-  starts_with: 'begins with this text, in upper or lower case',
-  null: '`true` for no value, `false` for any value',
-}
-
 /** What filters mean: written once, because each collection has dozens of them. */
 export const filterText =
   'A filter `field` finds records whose field has this value, or one of these values. `field[operator]` compares ' +
-  `otherwise: ${Object.entries(meanings)
-    .map(([operator, meaning]) => `\`${operator}\` (${meaning})`)
-    .join(', ')}` +
+  `otherwise: ${[...filterOperators.values()].map(({ query, meaning }) => `\`${query}\` (${meaning})`).join(', ')}` +
   '. With a date-time, a day (2026-11-28) means that day in `timezone`, except for gt and lte. ' +
   `A query has at most ${queryLimits.filters} filters with ${queryLimits.values} values.`
 
@@ -92,16 +73,14 @@ function filtersOf(filterable: Filterable): Json[] {
   const { name } = filterable
   const value = valueSchema(filterable)
   const several = { type: 'array', items: value }
-  const schemas: Readonly<Partial<Record<FilterOperator, Json>>> = {
-    not: several,
-    contains: { type: 'string' },
-    starts_with: { type: 'string' },
-    null: { type: 'boolean' },
-  }
-  const operators = operatorsFor(filterable).filter((operator) => isDescribed(operator, filterable))
+  const schemas = { value, values: several, list: value, text: { type: 'string' }, flag: { type: 'boolean' } }
+  const fitting = operatorsFor(filterable)
+  const operators = [...filterOperators.values()].filter(
+    (each) => fitting.includes(each.query) && isDescribed(each, filterable),
+  )
   return [
     filter(name, several),
-    ...operators.map((operator) => filter(`${name}[${operator}]`, schemas[operator] ?? value)),
+    ...operators.map(({ query, operand }) => filter(`${name}[${query}]`, schemas[operand])),
   ]
 }
 
@@ -110,16 +89,16 @@ function filtersOf(filterable: Filterable): Json[] {
  * third of a document, so it describes no second way to say the same (`in` is equality with one of
  * several values), no order of texts, and no exclusion of numbers and dates.
  */
-function isDescribed(operator: FilterOperator, { type, field }: Filterable): boolean {
+function isDescribed({ operand, day }: Operator, { type, field }: Filterable): boolean {
   // Of times only the beginning and the end; only a field can have none.
   const isTime = field === undefined || field.format === 'date-time'
-  if (operator === 'null') return field !== undefined
-  if (isTime) return operator === 'gte' || operator === 'lt'
-  if (operator === 'in') return false
+  if (operand === 'flag') return field !== undefined
+  if (isTime) return day === 'start'
+  if (operand === 'list') return false
   const isOrdered = operatorsFor({ name: field.name, type, field }).includes('gt')
   const isText = type === 'string' && field.format === undefined
-  if (operator === 'not') return isText || !isOrdered
-  return !isText || operator === 'contains' || operator === 'starts_with'
+  if (operand === 'values') return isText || !isOrdered
+  return !isText || operand === 'text'
 }
 
 const filter = (name: string, schema: Json): Json => ({ name, in: 'query', schema })

@@ -1,6 +1,7 @@
 /** The operations that every interface has: API keys, jobs, exports, the document itself, health. */
 
 import { keyBounds } from 'resourced-contract/model/catalog'
+import { operators } from 'resourced-contract/model/operators'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import type { FaultCode } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
@@ -151,8 +152,8 @@ export function exportPaths(catalog: Catalog, problems: Problems): Json {
       filter: {
         type: 'object',
         description:
-          'A condition: fields with a value or with operators (gt, gte, lt, lte, in, not, contains, startsWith, ' +
-          'null), and, or, not. Date-times can be compared with days (2026-11-28), except by gt and lte.',
+          `A condition: fields with a value or with operators (${[...operators.keys()].join(', ')}), and, or, not. ` +
+          'Date-times can be compared with days (2026-11-28), except by gt and lte.',
       },
       timezone: { type: 'string', description: 'The time zone of the IANA database of these days; without it UTC.' },
       sort: { ...names(queryLimits.sortTerms), description: 'As the parameter of lists.' },

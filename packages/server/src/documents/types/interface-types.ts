@@ -2,6 +2,7 @@
  * The types of an interface for the client, made from its OpenAPI document. Collections, filters and sorts come from
  * the extension `x-collection` (DOC-5), and bodies from the schemas that it names.
  */
+import { filterOperators } from 'resourced-contract/model/operators'
 import { ConfigurationError } from 'resourced-contract/spec/configuration-error'
 import { member, propertyName, quoted, type Resolve, resolved, type Schema, typeOf, union } from './schema-type.ts'
 
@@ -113,12 +114,11 @@ function filters(
     const schema = Object.hasOwn(properties, field) ? properties[field] : {}
     const value = valueType(schema, resolve)
     const several = `${value} | readonly (${value})[]`
-    const types: Readonly<Record<string, string>> = {
-      ...{ eq: several, not: several, in: several },
-      ...{ contains: 'string', starts_with: 'string', null: 'boolean' },
-    }
+    const types = { value, values: several, list: several, text: 'string', flag: 'boolean' }
     return filter.map((operator) =>
-      member(operator === 'eq' ? field : `${field}[${operator}]`, false, types[operator] ?? value),
+      operator === 'eq'
+        ? member(field, false, several)
+        : member(`${field}[${operator}]`, false, types[filterOperators.get(operator)?.operand ?? 'value']),
     )
   })
   return [...(search ? [...lines, member('q', false, 'string')] : lines).map((line) => `      ${line}`)]

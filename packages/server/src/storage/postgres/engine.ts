@@ -119,8 +119,7 @@ export const postgres: Engine = {
   fold: foldSql,
   // The planner does not treat the elements of an array as a column.
   unindexed: (expression) => sql`(array[${expression}])[1]`,
-  contains: (text, part) => sql`strpos(${text}, ${part}) > 0`,
-  startsWith: (text, part) => sql`starts_with(${text}, ${part})`,
+  compareText: ({ postgres }, text, part) => postgres(text, part),
   matchesSearch(_, alias, words) {
     // Lexemes hold no quotes: quoting them is enough to keep operators out.
     const terms = words.slice(0, -1).map((word) => `'${lexemeOf(word)}'`)

@@ -8,6 +8,7 @@ import type { Sql } from 'sql-template-tag'
 import type { Transaction } from '../transaction.ts'
 import type { Column, SnapshotColumn } from './columns.ts'
 import type { EventSpec } from './event-columns.ts'
+import type { TextComparison } from './operators.ts'
 import type { ColumnSpec, Held, Layout, TableSpec } from './tables.ts'
 
 /** A value bound to a parameter. */
@@ -91,10 +92,8 @@ export interface Engine {
 
   /** The text of a column in folded case (`fold` in model/text.ts). */
   fold(column: Sql): Sql
-  /** Whether a text contains another: both folded. */
-  contains(text: Sql, part: string): Sql
-  /** Whether a text begins with another: both folded. */
-  startsWith(text: Sql, part: string): Sql
+  /** Compares a text with a part of a text: both folded. */
+  compareText(words: TextComparison, text: Sql, part: string): Sql
   /** Rows of the table `alias` whose search words match: every word, the last as a prefix. */
   matchesSearch(collection: string, alias: string, words: readonly string[]): Sql
   /**

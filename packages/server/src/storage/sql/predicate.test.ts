@@ -5,9 +5,9 @@ import { after as afterAll, test } from 'node:test'
 import fc from 'fast-check'
 import { completeCatalog } from 'resourced-contract/model/catalog'
 import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import { type Comparison, operators } from 'resourced-contract/model/operators'
 import {
   type Comparable,
-  type Comparison,
   collectionsOf,
   comparisonKey,
   comparisonKeys,
@@ -135,8 +135,9 @@ const key = (resource: Resource, name: Known) =>
 function leaf(resource: Resource): fc.Arbitrary<Predicate> {
   const isText = (name: Known) => name === 'name' || name === 'note'
   const comparison = fc.constantFrom(...names).chain((field) => {
-    const ordered: Comparison[] = ['eq', 'gt', 'gte', 'lt', 'lte']
-    const operator = fc.constantFrom(...ordered, ...(isText(field) ? (['contains', 'startsWith'] as const) : []))
+    const fits = isText(field) ? ['ordered', 'texts'] : ['ordered']
+    const fitting = [...operators.values()].filter((row) => fits.includes(row.fits))
+    const operator = fc.constantFrom('eq', ...fitting.map(({ name }) => name as Comparison))
     return fc.record({
       kind: fc.constant('compare' as const),
       field: fc.constant(field),

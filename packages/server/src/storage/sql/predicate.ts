@@ -3,6 +3,7 @@
  * comparisons, so that they can use an index. It needs no special case for null, because SQL has three truth values.
  */
 import { hash } from 'node:crypto'
+import { comparisons } from 'resourced-contract/model/operators'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import {
   allOf,
@@ -26,7 +27,7 @@ import {
   tableSql,
 } from './columns.ts'
 import type { SqlContext } from './context.ts'
-import type { Engine } from './engine.ts'
+import { comparisonSql, type TextComparison } from './operators.ts'
 
 /**
  * The context of predicates, and how statements compile `through`, which is a condition on the record that a reference
@@ -79,8 +80,6 @@ interface Rows {
   readonly isBranch?: boolean
 }
 
-const operators: Readonly<Record<string, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' }
-const opposites: Readonly<Record<string, string>> = { gt: '<=', gte: '<', lt: '>=', lte: '>' }
 const everything = sql`1 = 1`
 const nothing = sql`1 = 0`
 
@@ -175,14 +174,12 @@ function conditionSql(context: PredicateContext, rows: Rows, predicate: Predicat
       if (predicate.field === 'id' && resource.order === 'by-position' && operator === 'gt') {
         return sql`${columnSql(alias, '_row')} ${raw(negated ? '<=' : '>')} ${positionSql(resource, value)}`
       }
-      const bound = bind(value)
-      if (operator === 'eq') return negated ? sql`${column} <> ${bound}` : sql`${column} = ${bound}`
-      if (operator === 'contains' || operator === 'startsWith') {
-        const found = textSql(context.engine, rows, predicate, column)
+      const words = comparisonSql[operator]
+      if ('sqlite' in words) {
+        const found = textSql(context, rows, predicate, words)
         return negated ? sql`not (${found})` : found
       }
-      const sign = negated ? opposites[operator] : operators[operator]
-      return sql`${column} ${raw(sign as string)} ${bound}`
+      return sql`${column} ${words[negated ? 1 : 0]} ${bind(value)}`
     }
   }
 }
@@ -356,22 +353,21 @@ function bit(condition: Sql): Sql {
   return sql`case when ${condition} then 1 else 0 end`
 }
 
-/** A text that contains another or begins with it, ignoring case. */
+/** A comparison with a part of a text, ignoring case. */
 function textSql(
-  engine: Engine,
+  { engine }: PredicateContext,
   { resource, alias }: Rows,
   { field: name, operator, value }: Extract<Predicate, { kind: 'compare' }>,
-  column: Sql,
+  words: TextComparison,
 ): Sql {
   const part = fold(String(value))
   const field = resource.field.get(name)
   const indexed = field !== undefined && isFolded(field)
-  const text = indexed ? columnSql(alias, foldedColumn(name)) : engine.fold(column)
-  if (operator === 'contains') return engine.contains(text, part)
+  const column = columnSql(alias, indexed ? foldedColumn(name) : comparisonColumn(resource, name))
   // A range of the folded column's index instead of a check of every row.
-  const end = indexed ? after(part) : undefined
-  if (end !== undefined) return sql`(${text} >= ${part} and ${text} < ${end})`
-  return engine.startsWith(text, part)
+  const end = indexed && comparisons[operator].index === 'prefix' ? after(part) : undefined
+  if (end !== undefined) return sql`(${column} >= ${part} and ${column} < ${end})`
+  return engine.compareText(words, indexed ? column : engine.fold(column), part)
 }
 
 /** The least text greater than every text with this prefix; `undefined` if there is none. */

@@ -1,6 +1,7 @@
 /** A list in SQL: its rows and their access path, the entity tag of each of its states, and the key of its total. */
 import { createHmac, hash } from 'node:crypto'
 import { grantOf } from 'resourced-contract/model/field-grants'
+import { comparisons } from 'resourced-contract/model/operators'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import {
   allOf,
@@ -389,8 +390,7 @@ function termsOf(predicate: Predicate): Predicate[] {
 /** Whether an index that begins with a condition's field goes on in the order of the list. */
 function servesOrder(resource: Resource, term: Predicate, first: string | undefined): boolean {
   if (term.kind !== 'compare' && term.kind !== 'null') return false
-  if (term.field === first)
-    return term.kind === 'null' || (term.operator !== 'contains' && term.operator !== 'startsWith')
+  if (term.field === first) return term.kind === 'null' || comparisons[term.operator].index === 'field'
   if (resource.order === 'by-position') return first === undefined && isFoundByIndex(resource, term)
   if (term.kind === 'compare' && term.operator !== 'eq') return false
   const field = resource.field.get(term.field)
@@ -408,7 +408,7 @@ function isFoundByIndex(resource: Resource, term: Predicate): boolean {
     return term.field === 'id' || resource.indexes.some(({ fields }) => fields[0] === term.field)
   }
   if (term.kind !== 'compare') return term.kind === 'in' || term.kind === 'null' || term.kind === 'through'
-  if (term.operator === 'contains') return false
+  const { index } = comparisons[term.operator]
   const field = resource.field.get(term.field)
-  return term.operator !== 'startsWith' || (field !== undefined && isFolded(field))
+  return index === 'field' || (index === 'prefix' && field !== undefined && isFolded(field))
 }

@@ -4,6 +4,7 @@
  * becomes a job (DEL-8).
  */
 
+import { comparisons } from 'resourced-contract/model/operators'
 import { allOf, namesIds, never, type Predicate } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
@@ -164,7 +165,9 @@ function* estimate(context: SqlContext, plan: DeleteMatching): Transaction<'few'
 
 /** Whether a predicate is one comparison that an index answers. Every field that filters use has an index (QRY-7). */
 function isIndexRange(predicate: Predicate): boolean {
-  return predicate.kind === 'in' || (predicate.kind === 'compare' && predicate.operator !== 'contains')
+  return (
+    predicate.kind === 'in' || (predicate.kind === 'compare' && comparisons[predicate.operator].index !== undefined)
+  )
 }
 
 function matchingSql(context: PredicateContext, { resource, filter, permitted }: DeleteMatching): Sql {

@@ -1,0 +1,121 @@
+/**
+ * The operators of conditions and queries, one row each. Parsers, checks, `matches`, types and documents read this
+ * table. `storage/sql/operators.ts` of the server has their SQL: see docs/contributing/adding-a-query-operator.md.
+ */
+import { oneOf } from './nearest.ts'
+import { compareText, fold } from './text.ts'
+
+// In this order queries and documents list operators.
+const operands = ['value', 'values', 'list', 'text', 'flag'] as const
+
+/** An operator. */
+export interface Operator {
+  /** Its name in conditions. */
+  readonly name: string
+  /** Its name in queries: `title[starts_with]=x`. */
+  readonly query: string
+  /** What it takes. If a parameter repeats, one `value` or `text` has to match; `values` are taken together. */
+  readonly operand: (typeof operands)[number]
+  /** The fields that it is for: all that can be compared, those with an order, or free texts. */
+  readonly fits: 'all' | 'ordered' | 'texts'
+  /** What a day means to a date-time: its first instant, or all of them. Left out: it is refused. */
+  readonly day?: 'start' | 'whole'
+  /** Its description in the schema of declarations. */
+  readonly condition: string
+  /** Its description in documents for clients. */
+  readonly meaning: string
+}
+
+/** A comparison with one other value of the same type. Instants and decimals are comparison keys. */
+interface Comparing {
+  readonly holds: (value: Value, other: Value) => boolean
+  /** The index of which it selects one range: that of the field, or by a prefix that of the folded text. */
+  readonly index?: 'field' | 'prefix'
+  /** Where the values are that it holds for. */
+  readonly side?: 'above' | 'below'
+}
+
+type Value = string | number | boolean
+
+const ordered = { operand: 'value', fits: 'ordered', index: 'field' } as const
+const textual = { operand: 'text', fits: 'texts' } as const
+
+// biome-ignore format: a row for each operator
+const rows = {
+  gt: { query: 'gt', ...ordered, side: 'above', holds: (value, other) => order(value, other) > 0,
+    condition: 'Greater than this.', meaning: 'greater than this' },
+  gte: { query: 'gte', ...ordered, side: 'above', day: 'start', holds: (value, other) => order(value, other) >= 0,
+    condition: 'Greater than this, or equal.', meaning: 'this or greater' },
+  lt: { query: 'lt', ...ordered, side: 'below', day: 'start', holds: (value, other) => order(value, other) < 0,
+    condition: 'Less than this.', meaning: 'less than this' },
+  lte: { query: 'lte', ...ordered, side: 'below', holds: (value, other) => order(value, other) <= 0,
+    condition: 'Less than this, or equal.', meaning: 'this or less' },
+  in: { query: 'in', operand: 'list', fits: 'all', day: 'whole',
+    condition: 'One of these values.', meaning: 'one of these' },
+  not: { query: 'not', operand: 'values', fits: 'all', day: 'whole',
+    condition: 'Another value than this, or no value.', meaning: 'none of these, or no value' },
+  contains: { query: 'contains', ...textual, holds: (text, part) => folded(text).includes(folded(part)),
+    condition: 'A text that contains this text.', meaning: 'contains this text, in upper or lower case' },
+  startsWith: { query: 'starts_with', ...textual, index: 'prefix',
+    holds: (text, part) => folded(text).startsWith(folded(part)),
+    condition: 'A text that begins with this text.', meaning: 'begins with this text, in upper or lower case' },
+  null: { query: 'null', operand: 'flag', fits: 'all',
+    condition: '`true`: the field has no value. `false`: the field has a value.',
+    meaning: '`true` for no value, `false` for any value' },
+} as const satisfies Readonly<Record<string, Omit<Operator, 'name'> & Partial<Comparing>>>
+
+function order(value: Value, other: Value): number {
+  return typeof value === 'string' ? compareText(value, other as string) : Number(value) - Number(other)
+}
+
+// Texts are searched without regard to case.
+const folded = (text: Value): string => fold(text as string)
+
+type Rows = typeof rows
+
+/** The names in conditions of the operators that have something. */
+type OperatorsWith<Part> = { [Name in keyof Rows]: Rows[Name] extends Part ? Name : never }[keyof Rows]
+
+/** How one value is compared with another. `eq` is equality, which is written without an operator. */
+export type Comparison = 'eq' | OperatorsWith<Pick<Comparing, 'holds'>>
+
+/** The names in queries of the operators for some fields. */
+export type FilterOperator<Fits = Operator['fits']> = Rows[OperatorsWith<{ readonly fits: Fits }>]['query']
+
+/** The operators for some fields in a condition, each with what it takes. */
+export type Comparisons<Fits, One, Part = One> = {
+  readonly [Name in OperatorsWith<{ readonly fits: Fits }>]?: {
+    readonly value: One
+    readonly values: One
+    readonly list: readonly One[]
+    readonly text: Part
+    readonly flag: boolean
+  }[Rows[Name]['operand']]
+}
+
+const named: readonly Operator[] = Object.entries(rows).map(([name, row]) => ({ name, ...row }))
+
+/** The operators by name in conditions. */
+export const operators: ReadonlyMap<string, Operator> = new Map(named.map((row) => [row.name, row]))
+
+/** The operators by name in queries. */
+export const filterOperators: ReadonlyMap<string, Operator> = new Map(
+  operands.flatMap((operand) => named.filter((row) => row.operand === operand)).map((row) => [row.query, row]),
+)
+
+/** A value without an operator. */
+export const equality: Pick<Operator, 'name' | 'operand' | 'day'> = { name: 'eq', operand: 'value', day: 'whole' }
+
+/** The comparisons with one value, by name. */
+export const comparisons: Readonly<Record<Comparison, Comparing>> = {
+  eq: { holds: (value, other) => value === other, index: 'field' },
+  ...rows,
+}
+
+/** The operators for some fields, for a sentence: `gt, gte, lt or lte`. */
+export function listOperators(fits: Operator['fits'], spelling: 'name' | 'query', conjunction?: 'and'): string {
+  return oneOf(
+    named.filter((row) => row.fits === fits).map((row) => row[spelling]),
+    conjunction,
+  )
+}

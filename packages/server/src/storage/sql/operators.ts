@@ -1,0 +1,29 @@
+/** The comparisons of `model/operators.ts` in SQL. */
+import type { Comparison } from 'resourced-contract/model/operators'
+import sql, { raw, type Sql } from 'sql-template-tag'
+
+/** A comparison with a part of a text in the words of each engine. Both texts are folded. */
+export interface TextComparison {
+  sqlite(text: Sql, part: string): Sql
+  postgres(text: Sql, part: string): Sql
+}
+
+/** The sign of a comparison, and that of its negation. */
+type Signs = readonly [sign: Sql, negated: Sql]
+
+/** How each comparison is written. */
+export const comparisonSql: Readonly<Record<Comparison, Signs | TextComparison>> = {
+  eq: [raw('='), raw('<>')],
+  gt: [raw('>'), raw('<=')],
+  gte: [raw('>='), raw('<')],
+  lt: [raw('<'), raw('>=')],
+  lte: [raw('<='), raw('>')],
+  contains: {
+    sqlite: (text, part) => sql`instr(${text}, ${part}) > 0`,
+    postgres: (text, part) => sql`strpos(${text}, ${part}) > 0`,
+  },
+  startsWith: {
+    sqlite: (text, part) => sql`substr(${text}, 1, ${[...part].length}) = ${part}`,
+    postgres: (text, part) => sql`starts_with(${text}, ${part})`,
+  },
+}
