@@ -4,17 +4,10 @@ import type { FilterOperator } from 'resourced-contract/model/operators'
 import { ProblemError, type Query } from '../index.ts'
 
 // Operators without a list, and the parameter of each.
+// biome-ignore format: pairs
 const operators: Readonly<Partial<Record<LogicalFilter['operator'], '' | `[${FilterOperator}]`>>> = {
-  eq: '',
-  ne: '[not]',
-  lt: '[lt]',
-  lte: '[lte]',
-  gt: '[gt]',
-  gte: '[gte]',
-  in: '',
-  nin: '[not]',
-  contains: '[contains]',
-  startswith: '[starts_with]',
+  eq: '', in: '', ne: '[not]', nin: '[not]', contains: '[contains]', startswith: '[starts_with]',
+  lt: '[lt]', lte: '[lte]', gt: '[gt]', gte: '[gte]',
 }
 
 type Parameter = readonly [name: string, value: unknown]

@@ -2,7 +2,7 @@
  * The fields that a caller may not use in every record (AUT-13, AUT-14), as values. In a record in which a field may
  * not be read, the field counts as `null`: in representations, filters and searches alike.
  */
-import { allOf, anyOf, evaluate, not, type Predicate } from './predicate.ts'
+import { allOf, evaluate, mapTerms, type Predicate } from './predicate.ts'
 
 /** The fields that a caller may not read (or write) in every record, by name, with the records in which they may. */
 export type FieldGrants = Readonly<Record<string, Predicate>>
@@ -41,27 +41,11 @@ export function predicatesOf(grants: FieldGrants | undefined): Predicate[] {
  * negation contains also asks whether the field is readable: so an index still finds its records.
  */
 export function maskFilter(filter: Predicate, readable: FieldGrants | undefined): Predicate {
-  return readable === undefined ? filter : masked(filter, readable, false)
-}
-
-function masked(predicate: Predicate, grants: FieldGrants, isNegated: boolean): Predicate {
-  switch (predicate.kind) {
-    case 'always':
-    case 'never':
-    case 'masked':
-    case 'event':
-      return predicate
-    case 'and':
-      return allOf(predicate.terms.map((term) => masked(term, grants, isNegated)))
-    case 'or':
-      return anyOf(predicate.terms.map((term) => masked(term, grants, isNegated)))
-    case 'not':
-      return not(masked(predicate.term, grants, !isNegated))
-    default: {
-      const readable = grantOf(grants, predicate.field)
-      if (readable === undefined) return predicate
-      if (!isNegated && evaluate({}, predicate) !== true) return allOf([predicate, readable])
-      return { kind: 'masked', readable, term: predicate }
-    }
-  }
+  if (readable === undefined) return filter
+  return mapTerms(filter, (term, isNegated) => {
+    const grant = 'field' in term ? grantOf(readable, term.field) : undefined
+    if (grant === undefined) return term
+    if (!isNegated && evaluate({}, term) !== true) return allOf([term, grant])
+    return { kind: 'masked', readable: grant, term }
+  })
 }

@@ -14,11 +14,11 @@ export interface Operator {
   readonly name: string
   /** Its name in queries: `title[starts_with]=x`. */
   readonly query: string
-  /** What it takes. If a parameter repeats, one `value` or `text` has to match; `values` are taken together. */
+  /** What it takes. If a parameter repeats, any `value` or `text` may match, and `values` are taken together. */
   readonly operand: (typeof operands)[number]
   /** The fields that it is for: all that can be compared, those with an order, or free texts. */
   readonly fits: 'all' | 'ordered' | 'texts'
-  /** What a day means to a date-time: its first instant, or all of them. Left out: it is refused. */
+  /** What a day means for a date-time: its first instant, or all its instants. Left out: a day is refused. */
   readonly day?: 'start' | 'whole'
   /** Its description in the schema of declarations. */
   readonly condition: string
@@ -26,12 +26,13 @@ export interface Operator {
   readonly meaning: string
 }
 
-/** A comparison with one other value of the same type. Instants and decimals are comparison keys. */
+/** A comparison with one other value of the same type. */
 interface Comparing {
+  /** Its result in memory. Instants and decimals are comparison keys, and texts are compared without case. */
   readonly holds: (value: Value, other: Value) => boolean
-  /** The index of which it selects one range: that of the field, or by a prefix that of the folded text. */
+  /** The index that finds its records as one range: of the field, or by a prefix, of the folded text. */
   readonly index?: 'field' | 'prefix'
-  /** Where the values are that it holds for. */
+  /** The side of the other value on which it holds. */
   readonly side?: 'above' | 'below'
 }
 
@@ -54,10 +55,10 @@ const rows = {
     condition: 'One of these values.', meaning: 'one of these' },
   not: { query: 'not', operand: 'values', fits: 'all', day: 'whole',
     condition: 'Another value than this, or no value.', meaning: 'none of these, or no value' },
-  contains: { query: 'contains', ...textual, holds: (text, part) => folded(text).includes(folded(part)),
+  contains: { query: 'contains', ...textual, holds: (text, part) => fold(String(text)).includes(fold(String(part))),
     condition: 'A text that contains this text.', meaning: 'contains this text, in upper or lower case' },
   startsWith: { query: 'starts_with', ...textual, index: 'prefix',
-    holds: (text, part) => folded(text).startsWith(folded(part)),
+    holds: (text, part) => fold(String(text)).startsWith(fold(String(part))),
     condition: 'A text that begins with this text.', meaning: 'begins with this text, in upper or lower case' },
   null: { query: 'null', operand: 'flag', fits: 'all',
     condition: '`true`: the field has no value. `false`: the field has a value.',
@@ -68,12 +69,9 @@ function order(value: Value, other: Value): number {
   return typeof value === 'string' ? compareText(value, other as string) : Number(value) - Number(other)
 }
 
-// Texts are searched without regard to case.
-const folded = (text: Value): string => fold(text as string)
-
 type Rows = typeof rows
 
-/** The names in conditions of the operators that have something. */
+/** The names in conditions of the operators whose rows extend a type. */
 type OperatorsWith<Part> = { [Name in keyof Rows]: Rows[Name] extends Part ? Name : never }[keyof Rows]
 
 /** How one value is compared with another. `eq` is equality, which is written without an operator. */
@@ -84,14 +82,10 @@ export type FilterOperator<Fits = Operator['fits']> = Rows[OperatorsWith<{ reado
 
 /** The operators for some fields in a condition, each with what it takes. */
 export type Comparisons<Fits, One, Part = One> = {
-  readonly [Name in OperatorsWith<{ readonly fits: Fits }>]?: {
-    readonly value: One
-    readonly values: One
-    readonly list: readonly One[]
-    readonly text: Part
-    readonly flag: boolean
-  }[Rows[Name]['operand']]
+  readonly [Name in OperatorsWith<{ readonly fits: Fits }>]?: Taken<One, Part>[Rows[Name]['operand']]
 }
+
+type Taken<One, Part> = { value: One; values: One; list: readonly One[]; text: Part; flag: boolean }
 
 const named: readonly Operator[] = Object.entries(rows).map(([name, row]) => ({ name, ...row }))
 
@@ -114,8 +108,6 @@ export const comparisons: Readonly<Record<Comparison, Comparing>> = {
 
 /** The operators for some fields, for a sentence: `gt, gte, lt or lte`. */
 export function listOperators(fits: Operator['fits'], spelling: 'name' | 'query', conjunction?: 'and'): string {
-  return oneOf(
-    named.filter((row) => row.fits === fits).map((row) => row[spelling]),
-    conjunction,
-  )
+  const names = named.flatMap((row) => (row.fits === fits ? [row[spelling]] : []))
+  return oneOf(names, conjunction)
 }

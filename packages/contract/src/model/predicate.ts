@@ -89,32 +89,37 @@ export function not(term: Predicate): Predicate {
   return { kind: 'not', term }
 }
 
+/** A predicate without `and`, `or` and `not`. */
+type Term = Exclude<Predicate, { readonly kind: 'and' | 'or' | 'not' }>
+
+/** Replaces the terms of a predicate. `change` also gets whether an odd number of negations contains the term. */
+export function mapTerms(
+  predicate: Predicate,
+  change: (term: Term, isNegated: boolean) => Predicate,
+  isNegated = false,
+): Predicate {
+  if (predicate.kind === 'not') return not(mapTerms(predicate.term, change, !isNegated))
+  if (predicate.kind !== 'and' && predicate.kind !== 'or') return change(predicate, isNegated)
+  const terms = predicate.terms.map((term) => mapTerms(term, change, isNegated))
+  return predicate.kind === 'and' ? allOf(terms) : anyOf(terms)
+}
+
+/** The predicates on the same record that a predicate consists of; none for a comparison. */
+export function partsOf(predicate: Predicate): readonly Predicate[] {
+  if (predicate.kind === 'and' || predicate.kind === 'or') return predicate.terms
+  if (predicate.kind === 'masked') return [predicate.readable, predicate.term]
+  return predicate.kind === 'not' ? [predicate.term] : []
+}
+
 /** The fields of the record itself that a predicate reads. */
 export function fieldsOf(predicate: Predicate): string[] {
-  switch (predicate.kind) {
-    case 'always':
-    case 'never':
-      return []
-    case 'and':
-    case 'or':
-      return predicate.terms.flatMap(fieldsOf)
-    case 'not':
-      return fieldsOf(predicate.term)
-    case 'event':
-      return ['collection', 'record', 'kind', 'data']
-    case 'masked':
-      return [...fieldsOf(predicate.readable), ...fieldsOf(predicate.term)]
-    default:
-      return [predicate.field]
-  }
+  if (predicate.kind === 'event') return ['collection', 'record', 'kind', 'data']
+  return 'field' in predicate ? [predicate.field] : partsOf(predicate).flatMap(fieldsOf)
 }
 
 /** The other collections whose records a predicate reads. */
 export function collectionsOf(predicate: Predicate, found: Set<string> = new Set()): Set<string> {
-  if (predicate.kind === 'and' || predicate.kind === 'or')
-    for (const term of predicate.terms) collectionsOf(term, found)
-  if (predicate.kind === 'not' || predicate.kind === 'masked') collectionsOf(predicate.term, found)
-  if (predicate.kind === 'masked') collectionsOf(predicate.readable, found)
+  for (const part of partsOf(predicate)) collectionsOf(part, found)
   if (predicate.kind === 'through') {
     found.add(predicate.collection)
     collectionsOf(predicate.predicate, found)
@@ -172,8 +177,11 @@ export function evaluate(
       return true
     case 'never':
       return false
-    case 'compare':
-      return compare(record[predicate.field], predicate.operator, predicate.value)
+    case 'compare': {
+      const value = record[predicate.field]
+      if (typeof value !== typeof predicate.value) return undefined
+      return comparisons[predicate.operator].holds(value as Scalar, predicate.value)
+    }
     case 'in': {
       const { values } = predicate
       const value = record[predicate.field] ?? undefined
@@ -212,11 +220,6 @@ function allTrue(values: readonly (boolean | undefined)[]): boolean | undefined 
 
 function negated(value: boolean | undefined): boolean | undefined {
   return value === undefined ? undefined : !value
-}
-
-function compare(actual: unknown, operator: Comparison, expected: Scalar): boolean | undefined {
-  if (actual === null || actual === undefined || typeof actual !== typeof expected) return undefined
-  return comparisons[operator].holds(actual as Scalar, expected)
 }
 
 /** How the values of a declared or system field are compared; `undefined`: no such field. */

@@ -330,9 +330,9 @@ export function operatorsFor({ type, field }: Filterable): string[] {
   const isFree = type === 'string' && field?.enum === undefined && field?.reference === undefined
   // Every record has an id, and the order of ids is that of `created_at` (WHR-5).
   const isOrdered = type !== 'boolean' && type !== 'id' && (type !== 'string' || isFree)
-  const isSearched = isFree && field?.format === undefined
-  const fitting = [...filterOperators.values()].filter(({ operand, fits }) =>
-    fits === 'texts' ? isSearched : fits === 'ordered' ? isOrdered : operand !== 'flag' || type !== 'id',
+  const has = { all: true, ordered: isOrdered, texts: isFree && field?.format === undefined }
+  const fitting = [...filterOperators.values()].filter(
+    (row) => has[row.fits] && (row.operand !== 'flag' || type !== 'id'),
   )
   return fitting.map(({ query }) => query)
 }

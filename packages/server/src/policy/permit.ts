@@ -15,6 +15,7 @@ import {
   anyOf,
   type EventGrant,
   isOfAllRecords,
+  mapTerms,
   never,
   type Predicate,
 } from 'resourced-contract/model/predicate'
@@ -261,26 +262,18 @@ export function withDeletedParents(
   predicate: Predicate,
   above: readonly string[] = [],
 ): Predicate {
-  const inner = (each: Predicate) => withDeletedParents(reader, each, above)
-  switch (predicate.kind) {
-    case 'and':
-    case 'or':
-      return { ...predicate, terms: predicate.terms.map(inner) }
-    case 'not':
-      return { ...predicate, term: inner(predicate.term) }
-    case 'masked':
-      return { ...predicate, readable: inner(predicate.readable), term: inner(predicate.term) }
-    case 'through': {
-      const { catalog, caller } = reader
-      const target = catalog.resources.get(predicate.collection)
-      if (target === undefined || above.includes(target.name)) return predicate
-      // `readDeleted` holds together with `read` (AUT-9). The rule itself is often one of the two.
-      const needed = (['readDeleted', 'read'] as const).map((action) => permit(catalog, caller, action, target))
-      const permitted = allOf([...new Set([predicate.predicate, ...needed])])
-      if (permitted.kind === 'never') return predicate
-      return { ...predicate, deleted: withDeletedParents(reader, permitted, [...above, target.name]) }
+  return mapTerms(predicate, (term) => {
+    if (term.kind === 'masked') {
+      const [readable, shown] = [term.readable, term.term].map((each) => withDeletedParents(reader, each, above))
+      return { ...term, readable: readable as Predicate, term: shown as Predicate }
     }
-    default:
-      return predicate
-  }
+    const { catalog, caller } = reader
+    const target = term.kind === 'through' ? catalog.resources.get(term.collection) : undefined
+    if (term.kind !== 'through' || target === undefined || above.includes(target.name)) return term
+    // `readDeleted` holds together with `read` (AUT-9). The rule itself is often one of the two.
+    const needed = (['readDeleted', 'read'] as const).map((action) => permit(catalog, caller, action, target))
+    const permitted = allOf([...new Set([term.predicate, ...needed])])
+    if (permitted.kind === 'never') return term
+    return { ...term, deleted: withDeletedParents(reader, permitted, [...above, target.name]) }
+  })
 }

@@ -270,23 +270,21 @@ function readComparison(
     issues.push({ code: 'INVALID_OPERATOR', message, parameter: name })
     return always
   }
-  const { operand } = row
-  if (operand === 'list') {
+  if (row.operand === 'list') {
     const items = values.flatMap((value) => value.split(','))
     return equalsAny(subject, items, name, issues)
   }
-  if (operand === 'values') {
+  if (row.operand === 'values')
     return { kind: 'differs', field: subject.name, values: readValues(subject, values, name, issues) }
-  }
   if (values.length > mostAlternatives) {
     const message = `${name} may be given ${mostAlternatives} times, not ${values.length}.`
     issues.push({ code: 'INVALID_VALUE', message, parameter: name })
     return always
   }
-  if (operand === 'flag') return anyOf(values.map((value) => nullness(subject, value, name, issues)))
+  if (row.operand === 'flag') return anyOf(values.map((value) => nullness(subject, value, name, issues)))
   return anyOf(
     values.map((text): Predicate => {
-      const value = operand === 'text' ? text : readValue(subject, text, name, issues)
+      const value = row.operand === 'text' ? text : readValue(subject, text, name, issues)
       return { kind: 'compare', field: subject.name, operator: row.name as Comparison, value }
     }),
   )

@@ -1,13 +1,11 @@
 /** Translates requests of older versions to stored terms (VER-2): the address, filters and sort orders. */
 import { decimalOfKey, decimalText } from 'resourced-contract/model/decimal'
 import {
-  allOf,
   always,
-  anyOf,
   comparisonKey,
   evaluate,
+  mapTerms,
   never,
-  not,
   type Predicate,
   type Scalar,
   type SortTerm,
@@ -35,7 +33,7 @@ export function translateQuery(
   { filter, sort }: { readonly filter: Predicate; readonly sort: readonly SortTerm[] },
 ): { readonly filter: Predicate; readonly sort: readonly SortTerm[] } {
   return {
-    filter: translatePredicate(resource, filter, never),
+    filter: translatePredicate(resource, filter),
     sort: sort.flatMap((term) => {
       const field = storedField(resource, term.field)
       // A field that is not stored has the same value in all records: it orders nothing.
@@ -44,36 +42,20 @@ export function translateQuery(
   }
 }
 
-/**
- * A comparison of a field that only the older version has is decided here: its value is the same in every record.
- *
- * @param unknown replaces a comparison whose result is unknown: `never`, and under `not`, `always`
- */
-function translatePredicate(resource: MappedResource, predicate: Predicate, unknown: Predicate): Predicate {
-  switch (predicate.kind) {
-    case 'always':
-    case 'never':
-    case 'event':
+/** A comparison of a field that only the older version has is decided here: its value is the same in every record. */
+function translatePredicate(resource: MappedResource, predicate: Predicate): Predicate {
+  return mapTerms(predicate, (term, isNegated) => {
     // What a caller may not read is masked afterwards, in stored terms.
-    case 'masked':
-      return predicate
-    case 'and':
-      return allOf(predicate.terms.map((term) => translatePredicate(resource, term, unknown)))
-    case 'or':
-      return anyOf(predicate.terms.map((term) => translatePredicate(resource, term, unknown)))
-    case 'not':
-      return not(translatePredicate(resource, predicate.term, not(unknown)))
-    default: {
-      const { field } = predicate
-      const name = storedField(resource, field)
-      if (name === undefined) {
-        const value = comparisonKey(resource, field, resource.mapping.constants.get(field) ?? null) ?? null
-        const decided = evaluate({ [field]: value }, predicate)
-        return decided === undefined ? unknown : decided ? always : never
-      }
-      return translateComparison(resource, predicate, { name, unknown })
-    }
-  }
+    if (!('field' in term)) return term
+    // An unknown comparison does not make the whole predicate true.
+    const unknown = isNegated ? always : never
+    const { field } = term
+    const name = storedField(resource, field)
+    if (name !== undefined) return translateComparison(resource, term, { name, unknown })
+    const value = comparisonKey(resource, field, resource.mapping.constants.get(field) ?? null) ?? null
+    const decided = evaluate({ [field]: value }, term)
+    return decided === undefined ? unknown : decided ? always : never
+  })
 }
 
 /** The stored field; `undefined` if only the older version has the field. */
@@ -81,7 +63,7 @@ function storedField({ mapping }: MappedResource, name: string): string | undefi
   return mapping.toStored.get(name) ?? ((systemFields as readonly string[]).includes(name) ? name : undefined)
 }
 
-type Comparing = Exclude<Predicate, { readonly kind: 'always' | 'never' | 'event' | 'masked' | 'and' | 'or' | 'not' }>
+type Comparing = Extract<Predicate, { readonly field: string }>
 
 /**
  * The same comparison of the stored field, with the values that the current version has for those of the older one. A

@@ -11,14 +11,9 @@ export type FilterParameters<Fields> = {
 } & {
   [Name in keyof Fields & string as IsFilter<Fields[Name]> extends true ? `${Name}[null]` : never]?: boolean
 } & {
-  [Name in
-    | 'id'
-    | `id[${Equality}]`
-    | 'created_at'
-    | 'updated_at'
-    | `${'created_at' | 'updated_at'}[${Equality | FilterOperator<'ordered'>}]`]?: OneOrMore<string>
+  [Name in 'id' | `id[${Equality}]` | Timestamp | `${Timestamp}[${Operator<'format'>}]`]?: OneOrMore<string>
 } & {
-  [Name in 'created_at[null]' | 'updated_at[null]']?: boolean
+  [Name in `${Timestamp}[null]`]?: boolean
 } & (true extends Searched<Fields>
     ? {
         /** Words that the search fields contain. */
@@ -27,7 +22,7 @@ export type FilterParameters<Fields> = {
     : unknown)
 
 /** The terms of `sort`; a minus sorts descending. */
-export type SortTerm<Fields> = `${'' | '-'}${SortField<Fields> | 'created_at' | 'updated_at'}`
+export type SortTerm<Fields> = `${'' | '-'}${SortField<Fields> | Timestamp}`
 
 type SortField<Fields> = {
   [Name in keyof Fields]: Has<Fields[Name], 'sort'> extends true ? Name : never
@@ -50,6 +45,8 @@ type OneOrMore<Value> = Value | readonly Value[]
 type Parameter<X> = OneOrMore<
   FieldKind<X> extends 'decimal' ? string | number : FieldValue<X> & (string | number | boolean)
 >
+
+type Timestamp = 'created_at' | 'updated_at'
 
 type Equality = Exclude<FilterOperator<'all'>, 'null'>
 

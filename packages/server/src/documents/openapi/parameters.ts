@@ -94,11 +94,9 @@ function isDescribed({ operand, day }: Operator, { type, field }: Filterable): b
   const isTime = field === undefined || field.format === 'date-time'
   if (operand === 'flag') return field !== undefined
   if (isTime) return day === 'start'
-  if (operand === 'list') return false
-  const isOrdered = operatorsFor({ name: field.name, type, field }).includes('gt')
   const isText = type === 'string' && field.format === undefined
-  if (operand === 'values') return isText || !isOrdered
-  return !isText || operand === 'text'
+  if (operand === 'values') return isText || !operatorsFor({ name: field.name, type, field }).includes('gt')
+  return operand === (isText ? 'text' : 'value')
 }
 
 const filter = (name: string, schema: Json): Json => ({ name, in: 'query', schema })

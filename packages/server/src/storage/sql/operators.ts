@@ -3,16 +3,10 @@ import type { Comparison } from 'resourced-contract/model/operators'
 import sql, { raw, type Sql } from 'sql-template-tag'
 
 /** A comparison with a part of a text in the words of each engine. Both texts are folded. */
-export interface TextComparison {
-  sqlite(text: Sql, part: string): Sql
-  postgres(text: Sql, part: string): Sql
-}
+export type TextComparison = Readonly<Record<'sqlite' | 'postgres', (text: Sql, part: string) => Sql>>
 
-/** The sign of a comparison, and that of its negation. */
-type Signs = readonly [sign: Sql, negated: Sql]
-
-/** How each comparison is written. */
-export const comparisonSql: Readonly<Record<Comparison, Signs | TextComparison>> = {
+/** Each comparison: its sign and that of its negation, or the words of the engines. */
+export const comparisonSql: Readonly<Record<Comparison, readonly [sign: Sql, negated: Sql] | TextComparison>> = {
   eq: [raw('='), raw('<>')],
   gt: [raw('>'), raw('<=')],
   gte: [raw('>='), raw('<')],

@@ -2,7 +2,7 @@
  * Whether a page may take long to read: decided by what is known without asking the database, and by how long the same
  * list, or a list of the same form, took before.
  */
-import { namesIds, type Predicate } from 'resourced-contract/model/predicate'
+import { namesIds, type Predicate, partsOf } from 'resourced-contract/model/predicate'
 import type { ReadPage } from '../../plan/plan.ts'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import { isIndexRange, type List, rangeOf, skippedRows } from './list.ts'
@@ -100,26 +100,12 @@ function formOf({ resource, filter, permitted, parent, search, deleted, sort, pa
 }
 
 function formOfPredicate(predicate: Predicate): string {
-  switch (predicate.kind) {
-    case 'and':
-    case 'or':
-      return `${predicate.kind}(${predicate.terms.map(formOfPredicate).join()})`
-    case 'not':
-      return `not(${formOfPredicate(predicate.term)})`
-    case 'compare':
-      return `${predicate.field} ${predicate.operator}`
-    case 'through':
-      return `${predicate.field} ${predicate.kind}(${formOfPredicate(predicate.predicate)})`
-    case 'in':
-    case 'differs':
-    case 'decided':
-    case 'null':
-      return `${predicate.field} ${predicate.kind}`
-    case 'event':
-      return predicate.grants.map(({ collection, read }) => `${collection}(${formOfPredicate(read)})`).join()
-    case 'masked':
-      return `${predicate.kind}(${formOfPredicate(predicate.readable)},${formOfPredicate(predicate.term)})`
-    default:
-      return predicate.kind
-  }
+  const { kind } = predicate
+  if (kind === 'event')
+    return predicate.grants.map((each) => `${each.collection}(${formOfPredicate(each.read)})`).join()
+  if (kind === 'compare') return `${predicate.field} ${predicate.operator}`
+  if (kind === 'through') return `${predicate.field} ${kind}(${formOfPredicate(predicate.predicate)})`
+  if ('field' in predicate) return `${predicate.field} ${kind}`
+  const parts = partsOf(predicate)
+  return parts.length === 0 ? kind : `${kind}(${parts.map(formOfPredicate).join()})`
 }

@@ -165,9 +165,8 @@ function* estimate(context: SqlContext, plan: DeleteMatching): Transaction<'few'
 
 /** Whether a predicate is one comparison that an index answers. Every field that filters use has an index (QRY-7). */
 function isIndexRange(predicate: Predicate): boolean {
-  return (
-    predicate.kind === 'in' || (predicate.kind === 'compare' && comparisons[predicate.operator].index !== undefined)
-  )
+  if (predicate.kind !== 'compare') return predicate.kind === 'in'
+  return comparisons[predicate.operator].index !== undefined
 }
 
 function matchingSql(context: PredicateContext, { resource, filter, permitted }: DeleteMatching): Sql {
