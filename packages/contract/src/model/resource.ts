@@ -20,7 +20,7 @@ import type {
   SetDeclaration,
 } from './declaration.ts'
 import type { Rate } from './limits.ts'
-import { filterOperators } from './operators.ts'
+import { filterOperators, type Operator } from './operators.ts'
 import type { ValidateValue } from './schema.ts'
 
 /** How a field's values are stored and compared. `json` is any value of no other type. */
@@ -325,16 +325,18 @@ function filterablesOf({ fields, order }: Pick<Resource, 'fields' | 'order'>): F
   return [{ name: 'id', type: 'id', field: undefined }, ...declared, ...kept]
 }
 
-/** The operators that fit: order needs an ordered type, and parts of texts need free text. */
-export function operatorsFor({ type, field }: Filterable): string[] {
+/** Whether an operator fits: order needs an ordered type, and parts of texts need free text. */
+export function isFitting({ operand, fits }: Operator, { type, field }: Filterable): boolean {
   const isFree = type === 'string' && field?.enum === undefined && field?.reference === undefined
+  if (fits === 'texts') return isFree && field?.format === undefined
   // Every record has an id, and the order of ids is that of `created_at` (WHR-5).
-  const isOrdered = type !== 'boolean' && type !== 'id' && (type !== 'string' || isFree)
-  const has = { all: true, ordered: isOrdered, texts: isFree && field?.format === undefined }
-  const fitting = [...filterOperators.values()].filter(
-    (row) => has[row.fits] && (row.operand !== 'flag' || type !== 'id'),
-  )
-  return fitting.map(({ query }) => query)
+  if (type === 'id') return fits === 'all' && operand !== 'flag'
+  return fits === 'all' || isFree || (type !== 'boolean' && type !== 'string')
+}
+
+/** The names of the operators that fit. */
+export function operatorsFor(filterable: Filterable): string[] {
+  return [...filterOperators.values()].flatMap((row) => (isFitting(row, filterable) ? [row.query] : []))
 }
 
 /** The names that a collection can be sorted by: declared sorts, then the timestamps. */

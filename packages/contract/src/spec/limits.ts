@@ -18,6 +18,6 @@ export const queryLimits = {
   values: 1_000,
   sortTerms: 8,
   fields: 200,
-  /** Characters of `q`, and of all texts of `contains` and `starts_with` together. */
+  /** Characters of `q`, and of all texts together that operators such as `contains` take. */
   characters: 10_000,
 } as const

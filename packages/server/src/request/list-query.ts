@@ -16,7 +16,7 @@ import {
   type Scalar,
   type SortTerm,
 } from 'resourced-contract/model/predicate'
-import { type Filterable, isMapped, operatorsFor, type Resource } from 'resourced-contract/model/resource'
+import { type Filterable, isFitting, isMapped, operatorsFor, type Resource } from 'resourced-contract/model/resource'
 import { isRecordId, isStorableText, words } from 'resourced-contract/model/text'
 import { instantKey, stampKey } from 'resourced-contract/model/time'
 import type { TimeZone } from 'resourced-contract/model/time-zone'
@@ -262,10 +262,9 @@ function readComparison(
   issues: Issue[],
 ): Predicate {
   if (operator === undefined) return equalsAny(subject, values, name, issues)
-  const possible = operatorsFor(subject)
   const row = filterOperators.get(operator)
-  if (row === undefined || !possible.includes(operator)) {
-    const names = possible.map((each) => `[${each}]`).join(' ')
+  if (row === undefined || !isFitting(row, subject)) {
+    const names = `[${operatorsFor(subject).join('] [')}]`
     const message = `${subject.name} has no operator [${operator}]; it takes ${names}.`
     issues.push({ code: 'INVALID_OPERATOR', message, parameter: name })
     return always

@@ -4,7 +4,7 @@
  * has, are in `x-ranges` of the document.
  */
 import { filterOperators, type Operator } from 'resourced-contract/model/operators'
-import { type Filterable, operatorsFor, type Resource, sortableNames } from 'resourced-contract/model/resource'
+import { type Filterable, isFitting, type Resource, sortableNames } from 'resourced-contract/model/resource'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import { type Components, type Json, queryParameter, refTo } from './components.ts'
 
@@ -74,13 +74,13 @@ function filtersOf(filterable: Filterable): Json[] {
   const value = valueSchema(filterable)
   const several = { type: 'array', items: value }
   const schemas = { value, values: several, list: value, text: { type: 'string' }, flag: { type: 'boolean' } }
-  const fitting = operatorsFor(filterable)
-  const operators = [...filterOperators.values()].filter(
-    (each) => fitting.includes(each.query) && isDescribed(each, filterable),
-  )
+  const fitting = [...filterOperators.values()].filter((row) => isFitting(row, filterable))
+  const isOrdered = fitting.some(({ fits }) => fits === 'ordered')
   return [
     filter(name, several),
-    ...operators.map(({ query, operand }) => filter(`${name}[${query}]`, schemas[operand])),
+    ...fitting
+      .filter((row) => isDescribed(row, filterable, isOrdered))
+      .map(({ query, operand }) => filter(`${name}[${query}]`, schemas[operand])),
   ]
 }
 
@@ -89,13 +89,12 @@ function filtersOf(filterable: Filterable): Json[] {
  * third of a document, so it describes no second way to say the same (`in` is equality with one of
  * several values), no order of texts, and no exclusion of numbers and dates.
  */
-function isDescribed({ operand, day }: Operator, { type, field }: Filterable): boolean {
+function isDescribed({ operand, day }: Operator, { type, field }: Filterable, isOrdered: boolean): boolean {
   // Of times only the beginning and the end; only a field can have none.
-  const isTime = field === undefined || field.format === 'date-time'
   if (operand === 'flag') return field !== undefined
-  if (isTime) return day === 'start'
+  if (field === undefined || field.format === 'date-time') return day === 'start'
   const isText = type === 'string' && field.format === undefined
-  if (operand === 'values') return isText || !operatorsFor({ name: field.name, type, field }).includes('gt')
+  if (operand === 'values') return isText || !isOrdered
   return operand === (isText ? 'text' : 'value')
 }
 
