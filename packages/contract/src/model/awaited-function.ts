@@ -16,8 +16,8 @@ interface Bounds {
 export class AbandonedFunction extends Error {}
 
 /**
- * Calls a function of the declaration, which may return a promise. The result of a function that returns none is
- * returned without a promise.
+ * Calls a function of the declaration, which may return a promise. The result of a function that returns none needs no
+ * timer.
  *
  * @param place of the function in the declaration, for the log
  * @param given the arguments whose values are removed from the logged message
@@ -25,20 +25,22 @@ export class AbandonedFunction extends Error {}
  * @throws FunctionFault if the function throws, rejects or takes too long
  * @throws AbandonedFunction
  */
-export function awaitDeclared<T>(
+export async function awaitDeclared<T>(
   place: string,
   given: unknown,
   { limit, abandoned }: Bounds,
   call: (signal: AbortSignal) => T,
-): T | Promise<Awaited<T>> {
+): Promise<Awaited<T>> {
   const ending = new AbortController()
+  let answer: T
+  let isPromise: boolean
   try {
-    const answer = call(ending.signal)
-    if (!isThenable(answer)) return answer
-    return settled(answer, { limit, abandoned }, ending, place, given)
+    answer = call(ending.signal)
+    isPromise = isThenable(answer)
   } catch (error) {
     throw failureOf(place, given, error)
   }
+  return isPromise ? settled(answer, { limit, abandoned }, ending, place, given) : await answer
 }
 
 async function settled<T>(
