@@ -16,8 +16,7 @@ interface Bounds {
 export class AbandonedFunction extends Error {}
 
 /**
- * Calls a function of the declaration, which may return a promise. The result of a function that returns none needs no
- * timer.
+ * Calls a function of the declaration, which may return a promise.
  *
  * @param place of the function in the declaration, for the log
  * @param given the arguments whose values are removed from the logged message
@@ -32,15 +31,13 @@ export async function awaitDeclared<T>(
   call: (signal: AbortSignal) => T,
 ): Promise<Awaited<T>> {
   const ending = new AbortController()
-  let answer: T
-  let isPromise: boolean
   try {
-    answer = call(ending.signal)
-    isPromise = isThenable(answer)
+    const answer = call(ending.signal)
+    if (!isThenable(answer)) return await answer
+    return settled(answer, { limit, abandoned }, ending, place, given)
   } catch (error) {
     throw failureOf(place, given, error)
   }
-  return isPromise ? settled(answer, { limit, abandoned }, ending, place, given) : await answer
 }
 
 async function settled<T>(

@@ -40,6 +40,11 @@ export interface HttpRequest {
   readonly reserve?: ((caller: string, bytes: number, mayRefuse: boolean) => Fault | undefined) | undefined
 }
 
+/** An IP address without the prefix of a socket for both families, which shows an IPv4 client as `::ffff:192.0.2.1`. */
+export function plainAddress(address = ''): string {
+  return address.startsWith('::ffff:') ? address.slice(7) : address
+}
+
 /** Splits a request target into its path and its query, without `?`. */
 export function splitTarget(target: string): { readonly path: string; readonly query: string } {
   const question = target.indexOf('?')

@@ -14,7 +14,7 @@ import type { Storage } from '../storage/storage.ts'
 import { completeVersions, type Versions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
 import { clientAs } from './client-as.ts'
-import { earlyRefusal } from './finish-request.ts'
+import { earlyRefusal, toFault } from './finish-request.ts'
 import { readJwt } from './jwt.ts'
 import { type LogOption, readLog } from './observe/app-log.ts'
 import type { Metrics } from './observe/metrics.ts'
@@ -22,7 +22,6 @@ import type { Observation, Observe } from './observe/observe.ts'
 import { type DatabaseOptions, openStorage } from './open-database.ts'
 import { type ConsoleOption, readConsole } from './pages/console-settings.ts'
 import type { RateOptions } from './rates/rate-limiter.ts'
-import { toFault } from './to-fault.ts'
 
 /** How an application runs. */
 export interface AppOptions extends RateOptions, Omit<DatabaseOptions, 'database'> {

@@ -1,13 +1,13 @@
-/** The end of every request: common header fields, and the report to its observers. */
+/** The end of every request: problems, common header fields, and the report to its observers. */
 import { randomUUID } from 'node:crypto'
 import { pathWithoutCredentials } from 'resourced-contract/model/credentials'
-import type { Fault } from 'resourced-contract/spec/faults'
+import { Fault, fault } from 'resourced-contract/spec/faults'
 import { type Cors, withCors } from '../http/cors.ts'
 import { type HttpRequest, type HttpResponse, splitTarget } from '../http/message.ts'
 import { problem } from '../reply/problem.ts'
+import { StorageFault } from '../storage/storage.ts'
 import { addNotice } from '../versions/versions.ts'
 import type { Answered, Reached } from './stages.ts'
-import { isRefusedRead, toFault } from './to-fault.ts'
 
 /** The problem for a thrown value of any kind (ERR-4). Failures of the server are reported with their cause. */
 export function problemOf({ app, requestId, instance }: Reached, error: unknown): HttpResponse {
@@ -67,4 +67,35 @@ function withCommonHeaders(
   response.headers['X-Request-Id'] = requestId
   if (secure) response.headers['Strict-Transport-Security'] = 'max-age=31536000'
   return response
+}
+
+/** Makes the fault that the caller gets for any error, without internal details (ERR-4). */
+export function toFault(error: unknown): Fault {
+  if (error instanceof Fault) return error
+  if (!(error instanceof StorageFault))
+    return fault('INTERNAL_ERROR', { detail: 'The log has the reason under this request_id.' })
+  if (error.kind === 'too-long') {
+    // A client that repeats the request then waits as long as the default limit: half of its time is no work.
+    const detail = 'The database was stopped before it had the result. Ask for less, or for what an index finds.'
+    return fault('READ_TOO_LONG', { detail, headers: { 'Retry-After': '10' } })
+  }
+  if (error.kind === 'crowded') {
+    const detail = 'Too many slow reads are waiting. Wait for the responses to your own, then try again.'
+    return fault('OVERLOADED', { detail, headers: { 'Retry-After': '2' } })
+  }
+  if (error.kind === 'busy' || error.kind === 'abandoned')
+    return fault('OVERLOADED', { detail: 'Try again shortly.', headers: { 'Retry-After': '1' } })
+  if (error.kind === 'uncertain') {
+    return fault('STORAGE_FAILED', {
+      detail:
+        'The connection to the database was lost while the change was being kept: it was made, or it was not. ' +
+        'Read before you repeat it, or repeat it with If-Match or the same Idempotency-Key.',
+    })
+  }
+  return fault('STORAGE_FAILED', { detail: 'Nothing was changed. The log has the reason under this request_id.' })
+}
+
+/** Whether a read was stopped or refused although the database works. */
+function isRefusedRead(error: unknown): boolean {
+  return error instanceof StorageFault && ['abandoned', 'too-long', 'crowded'].includes(error.kind)
 }

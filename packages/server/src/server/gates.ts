@@ -1,7 +1,7 @@
 /**
- * The gates that a request passes before its body is read, in the order of refusals (CON-6). A gate takes the stage that
- * the request has reached. It returns the next stage or the response that ends the request, or throws the Fault that
- * refuses it. `respond.ts` has the order of the gates; within a gate, it is that of its lines.
+ * The gates that a request passes before its body is read, in the order of refusals (CON-6). A gate takes the stage of
+ * a request. It returns the next stage or the response that ends the request, or throws the Fault that refuses it.
+ * `respond.ts` has the order of the gates; within a gate, it is that of its lines.
  */
 
 import { actions } from 'resourced-contract/model/declaration'
@@ -32,11 +32,10 @@ import {
 import { StorageFault } from '../storage/storage.ts'
 import { chooseVersion } from '../versions/choose-version.ts'
 import { isLeaving, isRetired, noticeOf, retiredResponse } from '../versions/versions.ts'
-import type { AppServices } from './app-services.ts'
 import { askAuthorize } from './authorize.ts'
 import { isFunction } from './client-as.ts'
-import type { Addressed, Arrived, Authenticated, Authorized, Located, Rated } from './stages.ts'
-import { toFault } from './to-fault.ts'
+import { toFault } from './finish-request.ts'
+import type { Addressed, AppServices, Arrived, Authenticated, Authorized, Located, Rated } from './stages.ts'
 
 /** Takes a request from one stage to the next, or ends it with a response. */
 export type Gate<Before extends Arrived, After extends Before> = (stage: Before) => Promise<After | HttpResponse>
@@ -89,7 +88,7 @@ export async function authenticate(located: Located): Promise<Authenticated | Ht
   // Health checks need no HTTPS, and are answered during maintenance.
   if (target?.kind === 'health') return health(located, target.probe)
   if (app.requireHttps && !request.secure) throw fault('HTTPS_REQUIRED', { detail: 'Ask again by https://.' })
-  const preflight = isPreflight(method, headers) ? app.cors : undefined
+  const preflight = app.cors && isPreflight(method, headers) ? app.cors : undefined
   // Pages need no credential (AUT-1). They are served during maintenance, so that they can show it.
   if (target?.kind === 'page' && preflight === undefined) return page(located, target)
   // Browsers must get their preflight response, or their pages could not read the 503.

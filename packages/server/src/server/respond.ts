@@ -21,13 +21,22 @@ import { isAdministrator } from '../policy/permit.ts'
 import { represent } from '../reply/represent.ts'
 import { preferencesOf, readInput } from '../request/input.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { AppServices } from './app-services.ts'
 import { compressedMethods } from './compressor.ts'
 import { finish, problemOf } from './finish-request.ts'
 import { authenticate, authorize, countRequest, type Gate, locate, requireAddress } from './gates.ts'
 import { Timing } from './observe/observe.ts'
 import { beginTrace } from './observe/tracing.ts'
-import type { Addressed, Answered, Arrived, Authenticated, Authorized, Located, Rated, Reached } from './stages.ts'
+import type {
+  Addressed,
+  Answered,
+  AppServices,
+  Arrived,
+  Authenticated,
+  Authorized,
+  Located,
+  Rated,
+  Reached,
+} from './stages.ts'
 import { streamResponse } from './stream-response.ts'
 
 /** Gates that lead from each stage to the next. */
@@ -76,7 +85,7 @@ async function arrive(app: AppServices, request: HttpRequest, givenCaller: Calle
   return { app, request, givenCaller, requestId, started, path, query, instance, timing, span }
 }
 
-/** Takes a request through the gates, and answers it. A request that is refused ends at the stage that it has reached. */
+/** Takes a request through the gates, and makes its response. A refused one ends at the stage that it has reached. */
 async function answer(arrived: Arrived): Promise<Answered> {
   let reached: Reached = arrived
   try {

@@ -7,7 +7,7 @@ import type { Http2ServerResponse } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { readForwarded } from 'resourced-contract/fields/forwarded'
 import { Fault, fault } from 'resourced-contract/spec/faults'
-import type { HttpRequest, HttpResponse } from '../../http/message.ts'
+import { type HttpRequest, type HttpResponse, plainAddress } from '../../http/message.ts'
 import { checkHead, malformedRequest } from './head.ts'
 import { urlOf } from './mounted.ts'
 import {
@@ -19,7 +19,6 @@ import {
   removePending,
   type ServerState,
 } from './pending-request.ts'
-import { plainAddress } from './plain-address.ts'
 import { readNodeBody } from './request-body.ts'
 import { send } from './send.ts'
 
