@@ -180,8 +180,8 @@ async function countFailure({ app, request, requestId }: Located, error: unknown
 /** Counts the request (LIM-1). Calls in process are the program's own, and are not counted. */
 export async function countRequest(authenticated: Authenticated): Promise<Rated> {
   const { app, caller, found, givenCaller, request } = authenticated
-  const rates = givenCaller === undefined ? app.rates : undefined
-  return { ...authenticated, rate: await rates?.admit(caller.id, found, request.method) }
+  if (app.rates === undefined || givenCaller !== undefined) return { ...authenticated, rate: undefined }
+  return { ...authenticated, rate: await app.rates.admit(caller.id, found, request.method) }
 }
 
 /**

@@ -107,7 +107,7 @@ async function answer(arrived: Arrived): Promise<Answered> {
 async function carryOut(authorized: Authorized): Promise<HttpResponse> {
   const { app, request, target, timing, choice, isStream } = authorized
   const { version, query } = choice
-  const preferences = preferencesOf(request, target)
+  const { preferred, applied } = preferencesOf(request, target)
   const input = await readInput({ request, target, version, query, knownQueries: app.knownQueries, isStream })
   timing?.mark('read')
   if (target.kind === 'openapi' && input.kind === 'document') return app.documents.openapi(version, input.conditions)
@@ -118,7 +118,7 @@ async function carryOut(authorized: Authorized): Promise<HttpResponse> {
   const { catalog, files, webhookAddresses } = app
   const { cursorSecret } = app.storage
   const now = app.now()
-  const context = { ...authorized, ...preferences, catalog, files, webhookAddresses, cursorSecret, now }
+  const context = { ...authorized, preferred, applied, catalog, files, webhookAddresses, cursorSecret, now }
   const plan = planRequest(context, target, input)
   timing?.mark('plan')
   const stored = await run(authorized, plan)
