@@ -16,8 +16,7 @@ interface Bounds {
 export class AbandonedFunction extends Error {}
 
 /**
- * Calls a function of the declaration, which may return a promise. The result of a function that returns none is
- * returned without a promise.
+ * Calls a function of the declaration, which may return a promise.
  *
  * @param place of the function in the declaration, for the log
  * @param given the arguments whose values are removed from the logged message
@@ -25,16 +24,16 @@ export class AbandonedFunction extends Error {}
  * @throws FunctionFault if the function throws, rejects or takes too long
  * @throws AbandonedFunction
  */
-export function awaitDeclared<T>(
+export async function awaitDeclared<T>(
   place: string,
   given: unknown,
   { limit, abandoned }: Bounds,
   call: (signal: AbortSignal) => T,
-): T | Promise<Awaited<T>> {
+): Promise<Awaited<T>> {
   const ending = new AbortController()
   try {
     const answer = call(ending.signal)
-    if (!isThenable(answer)) return answer
+    if (!isThenable(answer)) return await answer
     return settled(answer, { limit, abandoned }, ending, place, given)
   } catch (error) {
     throw failureOf(place, given, error)

@@ -40,6 +40,18 @@ export interface HttpRequest {
   readonly reserve?: ((caller: string, bytes: number, mayRefuse: boolean) => Fault | undefined) | undefined
 }
 
+/** An IP address without the prefix of a socket for both families, which shows an IPv4 client as `::ffff:192.0.2.1`. */
+export function plainAddress(address = ''): string {
+  return address.startsWith('::ffff:') ? address.slice(7) : address
+}
+
+/** Splits a request target into its path and its query, without `?`. */
+export function splitTarget(target: string): { readonly path: string; readonly query: string } {
+  const question = target.indexOf('?')
+  if (question === -1) return { path: target, query: '' }
+  return { path: target.slice(0, question), query: target.slice(question + 1) }
+}
+
 /** Decodes a part of a request target; `undefined`: it has an invalid percent-escape, or one that is not UTF-8. */
 export function decodeTargetPart(text: string): string | undefined {
   try {
@@ -111,6 +123,8 @@ export interface HttpResponse {
   readonly status: number
   readonly headers: ResponseHeaders
   readonly body: ResponseBody
+  /** The code of a problem, for observers. */
+  readonly code?: string
 }
 
 /** Whether a body is a file. */

@@ -120,6 +120,7 @@ function problemResponse(
   }
   return {
     status,
+    code,
     headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...headers },
     // A message may repeat a part of the request, in which a caller may have sent a key by mistake.
     body: `${withoutCredentials(JSON.stringify(body))}\n`,

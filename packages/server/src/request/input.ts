@@ -68,12 +68,12 @@ interface Reading {
 }
 
 /**
- * Reads a request. Mistakes are refused in the order of CON-6. Returns a promise only if there is a body to wait for.
+ * Reads a request. Mistakes are refused in the order of CON-6.
  *
  * @throws Fault MALFORMED_URL, 413, 415, MALFORMED_JSON, TOO_MANY_MEMBERS, INVALID_IDEMPOTENCY_KEY,
  *   MALFORMED_CONDITION, INVALID_QUERY
  */
-export function readInput(reading: Reading): Input | Promise<Input> {
+export async function readInput(reading: Reading): Promise<Input> {
   const { request, target, version, query, knownQueries } = reading
   const { pageSize } = version.catalog.limits
   const { method, headers } = request

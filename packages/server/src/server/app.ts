@@ -20,6 +20,7 @@ import { clientOfFunctions } from './client-as.ts'
 import { Compressor } from './compressor.ts'
 import { openDeliveries } from './deliveries.ts'
 import { documentsOf } from './documents.ts'
+import { earlyRefusal } from './finish-request.ts'
 import { verifyBy } from './jwt.ts'
 import { type KeyUses, noteUses } from './key-uses.ts'
 import { type MaintenanceWatch, watchMaintenance } from './maintenance.ts'
@@ -28,8 +29,8 @@ import type { ConsoleSettings } from './pages/console-settings.ts'
 import { pageServer } from './pages/page-server.ts'
 import type { Counter } from './rates/counter.ts'
 import { openRateLimiter, type RateOptions } from './rates/rate-limiter.ts'
-import { type AppServices, earlyRefusal, requestIds } from './request-context.ts'
 import { respond } from './respond.ts'
+import type { AppServices } from './stages.ts'
 import { EventStreams } from './streams/event-streams.ts'
 import type { StreamPlaces } from './streams/stream-places.ts'
 
@@ -165,7 +166,6 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     knownQueries: new KnownQueries(),
     observe,
     now,
-    newRequestId: requestIds(),
     cors: options.cors,
     requireHttps: options.requireHttps ?? false,
     development: options.development ?? false,
@@ -183,7 +183,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     maintenance,
     deliveries: deliveries?.worker,
     respond: (request, caller) => respond(app, request, caller),
-    refuse: (error, request) => earlyRefusal(app, error, request),
+    refuse: (error, request) => earlyRefusal(options.cors, error, request),
     forgetKeys() {
       authenticate.forget()
       streams?.recheck()

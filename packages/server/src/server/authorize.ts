@@ -6,38 +6,31 @@ import type { AuthorizationRequest } from 'resourced-contract/model/declared-fun
 import { storedResource } from 'resourced-contract/model/resource'
 import { Fault, fault } from 'resourced-contract/spec/faults'
 import { actionOf, type Target } from '../request/target.ts'
-import type { RequestContext } from './request-context.ts'
+import type { Addressed } from './stages.ts'
 
 type Authorize = NonNullable<InterfaceDeclaration['authorize']>
 
-/** The part of a request that the function decides about. */
-type Authorizing = Pick<RequestContext, 'request' | 'target' | 'caller' | 'instance' | 'catalog' | 'app'>
-
 /**
- * Asks the function whether a request may pass. Returns a promise only if the function does.
+ * Asks the function whether a request may pass.
  *
  * @throws Fault FORBIDDEN if it refuses, AUTHORIZATION_FAILED if it fails
  */
-export function authorizeByFunction(context: Authorizing, authorize: Authorize): undefined | Promise<undefined> {
-  const { request, catalog } = context
-  const described = descriptionOf(context)
+export async function askAuthorize(addressed: Addressed, authorize: Authorize): Promise<void> {
+  const { app, request } = addressed
+  const described = descriptionOf(addressed)
   // The client may go while the function awaits.
-  const bounds = { limit: catalog.limits.authorizeTime, abandoned: request.abandoned?.() }
+  const bounds = { limit: app.catalog.limits.authorizeTime, abandoned: request.abandoned?.() }
+  const { caller, headers, address } = described
+  const takePlace = request.yieldPlace?.()
   try {
-    const { caller, headers, address } = described
-    const answer = awaitDeclared('authorize', { caller, headers, address }, bounds, (signal) =>
+    const answer = await awaitDeclared('authorize', { caller, headers, address }, bounds, (signal) =>
       authorize(Object.freeze({ ...described, signal })),
     )
-    if (!(answer instanceof Promise)) return obey(answer)
-    const takePlace = request.yieldPlace?.()
-    return answer
-      .finally(takePlace)
-      .then(obey)
-      .catch((error: unknown) => {
-        throw refusalOf(error)
-      })
+    obey(answer)
   } catch (error) {
     throw refusalOf(error)
+  } finally {
+    takePlace?.()
   }
 }
 
@@ -47,7 +40,7 @@ function descriptionOf({
   caller: { id, roles, claims },
   instance,
   app,
-}: Authorizing): Omit<AuthorizationRequest, 'signal'> {
+}: Addressed): Omit<AuthorizationRequest, 'signal'> {
   const { method, address } = request
   return {
     ...{ method, path: instance, address, now: app.now() },
@@ -72,8 +65,8 @@ function withoutCredentials(headers: Headers): Headers {
 }
 
 /** @throws Fault FORBIDDEN; FunctionFault if it is no result of `authorize` */
-function obey(answer: unknown): undefined {
-  if (answer === true || answer === undefined) return undefined
+function obey(answer: unknown): void {
+  if (answer === true || answer === undefined) return
   if (answer === false) throw fault('FORBIDDEN', { detail: 'The request is not allowed for this credential.' })
   if (typeof answer !== 'object' || answer === null) throw invalid(`a ${answer === null ? 'null' : typeof answer}`)
   const { code, message } = answer as Readonly<Record<string, unknown>>

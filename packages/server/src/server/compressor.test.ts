@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { gunzipSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { studio } from '../../../../test/declarations.ts'
 import { trialFor } from '../../../../test/harness.ts'
 import { fill } from '../../../../test/steps.ts'
@@ -20,18 +20,17 @@ const randomText = (bytes: number) => randomBytes(bytes / 2).toString('hex')
 test('a body is compressed once, whoever gets it, as long as it is remembered', async () => {
   const compressor = new Compressor()
   const [one, other] = [randomText(10_000), randomText(10_000)]
-  const first = compressor.encode(request(), response(one), 'ann')
-  assert.ok(first instanceof Promise)
-  const { headers, body } = await first
+  const { headers, body } = await compressor.encode(request(), response(one), 'ann')
   assert.deepEqual(headers, { ETag: '"7-gzip"', Vary: 'Accept-Encoding', 'Content-Encoding': 'gzip' })
-  const again = compressor.encode(request(), response(one, '"8"'), 'bob')
-  assert.ok(!(again instanceof Promise))
-  assert.deepEqual([again.headers['ETag'], again.body], ['"8-gzip"', body])
+  const again = await compressor.encode(request(), response(one, '"8"'), 'bob')
+  assert.equal(again.headers['ETag'], '"8-gzip"')
+  assert.equal(again.body, body, 'the same bytes in memory')
   // Another body under the same tag, and another encoding of the same body.
   const different = await compressor.encode(request(), response(other), 'ann')
   assert.equal(gunzipSync(different.body as Uint8Array).toString(), other)
   const headersOf = { 'accept-encoding': 'br' }
-  assert.ok(compressor.encode(request({ headers: headersOf }), response(one), 'ann') instanceof Promise)
+  const brotli = await compressor.encode(request({ headers: headersOf }), response(one), 'ann')
+  assert.equal(brotliDecompressSync(brotli.body as Uint8Array).toString(), one)
 })
 
 test('equal bodies that are requested together are compressed once', async () => {
@@ -43,18 +42,17 @@ test('equal bodies that are requested together are compressed once', async () =>
 
 test('what is remembered is bounded, and bodies without a tag are not remembered', async () => {
   const compressor = new Compressor()
+  const bytesOf = async (made: HttpResponse) => (await compressor.encode(request(), made, 'ann')).body
   const first = randomText(500_000)
-  await compressor.encode(request(), response(first), 'ann')
-  for (let count = 0; count < 40; count++) await compressor.encode(request(), response(randomText(500_000)), 'ann')
-  assert.ok(compressor.encode(request(), response(first), 'ann') instanceof Promise, 'it was forgotten')
-  const untagged: HttpResponse = { status: 200, headers: {}, body: randomText(10_000) }
-  for (let count = 0; count < 2; count++) {
-    assert.ok(compressor.encode(request(), { ...untagged, headers: {} }, 'ann') instanceof Promise)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  const before = await bytesOf(response(first))
+  assert.equal(await bytesOf(response(first)), before, 'it is remembered')
+  for (let count = 0; count < 40; count++) await bytesOf(response(randomText(500_000)))
+  assert.notEqual(await bytesOf(response(first)), before, 'it was forgotten')
+  const small = randomText(10_000)
+  const untagged = (): HttpResponse => ({ status: 200, headers: {}, body: small })
+  assert.notEqual(await bytesOf(untagged()), await bytesOf(untagged()))
   const huge = randomText(2 * mebibyte)
-  await compressor.encode(request(), response(huge), 'ann')
-  assert.ok(compressor.encode(request(), response(huge), 'ann') instanceof Promise, 'it is too large')
+  assert.notEqual(await bytesOf(response(huge)), await bytesOf(response(huge)), 'it is too large')
 })
 
 test('callers take turns: one with many large bodies holds up nobody', async () => {

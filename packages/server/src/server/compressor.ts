@@ -64,7 +64,7 @@ export class Compressor {
    * @param caller whose responses take turns with those of others
    * @throws StorageFault `crowded`, `abandoned`
    */
-  encode(request: HttpRequest, response: HttpResponse, caller: string): HttpResponse | Promise<HttpResponse> {
+  async encode(request: HttpRequest, response: HttpResponse, caller: string): Promise<HttpResponse> {
     const { status, headers, body } = response
     if (isFile(body) || isStream(body)) return response
     if (body === undefined && status !== 304) return response

@@ -1,6 +1,5 @@
 /** The program as a library: a declaration in, an application out. */
 
-import { randomUUID } from 'node:crypto'
 import type { Client, TypesOf, UntypedInterface } from 'resourced-client'
 import { addressPolicy } from 'resourced-contract/model/address-policy'
 import { checkDeclaration } from 'resourced-contract/model/check/check-declaration'
@@ -15,6 +14,7 @@ import type { Storage } from '../storage/storage.ts'
 import { completeVersions, type Versions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
 import { clientAs } from './client-as.ts'
+import { earlyRefusal, toFault } from './finish-request.ts'
 import { readJwt } from './jwt.ts'
 import { type LogOption, readLog } from './observe/app-log.ts'
 import type { Metrics } from './observe/metrics.ts'
@@ -22,7 +22,6 @@ import type { Observation, Observe } from './observe/observe.ts'
 import { type DatabaseOptions, openStorage } from './open-database.ts'
 import { type ConsoleOption, readConsole } from './pages/console-settings.ts'
 import type { RateOptions } from './rates/rate-limiter.ts'
-import { earlyRefusal, toFault } from './request-context.ts'
 
 /** How an application runs. */
 export interface AppOptions extends RateOptions, Omit<DatabaseOptions, 'database'> {
@@ -197,7 +196,6 @@ function deferredApp(
   cors: Cors | undefined,
   observe: Observe,
 ): Omit<App, 'basePath' | 'as' | 'respond'> & Pick<Application, 'respond'> {
-  const unopened = { cors, newRequestId: randomUUID }
   let opened: Application | undefined
   let failure: unknown
   const settled = opening.then(
@@ -212,11 +210,11 @@ function deferredApp(
   return {
     async respond(request, caller) {
       await settled
-      if (opened === undefined) return earlyRefusal(unopened, toFault(failure), request)
+      if (opened === undefined) return earlyRefusal(cors, toFault(failure), request)
       return opened.respond(request, caller)
     },
     refuse: (error, request) =>
-      opened === undefined ? earlyRefusal(unopened, error, request) : opened.refuse(error, request),
+      opened === undefined ? earlyRefusal(cors, error, request) : opened.refuse(error, request),
     async ready() {
       await opening
     },

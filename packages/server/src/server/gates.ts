@@ -1,6 +1,7 @@
 /**
- * The checks that a request passes before anything of it is planned. A gate throws the Fault that refuses the request,
- * returns a response that ends it, or lets it pass. `respond.ts` has their order.
+ * The gates that a request passes before its body is read, in the order of refusals (CON-6). A gate takes the stage of
+ * a request. It returns the next stage or the response that ends the request, or throws the Fault that refuses it.
+ * `respond.ts` has the order of the gates; within a gate, it is that of its lines.
  */
 
 import { actions } from 'resourced-contract/model/declaration'
@@ -18,9 +19,11 @@ import { acceptedTypes } from '../request/input.ts'
 import { refuseSecrets } from '../request/parameters.ts'
 import {
   everyMethod,
+  type Found,
   findTarget,
   isEventList,
   methodsOf,
+  type PageTarget,
   requireMethod,
   requireTarget,
   routeOf,
@@ -29,43 +32,77 @@ import {
 import { StorageFault } from '../storage/storage.ts'
 import { chooseVersion } from '../versions/choose-version.ts'
 import { isLeaving, isRetired, noticeOf, retiredResponse } from '../versions/versions.ts'
-import { authorizeByFunction } from './authorize.ts'
+import { askAuthorize } from './authorize.ts'
 import { isFunction } from './client-as.ts'
-import type { RateDecision } from './rates/rate-limiter.ts'
-import { type RequestContext, toFault } from './request-context.ts'
+import { toFault } from './finish-request.ts'
+import type { Addressed, AppServices, Arrived, Authenticated, Authorized, Located, Rated } from './stages.ts'
 
-/** One check. A promise only where something must be awaited: each costs time on every request. */
-export type Gate = (context: RequestContext) => HttpResponse | undefined | Promise<HttpResponse | undefined>
+/** Takes a request from one stage to the next, or ends it with a response. */
+export type Gate<Before extends Arrived, After extends Before> = (stage: Before) => Promise<After | HttpResponse>
 
-/** 414. */
-export const limitTarget: Gate = ({ request }) => {
-  if (request.target.length <= headLimits.target) return undefined
-  throw fault('URL_TOO_LONG', { detail: `An address has at most ${headLimits.target.toLocaleString('en')} bytes.` })
-}
-
-/** Finds the version and the address. Nothing is refused for them yet: callers without a credential learn nothing. */
-export const locate: Gate = (context) => {
-  const { app, path, query, request } = context
+/** 414. Finds the version and the address: callers without a credential learn nothing of them. */
+export async function locate(arrived: Arrived): Promise<Located> {
+  const { app, path, query, request } = arrived
+  if (request.target.length > headLimits.target) {
+    throw fault('URL_TOO_LONG', { detail: `An address has at most ${headLimits.target.toLocaleString('en')} bytes.` })
+  }
   const { versions } = app
   // An address outside the base path is one that does not exist.
   const within = pathWithin(versions.basePath, path) ?? ''
   const choice = chooseVersion(versions, { path: within, query, headers: request.headers })
-  const { basePath, catalog } = choice.version
-  const found = findTarget(catalog, within, versions.carriers.includes('path'))
-  context.choice = choice
-  context.found = found
-  context.versionCatalog = catalog
-  context.basePath = basePath
-  if (found.kind === 'found') context.route = routeOf(found.target, basePath, versions.basePath)
-  return undefined
+  const { basePath, catalog: versionCatalog } = choice.version
+  const found = findTarget(versionCatalog, within, versions.carriers.includes('path'))
+  const target = targetOf(found)
+  return {
+    ...arrived,
+    choice,
+    found,
+    versionCatalog,
+    basePath,
+    route: target && routeOf(target, basePath, versions.basePath),
+    version: choice.known && target?.kind !== 'health' ? choice.version : undefined,
+    // Noted before anything is awaited: a request that comes later, before a revocation is answered, must not be
+    // authenticated by that key.
+    earlierRevocations: app.revocations.running(),
+    endRevocation: beginRevocation(app, request.method, target),
+  }
 }
 
-/** Health checks need no credential and no HTTPS, and are answered during maintenance. */
-export const answerHealth: Gate = (context) => {
-  const { found, choice } = context
-  if (found.kind === 'found' && found.target.kind === 'health') return health(context, found.target.probe)
-  if (choice.known) context.version = choice.version
-  return undefined
+function targetOf(found: Found): Target | undefined {
+  return found.kind === 'found' ? found.target : undefined
+}
+
+function beginRevocation({ revocations }: AppServices, method: string, target: Target | undefined) {
+  if (method !== 'DELETE' || target?.kind !== 'record' || target.resource.name !== 'api-keys') return undefined
+  return revocations.begin(target.id)
+}
+
+/**
+ * Answers what needs no credential; 403 (SEC-1), 503 (ERR-6), 400 (QRY-9). Then verifies the credential: 401, or 429 if
+ * the address has failed too often. A valid credential passes even then.
+ */
+export async function authenticate(located: Located): Promise<Authenticated | HttpResponse> {
+  const { app, choice, found, instance, query, request } = located
+  const { method, headers } = request
+  const target = targetOf(found)
+  // Health checks need no HTTPS, and are answered during maintenance.
+  if (target?.kind === 'health') return health(located, target.probe)
+  if (app.requireHttps && !request.secure) throw fault('HTTPS_REQUIRED', { detail: 'Ask again by https://.' })
+  const preflight = app.cors && isPreflight(method, headers) ? app.cors : undefined
+  // Pages need no credential (AUT-1). They are served during maintenance, so that they can show it.
+  if (target?.kind === 'page' && preflight === undefined) return page(located, target)
+  // Browsers must get their preflight response, or their pages could not read the 503.
+  if (preflight === undefined) refuseInMaintenance(app)
+  refuseSecrets(query)
+  // A preflight comes without credentials, so the response says what any address of this kind supports (OPT-3).
+  if (preflight !== undefined) {
+    const methods = target === undefined ? everyMethod : methodsOf(target)
+    return { status: 204, headers: preflightHeaders(preflight, headers['origin'], methods), body: undefined }
+  }
+  const caller = await verify(located)
+  const versionMoment = isLeaving(choice.version) ? app.now() : 0
+  const versionNotice = choice.known ? noticeOf(app.versions, choice, instance, versionMoment) : undefined
+  return { ...located, caller, versionMoment, versionNotice }
 }
 
 /**
@@ -74,17 +111,17 @@ export const answerHealth: Gate = (context) => {
  * @throws Fault METHOD_NOT_ALLOWED, SHUTTING_DOWN, NOT_READY
  * @throws StorageFault if the database is only busy
  */
-async function health(context: RequestContext, probe: 'live' | 'ready'): Promise<HttpResponse> {
-  const { app, request } = context
+async function health(located: Located, probe: 'live' | 'ready'): Promise<HttpResponse> {
+  const { app, request } = located
   const target = { kind: 'health', probe } as const
   requireMethod(target, request.method)
   if (request.method === 'OPTIONS') return addressOptions(app.catalog, undefined, target)
-  const status = probe === 'ready' ? await readiness(context) : 'live'
+  const status = probe === 'ready' ? await readiness(located) : 'live'
   const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
   return { status: 200, headers, body: `${JSON.stringify({ status })}\n` }
 }
 
-async function readiness({ app, requestId }: RequestContext): Promise<'ready' | 'maintenance'> {
+async function readiness({ app, requestId }: Located): Promise<'ready' | 'maintenance'> {
   requireRunning(app)
   // A load balancer that took all servers out would answer in their place, without our Retry-After.
   if (app.maintenance.current !== undefined) return 'maintenance'
@@ -100,159 +137,89 @@ async function readiness({ app, requestId }: RequestContext): Promise<'ready' | 
 }
 
 /** @throws Fault SHUTTING_DOWN */
-function requireRunning({ state }: RequestContext['app']): void {
+function requireRunning({ state }: AppServices): void {
   if (state.stopping) throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } })
 }
 
-/** 403 (SEC-1). */
-export const requireHttps: Gate = ({ app, request }) => {
-  if (app.requireHttps && !request.secure) throw fault('HTTPS_REQUIRED', { detail: 'Ask again by https://.' })
-  return undefined
-}
-
-/** Pages need no credential (AUT-1). They are served during maintenance, so that they can show it. */
-export const answerPage: Gate = ({ app, choice, found, query, request: { method, headers } }) => {
-  if (found.kind !== 'found' || found.target.kind !== 'page') return undefined
-  const { target } = found
-  if (app.cors !== undefined && isPreflight(method, headers)) return undefined
+/** Answers a request for a page: 400 (QRY-9), 405. */
+async function page({ app, choice, query, request }: Located, target: PageTarget): Promise<HttpResponse> {
+  const { method, headers } = request
   refuseSecrets(query)
   requireMethod(target, method)
   if (method === 'OPTIONS') return addressOptions(app.catalog, undefined, target)
   return app.pages({ target, version: choice.version, headers })
 }
 
-/** 503 (ERR-6). Browsers must get their preflight response, or their pages could not read the 503. */
-export const refuseInMaintenance: Gate = ({ app, request }) => {
-  const { current } = app.maintenance
-  if (current === undefined) return undefined
-  if (app.cors !== undefined && isPreflight(request.method, request.headers)) return undefined
+/** @throws Fault MAINTENANCE */
+function refuseInMaintenance({ maintenance: { current } }: AppServices): void {
+  if (current === undefined) return
   throw fault('MAINTENANCE', { detail: current.message, headers: { 'Retry-After': String(current.retryAfter) } })
 }
 
-/** 400 (QRY-9). */
-export const refuseSecretsInQuery: Gate = ({ query }) => {
-  refuseSecrets(query)
-  return undefined
-}
-
-/** A preflight comes without credentials, so the response says what any address of this kind supports (OPT-3). */
-export const answerPreflight: Gate = ({ app: { cors }, request: { method, headers }, found }) => {
-  if (cors === undefined || !isPreflight(method, headers)) return undefined
-  const methods = found.kind === 'found' ? methodsOf(found.target) : everyMethod
-  return { status: 204, headers: preflightHeaders(cors, headers['origin'], methods), body: undefined }
-}
-
-/**
- * Notes a revocation of an API key before anything is awaited: a request that comes later, before the revocation is
- * answered, must not be authenticated by that key.
- */
-export const noteRevocation: Gate = (context) => {
-  const { app, found, request } = context
-  context.earlierRevocations = app.revocations.running()
-  if (request.method !== 'DELETE' || found.kind !== 'found' || found.target.kind !== 'record') return undefined
-  const { resource, id } = found.target
-  if (resource.name === 'api-keys') context.endRevocation = app.revocations.begin(id)
-  return undefined
-}
-
-/** 401; 429 if the address has failed too often. A valid credential passes even then. */
-export const authenticate: Gate = (context) => {
-  const { app, request, givenCaller, earlierRevocations } = context
-  const isOwn = givenCaller !== undefined || app.authenticateOwn !== undefined
-  if (isOwn || earlierRevocations !== undefined) return verify(context)
-  const caller = app.authenticate.remembered(request.headers['authorization'])
-  return caller === undefined ? verify(context) : welcome(context, caller)
-}
-
-async function verify(context: RequestContext): Promise<undefined> {
-  const { app, request, givenCaller, earlierRevocations } = context
+async function verify(located: Located): Promise<Caller> {
+  const { app, request, givenCaller, earlierRevocations } = located
   const credential = request.headers['authorization']
-  let caller: Caller
   try {
-    const own = givenCaller ?? (await app.authenticateOwn?.(request))
-    caller = own ?? (await app.authenticate(credential))
-    if (earlierRevocations !== undefined && (await earlierRevocations(caller.credential)))
-      caller = await app.authenticate(credential)
+    const own = givenCaller ?? (app.authenticateOwn && (await app.authenticateOwn(request)))
+    const caller = own ?? (await app.authenticate(credential))
+    const isRevoked = earlierRevocations !== undefined && (await earlierRevocations(caller.credential))
+    return isRevoked ? await app.authenticate(credential) : caller
   } catch (error) {
-    throw await countFailure(context, error)
+    throw await countFailure(located, error)
   }
-  return welcome(context, caller)
-}
-
-/** Notes the caller, and what authenticated callers are told about the version. */
-function welcome(context: RequestContext, caller: Caller): undefined {
-  const { app, choice, instance } = context
-  context.caller = caller
-  context.callerId = caller.id
-  if (isLeaving(choice.version)) context.versionMoment = app.now()
-  if (choice.known) context.versionNotice = noticeOf(app.versions, choice, instance, context.versionMoment)
 }
 
 /** Reports and counts a failed authentication, and gives what to throw for it. */
-async function countFailure({ app, request, requestId }: RequestContext, error: unknown): Promise<unknown> {
+async function countFailure({ app, request, requestId }: Located, error: unknown): Promise<unknown> {
   const refusal = refusalIn(error)
   if (refusal !== undefined) app.observe({ kind: 'credential-refused', requestId, ...refusal })
   if (app.rates === undefined || toFault(error).code !== 'UNAUTHENTICATED') return error
   return (await app.rates.fail(request.address)) ?? error
 }
 
-/** 429 (LIM-1). Calls in process are the program's own, and are not counted. */
-export const countRequest: Gate = (context) => {
-  const { app, caller, found, givenCaller, request } = context
-  if (app.rates === undefined || givenCaller !== undefined) return undefined
-  const decided = app.rates.admit(caller.id, found, request.method)
-  return decided instanceof Promise ? decided.then((made) => obey(context, made)) : obey(context, decided)
+/** Counts the request (LIM-1). Calls in process are the program's own, and are not counted. */
+export async function countRequest(authenticated: Authenticated): Promise<Rated> {
+  const { app, caller, found, givenCaller, request } = authenticated
+  if (app.rates === undefined || givenCaller !== undefined) return { ...authenticated, rate: undefined }
+  return { ...authenticated, rate: await app.rates.admit(caller.id, found, request.method) }
 }
 
-/** @throws Fault RATE_LIMITED */
-function obey(context: RequestContext, decision: RateDecision): undefined {
-  context.rate = decision
-  if (decision.refusal !== undefined) throw decision.refusal
-}
-
-/** 429 and 503 while the caller has too many responses to read (LIM-6). */
-export const requireReadResponses: Gate = ({ request, caller }) => {
-  const refusal = request.reserve?.(caller.id, 0, true)
-  if (refusal !== undefined) throw refusal
-  return undefined
-}
-
-/** 503 (OPS-2). */
-export const refuseWhileStopping: Gate = ({ app, timing, givenCaller }) => {
+/**
+ * 429 beyond a quota (LIM-1), 429 and 503 while the caller has too many responses to read (LIM-6), 503 (OPS-2). Then
+ * the version: 400 for versions that contradict each other (VER-1), 410 or 308 for a retired one (VER-4). Then the
+ * address: 400, 404, 405.
+ */
+export async function requireAddress(rated: Rated): Promise<Addressed | HttpResponse> {
+  const { app, caller, choice, found, givenCaller, instance, rate, request, versionMoment } = rated
+  if (rate?.refusal !== undefined) throw rate.refusal
+  const unread = request.reserve?.(caller.id, 0, true)
+  if (unread !== undefined) throw unread
   // A server that stops lets running functions finish.
   if (givenCaller === undefined || !isFunction(givenCaller)) requireRunning(app)
-  timing?.mark('auth')
-  return undefined
-}
-
-/** `OPTIONS *`: every method that some address supports (OPT-2). */
-export const answerServerOptions: Gate = ({ request }) => {
-  if (request.target !== '*') return undefined
-  return { status: 200, headers: { Allow: everyMethod.join(', '), 'Cache-Control': 'no-store' }, body: undefined }
-}
-
-/** 400 for versions that contradict each other (VER-1); 410, or 308, for a retired one (VER-4). */
-export const requireVersion: Gate = ({ app, choice, found, instance, versionMoment }) => {
-  const { refusal, version, query, byHeader } = choice
-  if (refusal !== undefined) throw refusal
-  if (!isRetired(version, versionMoment)) return undefined
-  const movable = found.kind === 'found' && !byHeader
-  return retiredResponse(app.versions, version, { path: instance, query, movable }, versionMoment)
-}
-
-/** 400, 404, 405. */
-export const requireAddress: Gate = (context) => {
-  const { app, found } = context
-  if (found.kind === 'found' && found.target.kind === 'metrics' && app.readMetrics === undefined) {
+  rated.timing?.mark('auth')
+  // `OPTIONS *`: every method that some address supports (OPT-2).
+  if (request.target === '*') {
+    return { status: 200, headers: { Allow: everyMethod.join(', '), 'Cache-Control': 'no-store' }, body: undefined }
+  }
+  if (choice.refusal !== undefined) throw choice.refusal
+  if (isRetired(choice.version, versionMoment)) {
+    const asked = { path: instance, query: choice.query, movable: found.kind === 'found' && !choice.byHeader }
+    return retiredResponse(app.versions, choice.version, asked, versionMoment)
+  }
+  if (targetOf(found)?.kind === 'metrics' && app.readMetrics === undefined) {
     throw fault('NOT_FOUND', { detail: 'This server collects no metrics.' })
   }
-  context.target = requireTarget(context.found, context.request.method, context.basePath)
-  return undefined
+  return { ...rated, target: requireTarget(found, request.method, rated.basePath) }
 }
 
-/** OPTIONS on an address; 403 for callers without any permission there. */
-export const answerOptions: Gate = ({ app, caller, choice, request, target }) =>
-  request.method === 'OPTIONS' ? addressOptions(app.catalog, caller, target, choice.version.vendorType) : undefined
+/** Answers OPTIONS on an address: 403. Then 406, then 403 and 502 of the function `authorize` (AUT-12). */
+export async function authorize(addressed: Addressed): Promise<Authorized | HttpResponse> {
+  const { app, caller, choice, request, target } = addressed
+  if (request.method === 'OPTIONS') return addressOptions(app.catalog, caller, target, choice.version.vendorType)
+  const isStream = requireAcceptable(addressed)
+  if (app.catalog.authorize !== undefined) await askAuthorize(addressed, app.catalog.authorize)
+  return { ...addressed, isStream }
+}
 
 /**
  * Answers OPTIONS on an address. The response is the same for every caller with some permission there.
@@ -289,21 +256,19 @@ function mayDoAnything(catalog: Catalog, caller: CallerView, resource: Resource)
   return actions.some((action) => permit(catalog, caller, action, resource).kind !== 'never')
 }
 
-/** 403 and 502 of the function `authorize` (AUT-12). */
-export const authorize: Gate = (context) =>
-  context.catalog.authorize === undefined ? undefined : authorizeByFunction(context, context.catalog.authorize)
-
-/** 406. The media type of an export's file is known only from its job. */
-export const requireAcceptable: Gate = (context) => {
-  const { choice, request, target } = context
+/**
+ * Requires that the client accepts the response. The media type of an export's file is known only from its job.
+ *
+ * @returns whether the response is a stream of events
+ * @throws Fault NOT_ACCEPTABLE
+ */
+function requireAcceptable({ choice, request, target }: Addressed): boolean {
   const mayStream = isEventList(target) && (request.method === 'GET' || request.method === 'HEAD')
-  if (mayStream && prefers(request.headers['accept'], streamType, choice.mediaType ?? 'application/json')) {
-    context.isStream = true
-    return undefined
-  }
+  const { accept } = request.headers
+  if (mayStream && prefers(accept, streamType, choice.mediaType ?? 'application/json')) return true
   const isMetrics = target.kind === 'metrics'
   const mediaType = isMetrics ? 'text/plain' : choice.mediaType
-  if (target.kind === 'export-content' || accepts(request.headers['accept'], mediaType)) return undefined
+  if (target.kind === 'export-content' || accepts(accept, mediaType)) return false
   const own = isMetrics ? mediaType : (choice.version.vendorType ?? 'application/json')
   const detail = `The representations here are ${own}${mayStream ? ` and ${streamType}` : ''}.`
   throw fault('NOT_ACCEPTABLE', { detail })

@@ -6,9 +6,8 @@ import { streamType } from 'resourced-contract/spec/media-types'
 import type { HttpResponse, StreamBody } from '../http/message.ts'
 import { planEvents } from '../plan/plan-events.ts'
 import type { Caller } from '../policy/caller.ts'
-import type { RequestContext } from './request-context.ts'
+import type { Authorized } from './stages.ts'
 import type { StreamRequest } from './streams/event-stream.ts'
-import type { EventStreams } from './streams/event-streams.ts'
 
 /** What a request asks of a stream. */
 interface Asked {
@@ -23,11 +22,11 @@ interface Asked {
  * @throws StorageFault
  */
 export async function streamResponse(
-  context: RequestContext,
-  streams: EventStreams,
+  { app, caller, choice, givenCaller, request, versionCatalog }: Authorized,
   { filter, lastEventId }: Asked,
 ): Promise<HttpResponse> {
-  const { caller, catalog, versionCatalog, choice, request } = context
+  const { catalog, streams } = app
+  if (streams === undefined) throw fault('INTERNAL_ERROR')
   const plan: StreamRequest['plan'] = (callerNow: Caller, after, limit) => {
     const made = planEvents({ catalog, versionCatalog, caller: callerNow, filter }, after, limit)
     return made?.permitted.kind === 'never' ? undefined : made
@@ -41,7 +40,7 @@ export async function streamResponse(
       ? unopened
       : await streams.open({
           callerId: caller.id,
-          credential: streams.credentials.of(caller, request, context.givenCaller !== undefined),
+          credential: streams.credentials.of(caller, request, givenCaller !== undefined),
           after,
           plan,
           version: choice.version,

@@ -1,6 +1,6 @@
 /** The client's address on the platforms of the fetch API, for the option `address` of `toFetchHandler`. */
 import { readForwarded } from 'resourced-contract/fields/forwarded'
-import { plainAddress } from '../node/plain-address.ts'
+import { plainAddress } from '../../http/message.ts'
 
 /** The server of Bun, which `Bun.serve` passes to its handler. */
 export interface BunServer {

@@ -7,7 +7,7 @@ import type { Http2ServerResponse } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { readForwarded } from 'resourced-contract/fields/forwarded'
 import { Fault, fault } from 'resourced-contract/spec/faults'
-import type { HttpRequest, HttpResponse } from '../../http/message.ts'
+import { type HttpRequest, type HttpResponse, plainAddress } from '../../http/message.ts'
 import { checkHead, malformedRequest } from './head.ts'
 import { urlOf } from './mounted.ts'
 import {
@@ -19,7 +19,6 @@ import {
   removePending,
   type ServerState,
 } from './pending-request.ts'
-import { plainAddress } from './plain-address.ts'
 import { readNodeBody } from './request-body.ts'
 import { send } from './send.ts'
 
@@ -41,20 +40,23 @@ export function handle(state: ServerState, pending: PendingRequest): void {
     removePending(state, pending)
     return
   }
+  void answer(state, pending, message)
+}
+
+async function answer(state: ServerState, pending: PendingRequest, message: HttpRequest): Promise<void> {
   state.inFlight++
-  const finish = (made: HttpResponse) => {
-    state.inFlight--
-    const sending = deliver(state, pending, made)
-    releaseWhenRead(state, pending)
-    if (sending === undefined) removePending(state, pending)
-    else void sending.then(() => removePending(state, pending))
-    state.onAnswered()
-  }
+  let made: HttpResponse
   try {
-    state.respond(message).then(finish, (error) => finish(problemOf(state, error)))
+    made = await state.respond(message)
   } catch (error) {
-    finish(problemOf(state, error))
+    made = problemOf(state, error)
   }
+  state.inFlight--
+  const delivered = deliver(state, pending, made)
+  releaseWhenRead(state, pending)
+  state.onAnswered()
+  await delivered
+  removePending(state, pending)
 }
 
 /** Answers a request that had to wait, unless its client has gone meanwhile. */
@@ -75,7 +77,7 @@ export function reject(state: ServerState, pending: PendingRequest): void {
   const secure = state.trustProxy ? readForwarded(headers as Headers).secure : (socket as TLSSocket).encrypted === true
   const error = busy[Math.floor(Math.random() * busy.length)]!
   state.onRejected?.()
-  deliver(state, pending, state.problem(error, { target: pending.url, headers: headers as Headers, secure }))
+  void deliver(state, pending, state.problem(error, { target: pending.url, headers: headers as Headers, secure }))
   removePending(state, pending)
 }
 
@@ -85,30 +87,30 @@ export function refuse(state: ServerState, pending: PendingRequest, error: unkno
     pending.mustClose = error.code === 'MALFORMED_REQUEST'
     state.onClientError?.(error)
   }
-  deliver(state, pending, problemOf(state, error))
+  void deliver(state, pending, problemOf(state, error))
 }
 
 function problemOf(state: ServerState, error: unknown): HttpResponse {
   return state.problem(error instanceof Fault ? error : fault('INTERNAL_ERROR', {}, error))
 }
 
-/** Sends a response. Returns a promise only for a file or a stream; it never rejects. */
-function deliver(state: ServerState, pending: PendingRequest, made: HttpResponse): Promise<void> | undefined {
+/** Sends a response; never rejects. */
+async function deliver(state: ServerState, pending: PendingRequest, made: HttpResponse): Promise<void> {
   try {
-    return send(pending, made, state)?.catch((error) => recover(state, pending, error))
+    await send(pending, made, state)
   } catch (error) {
-    recover(state, pending, error)
+    await recover(state, pending, error)
   }
 }
 
 /** Sends a problem in place of a response that cannot be sent, or aborts the response if its head was sent. */
-function recover(state: ServerState, pending: PendingRequest, error: unknown): void {
+async function recover(state: ServerState, pending: PendingRequest, error: unknown): Promise<void> {
   const { response } = pending
   try {
     if (response.headersSent) abortResponse(response)
-    else if (error instanceof Fault) send(pending, state.problem(error), state)
+    else if (error instanceof Fault) await send(pending, state.problem(error), state)
     // Node refuses to write some responses, such as those with a line break in a header.
-    else send(pending, problemOf(state, error), { ...state, closing: true })
+    else await send(pending, problemOf(state, error), { ...state, closing: true })
   } catch {
     abortResponse(response)
   }

@@ -33,12 +33,12 @@ const lingerTimeout = 2000
 type Shared = Pick<ServerState, 'timeouts' | 'closing' | 'running' | 'streams'>
 
 /**
- * Sends a response, without its body where HTTP has none: HEAD, 204, 304.
+ * Sends a response, without its body where HTTP has none: HEAD, 204, 304. Text and bytes are written at once.
  *
- * @returns `undefined` if everything is written; for a file or a stream, a promise. It rejects if the file cannot be
- *   opened, before the head is written, or cannot be read to its end.
+ * @throws Fault NOT_FOUND, or the system's error, if a file cannot be opened, before the head is written, or cannot be
+ *   read to its end
  */
-export function send(pending: PendingRequest, made: HttpResponse, state: Shared): Promise<void> | undefined {
+export async function send(pending: PendingRequest, made: HttpResponse, state: Shared): Promise<void> {
   const { status, headers, body } = made
   if (isOver(pending.response)) {
     if (isStream(body)) body.closed()

@@ -30,18 +30,15 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
   const log = pino({ level, base: null, timestamp, serializers }, sink)
   const levels = pino.levels.values as Record<string, number>
   const least = levels[level] ?? Number.POSITIVE_INFINITY
-  const noteRejection = rejectionCounter(log)
+  const report = logWith(log)
   return (observation) => {
-    if (observation.kind === 'arrival') return
     if (observation.kind === 'request') {
       const number = levels[observation.status >= 500 ? 'error' : 'info'] as number
       if (number >= least) sink.write(requestLine(number, time(), observation))
-    } else if (observation.kind === 'turned-away') noteRejection()
-    else {
-      const entry = entryOf(observation)
-      if (entry !== undefined) log[entry.level](entry.fields, entry.message)
-      if (urgent.has(observation.kind) && 'flush' in sink) (sink as { flush(): void }).flush()
+      return
     }
+    report(observation)
+    if (urgent.has(observation.kind) && 'flush' in sink) (sink as LogBlocks).flush()
   }
 }
 
@@ -52,7 +49,7 @@ export function logWith(logger: Logger): Observe {
   const noteRejection = rejectionCounter(logger)
   return (observation) => {
     if (observation.kind === 'turned-away') return noteRejection()
-    const entry = observation.kind === 'request' ? requestEntry(observation) : entryOf(observation)
+    const entry = entryOf(observation)
     if (entry !== undefined) logger[entry.level](entry.fields, entry.message)
   }
 }
@@ -86,7 +83,7 @@ interface Entry {
 }
 
 /** The line about an observation; `undefined` if the log does not report it. */
-function entryOf(observation: Exclude<Observation, { kind: 'request' | 'turned-away' }>): Entry | undefined {
+function entryOf(observation: Exclude<Observation, { kind: 'turned-away' }>): Entry | undefined {
   const entry = (level: Entry['level'], message: string, fields: object = {}) => ({ level, message, fields })
   switch (observation.kind) {
     case 'arrival':
@@ -95,6 +92,11 @@ function entryOf(observation: Exclude<Observation, { kind: 'request' | 'turned-a
     case 'commit':
     case 'events-sent':
       return undefined
+    case 'request': {
+      const { requestId: request_id, method, path, version, status, code, caller, duration } = observation
+      const fields = { request_id, method, path, version: version?.name, status, code, caller, duration }
+      return entry(status >= 500 ? 'error' : 'info', 'request', fields)
+    }
     case 'failure':
       return entry('error', 'failure', { request_id: observation.requestId, err: loggedError(observation.error) })
     case 'credential-refused': {
@@ -178,13 +180,7 @@ const urgent: ReadonlySet<Observation['kind']> = new Set([
   'stopped',
 ])
 
-function requestEntry(observation: Extract<Observation, { kind: 'request' }>): Entry {
-  const { requestId: request_id, method, path, version, status, code, caller, duration } = observation
-  const fields = { request_id, method, path, version: version?.name, status, code, caller, duration }
-  return { level: status >= 500 ? 'error' : 'info', message: 'request', fields }
-}
-
-/** The line that pino would write, built directly: every request has one, and this takes a fifth of the time. */
+/** The line that pino would write, built directly: pino takes 2 µs more for it, 7 percent of a GET. */
 function requestLine(level: number, time: string, observation: Extract<Observation, { kind: 'request' }>): string {
   const { requestId, method, path, version, status, code, caller, duration } = observation
   const codeMember = code === undefined ? '' : `,"code":"${code}"`

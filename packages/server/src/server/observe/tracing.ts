@@ -34,9 +34,14 @@ function load(): Promise<typeof import('./request-span.ts')> {
  *
  * @param started when the request arrived, by `performance.now()`
  */
-export function beginTrace(request: HttpRequest, requestId: string, started: number): Promise<RequestSpan> | undefined {
+export async function beginTrace(
+  request: HttpRequest,
+  requestId: string,
+  started: number,
+): Promise<RequestSpan | undefined> {
   if (registered() === undefined) return undefined
-  return load().then(({ beginSpan }) => beginSpan(request, requestId, started))
+  const { beginSpan } = await load()
+  return beginSpan(request, requestId, started)
 }
 
 /**

@@ -31,7 +31,7 @@ export interface Counted {
 /** Counts requests, in memory or in Redis. */
 export interface Counter {
   /** Counts a request against some quotas, all or none. */
-  count(shares: readonly Share[]): Counted | Promise<Counted>
+  count(shares: readonly Share[]): Promise<Counted>
   close(): void
 }
 
@@ -43,7 +43,7 @@ export interface Counter {
 export function memoryCounter(now: () => number): Counter {
   const kept = new QuotaWindows<{ used: number; readonly end: number }>()
   return {
-    count(shares): Counted {
+    async count(shares) {
       const at = now()
       const windows = shares.map((share) => kept.find(share, at))
       const passes = shares.every(({ quota }, index) => (windows[index]?.used ?? 0) < quota.most)

@@ -98,7 +98,7 @@ export function leasedCounter(
   }
 
   return {
-    count: (shares) => countAlone(shares) ?? countShared(shares),
+    count: async (shares) => countAlone(shares) ?? countShared(shares),
     async giveBack(share, end) {
       // An answer that arrived together with the recall is noted only after this turn of the event loop.
       await turn()

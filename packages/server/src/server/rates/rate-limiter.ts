@@ -21,8 +21,8 @@ export interface RateDecision {
 
 /** Counts requests and failed authentications. Both throw if the counter fails. */
 export interface RateLimiter {
-  /** Counts a request of a caller. Returns a promise only if the counter is on another machine. */
-  admit(caller: string, found: Found, method: string): RateDecision | Promise<RateDecision>
+  /** Counts a request of a caller. */
+  admit(caller: string, found: Found, method: string): Promise<RateDecision>
   /**
    * Counts a failed authentication. Returns a refusal once there were too many.
    *
@@ -61,15 +61,11 @@ function rateLimiter(catalog: Catalog, counter: Counter, observe: Observe): Rate
     return refusalFor(spent)
   }
 
-  function decide(policy: string, counted: Counted): RateDecision {
-    return { policy, limits: formatLimits(counted.standings), refusal: refusalOf(counted) }
-  }
-
   return {
-    admit(id, found, method) {
+    async admit(id, found, method) {
       const { quotas, policy } = termsFor(found, method)
-      const counted = counter.count(quotas.map((quota) => ({ quota, of: id })))
-      return counted instanceof Promise ? counted.then((made) => decide(policy, made)) : decide(policy, counted)
+      const counted = await counter.count(quotas.map((quota) => ({ quota, of: id })))
+      return { policy, limits: formatLimits(counted.standings), refusal: refusalOf(counted) }
     },
     async fail(from) {
       // Clients without a known address share one limit; without any limit, they could guess credentials forever.

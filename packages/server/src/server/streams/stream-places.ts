@@ -3,7 +3,7 @@
 /** Counts the streams of callers. */
 export interface StreamPlaces {
   /** Counts a stream. Returns whether the caller may have one more; otherwise nothing is counted. */
-  take(caller: string, most: number): boolean | Promise<boolean>
+  take(caller: string, most: number): Promise<boolean>
   release(caller: string): void
 }
 
@@ -19,7 +19,7 @@ export class OwnPlaces implements StreamPlaces {
     this.#all = all
   }
 
-  take(caller: string, most: number): boolean {
+  async take(caller: string, most: number): Promise<boolean> {
     if ((this.#all.get(caller) ?? 0) >= most) return false
     add(this.#all, caller, 1)
     add(this.#own, caller, 1)

@@ -34,7 +34,7 @@ export interface SupervisorCalls {
   /** Gives back what a worker that ends has not spent of its windows. */
   giveBack(leases: readonly Unspent[]): void
   /** Counts a stream of events. Returns whether the caller may have one more (EVT-7). */
-  takeStream(stream: { readonly caller: string; readonly most: number }): boolean
+  takeStream(stream: { readonly caller: string; readonly most: number }): Promise<boolean>
   /** A stream of the caller has ended. */
   releaseStream(caller: string): void
   /** Reads the metrics of all workers as text (OPS-7). */
