@@ -1,6 +1,6 @@
 /** The reference page of declarations, made from their structure. */
 import { parts, resolve, root } from 'resourced-contract/model/structure/declaration-schema'
-import type { Node } from 'resourced-contract/model/structure/node'
+import type { Node } from 'resourced-contract/model/structure-node'
 
 const titles: Readonly<Record<string, string>> = {
   resource: 'Resource',

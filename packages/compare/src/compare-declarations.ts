@@ -5,7 +5,7 @@
 import { type AccessRule, actions, type BusinessRule } from 'resourced-contract/model/declaration'
 import { escapeStep } from 'resourced-contract/model/place'
 import { type Catalog, type Field, isRestorable, type Resource } from 'resourced-contract/model/resource'
-import type { Difference } from './finding.ts'
+import { comparedKeywords, type Difference } from './finding.ts'
 import { canonical } from './openapi-document.ts'
 
 /** A difference in a resource, or in the limits of the interface. */
@@ -147,8 +147,8 @@ function compareFields({ fields }: Resource, { field }: Resource): Declared[] {
     if (is === undefined) return []
     const about = { field: was.name, at: ['fields', was.name] }
     const found: Declared[] = []
-    if (was.immutable !== is.immutable && !was.readOnly && !is.readOnly) {
-      found.push({ kind: is.immutable ? 'immutable-added' : 'immutable-removed', ...about })
+    for (const word of was.readOnly || is.readOnly ? [] : comparedKeywords) {
+      if (was[word] !== is[word]) found.push({ kind: `${word}-${is[word] ? 'added' : 'removed'}`, ...about })
     }
     const [lost, gained] = [transitionsBeyond(was, is), transitionsBeyond(is, was)]
     found.push(...ifAny('transitions-removed', lost, about), ...ifAny('transitions-added', gained, about))

@@ -3,6 +3,8 @@
  * (spec 9.4), its message, and what to do about it.
  */
 
+import { keywordRows, type keywords } from 'resourced-contract/model/keywords'
+
 /** Whether clients of the old interface break, the worst first. `review`: the two interfaces alone do not say. */
 export const severities = ['breaking', 'review', 'compatible'] as const
 export type Severity = (typeof severities)[number]
@@ -93,7 +95,27 @@ const widened = (words: Words, remedy = returnAsBefore): KindEntry => ({
   remedy,
 })
 
+type Rows = typeof keywords
+type ComparedKeyword = {
+  [Word in keyof Rows]: Rows[Word]['changes'] extends { added: unknown } ? Word : never
+}[keyof Rows]
+
+const compared = keywordRows.flatMap(([word, { changes }]) =>
+  typeof changes === 'object' && 'added' in changes ? [{ word: word as ComparedKeyword, ...changes }] : [],
+)
+
+/** The keywords that fields are compared by, each by itself. */
+export const comparedKeywords = compared.map(({ word }) => word)
+
+const ofComparedKeywords = Object.fromEntries(
+  compared.flatMap(({ word, added, removed }) => [[`${word}-added`, added] as const, [`${word}-removed`, removed]]),
+) as Readonly<Record<`${ComparedKeyword}-${'added' | 'removed'}`, KindEntry>>
+
+/** The kinds that the rows of keywords name. */
+type NamedKind = Extract<Rows[keyof Rows]['changes'], readonly string[]>[number]
+
 const table = {
+  ...ofComparedKeywords,
   'version-removed': breaking(({ names = [] }) => {
     const others = names.length === 0 ? 'no other version is served' : '{names} is served'
     return `{version} is gone with all its endpoints; ${others}`
@@ -228,8 +250,6 @@ const table = {
     ({ names = [] }) => `{names} must be unique${names.length > 1 ? ' together' : ''} (409 DUPLICATE_VALUE)`,
     'Leave it out, or make a new version: values that were accepted are refused. Check the data for duplicates.',
   ),
-  'immutable-added': breaking('{subject} can no longer be changed after creation', acceptAsBefore),
-  'immutable-removed': compatible('{subject} can be changed after creation'),
   'transitions-removed': breaking('{subject} can no longer change {names} (409 INVALID_TRANSITION)', acceptAsBefore),
   'transitions-added': compatible('{subject} can also change {names}'),
   'reference-changed': breaking('{subject} refers to {after}, and referred to {before}'),
@@ -275,7 +295,7 @@ const table = {
     'caches may keep responses longer: {change} seconds',
     'Make sure that clients can live with older responses.',
   ),
-} as const satisfies Readonly<Record<string, KindEntry>>
+} as const satisfies Readonly<Record<NamedKind, KindEntry>> & Readonly<Record<string, KindEntry>>
 
 /** A kind of difference. Stable: programs may branch on it. */
 export type Kind = keyof typeof table

@@ -4,15 +4,10 @@
 
 import { compileDecimal, type DecimalForm, decimalFormOf, decimalSchema } from './decimal.ts'
 import type { FieldDeclaration, ServerValue } from './declaration.ts'
+import { completeKeywords, isServers, keywordRows } from './keywords.ts'
 import { isObject, optionalMark } from './plain-copy.ts'
 import type { Field, FieldType } from './resource.ts'
 import { compileInteger, compileReference, compileSchema, type ValidateValue } from './schema.ts'
-
-/** The words that JSON Schema does not have. `default`, `readOnly` and `writeOnly` are JSON Schema's. */
-export const fieldWords = [
-  'filter', 'sort', 'search', 'unique', 'immutable', 'optional', 'transitions', 'reference', 'onDelete', 'requires',
-  'set', 'sequence',
-] as const // biome-ignore format: one row reads best
 
 /** A JSON Schema, or a declared field, as an object. */
 export type Schema = Readonly<Record<string, unknown>>
@@ -65,9 +60,12 @@ function serverDefaultOf({ default: value }: Schema, type: FieldType): ServerVal
   return Object.hasOwn(value, 'caller') || Object.hasOwn(value, 'now') ? (value as ServerValue) : undefined
 }
 
-/** Whether a word is one that JSON Schema does not have. */
+// A decimal's precision and scale are in its schema, as if JSON Schema had decimals.
+const fieldWords = new Set<string>(keywordRows.flatMap(([word, { partOf }]) => (partOf === 'decimal' ? [] : [word])))
+
+/** Whether a keyword is no part of the schema of a field. */
 export function isFieldWord(word: string): boolean {
-  return (fieldWords as readonly string[]).includes(word)
+  return fieldWords.has(word)
 }
 
 /** The schema without the alternative `null`, and whether there was one. */
@@ -156,8 +154,8 @@ function areTexts(values: readonly unknown[]): values is readonly string[] {
 export function completeField(name: string, declared: FieldDeclaration, isOwner: boolean, isSent: boolean): Field {
   const shape = shapeOf(declared)
   const schema = shape.decimal === undefined ? shape.schema : decimalSchema(shape.schema, shape.decimal)
-  const writeOnly = declared.writeOnly === true
   return {
+    ...completeKeywords(declared, shape),
     name,
     type: shape.type,
     schema,
@@ -167,29 +165,10 @@ export function completeField(name: string, declared: FieldDeclaration, isOwner:
     required: !shape.optional,
     default: schema.default,
     serverDefault: shape.serverDefault,
-    filter: declared.filter ?? (!writeOnly && isFilterByItself(declared, shape)),
-    sort: declared.sort ?? false,
-    search: declared.search ?? false,
-    unique: declared.unique ?? false,
-    immutable: declared.immutable ?? false,
-    readOnly: isOwner || declared.readOnly === true || declared.set !== undefined || declared.sequence !== undefined,
-    set: declared.set,
-    sequence: declared.sequence,
-    writeOnly,
-    transitions: declared.transitions,
-    reference: referenceOf(declared),
+    readOnly: isOwner || isServers(declared),
+    writeOnly: declared.writeOnly === true,
     validate: isSent ? validatorOf(name, declared, shape) : unsent,
   }
-}
-
-/** References, enums of texts and booleans are filters by default (QRY-7). */
-export function isFilterByItself(declared: FieldDeclaration, shape: FieldShape): boolean {
-  return declared.reference !== undefined || shape.enum !== undefined || shape.type === 'boolean'
-}
-
-function referenceOf({ reference, onDelete, requires }: FieldDeclaration): Field['reference'] {
-  if (reference === undefined) return undefined
-  return { collection: reference, onDelete: onDelete ?? 'restrict', requires: requires ?? 'read' }
 }
 
 function validatorOf(name: string, declared: FieldDeclaration, { schema, type }: FieldShape): ValidateValue {

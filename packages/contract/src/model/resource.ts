@@ -13,12 +13,10 @@ import type {
   ExportLimits,
   InterfaceDeclaration,
   OnDelete,
-  ReferenceNeed,
   ResourceDeclaration,
-  SequenceDeclaration,
   ServerValue,
-  SetDeclaration,
 } from './declaration.ts'
+import type { CompleteKeywords } from './keywords.ts'
 import type { Rate } from './limits.ts'
 import { filterOperators, type Operator } from './operators.ts'
 import type { ValidateValue } from './schema.ts'
@@ -27,7 +25,7 @@ import type { ValidateValue } from './schema.ts'
 export type FieldType = 'string' | 'integer' | 'number' | 'decimal' | 'boolean' | 'array' | 'object' | 'json'
 
 /** A declared field. */
-export interface Field {
+export interface Field extends CompleteKeywords {
   readonly name: string
   readonly type: FieldType
   /** JSON Schema without the words of Resourced. It validates values, and the OpenAPI document contains it. */
@@ -43,22 +41,9 @@ export interface Field {
   readonly default: unknown
   /** The default that the server finds when it creates a record (RES-14). */
   readonly serverDefault: ServerValue | undefined
-  readonly filter: boolean
-  readonly sort: boolean
-  readonly search: boolean
-  readonly unique: boolean
-  readonly immutable: boolean
   /** Set by the server. The owner field is always read-only, and so are fields with `set` or `sequence`. */
   readonly readOnly: boolean
-  /** The values that the server sets on every creation or update (RES-15). */
-  readonly set: SetDeclaration | undefined
-  /** The server numbers the records on creation (RES-16). */
-  readonly sequence: SequenceDeclaration | undefined
   readonly writeOnly: boolean
-  readonly transitions: Readonly<Record<string, readonly string[]>> | undefined
-  readonly reference:
-    | { readonly collection: string; readonly onDelete: OnDelete; readonly requires: ReferenceNeed }
-    | undefined
   /** Finds all issues of a value. Their pointers begin with the field's own. It is never called with `null`. */
   readonly validate: ValidateValue
 }

@@ -2,6 +2,7 @@
  * Checks declared changes (VER-2), from the newest version back to the oldest: each against the version that made it.
  */
 import { shapeOf } from '../field.ts'
+import { keywordRows } from '../keywords.ts'
 import { oneOf, suggest } from '../nearest.ts'
 import { below } from '../place.ts'
 import { isObject } from '../plain-copy.ts'
@@ -16,9 +17,6 @@ interface OlderCollection {
   readonly name: string
   readonly fields: ReadonlyMap<string, FieldView | undefined>
 }
-
-// Words that need a stored field of their own.
-const refusedWords = ['transitions', 'reference', 'onDelete', 'search', 'unique', 'immutable', 'set', 'sequence']
 
 /** Checks what each version changed. */
 export function checkChanges(declaration: Part, resources: ResourceViews): void {
@@ -167,12 +165,12 @@ function checkSchema(part: Part, name: string, value: unknown): void {
   const schema = part.key('schema')
   if (!schema.object('{ type: "integer" }')) return
   const { record } = schema
-  for (const word of refusedWords) {
-    if (Object.hasOwn(record, word)) schema.key(word).report('cannot be kept for older versions', 'Remove it.')
-  }
-  for (const word of ['filter', 'sort'] as const) {
-    if (record['writeOnly'] === true && record[word] === true)
+  for (const [word, { inOlderVersions, revealsValues }] of keywordRows) {
+    if (!inOlderVersions && Object.hasOwn(record, word)) {
+      schema.key(word).report('cannot be kept for older versions', 'Remove it.')
+    } else if (revealsValues && record['writeOnly'] === true && record[word] === true) {
       schema.key(word).report('would let callers find out a writeOnly value', `Remove "${word}" or "writeOnly".`)
+    }
   }
   if (value === null && !shapeOf(record).optional)
     part.key('value').report('is null, and the schema does not allow it', 'Add optional: true.')

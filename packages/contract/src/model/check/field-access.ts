@@ -1,8 +1,9 @@
 /** Checks the access rules of single fields (AUT-13, AUT-14): which fields have them, and whether they make sense. */
+
+import { isServers } from '../keywords.ts'
 import { isObject } from '../plain-copy.ts'
 import { systemFields } from '../resource.ts'
 import { type FieldView, type Part, type ResourceView, type ResourceViews, show } from './parts.ts'
-import { isServers } from './server-values.ts'
 
 /** Checks one rule or several of a resource. */
 type CheckRules = (

@@ -1,13 +1,13 @@
 /** Checks fields: their names, and the words that JSON Schema does not have. */
 import type { FieldDeclaration } from '../declaration.ts'
-import { isFilterByItself } from '../field.ts'
+import { isFilter, isServers, keywordRows } from '../keywords.ts'
 import { controlParameters, secretParameters } from '../names.ts'
 import { suggest } from '../nearest.ts'
 import { isObject } from '../plain-copy.ts'
 import { checkFieldSchema } from './field-schema.ts'
 import { checkFieldName } from './names.ts'
 import { type FieldView, isComparable, type Part, type ResourceView, type ResourceViews, show } from './parts.ts'
-import { checkServerValues, isServers, isSetOnCreation } from './server-values.ts'
+import { checkServerValues, isSetOnCreation } from './server-values.ts'
 
 // SQLite holds 2,000 columns in a table, PostgreSQL 1,600; some fields take two.
 const mostFields = 500
@@ -76,9 +76,10 @@ function checkCombinations({ name, part, declared, shape }: FieldView, resource:
   const isPrepared = !resource.part.key('prepare').isAbsent
   const isReadOnly = isServers(declared)
   if (writeOnly === true) {
-    for (const word of ['filter', 'sort', 'search', 'unique', 'transitions'] as const) {
-      if (declared[word] !== true && (word !== 'transitions' || transitions === undefined)) continue
-      part.key(word).report('would let callers find out a writeOnly value', `Remove "${word}" or "writeOnly".`)
+    for (const [word, { structure, revealsValues }] of keywordRows) {
+      const isUsed = structure.type === 'boolean' ? declared[word] === true : declared[word] !== undefined
+      if (revealsValues && isUsed)
+        part.key(word).report('would let callers find out a writeOnly value', `Remove "${word}" or "writeOnly".`)
     }
     if ((isReadOnly && !isPrepared) || name === resource.owner) {
       const message = 'makes the field useless: only the server sets it, and no response contains it'
@@ -105,21 +106,20 @@ function checkCombinations({ name, part, declared, shape }: FieldView, resource:
 /** Words without a meaning for values of the field's type. */
 function checkTypeFits({ part, declared, shape, writeOnly }: FieldView): void {
   const kind = shape.type === 'json' ? 'values of several types' : `an ${shape.type}`
-  if (writeOnly) return
-  for (const word of isComparable(shape.type) ? [] : (['filter', 'sort', 'unique'] as const)) {
-    if (declared[word] !== true) continue
-    const remedy = `Remove "${word}", or keep its value in a separate field.`
-    part.key(word).report(`does not work on ${kind}`, remedy)
-  }
-  if (declared['search'] === true && (shape.type !== 'string' || declared['reference'] !== undefined)) {
-    part.key('search').report('works on texts alone', 'Remove "search".')
+  const isText = shape.type === 'string' && declared['reference'] === undefined
+  for (const [word, { fits, revealsValues }] of keywordRows) {
+    if (declared[word] !== true || (writeOnly && revealsValues)) continue
+    if (fits === 'comparable' && !isComparable(shape.type)) {
+      const remedy = `Remove "${word}", or keep its value in a separate field.`
+      part.key(word).report(`does not work on ${kind}`, remedy)
+    }
+    if (fits === 'texts' && !isText) part.key(word).report('works on texts alone', `Remove "${word}".`)
   }
 }
 
 /** A filter is a query parameter: its name must be free (QRY-9). */
 function checkParameterName({ name, part, declared, shape, writeOnly }: FieldView): void {
-  const isFilter = declared['filter'] ?? (!writeOnly && isFilterByItself(declared as FieldDeclaration, shape))
-  if (isFilter !== true || (declared['filter'] === true && writeOnly)) return
+  if (isFilter(declared as FieldDeclaration, shape) !== true || writeOnly) return
   const remedy = 'Rename the field, or write "filter": false.'
   if (secretParameters.includes(name)) part.report('cannot be a filter: secrets never travel in a query', remedy)
   if (controlParameters.includes(name)) part.report(`cannot be a filter: ?${name}= steers the list itself`, remedy)

@@ -28,11 +28,6 @@ export function isSetOnCreation(declared: FieldView['declared']): boolean {
   return sequence !== undefined || (isObject(set) && set['onCreate'] !== undefined)
 }
 
-/** Whether only the server ever writes a declared field. */
-export function isServers({ readOnly, set, sequence }: FieldView['declared']): boolean {
-  return readOnly === true || set !== undefined || sequence !== undefined
-}
-
 const setForm = 'Write { onCreate: { caller: "id" } }.'
 
 function checkSet(set: Part, field: FieldView): void {

@@ -5,7 +5,7 @@
 import { oneOf, suggest } from '../nearest.ts'
 import { isObject } from '../plain-copy.ts'
 import { resolve } from '../structure/declaration-schema.ts'
-import type { Node, Wording } from '../structure/node.ts'
+import type { Node, Wording } from '../structure-node.ts'
 import { own, type Part } from './parts.ts'
 
 /** Reports what a part has against its schema. An absent part has nothing against it. */

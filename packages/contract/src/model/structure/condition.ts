@@ -1,7 +1,7 @@
 /** The structure of conditions. The checks of conditions know the fields, and check more than this. */
 import type { FieldCondition } from '../declaration.ts'
 import { type Operator, operators } from '../operators.ts'
-import { arrayOf, flagWithoutDefault, type Node, type Optional, objectOf, ref } from './node.ts'
+import { arrayOf, flagWithoutDefault, type Node, type Optional, objectOf, ref } from '../structure-node.ts'
 
 const scalars = ['string', 'number', 'boolean']
 

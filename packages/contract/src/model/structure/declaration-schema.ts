@@ -4,9 +4,9 @@ import { mostErrors } from '../../spec/faults.ts'
 import { carriers, type InterfaceDeclaration, type VersionDeclaration } from '../declaration.ts'
 import { countedActions, limitDefaults } from '../limits.ts'
 import { hyphenedForm, longestName, reservedCollections } from '../names.ts'
+import { arrayOf, choice, functionOnly, mapOf, type Node, objectOf, prose, ref, whole } from '../structure-node.ts'
 import { condition, conditionValue } from './condition.ts'
 import { field, innerSchema } from './field.ts'
-import { arrayOf, choice, functionOnly, mapOf, type Node, objectOf, prose, ref, whole } from './node.ts'
 import { accessRule, change, deletion, duration, resource, rule } from './resource.ts'
 
 type Limits = NonNullable<InterfaceDeclaration['limits']>

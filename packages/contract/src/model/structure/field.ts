@@ -1,18 +1,7 @@
-/** The structure of fields: the keywords of JSON Schema 2020-12, and the words that JSON Schema does not have. */
-import { mostDigits } from '../decimal.ts'
-import type { FieldDeclaration, SchemaKeywords, SequenceDeclaration, SetDeclaration } from '../declaration.ts'
-import {
-  arrayOf,
-  choice,
-  flag,
-  flagWithoutDefault,
-  type KeyOf,
-  mapOf,
-  type Node,
-  objectOf,
-  ref,
-  whole,
-} from './node.ts'
+/** The structure of fields: the keywords of JSON Schema 2020-12, and those that JSON Schema does not have. */
+import type { SchemaKeywords } from '../declaration.ts'
+import { keywordRows } from '../keywords.ts'
+import { arrayOf, choice, flag, mapOf, type Node, ref, whole } from '../structure-node.ts'
 
 /** The formats that are checked. */
 export const formats = [
@@ -64,7 +53,7 @@ function entry<Key extends string>(key: Key, node: Node): Readonly<Record<Key, N
 const otherKeys = 'Remove it, or see the keywords of JSON Schema 2020-12.'
 
 /** The keywords of JSON Schema. */
-const keywords: { readonly [Keyword in keyof SchemaKeywords]-?: Node } = {
+const schemaKeywords: { readonly [Keyword in keyof SchemaKeywords]-?: Node } = {
   type: typeOf([...types, 'null'], 'The JSON type of the value.'),
   enum: arrayOf({}, 'The allowed values.', 'elsewhere', {
     ...{ minItems: 1, uniqueItems: true, examples: [['open', 'done']] },
@@ -145,106 +134,13 @@ const keywords: { readonly [Keyword in keyof SchemaKeywords]-?: Node } = {
 /** A JSON Schema within a field. */
 export const innerSchema: Node = {
   description: 'A JSON Schema (2020-12).',
-  ...{ type: ['object', 'boolean'], properties: keywords, additionalProperties: false },
+  ...{ type: ['object', 'boolean'], properties: schemaKeywords, additionalProperties: false },
   wording: {
     ...form('a schema: an object, true or false'),
     unknownKey: 'is not a word of JSON Schema 2020-12',
     otherKeys,
   },
 }
-
-/** The words of decimal fields alone. */
-const decimalWords = {
-  precision: { ...whole(1, mostDigits, 'The most digits of a decimal.'), wording: 'elsewhere' },
-  scale: { ...whole(0, mostDigits, 'The number of digits of a decimal after its point.'), wording: 'elsewhere' },
-} as const
-
-const callerForm = '^(?:id|roles|claims(?:\\.[^.\\s]+)+)$'
-
-const serverValue = (description: string): Node => ({
-  ...{ description, type: 'object', additionalProperties: false, minProperties: 1, maxProperties: 1 },
-  properties: {
-    caller: { description: 'An attribute of the caller.', type: 'string', pattern: callerForm, examples: ['id'] },
-    now: { description: 'The time of the change, for dates and date-times.', const: true },
-  },
-  wording: 'elsewhere',
-})
-
-const set: Node = {
-  ...objectOf<SetDeclaration>(
-    'When the server sets the field, and to what. Clients never set it.',
-    {},
-    {
-      onCreate: serverValue('The value that the server sets on creation.'),
-      onUpdate: serverValue('The value that the server sets whenever a PUT or PATCH changes the record.'),
-    },
-    undefined,
-  ),
-  ...{ minProperties: 1, examples: [{ onCreate: { caller: 'id' }, onUpdate: { caller: 'id' } }] },
-}
-
-const sequence: Node = {
-  ...objectOf<SequenceDeclaration>(
-    'The server numbers the records on creation: 1, 2, 3 and so on, without gaps.',
-    {},
-    {
-      per: {
-        description:
-          'The field whose values are numbered separately, such as a reference. It must be immutable. Left out: the ' +
-          'records of the collection are numbered.',
-        ...{ type: 'string', examples: ['project_id'], wording: 'elsewhere' },
-      },
-    },
-    undefined,
-  ),
-  examples: [{ per: 'project_id' }],
-}
-
-const words = objectOf<Pick<FieldDeclaration, Exclude<KeyOf<FieldDeclaration>, keyof SchemaKeywords>>>(
-  'A field: the JSON Schema of its values, and the words of Resourced.',
-  {},
-  {
-    optional: flag('The value may be missing or `null`.'),
-    filter: flagWithoutDefault(
-      'Requests may filter by the field, and it gets an index. Default: `true` for references, texts with `enum`, ' +
-        'and booleans.',
-    ),
-    sort: flag('Requests may sort by the field, and it gets an index.'),
-    search: flag('The parameter `q` searches the field, which holds texts.'),
-    unique: flag('No two live records have the same value.'),
-    immutable: flag('The value is set on creation and never changes.'),
-    transitions: mapOf(
-      arrayOf({}, 'The values that may follow.', 'elsewhere'),
-      'The values that may follow each value of `enum`. Other changes get 409 `INVALID_TRANSITION`.',
-      'Write { open: ["done"] }.',
-      { examples: [{ open: ['done'], done: ['open'] }] },
-    ),
-    reference: {
-      description: 'The collection that the field refers to. Its values are ids of records there.',
-      ...{ type: 'string', examples: ['projects'], wording: 'elsewhere' },
-    },
-    onDelete: choice(
-      ['restrict', 'cascade', 'clear'],
-      'What happens when the record that the field refers to is deleted: the deletion is refused with 409 ' +
-        '(`restrict`), this record is deleted too (`cascade`), or the field loses its value ' +
-        '(`clear`, for optional fields).',
-      {
-        default: 'restrict',
-        wording: { meant: { 'set null': 'clear', setNull: 'clear', delete: 'cascade' } },
-      },
-    ),
-    requires: choice(
-      ['read', 'none'],
-      'What a caller needs to set the field to a record: permission to read it (`read`), or nothing (`none`). ' +
-        'Without permission to read, the record counts as not there.',
-      { default: 'read' },
-    ),
-    ...decimalWords,
-    set,
-    sequence,
-  },
-  {},
-)
 
 const decimalNumber = (description: string): Node => ({
   description: `${description} A decimal is written in quotes: \`"19.90"\`.`,
@@ -267,10 +163,11 @@ const notDecimal: Node = {
 
 /** A field of a resource. */
 export const field: Node = {
-  ...words,
+  description: 'A field: the JSON Schema of its values, and the words of Resourced.',
+  type: 'object',
   properties: {
-    ...keywords,
-    ...words.properties,
+    ...schemaKeywords,
+    ...Object.fromEntries(keywordRows.map(([word, { structure }]) => [word, structure])),
     ...decimalBounds,
     required: {
       ...names('The keys that an object must have.'),
@@ -281,6 +178,7 @@ export const field: Node = {
       'The type of the value: a JSON type, or `decimal` for numbers that are stored exactly, such as amounts.',
     ),
   },
+  additionalProperties: false,
   dependentRequired: { onDelete: ['reference'], requires: ['reference'], precision: ['type'], scale: ['type'] },
   anyOf: [
     {
@@ -290,7 +188,9 @@ export const field: Node = {
     {
       properties: {
         type: { not: { const: 'decimal' }, wording: 'elsewhere' },
-        ...Object.fromEntries(Object.keys(decimalBounds).map((key) => [key, keywords[key as keyof SchemaKeywords]])),
+        ...Object.fromEntries(
+          Object.keys(decimalBounds).map((key) => [key, schemaKeywords[key as keyof SchemaKeywords]]),
+        ),
         precision: notDecimal,
         scale: notDecimal,
       },

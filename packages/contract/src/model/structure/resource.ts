@@ -27,7 +27,7 @@ import {
   prose,
   ref,
   whole,
-} from './node.ts'
+} from '../structure-node.ts'
 
 const name = (description: string, ...examples: string[]): Node => ({
   ...{ description, type: 'string', examples },

@@ -3,6 +3,7 @@
  * interfaces and generators read this extension in place of the descriptions, which are for people.
  */
 import type { AccessRule } from 'resourced-contract/model/declaration'
+import { keywordsOf } from 'resourced-contract/model/keywords'
 import {
   type Field,
   type FieldAccess,
@@ -46,16 +47,10 @@ export function collectionExtension(resource: Resource, { one }: ResourceNames):
 
 function traitsOf(field: Field | undefined): Json {
   if (field === undefined) return { read_only: true }
-  const { reference, transitions, immutable, unique, search, readOnly, writeOnly } = field
   return {
-    ...(reference !== undefined && { reference: reference.collection, on_delete: reference.onDelete }),
-    ...(reference?.requires === 'none' && { requires: 'none' }),
-    ...(transitions !== undefined && { transitions }),
-    ...(immutable && { immutable }),
-    ...(unique && { unique }),
-    ...(search && { search }),
-    ...(readOnly && { read_only: true }),
-    ...(writeOnly && { write_only: true }),
+    ...Object.assign({}, ...keywordsOf(field).map(({ row, value }) => row.traits?.(value))),
+    ...(field.readOnly && { read_only: true }),
+    ...(field.writeOnly && { write_only: true }),
   }
 }
 

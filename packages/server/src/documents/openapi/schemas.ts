@@ -3,7 +3,7 @@
  * clients are generated from them.
  */
 import { patternOf } from 'resourced-contract/model/decimal'
-import type { ServerValue } from 'resourced-contract/model/declaration'
+import { keywordsOf, serverValueText } from 'resourced-contract/model/keywords'
 import { pluralOf } from 'resourced-contract/model/plural'
 import { type Catalog, type Field, fieldAccessOf, type Resource } from 'resourced-contract/model/resource'
 import { type Json, object, refTo, sharedSchemas, withoutDescriptions } from './components.ts'
@@ -139,38 +139,19 @@ function sent(field: Field): Json {
 }
 
 function described(field: Field): Json {
-  const { schema, decimal, reference, transitions, immutable, unique, serverDefault } = field
+  const { schema, decimal, serverDefault } = field
+  const keywords = keywordsOf(field)
+  const notesOf = (isServers: true | undefined) =>
+    keywords.filter(({ row }) => row.isServers === isServers).map(({ row, value }) => row.note?.(value))
   const notes = [
     schema.description,
     decimal && decimalNote(field),
-    reference && `The id of one of the ${reference.collection}.`,
-    transitions &&
-      `Allowed changes: ${Object.entries(transitions)
-        .map(([from, to]) => `${from} to ${to.join(' or ') || 'nothing else'}`)
-        .join('; ')}.`,
-    immutable && 'It is fixed once the record exists.',
-    unique && 'Unique among live records.',
+    ...notesOf(undefined),
     serverDefault && `Default: ${serverValueText(serverDefault)}.`,
-    ...serverNotes(field),
+    ...notesOf(true),
   ].filter((note) => typeof note === 'string')
-  return notes.length === 0 ? {} : { description: notes.join(' ') }
-}
-
-function serverNotes({ set, sequence }: Field): (string | undefined)[] {
-  if (sequence !== undefined) {
-    return [`The server numbers the records from 1 without gaps${sequence.per ? `, for each ${sequence.per}` : ''}.`]
-  }
-  const { onCreate, onUpdate } = set ?? {}
-  return [
-    onCreate && `The server sets it on creation: ${serverValueText(onCreate)}.`,
-    onUpdate && `The server sets it on every change: ${serverValueText(onUpdate)}.`,
-  ]
-}
-
-function serverValueText(value: ServerValue): string {
-  if ('now' in value) return 'the time of the request'
-  if (value.caller === 'id') return 'the id of the caller'
-  return value.caller === 'roles' ? 'the roles of the caller' : `${value.caller} of the caller`
+  const extensions = keywords.flatMap(({ row, value }) => (row.extension === undefined ? [] : [[row.extension, value]]))
+  return { ...(notes.length > 0 && { description: notes.join(' ') }), ...Object.fromEntries(extensions) }
 }
 
 function decimalNote({ schema, decimal }: Field): string {

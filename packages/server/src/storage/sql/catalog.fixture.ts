@@ -1,5 +1,6 @@
 /** Small catalogs for the tests of tables and migrations. */
 
+import { completeKeywords } from 'resourced-contract/model/keywords'
 import { limitDefaults } from 'resourced-contract/model/limits'
 import { type Catalog, type Field, type FieldType, type Resource, withIndexes } from 'resourced-contract/model/resource'
 
@@ -10,6 +11,7 @@ export type FieldFixture = FieldType | (Partial<Field> & { readonly type: FieldT
 export function fieldFixture(name: string, fixture: FieldFixture): Field {
   const given = typeof fixture === 'string' ? { type: fixture } : fixture
   return {
+    ...completeKeywords({ filter: false }, { type: given.type, enum: undefined }),
     name,
     schema: {},
     format: undefined,
@@ -18,17 +20,8 @@ export function fieldFixture(name: string, fixture: FieldFixture): Field {
     required: false,
     default: undefined,
     serverDefault: undefined,
-    filter: false,
-    sort: false,
-    search: false,
-    unique: false,
-    immutable: false,
     readOnly: false,
-    set: undefined,
-    sequence: undefined,
     writeOnly: false,
-    transitions: undefined,
-    reference: undefined,
     validate: () => [],
     ...given,
   }

@@ -1,0 +1,268 @@
+/**
+ * The keywords of fields that JSON Schema does not have, each in one row. The checks, the catalog, the OpenAPI document
+ * and the comparison of interfaces read the rows; what a keyword does to requests is decided by the catalog's value.
+ * `FieldWords` has the types of the keywords: the compiler refuses one without a row, and a row without one.
+ */
+import { mostDigits } from './decimal.ts'
+import type {
+  FieldWords,
+  OnDelete,
+  ReferenceNeed,
+  SchemaKeywords,
+  SequenceDeclaration,
+  ServerValue,
+  SetDeclaration,
+} from './declaration.ts'
+import { arrayOf, choice, flag, flagWithoutDefault, mapOf, type Node, objectOf, whole } from './structure-node.ts'
+
+/** A keyword that JSON Schema does not have. */
+export type FieldKeyword = Exclude<keyof FieldWords, keyof SchemaKeywords>
+
+/** The keywords that are, or are parts of, a value of another form in the catalog. */
+type Recast = 'optional' | 'reference' | 'onDelete' | 'requires' | 'precision' | 'scale'
+
+/** The keywords in the catalog. Left out, a flag is `false`, and another keyword `undefined`. */
+export type CompleteKeywords = {
+  readonly [Word in Exclude<FieldKeyword, Recast>]-?: true extends FieldWords[Word]
+    ? boolean
+    : FieldWords[Word] | undefined
+} & {
+  readonly reference:
+    | { readonly collection: string; readonly onDelete: OnDelete; readonly requires: ReferenceNeed }
+    | undefined
+}
+
+/** The type of a field's values, and the listed ones, by its JSON Schema. */
+type SchemaShape = { readonly type: string; readonly enum: readonly string[] | undefined }
+
+/** An entry of the kinds of differences between interfaces; its words may have the placeholders of those kinds. */
+type Change = Readonly<Record<'words' | 'remedy', string>> & { readonly severity: 'breaking' | 'review' | 'compatible' }
+
+/** A row. `check/fields.ts` finds the mistakes that it does not express. */
+interface Keyword<Value> {
+  /** Its type, its default and a sentence: the JSON Schema for editors, the reference page and checks read them. */
+  readonly structure: Node
+  /** The property of the catalog's field that it is a part of; left out: it has one of its own. */
+  readonly partOf?: 'required' | 'reference' | 'decimal'
+  /** Its value in the catalog; left out: the declared value, or the default. */
+  readonly complete?: (declared: FieldWords, schema: SchemaShape) => Value
+  /** The only values that it has a meaning for: those that can be compared, or texts; left out: all. */
+  readonly fits?: 'comparable' | 'texts'
+  /** Clients could find out values with it, so that it contradicts `writeOnly`. */
+  readonly revealsValues?: true
+  /** Only the server writes a field that has it. */
+  readonly isServers?: true
+  /** A field that only older versions have may have it: it needs no stored field of its own. */
+  readonly inOlderVersions?: true
+  /** A sentence for the description of the field in the OpenAPI document, which forms of the console show too. */
+  readonly note?: (value: NonNullable<Value>) => string
+  /** What the extension `x-collection` of the document tells user interfaces, such as the console. */
+  readonly traits?: (value: NonNullable<Value>) => Readonly<Record<string, unknown>>
+  /** A keyword of the field's schemas in the document, with the value of the catalog. */
+  readonly extension?: `x-${string}`
+  /**
+   * What a change of it means for clients. `document`: what the OpenAPI document shows. Names: the kinds of differences
+   * that `compare-declarations.ts` finds. `added` and `removed`: the same for every field that clients write.
+   */
+  readonly changes: 'document' | readonly string[] | { readonly added: Change; readonly removed: Change }
+}
+
+const callerForm = '^(?:id|roles|claims(?:\\.[^.\\s]+)+)$'
+
+const serverValue = (description: string): Node => ({
+  ...{ description, type: 'object', additionalProperties: false, minProperties: 1, maxProperties: 1 },
+  properties: {
+    caller: { description: 'An attribute of the caller.', type: 'string', pattern: callerForm, examples: ['id'] },
+    now: { description: 'The time of the change, for dates and date-times.', const: true },
+  },
+  wording: 'elsewhere',
+})
+
+/** In the order of the reference page. */
+export const keywords = {
+  optional: {
+    structure: flag('The value may be missing or `null`.'),
+    ...{ partOf: 'required', inOlderVersions: true, changes: 'document' },
+  },
+  filter: {
+    structure: flagWithoutDefault(
+      'Requests may filter by the field, and it gets an index. Default: `true` for references, texts with `enum`, ' +
+        'and booleans.',
+    ),
+    complete: isFilter,
+    ...{ fits: 'comparable', revealsValues: true, inOlderVersions: true, changes: 'document' },
+  },
+  sort: {
+    structure: flag('Requests may sort by the field, and it gets an index.'),
+    ...{ fits: 'comparable', revealsValues: true, inOlderVersions: true, changes: 'document' },
+  },
+  search: {
+    structure: flag('The parameter `q` searches the field, which holds texts.'),
+    traits: (search) => ({ search }),
+    ...{ fits: 'texts', revealsValues: true },
+    changes: ['search-removed', 'search-added'],
+  },
+  unique: {
+    structure: flag('No two live records have the same value.'),
+    note: () => 'Unique among live records.',
+    traits: (unique) => ({ unique }),
+    ...{ fits: 'comparable', revealsValues: true },
+    changes: ['unique-added'],
+  },
+  immutable: {
+    structure: flag('The value is set on creation and never changes.'),
+    note: () => 'It is fixed once the record exists.',
+    traits: (immutable) => ({ immutable }),
+    changes: {
+      added: {
+        severity: 'breaking',
+        words: '{subject} can no longer be changed after creation',
+        remedy: 'Keep accepting what was accepted before, or make a new version.',
+      },
+      removed: { severity: 'compatible', words: '{subject} can be changed after creation', remedy: '' },
+    },
+  },
+  transitions: {
+    structure: mapOf(
+      arrayOf({}, 'The values that may follow.', 'elsewhere'),
+      'The values that may follow each value of `enum`. Other changes get 409 `INVALID_TRANSITION`.',
+      'Write { open: ["done"] }.',
+      { examples: [{ open: ['done'], done: ['open'] }] },
+    ),
+    note: (transitions) =>
+      `Allowed changes: ${Object.entries(transitions)
+        .map(([from, to]) => `${from} to ${to.join(' or ') || 'nothing else'}`)
+        .join('; ')}.`,
+    traits: (transitions) => ({ transitions }),
+    revealsValues: true,
+    changes: ['transitions-removed', 'transitions-added'],
+  },
+  reference: {
+    structure: {
+      description: 'The collection that the field refers to. Its values are ids of records there.',
+      ...{ type: 'string', examples: ['projects'], wording: 'elsewhere' },
+    },
+    complete: ({ reference: collection, onDelete = 'restrict', requires = 'read' }) =>
+      collection === undefined ? undefined : { collection, onDelete, requires },
+    note: ({ collection }) => `The id of one of the ${collection}.`,
+    traits: ({ collection, onDelete, requires }) => ({
+      ...{ reference: collection, on_delete: onDelete },
+      ...(requires === 'none' && { requires }),
+    }),
+    changes: ['reference-changed'],
+  },
+  onDelete: {
+    structure: choice(
+      ['restrict', 'cascade', 'clear'],
+      'What happens when the record that the field refers to is deleted: the deletion is refused with 409 ' +
+        '(`restrict`), this record is deleted too (`cascade`), or the field loses its value ' +
+        '(`clear`, for optional fields).',
+      {
+        default: 'restrict',
+        wording: { meant: { 'set null': 'clear', setNull: 'clear', delete: 'cascade' } },
+      },
+    ),
+    partOf: 'reference',
+    changes: ['on-delete-stricter', 'on-delete-changed'],
+  },
+  requires: {
+    structure: choice(
+      ['read', 'none'],
+      'What a caller needs to set the field to a record: permission to read it (`read`), or nothing (`none`). ' +
+        'Without permission to read, the record counts as not there.',
+      { default: 'read' },
+    ),
+    ...{ partOf: 'reference', inOlderVersions: true },
+    changes: ['reference-narrowed', 'reference-widened'],
+  },
+  precision: {
+    structure: { ...whole(1, mostDigits, 'The most digits of a decimal.'), wording: 'elsewhere' },
+    ...{ partOf: 'decimal', inOlderVersions: true, changes: 'document' },
+  },
+  scale: {
+    structure: { ...whole(0, mostDigits, 'The number of digits of a decimal after its point.'), wording: 'elsewhere' },
+    ...{ partOf: 'decimal', inOlderVersions: true, changes: 'document' },
+  },
+  set: {
+    structure: {
+      ...objectOf<SetDeclaration>(
+        'When the server sets the field, and to what. Clients never set it.',
+        {},
+        {
+          onCreate: serverValue('The value that the server sets on creation.'),
+          onUpdate: serverValue('The value that the server sets whenever a PUT or PATCH changes the record.'),
+        },
+        undefined,
+      ),
+      ...{ minProperties: 1, examples: [{ onCreate: { caller: 'id' }, onUpdate: { caller: 'id' } }] },
+    },
+    note: ({ onCreate, onUpdate }) =>
+      [
+        ...(onCreate ? [`The server sets it on creation: ${serverValueText(onCreate)}.`] : []),
+        ...(onUpdate ? [`The server sets it on every change: ${serverValueText(onUpdate)}.`] : []),
+      ].join(' '),
+    ...{ isServers: true, changes: 'document' },
+  },
+  sequence: {
+    structure: {
+      ...objectOf<SequenceDeclaration>(
+        'The server numbers the records on creation: 1, 2, 3 and so on, without gaps.',
+        {},
+        {
+          per: {
+            description:
+              'The field whose values are numbered separately, such as a reference. It must be immutable. Left out: ' +
+              'the records of the collection are numbered.',
+            ...{ type: 'string', examples: ['project_id'], wording: 'elsewhere' },
+          },
+        },
+        undefined,
+      ),
+      examples: [{ per: 'project_id' }],
+    },
+    note: ({ per }) => `The server numbers the records from 1 without gaps${per ? `, for each ${per}` : ''}.`,
+    ...{ isServers: true, changes: 'document' },
+  },
+} as const satisfies {
+  readonly [Word in FieldKeyword]: Keyword<Word extends keyof CompleteKeywords ? CompleteKeywords[Word] : never>
+}
+
+/** The rows of all keywords, with their names. */
+export const keywordRows = Object.entries(keywords) as readonly [FieldKeyword, Keyword<unknown>][]
+
+/** The values of the keywords in the catalog. */
+export function completeKeywords(declared: FieldWords, schema: SchemaShape): CompleteKeywords {
+  const values = keywordRows.flatMap(([word, { structure, partOf, complete }]) => {
+    const value = complete ? complete(declared, schema) : (declared[word] ?? structure.default)
+    return partOf === undefined ? [[word, value] as const] : []
+  })
+  return Object.fromEntries(values) as never
+}
+
+/** The keywords that a field of the catalog has, in the order of documents: the last row first. */
+export function keywordsOf(field: CompleteKeywords) {
+  return keywordRows.toReversed().flatMap(([word, row]) => {
+    const value = field[word as keyof CompleteKeywords] ?? false
+    return value === false ? [] : [{ row, value }]
+  })
+}
+
+/** Whether a declared field may be filtered by: references, enums of texts and booleans are by default (QRY-7). */
+export function isFilter({ filter, reference, writeOnly }: FieldWords, schema: SchemaShape): boolean {
+  const isByItself = reference !== undefined || schema.enum !== undefined || schema.type === 'boolean'
+  return filter ?? (writeOnly !== true && isByItself)
+}
+
+/** Whether only the server ever writes a declared field. */
+export function isServers(declared: Readonly<Record<string, unknown>>): boolean {
+  return (
+    declared['readOnly'] === true || keywordRows.some(([word, row]) => row.isServers && declared[word] !== undefined)
+  )
+}
+
+/** A value that the server finds, in words. */
+export function serverValueText(value: ServerValue): string {
+  if ('now' in value) return 'the time of the request'
+  if (value.caller === 'id') return 'the id of the caller'
+  return value.caller === 'roles' ? 'the roles of the caller' : `${value.caller} of the caller`
+}
