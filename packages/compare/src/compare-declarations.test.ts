@@ -4,9 +4,10 @@ import fc from 'fast-check'
 import { completeCatalog } from 'resourced-contract/model/catalog'
 import { checkDeclaration } from 'resourced-contract/model/check/check-declaration'
 import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
+import { keywords } from 'resourced-contract/model/keywords'
 import { openApiDocument } from '../../server/src/documents/openapi.ts'
 import { compareInterfaces, type ServedVersion } from './compare-interfaces.ts'
-import type { Finding } from './finding.ts'
+import { comparedKeywords, type Finding } from './finding.ts'
 import { documentOf } from './openapi-document.ts'
 
 type Data = { readonly [key: string]: unknown }
@@ -122,6 +123,20 @@ const rows: [name: string, old: Data, now: Data, ...expected: string[]][] = [
 describe('declarations (VER-5)', () => {
   for (const [name, old, now, ...expected] of rows) {
     test(name, () => assert.deepEqual(found(old, now).map(brief).sort(), expected.sort()))
+  }
+
+  for (const word of comparedKeywords) {
+    test(`the keyword ${word}, added and removed`, () => {
+      const { added, removed } = keywords[word].changes
+      const without = field({})
+      assert.deepEqual(found(without, field({ [word]: true })).map(brief), [`${added.severity} ${word}-added tasks a`])
+      assert.deepEqual(found(field({ [word]: true }), without).map(brief), [
+        `${removed.severity} ${word}-removed tasks a`,
+      ])
+      const readOnly = { readOnly: true, default: 'x' }
+      const prepared = (more: Data) => tasks({ prepare: () => ({}) }, { a: { type: 'string', ...readOnly, ...more } })
+      assert.deepEqual(found(prepared({}), prepared({ [word]: true })), [])
+    })
   }
 
   test('a difference that only declarations show has its place in the declaration', () => {
