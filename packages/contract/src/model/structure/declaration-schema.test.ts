@@ -175,6 +175,12 @@ test('the defaults are those that the server has', () => {
   const complete = (more: object) => catalogOf(more).resources.get('notes')
   assert.deepEqual(complete({ deletion })?.deletion, complete({})?.deletion)
   assert.deepEqual(complete({ preconditions: 'optional', maxAge: 0 })?.preconditions, complete({})?.preconditions)
+  const { onDelete, requires } = parts['field']?.properties ?? {}
+  const referenceOf = (more: object) =>
+    complete({ fields: { note_id: { reference: 'notes', optional: true, ...more } } })?.field.get('note_id')?.reference
+  const declared = { onDelete: onDelete?.default, requires: requires?.default }
+  assert.deepEqual(referenceOf(declared), { collection: 'notes', ...declared })
+  assert.deepEqual(referenceOf({}), referenceOf(declared))
 })
 
 test('a schema has exactly the keys of its type', () => {
