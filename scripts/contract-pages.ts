@@ -1,6 +1,7 @@
 /** Generates the reference pages of the rules and of the error codes. */
+
+import type { FaultEntry } from 'resourced-contract/spec/failure-entries'
 import { faults } from 'resourced-contract/spec/fault-entries'
-import type { FaultEntry } from 'resourced-contract/spec/fault-entry'
 import { type FaultCode, issueCodes, problemType } from 'resourced-contract/spec/faults'
 import { ruleSections, rules } from 'resourced-contract/spec/rules'
 import type { Rule } from 'resourced-contract/spec/rules/rule'

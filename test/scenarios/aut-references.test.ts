@@ -365,8 +365,7 @@ describe('references and values of the server', () => {
     const [blocked] = [await trial.send({ method: 'DELETE', path: `/v1/teams/${team}`, as: 'own' })]
     const hidden = blocked.json.errors.map(({ message, ...rest }: { message: string }) => [message, rest])
     const words = (field: string) =>
-      `Records of members refer to teams by ${field}; you may not read all of them. ` +
-      'Ask somebody who may to delete or change them.'
+      `Records of members refer to teams by ${field}; you may not read them all. Ask somebody who may change them.`
     const about = { code: 'HAS_DEPENDENTS', collection: 'members' }
     assert.deepEqual(
       [blocked.status, ...hidden],

@@ -1,8 +1,8 @@
 /** ERR: the form of errors. (`err-bodies.test.ts` and `err-failures.test.ts` have bodies and failures.) */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import type { FaultEntry } from 'resourced-contract/spec/failure-entries'
 import { faults } from 'resourced-contract/spec/fault-entries'
-import type { FaultEntry } from 'resourced-contract/spec/fault-entry'
 import { type FaultCode, fault } from 'resourced-contract/spec/faults'
 import { problem } from '../../packages/server/src/reply/problem.ts'
 import { studio } from '../declarations.ts'

@@ -47,7 +47,7 @@ it('LIM-8: a caller has at most 20 exports, until one is deleted or expires', as
   for (let number = 1; number < 20; number++) assert.equal((await send(asking())).status, 202)
   const refused = await send(asking())
   assert.deepEqual(outcome(refused), [409, 'EXPORT_QUOTA'])
-  assert.match(refused.json.detail, /20 of at most 20 exports.*DELETE \/exports\/\{id\}/)
+  assert.match(refused.json.detail, /20 of at most 20 exports.*DELETE \/exports\/ID/)
   assert.equal((await send({ path: '/v1/jobs' })).json.pagination.total_count, 20)
   const repeated = await send(keyed)
   assert.deepEqual([repeated.status, repeated.json.job_id], [202, first.json.job_id])

@@ -85,7 +85,10 @@ it('LIM-3: fields of one unique constraint have equal shares, and are named as i
   const [row, place] = [noise(1_000), noise(1_251)]
   const refused = await send({ path: '/v1/books', body: { title: 'x', line: row, place } })
   expectTooLong(refused, '/place')
-  assert.match(refused.json.errors[0].message, /^place has 1251 bytes .* together with line has at most 1250;/)
+  assert.match(
+    refused.json.errors[0].message,
+    /^place is too long .* together with line: 1251 bytes .* at most 1250\.$/,
+  )
   expectTooLong(await send({ method: 'PATCH', path, body: { row: place, place: row } }), '/row')
   const fitting = { title: 'x', row, place: place.slice(1) }
   assert.equal((await send({ path: '/v2/books', body: fitting })).status, 201)
@@ -228,13 +231,13 @@ it('LIM-3: a deleted record with text that is too long for a later index is not 
   assert.deepEqual(places(answer), ['TEXT_TOO_LONG /title'])
   assert.match(
     answer.json.detail,
-    /^title has more bytes in UTF-8 than the 2500 .*; the record cannot return .* create a new record/,
+    /^title is too long for a new index \(2500 bytes in UTF-8\); create a record with a shorter text\.$/,
   )
   assert.deepEqual(places(await told(`/v2/books/${alike.id}`)), ['TEXT_TOO_LONG /title'])
   const older = await told(`/v1/books/${together.id}`)
   assert.deepEqual(places(older), ['TEXT_TOO_LONG /line'])
-  assert.match(older.json.detail, /^line together with place has more bytes/)
-  assert.match((await told(`/v2/shelves/${shelf}`)).json.detail, new RegExp(`^books ${under.id}: title has more bytes`))
+  assert.match(older.json.detail, /^line is too long together with place /)
+  assert.match((await told(`/v2/shelves/${shelf}`)).json.detail, new RegExp(`^books ${under.id}: title is too long`))
   assert.equal((await restore(`/v2/books/${fits.id}`)).status, 200)
   assert.equal((await send({ method: 'PATCH', path: `/v2/books/${fits.id}`, body: { isbn: '7' } })).status, 200)
 })

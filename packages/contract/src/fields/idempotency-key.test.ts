@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Fault } from '../spec/faults.ts'
+import { Fault, sentenceOf } from '../spec/faults.ts'
 import { longestKey, parseIdempotencyKey } from './idempotency-key.ts'
 
 const uuid = '8e03978e-40d5-43e8-bc93-6894a57f9324'
@@ -55,7 +55,7 @@ for (const [value, expected] of malformed) {
       (error) =>
         error instanceof Fault &&
         error.code === 'INVALID_IDEMPOTENCY_KEY' &&
-        expected.test(error.details.errors?.[0]?.message ?? ''),
+        expected.test(error.details.errors?.map(sentenceOf)[0] ?? ''),
     )
   })
 }

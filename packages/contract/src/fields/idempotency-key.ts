@@ -1,7 +1,7 @@
 /**
  * `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07): the name that makes a request repeatable (MET-9).
  */
-import { type Fault, fault } from '../spec/faults.ts'
+import { type Fault, fault, type Issue, issue } from '../spec/faults.ts'
 
 /** The most characters that a key may have, its quotes and escapes not counted. */
 export const longestKey = 255
@@ -25,28 +25,26 @@ const bare = /^[^ ",;]+$/
 export function parseIdempotencyKey(value: string): string {
   const text = value.trim()
   if (/[^\t -~]/.test(value) || text.includes('\t')) {
-    throw invalid('may hold visible ASCII characters and spaces only')
+    throw invalid(issue('keyCharacters', place))
   }
   const key = text.startsWith('"') ? unquoted(text) : text
-  if (key === '') throw invalid('is empty')
-  if (key === text && !bare.test(key)) throw invalid('must be in double quotes to contain spaces, quotes, , or ;')
-  if (key.length > longestKey) throw invalid(`may have ${longestKey} characters`)
+  if (key === '') throw invalid(issue('keyEmpty', place))
+  if (key === text && !bare.test(key)) throw invalid(issue('keyUnquoted', place))
+  if (key.length > longestKey) throw invalid(issue('maxLength', { ...place, limit: longestKey }))
   return key
 }
 
 function unquoted(text: string): string {
   const found = quoted.exec(text)
   if (found === null) {
-    throw badEscape.test(text)
-      ? invalid('has a backslash before something else than a double quote or a backslash')
-      : invalid('has no closing quote')
+    throw invalid(issue(badEscape.test(text) ? 'keyEscape' : 'keyUnclosed', place))
   }
-  if (!parameters.test(text.slice(found[0].length))) throw invalid('has something after its closing quote')
+  if (!parameters.test(text.slice(found[0].length))) throw invalid(issue('keyRest', place))
   return found[1]!.replace(/\\(.)/g, '$1')
 }
 
-function invalid(what: string): Fault {
-  const message = `Idempotency-Key ${what}.`
-  const errors = [{ code: 'INVALID_IDEMPOTENCY_KEY', message, header: 'Idempotency-Key' }] as const
-  return fault('INVALID_IDEMPOTENCY_KEY', { errors })
+const place = { code: 'INVALID_IDEMPOTENCY_KEY', header: 'Idempotency-Key' }
+
+function invalid(found: Issue): Fault {
+  return fault('INVALID_IDEMPOTENCY_KEY', { errors: [found] })
 }

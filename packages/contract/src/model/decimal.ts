@@ -2,7 +2,7 @@
  * Exact decimals: arithmetic on the digits of numbers, and fields of type `decimal`. No value passes through a binary
  * fraction.
  */
-import type { Issue } from '../spec/faults.ts'
+import { type Issue, issue } from '../spec/faults.ts'
 import { escapeStep } from './place.ts'
 
 /** A decimal value: `0.<digits> × 10^exponent`, digits without zeros at either end. Zero has no digits, and no sign. */
@@ -138,12 +138,12 @@ export function decimalKeyOf(value: unknown): string | undefined {
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** The bounds of a decimal field, with their words in messages and their tests. */
+/** The bounds of a decimal field, with their tests. */
 const bounds = {
-  minimum: { code: 'TOO_SMALL', words: 'at least', keeps: (order: number) => order >= 0 },
-  exclusiveMinimum: { code: 'TOO_SMALL', words: 'greater than', keeps: (order: number) => order > 0 },
-  maximum: { code: 'TOO_LARGE', words: 'at most', keeps: (order: number) => order <= 0 },
-  exclusiveMaximum: { code: 'TOO_LARGE', words: 'less than', keeps: (order: number) => order < 0 },
+  minimum: (order: number) => order >= 0,
+  exclusiveMinimum: (order: number) => order > 0,
+  maximum: (order: number) => order <= 0,
+  exclusiveMaximum: (order: number) => order < 0,
 } as const
 
 /** The keywords with one decimal, and those with a list of decimals. */
@@ -201,9 +201,9 @@ function compareDecimals(left: Decimal, right: Decimal): number {
 export function compileDecimal(name: string, schema: Schema): (value: unknown) => Issue[] {
   const form = decimalFormOf(schema) as DecimalForm
   const pointer = `/${escapeStep(name)}`
-  const limits = Object.entries(bounds).flatMap(([word, bound]) => {
+  const limits = (Object.keys(bounds) as (keyof typeof bounds)[]).flatMap((word) => {
     const limit = readDecimal(schema[word])
-    return limit === undefined ? [] : [{ ...bound, limit, shown: String(writtenBy(form, schema[word])) }]
+    return limit === undefined ? [] : [{ word, limit, shown: String(writtenBy(form, schema[word])) }]
   })
   const step = readDecimal(schema['multipleOf'])
   const listed = 'const' in schema ? [schema['const']] : (schema['enum'] as readonly unknown[] | undefined)
@@ -211,28 +211,25 @@ export function compileDecimal(name: string, schema: Schema): (value: unknown) =
   return (value) => {
     const read = readDecimal(value)
     if (read === undefined) {
-      const wrongType = typeof value !== 'string' && typeof value !== 'number'
-      const code = wrongType ? 'INVALID_TYPE' : 'INVALID_FORMAT'
-      return [{ code, message: 'must be a decimal: a string of digits such as "19.99", or a number', pointer }]
+      const isType = typeof value === 'string' || typeof value === 'number'
+      return [issue('decimal', isType ? { pointer } : { code: 'INVALID_TYPE', pointer })]
     }
     const issues: Issue[] = []
-    const report = (code: Issue['code'], message: string) => void issues.push({ code, message, pointer })
-    if (decimalsIn(value as string | number, read) > form.scale) {
-      report('TOO_PRECISE', `must have at most ${form.scale} digits after the decimal point`)
-    }
-    if (read.exponent > form.precision - form.scale) {
-      const most = `must have at most ${form.precision - form.scale} digits before the decimal point`
-      report(read.negative ? 'TOO_SMALL' : 'TOO_LARGE', most)
+    const { precision, scale } = form
+    if (decimalsIn(value as string | number, read) > scale) issues.push(issue('scale', { pointer, limit: scale }))
+    if (read.exponent > precision - scale) {
+      const code = read.negative ? 'TOO_SMALL' : 'TOO_LARGE'
+      issues.push(issue('wholeDigits', { code, pointer, limit: precision - scale }))
     }
     if (issues.length > 0) return issues
-    for (const { code, words, keeps, limit, shown } of limits) {
-      if (!keeps(compareDecimals(read, limit))) report(code, `must be ${words} ${shown}`)
+    for (const { word, limit, shown } of limits) {
+      if (!bounds[word](compareDecimals(read, limit))) issues.push(issue(word, { pointer, limit: shown }))
     }
     if (step !== undefined && !isMultipleOf(read, step)) {
-      report('INVALID_VALUE', `must be a multiple of ${schema['multipleOf']}`)
+      issues.push(issue('multipleOf', { pointer, limit: String(schema['multipleOf']) }))
     }
     if (allowed !== undefined && !allowed.includes(decimalText(read, form) ?? '')) {
-      report('NOT_IN_ENUM', `must be ${allowed.length === 1 ? '' : 'one of '}${allowed.join(', ')}`)
+      issues.push(issue('enum', { pointer, allowed }))
     }
     return issues
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nearest, oneOf, suggest } from './nearest.ts'
+import { oneOf } from '../spec/words.ts'
+import { nearest, suggest } from './nearest.ts'
 
 test('one edit for each three characters', () => {
   assert.equal(nearest('taks', ['tasks', 'projects']), 'tasks')

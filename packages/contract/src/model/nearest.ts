@@ -1,4 +1,5 @@
 /** Suggests the name that was probably meant by an unknown one. */
+import { type Candidates, suggestion } from '../spec/words.ts'
 
 /**
  * The candidate that differs least from `word`; `undefined`: none is near. One edit is allowed for each three
@@ -22,20 +23,16 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best ?? (word === '' ? undefined : known.find((candidate) => candidate.startsWith(`${wanted}_`)))
 }
 
-/** The remedy for an unknown word: the nearest candidate, or a list of all. */
-export function suggest(word: string, candidates: Iterable<string>, otherwise?: string): string {
-  const known = [...candidates]
-  const near = nearest(word, known)
-  if (near !== undefined) return `Did you mean "${near}"?`
-  if (otherwise !== undefined) return otherwise
-  return known.length === 0 ? 'Remove it.' : `Use ${oneOf(known)}.`
+/** What an unknown word may have meant, for a sentence (`suggestion`). */
+export function candidates(word: string, known: Iterable<string>): Candidates {
+  const all = [...known]
+  return { near: nearest(word, all), known: all }
 }
 
-/** A list for a sentence: `a, b or c`; long lists are cut. */
-export function oneOf(names: readonly string[], conjunction = 'or'): string {
-  const listed = names.slice(0, 12)
-  if (listed.length < names.length) return `${listed.join(', ')} … (${names.length} in all)`
-  return listed.length < 2 ? listed.join('') : `${listed.slice(0, -1).join(', ')} ${conjunction} ${listed.at(-1)}`
+/** The remedy for an unknown word: the nearest candidate, or a list of all. */
+export function suggest(word: string, known: Iterable<string>, otherwise?: string): string {
+  const found = candidates(word, known)
+  return found.near === undefined && otherwise !== undefined ? otherwise : suggestion(found)
 }
 
 /** Edits between two texts: insert, delete, replace, swap neighbours. */

@@ -2,7 +2,7 @@
  * The operators of conditions and queries, one row each. Parsers, checks, `matches`, types and documents read this
  * table. `storage/sql/operators.ts` of the server has their SQL: see docs/contributing/adding-a-query-operator.md.
  */
-import { oneOf } from './nearest.ts'
+import { oneOf } from '../spec/words.ts'
 import { compareText, fold } from './text.ts'
 
 // In this order queries and documents list operators.

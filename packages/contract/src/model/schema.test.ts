@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { countErrors } from '../spec/faults.ts'
+import { countErrors, issue, textOf } from '../spec/faults.ts'
 import { compileInteger, compileReference, compileSchema } from './schema.ts'
 
 type Case = [name: string, schema: Record<string, unknown>, value: unknown, ...issues: [string, string, string][]]
@@ -67,7 +67,7 @@ describe('a value against its schema', () => {
     test(name, () => {
       const found = compileSchema('f', schema)(value)
       assert.deepEqual(
-        found.map(({ code, pointer, message }) => [code, pointer, message]),
+        found.map((issue) => [issue.code, issue.pointer, textOf(issue)]),
         issues,
       )
     })
@@ -77,7 +77,7 @@ describe('a value against its schema', () => {
 test('valid values share one empty array', () => {
   const validate = compileSchema('f', { type: 'string' })
   assert.equal(validate('a'), validate('b'))
-  assert.throws(() => validate('a').push({ code: 'REQUIRED', message: '' }))
+  assert.throws(() => validate('a').push(issue('required')))
 })
 
 test('pointers begin with the field, escaped', () => {
@@ -101,9 +101,7 @@ test('a hundred thousand items are compared in a moment, a hundred thousand erro
   assert.deepEqual(compileSchema('f', { type: 'array', uniqueItems: true })(many), [])
   const issues = compileSchema('f', { type: 'array', items: { type: 'string' } })(many)
   assert.equal(issues.length, 1_001)
-  const unlisted = 99_000
-  const last = { code: 'INVALID_VALUE', message: 'has 99000 more errors', pointer: '/f', unlisted }
-  assert.deepEqual(issues.at(-1), last)
+  assert.deepEqual(issues.at(-1), issue('more', { pointer: '/f', more: 99_000 }))
   assert.equal(countErrors(issues), 100_000)
   assert.ok(performance.now() - begun < 5_000)
 })
@@ -149,9 +147,7 @@ for (const keyword of ['anyOf', 'oneOf']) {
     const validate = compileSchema('f', { $defs: { node }, $ref: '#/$defs/node' })
     const nested = (depth: number): unknown => (depth === 0 ? 1 : { of: nested(depth - 1), by: 'xor' })
     assert.deepEqual(validate(nested(3)), [])
-    const [issue, ...others] = validate(nested(31))
-    assert.deepEqual([issue?.code, issue?.pointer, others.length], ['INVALID_VALUE', '/f', 0])
-    assert.match(String(issue?.message), /too many alternatives/)
+    assert.deepEqual(validate(nested(31)), [issue('tooAmbiguous', { pointer: '/f' })])
     assert.deepEqual(validate(nested(3)), [], 'the next value is checked as before')
   })
 }
@@ -171,9 +167,8 @@ test('a large value whose schema refers to itself without alternatives is checke
 test('a reference is the id of a record, in lower case', () => {
   const validate = compileReference('project_id', { type: 'string', format: 'uuid' }, 'projects')
   assert.deepEqual(validate('0190f0a0-0000-7000-8000-0000000000ab'), [])
-  const message = 'must be the id of one of the projects: a UUID in lower case'
   for (const text of ['0190F0A0-0000-7000-8000-0000000000AB', 'x', '']) {
-    assert.deepEqual(validate(text), [{ code: 'INVALID_FORMAT', message, pointer: '/project_id' }])
+    assert.deepEqual(validate(text), [issue('id', { pointer: '/project_id', target: 'projects' })])
   }
   assert.equal(validate(7)[0]?.code, 'INVALID_TYPE')
 })

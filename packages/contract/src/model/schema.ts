@@ -8,9 +8,8 @@ import {
   type ValidateFunction,
 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { type Issue, type IssueCode, IssueList } from '../spec/faults.ts'
+import { type Issue, IssueList, type IssueParams, issue, type Reason } from '../spec/faults.ts'
 import { isMultipleOf } from './decimal.ts'
-import { oneOf } from './nearest.ts'
 import { escapeStep } from './place.ts'
 import { canonicalJson } from './plain-copy.ts'
 import { isRecordId } from './text.ts'
@@ -172,8 +171,7 @@ function bounded(validate: ValidateValue, references: number, pointer: string): 
       return validate(value)
     } catch (error) {
       if (error !== tooAmbiguous) throw error
-      const message = 'fits too many alternatives in part to be checked; send a simpler value'
-      return [{ code: 'INVALID_VALUE', message, pointer }]
+      return [issue('tooAmbiguous', { pointer })]
     } finally {
       Object.assign(running, unbounded)
     }
@@ -213,20 +211,18 @@ function compiled(schema: Readonly<Record<string, unknown>>): ValidateFunction {
 /**
  * Compiles a reference: the id of a record in the spelling of the server (RES-4), and its schema.
  *
- * @param collection the collection referred to, for the message
+ * @param target the collection referred to, for the message
  */
 export function compileReference(
   name: string,
   schema: Readonly<Record<string, unknown>>,
-  collection: string,
+  target: string,
 ): ValidateValue {
   const validate = compileSchema(name, schema)
   const pointer = `/${escapeStep(name)}`
   return (value) => {
     if (typeof value !== 'string' || isRecordId(value)) return validate(value)
-    return [
-      { code: 'INVALID_FORMAT', message: `must be the id of one of the ${collection}: a UUID in lower case`, pointer },
-    ]
+    return [issue('id', { pointer, target })]
   }
 }
 
@@ -239,8 +235,8 @@ export function compileInteger(name: string, schema: Readonly<Record<string, unk
   return (value) => {
     if (typeof value !== 'number' || Number.isSafeInteger(value) || !Number.isInteger(value)) return validate(value)
     return value > 0
-      ? [{ code: 'TOO_LARGE', message: `must be at most ${Number.MAX_SAFE_INTEGER}`, pointer }]
-      : [{ code: 'TOO_SMALL', message: `must be at least ${Number.MIN_SAFE_INTEGER}`, pointer }]
+      ? [issue('maximum', { pointer, limit: Number.MAX_SAFE_INTEGER })]
+      : [issue('minimum', { pointer, limit: Number.MIN_SAFE_INTEGER })]
   }
 }
 
@@ -249,7 +245,7 @@ function hasUniqueItems(wanted: boolean, items: readonly unknown[]): boolean {
 }
 
 /**
- * The issues of one value: codes, pointers, and messages with the expected form (ERR-3).
+ * The issues of one value: codes, pointers, and the expected form (ERR-3).
  *
  * @param pointer the field's own JSON Pointer, before those of ajv
  */
@@ -261,74 +257,60 @@ function issuesOf(pointer: string, errors: readonly ErrorObject[]): Issue[] {
     // keyword.
     if (keyword === undefined || keyword === 'if') continue
     issues.add(() => {
-      const [code, message, step] = descriptions[keyword]?.(error) ?? [
-        'INVALID_VALUE',
-        error.message ?? 'breaks a rule of its schema',
-      ]
+      const [reason, params, step] = descriptions[keyword]?.(error) ?? unknownKeyword(error)
       const place = pointer + error.instancePath + (step === undefined ? '' : `/${escapeStep(step)}`)
-      return { code, message, pointer: place }
+      return issue(reason, { pointer: place, ...params } as never)
     })
   }
   return issues.all(pointer)
 }
 
-/** A code, a message, and the missing or unknown key. */
-type Description = readonly [code: IssueCode, message: string, step?: string]
+/** A reason with its data, and the missing or unknown key. */
+type Description = readonly [reason: Reason, params: IssueParams, step?: string]
 
 const descriptions: Readonly<Record<string, (error: ErrorObject) => Description>> = {
-  type: ({ params }) => ['INVALID_TYPE', `must be ${typeWords(params.type)}`],
-  enum: ({ params }) => ['NOT_IN_ENUM', `must be one of ${list(params.allowedValues)}`],
-  const: ({ params }) => ['NOT_IN_ENUM', `must be ${word(params.allowedValue)}`],
-  format: ({ params: { format } }) => ['INVALID_FORMAT', `must be ${formatWords[format] ?? `of the format ${format}`}`],
-  pattern: ({ schema }) => ['INVALID_VALUE', `must match the pattern ${schema}`],
-  minLength: ({ params }) => ['TOO_SHORT', `must have at least ${count(params.limit, 'character')}`],
-  maxLength: ({ params }) => ['TOO_LONG', `must have at most ${count(params.limit, 'character')}`],
-  minItems: ({ params }) => ['TOO_FEW_ITEMS', `must have at least ${count(params.limit, 'item')}`],
-  maxItems: ({ params }) => ['TOO_MANY_ITEMS', `must have at most ${count(params.limit, 'item')}`],
-  minimum: ({ params }) => ['TOO_SMALL', `must be at least ${params.limit}`],
-  maximum: ({ params }) => ['TOO_LARGE', `must be at most ${params.limit}`],
-  exclusiveMinimum: ({ params }) => ['TOO_SMALL', `must be greater than ${params.limit}`],
-  exclusiveMaximum: ({ params }) => ['TOO_LARGE', `must be less than ${params.limit}`],
-  multipleOf: ({ schema }) => ['INVALID_VALUE', `must be a multiple of ${schema}`],
-  uniqueItems: () => ['INVALID_VALUE', 'must not have the same item twice'],
-  required: ({ params }) => ['REQUIRED', 'is required', params.missingProperty],
-  dependentRequired: ({ params }) => [
-    'REQUIRED',
-    `is required where ${params.property} is given`,
-    params.missingProperty,
-  ],
-  additionalProperties: (error) => ['UNKNOWN_FIELD', unknownKey(error), error.params.additionalProperty],
-  unevaluatedProperties: (error) => ['UNKNOWN_FIELD', unknownKey(error), error.params.unevaluatedProperty],
-  propertyNames: ({ params }) => ['INVALID_VALUE', 'is not an allowed key', params.propertyName],
-  minProperties: ({ params }) => ['INVALID_VALUE', `must have at least ${count(params.limit, 'key')}`],
-  maxProperties: ({ params }) => ['INVALID_VALUE', `must have at most ${count(params.limit, 'key')}`],
+  type: ({ params }) => ['type', { types: [params.type].flat() }],
+  enum: ({ params }) => ['enum', { allowed: params.allowedValues }],
+  const: ({ params }) => ['enum', { allowed: [params.allowedValue] }],
+  format: ({ params }) => ['format', params],
+  pattern: ({ schema }) => ['pattern', { limit: schema }],
+  multipleOf: ({ schema }) => ['multipleOf', { limit: schema }],
+  ...sameNamed('minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'),
+  ...sameNamed('minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'uniqueItems', 'not', 'false schema'),
+  required: ({ params }) => ['required', {}, params.missingProperty],
+  dependentRequired: ({ params }) => ['dependentRequired', { property: params.property }, params.missingProperty],
+  additionalProperties: (error) => unknownKey(error, error.params.additionalProperty),
+  unevaluatedProperties: (error) => unknownKey(error, error.params.unevaluatedProperty),
+  propertyNames: ({ params }) => ['propertyNames', {}, params.propertyName],
   items: tooManyItems,
   unevaluatedItems: tooManyItems,
   anyOf: alternatives,
   oneOf: alternatives,
-  contains: ({ params }) => [
-    'INVALID_VALUE',
-    `must have at least ${count(params.minContains, 'item')} of the kind declared`,
-  ],
-  not: () => ['INVALID_VALUE', 'must not be a value of the kind excluded'],
-  'false schema': () => ['INVALID_VALUE', 'must not be given'],
+  contains: ({ params }) => ['contains', { limit: params.minContains }],
+}
+
+/** Keywords whose reason has their name, and ajv's data. */
+function sameNamed(...keywords: Reason[]): typeof descriptions {
+  return Object.fromEntries(
+    keywords.map((keyword) => [keyword, ({ params }): Description => [keyword, { limit: params.limit }]] as const),
+  )
+}
+
+function unknownKeyword({ message = 'breaks a rule of its schema' }: ErrorObject): Description {
+  return ['keyword', { text: message }]
 }
 
 function tooManyItems({ params }: ErrorObject): Description {
-  return ['TOO_MANY_ITEMS', `must have at most ${count(params.limit ?? params.len, 'item')}`]
+  return ['maxItems', { limit: params.limit ?? params.len }]
 }
 
 function alternatives({ schema, data }: ErrorObject): Description {
   const all = Array.isArray(schema) ? schema : []
   const allowed = all.map(allowedBy)
-  if (allowed.every((each) => each !== undefined)) {
-    return ['NOT_IN_ENUM', `must be one of ${list(allowed.flat())}`]
-  }
+  if (allowed.every((each) => each !== undefined)) return ['enum', { allowed: allowed.flat() }]
   const types = all.flatMap((branch): unknown[] => branch?.type ?? [undefined])
-  if (types.every((type) => typeof type === 'string' && !isOfType(data, type))) {
-    return ['INVALID_TYPE', `must be ${typeWords(types)}`]
-  }
-  return ['INVALID_VALUE', 'must fit one of the declared alternatives']
+  if (types.every((type) => typeof type === 'string' && !isOfType(data, type))) return ['type', { types }]
+  return ['anyOf', {}]
 }
 
 function isOfType(value: unknown, type: string): boolean {
@@ -342,53 +324,7 @@ function allowedBy(branch: unknown): readonly unknown[] | undefined {
   return 'enum' in branch && Array.isArray(branch.enum) ? branch.enum : undefined
 }
 
-const typeWord: Readonly<Record<string, string>> = {
-  string: 'a string',
-  integer: 'an integer',
-  number: 'a number',
-  boolean: 'true or false',
-  array: 'an array',
-  object: 'an object',
-  null: 'null',
-}
-
-function typeWords(types: unknown): string {
-  const names = Array.isArray(types) ? types : String(types).split(',')
-  return oneOf([...new Set(names.map((name) => typeWord[name] ?? name))])
-}
-
-/** Descriptions of formats; other formats are named. */
-const formatWords: Readonly<Record<string, string>> = {
-  date: 'a date such as 2026-11-21',
-  time: 'a time with its zone, such as 08:30:00Z',
-  'date-time': 'a date and time with its zone, such as 2026-11-21T08:30:00Z',
-  duration: 'an ISO 8601 duration such as P3D',
-  email: 'an e-mail address',
-  hostname: 'a host name',
-  ipv4: 'an IPv4 address',
-  ipv6: 'an IPv6 address',
-  uri: 'an absolute URI such as https://example.org/',
-  'uri-reference': 'a URI or a relative reference',
-  uuid: 'a UUID',
-  regex: 'a regular expression',
-  'json-pointer': 'a JSON Pointer',
-}
-
-function unknownKey({ parentSchema }: ErrorObject): string {
+function unknownKey({ parentSchema }: ErrorObject, key: string): Description {
   const known = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {})
-  return known.length === 0 ? 'is not a known key' : `is not a known key; known are ${oneOf(known, 'and')}`
-}
-
-function list(values: unknown): string {
-  const all = Array.isArray(values) ? values : []
-  const shown = all.slice(0, 20).map(word).join(', ')
-  return all.length > 20 ? `${shown} and ${all.length - 20} more` : shown
-}
-
-function word(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-function count(number: unknown, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
+  return ['additionalProperties', { known }, key]
 }

@@ -1,6 +1,5 @@
 /** The error codes that end a request, with everything that the interface says about each. */
-import { failures } from './failure-entries.ts'
-import type { FaultEntry } from './fault-entry.ts'
+import { type FaultEntry, failures } from './failure-entries.ts'
 
 /** By code, in the order in which a request can fail. */
 export const faults = {

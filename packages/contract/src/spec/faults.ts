@@ -3,6 +3,8 @@
  * name and meaning never change (ERR-2).
  */
 import { faults } from './fault-entries.ts'
+import { sentences } from './sentences.ts'
+import { filled } from './words.ts'
 
 /** A code that ends a request. */
 export type FaultCode = keyof typeof faults
@@ -48,19 +50,117 @@ export const issueCodes = {
 /** A code of one error inside `errors`, a fault's code, or one that a business rule declares. */
 export type IssueCode = keyof typeof issueCodes | FaultCode | (string & {})
 
-/** An entry of `errors`, with its place: a JSON Pointer into the body, a query parameter or a header (ERR-3). */
-export interface Issue {
-  readonly code: IssueCode
-  readonly message: string
-  readonly pointer?: string
-  readonly parameter?: string
-  readonly header?: string
-  /** The collection of the records that cause the error, their number, and the ids of some that the caller may read. */
+type Texts = typeof sentences
+
+/** The reason of an issue: the name of its text, or a code that says enough. */
+export type Reason = { [Code in keyof Texts]: keyof Texts[Code] }[keyof Texts] | keyof typeof issueCodes | FaultCode
+
+const all: Partial<Record<keyof typeof issueCodes | FaultCode, Readonly<Record<string, string>>>> = sentences
+const known = new Map(
+  Object.entries(all).flatMap(([code, texts]) =>
+    Object.entries(texts).map(([reason, text]) => [reason, { code, text }] as const),
+  ),
+)
+
+/** The place of an issue: a JSON Pointer into the body, a query parameter or a header (ERR-3). */
+export type Place = {
+  readonly pointer?: string | undefined
+  /** The field of the record, to which or below which the pointer leads. */
+  readonly field?: string | undefined
+  readonly parameter?: string | undefined
+  readonly header?: string | undefined
+}
+
+/** Data of an issue: of its text, and for the response. None of it is secret from the caller. */
+export type IssueParams = {
+  /** Further fields of the record, and the collections of the record and of the target of a reference. */
+  readonly fields?: readonly string[]
+  readonly resource?: string
+  readonly target?: string
+  /** The collection and the id of the record, if that is another one than the request asks for. */
+  readonly other?: string
+  readonly id?: string
+  /** The records that cause the error, as far as the caller may read them, and the field by which they refer. */
   readonly collection?: string
-  readonly count?: number
+  readonly count?: number | undefined
   readonly ids?: readonly string[]
-  /** The entry stands for so many further errors, which are counted and not listed (`IssueList`). */
-  readonly unlisted?: number
+  readonly by?: string
+  /** The value of the field before and after, and what may follow. */
+  readonly from?: string
+  readonly to?: unknown
+  readonly allowed?: readonly unknown[]
+  /** The operation of a JSON Patch. */
+  readonly operation?: string
+  /** The issue stands for so many further errors, which are counted and not listed (`IssueList`). */
+  readonly more?: number
+  readonly [name: string]: unknown
+}
+
+/** What is wrong: an entry of `errors` before its sentence is made. */
+export interface Issue extends Place {
+  readonly code: IssueCode
+  readonly reason: Reason
+  readonly params: IssueParams
+  /** The same in the terms of the older version that the request uses, if it was found in these terms. */
+  readonly own?: Issue
+}
+
+type Text<R> = { [Code in keyof Texts]: R extends keyof Texts[Code] ? Texts[Code][R] : never }[keyof Texts]
+type Names<T> = T extends `${string}{${infer Name}}${infer Rest}`
+  ? (Name extends `${infer N}:${string}` ? N : Name) | Names<Rest>
+  : never
+type Data<R> = Place & IssueParams & { readonly code?: IssueCode } & { readonly [Name in Names<Text<R>>]: unknown }
+
+/**
+ * Makes an issue.
+ *
+ * @param data its place, the data of its text, and its code if that is not the code of the reason
+ *
+ * @example
+ * issue('maxLength', { field: 'title', limit: 80 }) // { code: 'TOO_LONG', pointer: '/title', … }
+ */
+export function issue<R extends Reason>(
+  reason: R,
+  ...[data]: [Names<Text<R>>] extends [never] ? [data?: Data<R>] : [data: Data<R>]
+): Issue {
+  const { code = known.get(reason)?.code ?? reason, ...rest } = (data ?? {}) as Place &
+    IssueParams & { readonly code?: IssueCode }
+  const { field, parameter, header, pointer = field === undefined ? undefined : `/${escaped(field)}`, ...params } = rest
+  return { code, reason, field, pointer, parameter, header, params }
+}
+
+/** A step of a JSON Pointer (RFC 6901 section 3). */
+function escaped(step: string): string {
+  return step.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+/** The same issue at another place. */
+export function movedTo(place: Place, issue: Issue, params: IssueParams = {}): Issue {
+  return { ...issue, field: undefined, pointer: undefined, ...place, params: { ...issue.params, ...params } }
+}
+
+/** The text of an issue, without the name that it follows. */
+export function textOf({ reason, params }: Pick<Issue, 'reason' | 'params'>): string {
+  const meanings: Readonly<Record<string, string>> = issueCodes
+  return filled(known.get(reason)?.text ?? meanings[reason] ?? `${faults[reason as FaultCode].title}.`, params)
+}
+
+/** The sentences of an issue, by the names in it. */
+export function sentenceOf(issue: Issue): string {
+  const { reason, params } = issue
+  const { other, id } = params
+  const text = textOf(issue)
+  const isPredicate = /^[a-z]/.test(known.get(reason)?.text ?? '')
+  const said = isPredicate ? `${subjectOf(issue)} ${text}${/[.?]$/.test(text) ? '' : '.'}` : text
+  if (other === undefined) return said
+  return `${other}${id === undefined ? '' : ` ${id}`}: ${said}`
+}
+
+function subjectOf({ pointer = '', parameter, field, header, params: { operation } }: Issue): string {
+  const place = pointer.slice(1).replaceAll('~1', '/').replaceAll('~0', '~')
+  if (operation === undefined) return parameter ?? (place || (field ?? header ?? 'The body'))
+  const [, ...steps] = place.split('/')
+  return `Operation ${operation}${steps.length === 0 ? '' : `: ${steps.join('/')}`}`
 }
 
 /** The most entries of `errors` that a declaration may allow (`limits.errors`). */
@@ -86,14 +186,13 @@ export class IssueList {
    */
   all(pointer = ''): Issue[] {
     if (this.#unlisted === 0) return this.#listed
-    const message = `${pointer === '' ? 'The body has' : 'has'} ${this.#unlisted} more errors`
-    return [...this.#listed, { code: 'INVALID_VALUE', message, pointer, unlisted: this.#unlisted }]
+    return [...this.#listed, issue('more', { pointer, more: this.#unlisted })]
   }
 }
 
 /** The number of errors for which issues stand. */
 export function countErrors(issues: readonly Issue[]): number {
-  return issues.reduce((sum, { unlisted = 1 }) => sum + unlisted, 0)
+  return issues.reduce((sum, { params: { more = 1 } }) => sum + more, 0)
 }
 
 /** The additions of one occurrence of a fault to the entry of its code. */

@@ -2,6 +2,7 @@
 
 import { format, type Progress } from 'resourced-check/terminal'
 import { withoutCredentials } from 'resourced-contract/model/credentials'
+import { sentenceOf } from 'resourced-contract/spec/faults'
 import type { Columns } from '../jobs/column-map.ts'
 import type { ImportProblem } from '../jobs/import.ts'
 
@@ -25,12 +26,11 @@ export class ImportReport {
   /** Lists a refused record, with the line, the column and the reason of each mistake. */
   add({ line, place = `line ${line}`, issues }: Pick<ImportProblem, 'line' | 'place' | 'issues'>): void {
     if (++this.#count > mostListed) return
-    for (const { code, message, pointer } of issues) {
-      const field = pointer?.split('/')[1]
-      const column = field === undefined ? undefined : this.#columns?.nameOf(field)
+    for (const each of issues) {
+      const { code, pointer = '' } = each
+      const column = this.#columns?.nameOf(pointer.split('/')[1] ?? '')
       const where = column === undefined ? place : `${place}, column ${JSON.stringify(column)}`
-      const at = pointer === undefined || pointer === '' ? '' : ` ${pointer}`
-      this.say(`${where}: ${code}${at}: ${message}`)
+      this.say(`${where}: ${code}${pointer && ` ${pointer}`}: ${sentenceOf(each)}`)
     }
   }
 

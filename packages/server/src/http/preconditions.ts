@@ -5,7 +5,7 @@
 
 import { uncompressedTag } from 'resourced-contract/fields/accept-encoding'
 import { parseHttpDate } from 'resourced-contract/fields/http-date'
-import { type Fault, fault } from 'resourced-contract/spec/faults'
+import { type Fault, fault, issue } from 'resourced-contract/spec/faults'
 
 /** The conditions of a request, parsed. `any` is `*`. */
 export interface Conditions {
@@ -117,14 +117,8 @@ export function readConditions(headers: Readonly<Record<string, string | undefin
 }
 
 function malformed(value: string): Fault {
-  const message =
-    value.trim() === ''
-      ? 'If-Match is empty: send the quoted tag of an earlier ETag, or leave the header out.'
-      : 'If-Match is neither * nor a list of quoted entity tags such as "7".'
-  return fault('MALFORMED_CONDITION', {
-    detail: message,
-    errors: [{ code: 'MALFORMED_CONDITION', message, header: 'If-Match' }],
-  })
+  const reason = value.trim() === '' ? 'emptyCondition' : 'malformedCondition'
+  return fault('MALFORMED_CONDITION', { errors: [issue(reason, { header: 'If-Match' })] })
 }
 
 /** An entity tag: the text between the quotes, and whether it begins with `W/`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Fault } from 'resourced-contract/spec/faults'
+import { Fault, sentenceOf } from 'resourced-contract/spec/faults'
 import { decidePreferences, type PreferenceName } from './preferences.ts'
 
 const writes: readonly PreferenceName[] = ['return']
@@ -14,7 +14,7 @@ function unmetOf(...request: Parameters<typeof decidePreferences>): string[] {
     return []
   } catch (error) {
     assert.ok(error instanceof Fault && error.code === 'UNKNOWN_PREFERENCE')
-    return error.details.errors?.map(({ message }) => message) ?? []
+    return error.details.errors?.map(sentenceOf) ?? []
   }
 }
 

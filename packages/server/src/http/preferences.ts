@@ -3,7 +3,7 @@
  * address follows (MET-8, RFC 7240), with `Preference-Applied`.
  */
 import Negotiator from 'negotiator'
-import { fault, type Issue } from 'resourced-contract/spec/faults'
+import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 
 // In characters of `Accept`. Browsers send 150, and the work grows with the number of ranges.
 const longestAccept = 1000
@@ -119,26 +119,23 @@ interface Decided {
 export function decidePreferences(field: string | undefined, understood: readonly PreferenceName[]): Decided {
   if (field === undefined) return nothing
   const values = new Map<PreferenceName, string>()
-  const unmet: string[] = []
-  const unreadable: string[] = []
+  const unmet: Issue[] = []
+  const unreadable: Issue[] = []
   for (const [name, value] of readPreferences(field)) {
     if (name !== 'handling' && !understood.some((candidate) => candidate === name)) {
-      unmet.push(`This address does not understand the preference ${shortened(name)}.`)
+      unmet.push(issue('unknownPreference', { header: 'Prefer', name: shortened(name) }))
       continue
     }
     const { value: pattern, takes } = known[name as PreferenceName]
     if (pattern.test(value)) values.set(name as PreferenceName, value.toLowerCase())
     else {
-      const sentence = `The preference ${name} takes ${takes}.`
-      unmet.push(sentence)
-      if (name === 'max-affected') unreadable.push(sentence)
+      const wrong = issue('preferenceValue', { header: 'Prefer', name, takes })
+      unmet.push(wrong)
+      if (name === 'max-affected') unreadable.push(wrong)
     }
   }
-  const refused = values.get('handling') === 'strict' ? unmet.slice(0, mostSentences) : unreadable
-  if (refused.length > 0) {
-    const errors = refused.map((message): Issue => ({ code: 'UNKNOWN_PREFERENCE', message, header: 'Prefer' }))
-    throw fault('UNKNOWN_PREFERENCE', { errors })
-  }
+  const errors = values.get('handling') === 'strict' ? unmet.slice(0, mostErrors) : unreadable
+  if (errors.length > 0) throw fault('UNKNOWN_PREFERENCE', { errors })
   const most = values.get('max-affected')
   const applied = (['return', 'handling', 'max-affected'] as const).filter((name) => values.has(name))
   return {
@@ -157,7 +154,7 @@ const nothing: Decided = {
 }
 
 // A longer list would not help to correct a header of thousands of preferences.
-const mostSentences = 20
+const mostErrors = 20
 
 function shortened(text: string): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text

@@ -4,6 +4,7 @@ import { completeCatalog } from 'resourced-contract/model/catalog'
 import type { Finding } from 'resourced-contract/model/check/parts'
 import { below } from 'resourced-contract/model/place'
 import type { Resource } from 'resourced-contract/model/resource'
+import { sentenceOf } from 'resourced-contract/spec/faults'
 import { Columns, readImportMap } from './column-map.ts'
 import { readRecords } from './read-records.ts'
 
@@ -44,7 +45,7 @@ async function read(format: 'csv' | 'json', text: string, map: unknown): Promise
     found.push(
       'value' in record
         ? JSON.stringify(record.value)
-        : record.issues.map(({ code, pointer = '', message }) => `${code} ${pointer} ${message}`).join(' | '),
+        : record.issues.map((each) => `${each.code} ${each.pointer ?? ''} ${sentenceOf(each)}`).join(' | '),
     )
   }
   for (const [why, names] of Object.entries({
@@ -86,10 +87,10 @@ test('a map names the field of each column, and how its values are written', asy
 test('a value of another form is refused with its field, and never guessed', async () => {
   const lines = ['Kunde;Umsatz;Besuche;seit;aktiv;Notiz', 'Ann;1,234.50;NA;2019-12-31;yes;']
   assert.deepEqual(await read('csv', lines.join('\n'), map), [
-    'INVALID_FORMAT /revenue revenue is "1,234.50", and by the map it has the form 1.234,50. | ' +
-      'INVALID_FORMAT /visits visits is "NA", and by the map it has the form 1.234. | ' +
-      'INVALID_FORMAT /since since is "2019-12-31", and by the map it has the form DD.MM.YYYY. | ' +
-      'INVALID_FORMAT /active active is "yes", and by the map it is one of ja, j, nein.',
+    'INVALID_FORMAT /revenue revenue is "1,234.50", and the map wants 1.234,50. | ' +
+      'INVALID_FORMAT /visits visits is "NA", and the map wants 1.234. | ' +
+      'INVALID_FORMAT /since since is "2019-12-31", and the map wants DD.MM.YYYY. | ' +
+      'INVALID_FORMAT /active active is "yes", and the map wants ja, j or nein.',
   ])
 })
 
@@ -111,9 +112,7 @@ test('a column of the map that the file lacks, and one that is unknown, are name
   assert.match(line, /"visitz" is not a field of customers\. Did you mean "visits"\?/)
   assert.match(line, /The map names the column "Kund", which the file does not have\. Did you mean "Kunde"\?/)
   const [twice = ''] = await read('csv', 'Kunde,name\n', { columns: { Kunde: 'name' } })
-  const remedy =
-    'The map gives the field name to the column "Kunde". Give the column "name" another field, or leave it out with ' +
-    'name: false or --ignore-unknown.'
+  const remedy = 'The map gives name to "Kunde". Give the column "name" another field, or say --ignore-unknown.'
   assert.equal(twice, `UNKNOWN_FIELD  ${remedy}`)
   for (const json of ['[{"Kunde":"Ann","name":"Bea"}]', '[{"name":"Bea","Kunde":"Ann"}]']) {
     assert.deepEqual(await read('json', json, { columns: { Kunde: 'name' } }), [`DUPLICATE_KEY /name ${remedy}`])

@@ -4,10 +4,10 @@
  */
 
 import { type Finding, Part } from 'resourced-contract/model/check/parts'
-import { oneOf, suggest } from 'resourced-contract/model/nearest'
+import { suggest } from 'resourced-contract/model/nearest'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import type { Field, Resource } from 'resourced-contract/model/resource'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { isEncoding } from './decode.ts'
 import { type Column, readText } from './read-cell.ts'
 import { dateForm, numberForm, sampleNumbers, samplePatterns } from './text-form.ts'
@@ -257,14 +257,8 @@ export class Columns {
   /** Why columns of which none is a field cannot be imported, although unknown ones are left out. */
   noField(names: readonly string[]): Issue {
     const delimiter = names.map(delimiterIn).find((each) => each !== undefined)
-    const several = delimiter === undefined ? '' : `If one is several, say --delimiter ${delimiter}. `
-    const listed = oneOf(
-      names.map((name) => JSON.stringify(name)),
-      'and',
-    )
-    const found = `No column is a field of ${this.resource.name}. There are: ${listed}.`
-    const message = `${found} ${several}Name their fields with --map.`
-    return { code: 'UNKNOWN_FIELD', message }
+    const shown = names.map((name) => JSON.stringify(name))
+    return issue('noField', { resource: this.resource.name, names: shown, delimiter })
   }
 
   /** The name in the file of a field, where it is another one. */
@@ -274,12 +268,9 @@ export class Columns {
   }
 
   /** Why a name of the file is not that field; `undefined`: the map gives the field to no other column. */
-  replacement(name: string): string | undefined {
-    const other = this.nameOf(name)
-    if (other === undefined) return undefined
-    const field = `The map gives the field ${name} to the column ${JSON.stringify(other)}.`
-    const remedy = `another field, or leave it out with ${name}: false or --ignore-unknown.`
-    return `${field} Give the column ${JSON.stringify(name)} ${remedy}`
+  replacement(name: string, place: Place & Pick<Issue, 'code'>): Issue | undefined {
+    const column = this.nameOf(name)
+    return column === undefined ? undefined : issue('givenElsewhere', { ...place, name, column })
   }
 
   /** A record of JSON with the names of fields, and its texts read as the map says. */
@@ -294,8 +285,8 @@ export class Columns {
       if (column === 'left out') continue
       const member = column === undefined ? name : column.field.name
       if (Object.hasOwn(record, member)) {
-        const message = this.replacement(member) ?? `${member} is there twice.`
-        issues.push({ code: 'DUPLICATE_KEY', message, pointer: `/${member}` })
+        const place = { code: 'DUPLICATE_KEY', pointer: `/${member}` }
+        issues.push(this.replacement(member, place) ?? issue('memberTwice', place))
       }
       const read = column !== undefined && typeof each === 'string' ? readText(column, each) : undefined
       if (read?.kind === 'wrong') issues.push(...read.issues)

@@ -12,11 +12,6 @@ export class EncodingError extends Error {
   }
 }
 
-/** What to do about bytes that are not UTF-8. */
-export function notUtf8(name: string): string {
-  return `${name} is not valid UTF-8. Name the encoding of the file, such as --encoding windows-1252.`
-}
-
 /** Whether an encoding is known, by any of the names of the Encoding standard. */
 export function isEncoding(label: string): boolean {
   return canonicalName(label) !== undefined

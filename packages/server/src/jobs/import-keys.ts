@@ -3,7 +3,7 @@ import { suggest } from 'resourced-contract/model/nearest'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import type { Catalog, Field, Resource } from 'resourced-contract/model/resource'
 import { ConfigurationError } from 'resourced-contract/spec/configuration-error'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
 import type { StagedReference } from './import-stage.ts'
 import { type Incoming, type KeySpace, keyText } from './import-staged.ts'
 import type { SourceRecord } from './source.ts'
@@ -84,11 +84,8 @@ function keyed(given: unknown, place: string, size: number, { resource, own, spa
   const key = own === undefined ? undefined : keyText(resource, own, value[own.name])
   if (own !== undefined && key === undefined) {
     const isThere = (value[own.name] ?? '') !== ''
-    const code = isThere ? 'INVALID_TYPE' : 'REQUIRED'
-    const message = isThere
-      ? `${own.name} must be of the type ${own.type}.`
-      : `${own.name} is the key of the import, so each record needs it.`
-    issues.push({ code, message, pointer: `/${own.name}` })
+    const place = { field: own.name }
+    issues.push(isThere ? issue('keyType', { ...place, type: own.type }) : issue('noKey', place))
   }
   const references: StagedReference[] = []
   for (const [name, space] of links) {
@@ -99,8 +96,7 @@ function keyed(given: unknown, place: string, size: number, { resource, own, spa
     const text = keyText(target, field as Field, sent)
     if (text !== undefined) references.push({ field: name, space, key: text })
     else {
-      const message = `${name} must be a value that ${field?.name} of the ${target.name} can have.`
-      issues.push({ code: 'INVALID_TYPE', message, pointer: `/${name}` })
+      issues.push(issue('targetKey', { field: name, key: field?.name, target: target.name }))
     }
   }
   if (issues.length > 0) return { place, issues }

@@ -8,7 +8,7 @@ import { canonicalValue } from 'resourced-contract/model/decimal'
 import type { CallerView } from 'resourced-contract/model/declared-functions'
 import { always, comparisonKey, type Scalar } from 'resourced-contract/model/predicate'
 import type { Field, RecordValues, Resource } from 'resourced-contract/model/resource'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import { draftCreate } from '../plan/draft.ts'
 import type { Create } from '../plan/plan.ts'
@@ -233,22 +233,13 @@ function schemaIssues(
 
 function duplicateKey({ spaces }: StagedImport, { keys }: Pick<ReadableRow, 'keys'>, other: string): Issue {
   const { field } = spaces[keys[0]?.[0] ?? 0] as KeySpace
-  const name = field?.name ?? 'key'
-  const message = `${name} is the same as in ${other}, and identifies the record.`
-  return { code: 'DUPLICATE_VALUE', message, ...(field && { pointer: `/${name}` }) }
+  return issue('sameKey', { ...(field && { pointer: `/${field.name}` }), name: field?.name ?? 'key', place: other })
 }
 
 function danglingIssue({ spaces }: StagedImport, { field, space, key }: StagedReference): Issue {
   const { resource, field: unique } = spaces[space] as KeySpace
-  const where = unique === undefined ? 'no row' : `neither a row nor one of the ${resource.name} has`
-  const named = unique === undefined ? `of ${resource.name} has the key` : unique.name
-  const message = `${field} refers to nothing: ${where} ${named} ${shown(key)}.`
-  return { code: 'INVALID_REFERENCE', message, pointer: `/${field}` }
-}
-
-/** A key for a message. */
-function shown(key: string): string {
-  return key.length > 60 ? `${key.slice(0, 60)}…` : key
+  const sought = { key: unique?.name, target: resource.name, value: JSON.parse(key) }
+  return issue(unique === undefined ? 'noRowWith' : 'noneWith', { pointer: `/${field}`, ...sought })
 }
 
 function planFor(
@@ -376,10 +367,7 @@ async function writeCircle(options: StagedImport, stage: Stage, { circle, import
   }
 }
 
-const inRefusedCircle: Issue = {
-  code: 'INVALID_REFERENCE',
-  message: 'The record belongs to a circle of references, of which another record was refused.',
-}
+const inRefusedCircle = issue('refusedCircle')
 
 function countOne(imported: Map<string, number>, { name }: Resource): void {
   imported.set(name, (imported.get(name) ?? 0) + 1)

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallerView } from 'resourced-contract/model/declared-functions'
 import { always } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import type { Outcome } from '../plan/outcome.ts'
 import type { Create } from '../plan/plan.ts'
@@ -160,8 +160,7 @@ export function issuesOf(outcome: Outcome | undefined): readonly Issue[] | undef
   if (outcome === undefined) return undefined
   if ('issues' in outcome) return outcome.issues
   if (outcome.kind === 'forbidden' && outcome.lacks !== undefined) {
-    const message = `The server sets a field from ${outcome.lacks}, which an import does not have (RES-15).`
-    return [{ code: 'FORBIDDEN', message: `${message} Give the field a default, or make it optional.` }]
+    return [issue('lacks', { lacks: outcome.lacks })]
   }
   throw new Error(`A record that anyone may create was refused as ${outcome.kind}.`)
 }

@@ -3,8 +3,8 @@ import { isUtf8 } from 'node:buffer'
 import { deepestNesting, isKeptExactly, readJson } from 'resourced-contract/model/json/read-json'
 import type { Field } from 'resourced-contract/model/resource'
 import { isStorableText } from 'resourced-contract/model/text'
-import { Fault, type Issue, issueCodes } from 'resourced-contract/spec/faults'
-import { notUtf8 } from './decode.ts'
+import { Fault, type Issue, issue, movedTo } from 'resourced-contract/spec/faults'
+import { oneOf } from 'resourced-contract/spec/words'
 import type { ReadText } from './text-form.ts'
 
 /** A column of a file, and how its values are written. */
@@ -40,9 +40,9 @@ const booleans = new Map([
 export function readCell(column: Column, bytes: Uint8Array): Cell {
   const { field } = column
   if (bytes.length === 0) return value(null)
-  if (!isUtf8(bytes)) return wrong('INVALID_TEXT', notUtf8(field.name), field)
+  if (!isUtf8(bytes)) return wrong(issue('notUtf8', { field: field.name, name: field.name }))
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
-  if (!isStorableText(text)) return wrong('INVALID_TEXT', issueCodes.INVALID_TEXT, field)
+  if (!isStorableText(text)) return wrong(issue('INVALID_TEXT', { field: field.name }))
   const formed = readText(column, text)
   if (formed !== undefined) return formed
   switch (field.type) {
@@ -71,24 +71,20 @@ export function readText({ field, nulls, form, booleans: words }: Column, text: 
   if (nulls.has(text)) return value(null)
   if (form !== undefined) {
     const read = form.read(text)
-    if (read === undefined) return unlike(field, text, `has the form ${form.sample}`)
+    if (read === undefined) return wrong(issue('unlike', { field: field.name, text, form: form.sample }))
     return field.type === 'integer' || field.type === 'number' ? readNumber(field, read) : value(read)
   }
   if (words === undefined) return undefined
   const found = words.get(text.trim().toLowerCase())
-  return found === undefined ? unlike(field, text, `is one of ${[...words.keys()].join(', ')}`) : value(found)
-}
-
-function unlike(field: Field, text: string, expected: string): Cell {
-  const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text
-  const message = `${field.name} is ${JSON.stringify(shown)}, and by the map it ${expected}.`
-  return wrong('INVALID_FORMAT', message, field)
+  return found === undefined
+    ? wrong(issue('unlike', { field: field.name, text, form: oneOf([...words.keys()]) }))
+    : value(found)
 }
 
 function readNumber(field: Field, text: string): Cell {
   const literal = text.trim()
   if (!number.test(literal)) return value(text)
-  if (!isKeptExactly(literal)) return wrong('NUMBER_NOT_EXACT', issueCodes.NUMBER_NOT_EXACT, field)
+  if (!isKeptExactly(literal)) return wrong(issue('NUMBER_NOT_EXACT', { field: field.name }))
   // Adding zero takes the sign from -0, as in JSON.
   return value(Number(literal) + 0)
 }
@@ -100,11 +96,9 @@ function readNested(field: Field, bytes: Uint8Array): Cell {
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     const { errors } = error.details
-    if (errors === undefined) return wrong('MALFORMED_JSON', error.message, field)
-    return {
-      kind: 'wrong',
-      issues: errors.map((each) => ({ ...each, pointer: `/${field.name}${each.pointer ?? ''}` })),
-    }
+    const pointer = `/${field.name}`
+    if (errors !== undefined) return wrong(...errors.map((each) => movedTo({ pointer: pointer + each.pointer }, each)))
+    return wrong(issue('given', { code: 'MALFORMED_JSON', pointer, message: error.message }))
   }
 }
 
@@ -112,6 +106,6 @@ function value(read: unknown): Cell {
   return { kind: 'value', value: read }
 }
 
-function wrong(code: Issue['code'], message: string, field: Field): Cell {
-  return { kind: 'wrong', issues: [{ code, message, pointer: `/${field.name}` }] }
+function wrong(...issues: Issue[]): Cell {
+  return { kind: 'wrong', issues }
 }

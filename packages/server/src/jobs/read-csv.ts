@@ -2,11 +2,10 @@
 import { isUtf8 } from 'node:buffer'
 import { finished } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
-import { oneOf, suggest } from 'resourced-contract/model/nearest'
+import { candidates } from 'resourced-contract/model/nearest'
 import { systemFields } from 'resourced-contract/model/resource'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { type Columns, delimiterIn } from './column-map.ts'
-import { notUtf8 } from './decode.ts'
 import { type Column, readCell } from './read-cell.ts'
 import { type Bytes, type ReadOptions, type SourceRecord, tooLarge, type UnreadableRecord } from './source.ts'
 
@@ -54,16 +53,12 @@ export async function* readCsv(source: Bytes, columns: Columns, options: ReadOpt
       }
       header = found.header
     }
-    if (header === undefined) yield broken(1, 'The file is empty: its first row must name the fields.')
+    if (header === undefined) yield broken(1, issue('emptyFile'))
   } catch (error) {
     if (error instanceof RowTooLong) {
       const line = lines.lineAt(last)
       if (header !== undefined) yield { ...tooLarge(line, options), final: true }
-      else
-        yield broken(
-          line,
-          `The first row is longer than ${error.most} bytes: it must name the fields, and nothing else.`,
-        )
+      else yield broken(line, issue('longHeader', { most: error.most }))
       return
     }
     if (!(error instanceof CsvError)) throw error
@@ -131,8 +126,7 @@ async function* rowsOf(
 
 function recordOf(header: Header, cells: readonly Uint8Array[], line: number): SourceRecord {
   if (cells.length !== header.length) {
-    const message = `The row has ${cells.length} cells, and the header ${header.length}.`
-    return { line, issues: [{ code: 'INVALID_VALUE', message }] }
+    return { line, issues: [issue('cells', { given: cells.length, wanted: header.length })] }
   }
   const value: Record<string, unknown> = {}
   const issues: Issue[] = []
@@ -163,7 +157,8 @@ function readHeader(
   cells: readonly Uint8Array[],
   line: number,
 ): { readonly header: Header } | UnreadableRecord {
-  if (!cells.every((cell) => isUtf8(cell))) return broken(line, notUtf8('The first row'))
+  if (!cells.every((cell) => isUtf8(cell)))
+    return broken(line, issue('notUtf8', { code: 'INVALID_FORMAT', name: 'The first row' }))
   const names = cells.map((cell) => Buffer.from(cell).toString().trim())
   const header: (Column | undefined)[] = []
   const seen = new Set<string>()
@@ -172,32 +167,23 @@ function readHeader(
   for (const [index, name] of names.entries()) {
     const column = seen.has(name) ? undefined : columns.find(name)
     header.push(column === 'left out' ? undefined : column)
-    if (seen.has(name)) problems.push({ code: 'DUPLICATE_KEY', message: `The column ${name} is there twice.` })
+    if (seen.has(name)) problems.push(issue('columnTwice', { name }))
     else if (column === undefined) problems.push(unknownColumn(columns, name))
     else if (column !== 'left out') {
       const { name: field } = column.field
       const other = taken.get(field)
-      if (other !== undefined) {
-        problems.push({
-          code: 'DUPLICATE_KEY',
-          message: `The columns ${other} and ${name} are the same field ${field}.`,
-        })
-      }
+      if (other !== undefined) problems.push(issue('columnsOfField', { names: [other, name], of: field }))
       taken.set(field, name)
     }
     seen.add(name)
     if (problems.length < mostProblems || index + 1 === names.length) continue
-    problems.push({ code: 'UNKNOWN_FIELD', message: `There are ${names.length - index - 1} more columns.` })
+    problems.push(issue('moreColumns', { left: names.length - index - 1 }))
     break
   }
   const hasFields = header.some((column) => column !== undefined)
   if (!hasFields && isSeparatorLine(names)) return { line, issues: [separatorLine(names)], final: true }
   for (const name of columns.named.filter((each) => !seen.has(each)).slice(0, mostProblems)) {
-    const message = `The map names the column ${JSON.stringify(name)}, which the file does not have.`
-    problems.push({
-      code: 'UNKNOWN_FIELD',
-      message: `${message} ${suggest(name, names, `It has ${oneOf(names, 'and')}.`)}`,
-    })
+    problems.push(issue('mappedColumn', { name, names: candidates(name, names) }))
   }
   // Empty records would take the place of those in the file.
   if (!hasFields && problems.length === 0) problems.push(columns.noField(names))
@@ -210,36 +196,20 @@ function isSeparatorLine([first = '', second = '', ...more]: readonly string[]):
 }
 
 function separatorLine([first = '']: readonly string[]): Issue {
-  const delimiter = first.slice('sep='.length)
-  const shown = delimiter === '' ? '' : `, and say --delimiter '${delimiter}'`
-  const message = `The first row is ${JSON.stringify(first)}, so no column is a field. Remove this line${shown}.`
-  return { code: 'UNKNOWN_FIELD', message }
+  const named = first.slice('sep='.length)
+  return issue('separatorLine', { name: first, delimiter: named === '' ? undefined : `'${named}'` })
 }
 
 function unknownColumn(columns: Columns, name: string): Issue {
-  const { resource } = columns
-  if ((systemFields as readonly string[]).includes(name)) {
-    const remedy = 'Leave the column out with --ignore-unknown, or give it a field with --map.'
-    const message = `The server sets ${name}. ${remedy}`
-    return { code: 'READ_ONLY', message }
-  }
-  const message = columns.replacement(name) ?? unknownMessage(name, resource.name, resource.fields)
-  return { code: 'UNKNOWN_FIELD', message }
-}
-
-function unknownMessage(name: string, collection: string, fields: readonly { readonly name: string }[]): string {
-  if (name === '') return 'A column has no name in the first row.'
+  const { name: resource, fields } = columns.resource
+  if ((systemFields as readonly string[]).includes(name)) return issue('serverColumn', { name })
+  const replaced = columns.replacement(name, { code: 'UNKNOWN_FIELD' })
+  if (replaced !== undefined) return replaced
+  if (name === '') return issue('namelessColumn')
   const delimiter = delimiterIn(name)
-  if (delimiter !== undefined) {
-    const remedy = `If it is several, name what separates them: --delimiter ${delimiter}.`
-    return `${JSON.stringify(name)} is one column. ${remedy}`
-  }
-  const remedy = suggest(
-    name,
-    fields.map((field) => field.name),
-  )
-  const more = 'Or give it a field with --map, or leave out such columns with --ignore-unknown.'
-  return `${JSON.stringify(name)} is not a field of ${collection}. ${remedy} ${more}`
+  if (delimiter !== undefined) return issue('joinedColumns', { name, delimiter })
+  const known = fields.map((field) => field.name)
+  return issue('unknownColumn', { name, resource, names: candidates(name, known) })
 }
 
 /** Why the row after the last record cannot be read. */
@@ -248,19 +218,16 @@ function objection(error: CsvError, line: number, options: ReadOptions): Unreada
     case 'CSV_MAX_RECORD_SIZE':
       return { ...tooLarge(line, options), final: true }
     case 'CSV_QUOTE_NOT_CLOSED':
-      return broken(line, 'A cell of the row that begins here opens a quote that is never closed.')
+      return broken(line, issue('openQuote'))
     case 'CSV_INVALID_CLOSING_QUOTE':
-      return broken(line, 'In the row that begins here something other than a comma follows a closing quote.')
+      return broken(line, issue('closedQuote'))
     default:
-      return broken(
-        line,
-        'In the row that begins here a quote stands inside a cell: quote the cell, and double the quote.',
-      )
+      return broken(line, issue('innerQuote'))
   }
 }
 
-function broken(line: number, message: string): UnreadableRecord {
-  return { line, issues: [{ code: 'INVALID_FORMAT', message }], final: true }
+function broken(line: number, found: Issue): UnreadableRecord {
+  return { line, issues: [found], final: true }
 }
 
 const newline = 0x0a

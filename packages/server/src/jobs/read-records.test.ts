@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completeCatalog } from 'resourced-contract/model/catalog'
 import type { Resource } from 'resourced-contract/model/resource'
+import { sentenceOf } from 'resourced-contract/spec/faults'
 import { Type } from 'typebox'
 import { Columns } from './column-map.ts'
 import { type Format, formatOf, readRecords } from './read-records.ts'
@@ -30,7 +31,7 @@ async function read(format: Format, file: string | Uint8Array, piece = 7, mostBy
   for await (const record of readRecords(pieces(), format, towns, { mostBytes })) {
     if ('value' in record) lines.push(`${record.line} ${JSON.stringify(record.value)}`)
     else {
-      const issues = record.issues.map(({ code, pointer = '', message }) => `${code} ${pointer} ${message}`)
+      const issues = record.issues.map((each) => `${each.code} ${each.pointer ?? ''} ${sentenceOf(each)}`)
       lines.push(`${record.line} ${record.final === true ? 'final ' : ''}${issues.join(' | ')}`)
     }
   }
@@ -108,7 +109,7 @@ test('csv: a row of another length, or with a cell that cannot be read, is skipp
 test('csv: an invalid header stops the reading', async () => {
   assert.deepEqual(await read('csv', 'id,name,nmae,name\n'), [
     '1 final READ_ONLY  The server sets id. Leave the column out with --ignore-unknown, or give it a field with --map. | UNKNOWN_FIELD  "nmae" is not a field of towns. ' +
-      'Did you mean "name"? Or give it a field with --map, or leave out such columns with --ignore-unknown. | DUPLICATE_KEY  The column name is there twice.',
+      'Did you mean "name"? Or use --map, or leave it out: --ignore-unknown. | DUPLICATE_KEY  The column name is there twice.',
   ])
   assert.match((await read('csv', 'name;people\n'))[0] ?? '', /name what separates them: --delimiter ';'\.$/)
   assert.match((await read('csv', ''))[0] ?? '', /^1 final .*The file is empty/)

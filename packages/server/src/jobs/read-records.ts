@@ -3,6 +3,7 @@
  * record is in memory at a time.
  */
 import { extname } from 'node:path'
+import { issue } from 'resourced-contract/spec/faults'
 import type { Columns } from './column-map.ts'
 import { decoded, EncodingError } from './decode.ts'
 import { readCsv } from './read-csv.ts'
@@ -47,7 +48,11 @@ export async function* readRecords(
     }
   } catch (error) {
     if (!(error instanceof EncodingError)) throw error
-    yield { line: error.line, issues: [{ code: 'INVALID_TEXT', message: error.message }], final: true }
+    yield {
+      line: error.line,
+      issues: [issue('given', { code: 'INVALID_TEXT', message: error.message })],
+      final: true,
+    }
   }
 }
 
@@ -68,7 +73,11 @@ async function* readJsonArray(source: Bytes, options: ReadOptions): AsyncGenerat
 function recordOf(part: Part, options: ReadOptions): SourceRecord {
   if (part.kind === 'element') return readValue(part.bytes, part.line, part.column)
   if (part.kind === 'too-large') return tooLarge(part.line, options)
-  return { line: part.line, issues: [{ code: 'MALFORMED_JSON', message: part.message }], final: true }
+  return {
+    line: part.line,
+    issues: [issue('given', { code: 'MALFORMED_JSON', message: part.message })],
+    final: true,
+  }
 }
 
 const blank = /^[ \t\r]*$/

@@ -2,8 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { deepestNesting, readJson } from 'resourced-contract/model/json/read-json'
 import type { Resource } from 'resourced-contract/model/resource'
-import { Fault, type Issue } from 'resourced-contract/spec/faults'
-import { notUtf8 } from './decode.ts'
+import { Fault, type Issue, issue } from 'resourced-contract/spec/faults'
 
 /** The bytes of a file, in pieces of any size. */
 export type Bytes = AsyncIterable<Uint8Array>
@@ -58,13 +57,12 @@ export function readValue(bytes: Uint8Array, line: number, column: number): Sour
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     // Its own message would not name the remedy.
-    if (!isUtf8(bytes)) return { line, issues: [{ code: error.code, message: notUtf8('The record') }] }
-    return { line, issues: error.details.errors ?? [{ code: error.code, message: error.message }] }
+    if (!isUtf8(bytes)) return { line, issues: [issue('notUtf8', { code: error.code, name: 'The record' })] }
+    return { line, issues: error.details.errors ?? [issue('given', { code: error.code, message: error.message })] }
   }
 }
 
 /** The refusal of a record that is larger than a request body may be. */
 export function tooLarge(line: number, { mostBytes }: ReadOptions): UnreadableRecord {
-  const message = `The record is larger than ${mostBytes.toLocaleString('en')} bytes.`
-  return { line, issues: [{ code: 'BODY_TOO_LARGE', message }] }
+  return { line, issues: [issue('largeRecord', { most: mostBytes })] }
 }

@@ -1,7 +1,7 @@
 /** Cursors: positions in an ordered list, sealed and bound to the list that they came from (PAG-5). */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Position } from 'resourced-contract/model/predicate'
-import { fault } from 'resourced-contract/spec/faults'
+import { fault, issue } from 'resourced-contract/spec/faults'
 
 const sealBytes = 16
 
@@ -27,10 +27,7 @@ export function openCursor(secret: Uint8Array, binding: string, cursor: string):
   // Decoders of base64 accept several spellings of the same bytes; only the one that was given out is valid.
   const intact = bytes.length > sealBytes && bytes.toString('base64url') === cursor
   if (!intact || !timingSafeEqual(seal(secret, binding, content), bytes.subarray(0, sealBytes))) {
-    throw fault('INVALID_CURSOR', {
-      detail: 'Send a cursor as it was given, with the same sort, filters and search; or start again without one.',
-      errors: [{ code: 'INVALID_CURSOR', message: 'The cursor does not belong to this list.', parameter: 'cursor' }],
-    })
+    throw fault('INVALID_CURSOR', { errors: [issue('foreignCursor', { parameter: 'cursor' })] })
   }
   const [backward, ...keys] = JSON.parse(content.toString()) as [number, ...Position['keys']]
   return { direction: backward === 1 ? 'backward' : 'forward', keys }

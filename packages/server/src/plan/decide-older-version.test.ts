@@ -12,7 +12,8 @@ import {
   type Resource,
   resourceInVersion,
 } from 'resourced-contract/model/resource'
-import { issueFromStored, jsonFromStored, recordFromStored } from '../versions/translate-record.ts'
+import { type Issue, issue, sentenceOf } from 'resourced-contract/spec/faults'
+import { issuesFromStored, jsonFromStored, recordFromStored } from '../versions/translate-record.ts'
 import { completeVersions } from '../versions/versions.ts'
 import { draftCreate, draftUpdate } from './draft.ts'
 import type { Create, Update } from './plan.ts'
@@ -194,27 +195,26 @@ test('VER-2: issues have the names of the older version', () => {
   }
   const resource = mappedIn(declaration, 'v1')!
   const record = { ...recordOf(resource.mapping.stored, ['old']), name: 7, extra: null }
-  const issuesOf = (body: unknown) =>
-    draftOf(update(resource, body), record)
-      .issues.map((issue) => issueFromStored(resource.mapping, issue))
-      .map(({ pointer, message }) => `${pointer}: ${message}`)
+  const shown = (issues: readonly Issue[]) =>
+    issuesFromStored({ resources: new Map([[resource.name, resource]]) }, resource.mapping.stored, issues).map(
+      (issue) => `${issue.pointer}: ${sentenceOf(issue)}`,
+    )
+  const issuesOf = (body: unknown) => shown(draftOf(update(resource, body), record).issues)
   assert.deepEqual(issuesOf({ name: 'x' }), ['/name: name must have at least 2 characters.'])
   assert.deepEqual(issuesOf({ name: 'fine', title: 'x', extra: 'y' }), [
     '/title: title is not a field of things.',
     '/extra: extra is not a field of things.',
   ])
+  const taken = 'by another record; choose another value.'
   // The issue of the current version for a field that the older version does not show.
-  assert.deepEqual(
-    issueFromStored(resource.mapping, { code: 'DUPLICATE_VALUE', message: 'extra is taken.', pointer: '/extra' })
-      .pointer,
-    '',
-  )
-  const named = issueFromStored(resource.mapping, {
-    code: 'DUPLICATE_VALUE',
-    message: 'title is taken.',
-    pointer: '/title',
-  })
-  assert.deepEqual([named.pointer, named.message], ['/name', 'name is taken.'])
+  assert.deepEqual(shown([issue('taken', { field: 'extra', fields: [] })]), [`: extra is taken ${taken}`])
+  assert.deepEqual(shown([issue('taken', { field: 'title', fields: ['extra', 'title'] })]), [
+    `/name: name is taken together with extra and name ${taken}`,
+  ])
+  // Pointers into another body, and the words of a rule, are not about its fields.
+  assert.deepEqual(shown([issue('given', { code: 'X', pointer: '/title/0', message: 'title: things.' })]), [
+    '/title/0: title: things.',
+  ])
 })
 
 test('VER-2: a conversion to a value that the current version refuses is an error, and nothing is written', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completeCatalog } from 'resourced-contract/model/catalog'
 import type { RuleContext } from 'resourced-contract/model/declaration'
+import { issue } from 'resourced-contract/spec/faults'
 import { ruleIssues } from './decide.ts'
 
 const plan = { caller: { id: 'ann', roles: [], claims: {} }, now: 0 }
@@ -24,7 +25,7 @@ test('a rule gets the record, the caller and the time, and objects by its return
     issuesOf(({ next, caller, now }) =>
       next?.['id'] === 'a' && caller.id === 'ann' && now === 0 ? objection : undefined,
     ),
-    [objection],
+    [issue('given', { code: 'TOO_LATE', message: 'Too late.' })],
   )
 })
 

@@ -23,10 +23,9 @@ import {
 } from 'resourced-contract/model/predicate'
 import { resolveCondition } from 'resourced-contract/model/resolve-condition'
 import type { Catalog, Draft, Field, RecordValues, Resource } from 'resourced-contract/model/resource'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { type CurrentRecord, checkRecord, dependsOn, type RecordAccess } from './check-record.ts'
 import { draftCreate, draftUpdate } from './draft.ts'
-import { issue } from './issue.ts'
 import type { Outcome } from './outcome.ts'
 import type { Create, Update, Write } from './plan.ts'
 import { prepareDraft } from './prepare-draft.ts'
@@ -142,7 +141,7 @@ function isUnconditional({ kind }: Predicate): boolean {
 
 /** The issue of a field that the caller may not write. */
 export function mayNotWrite(field: string): Issue {
-  return issue('FORBIDDEN', field, 'is not yours to set in this record; leave it out, or send what you read')
+  return issue('notYours', { field })
 }
 
 /**
@@ -192,11 +191,6 @@ function isChosen(plan: Create | Update, field: Field, { values, prepared }: Dra
   if (name === resource.owner && values[name] === caller.id) return false
   const at = String(values['updated_at'])
   return values[name] !== (field.default ?? serverValue(field, field.serverDefault, { caller, at }))
-}
-
-/** What blocks the restoration of a record that refers to a deleted one which is not restored. */
-export function lostIssue(field: string, collection: string): Issue {
-  return issue('REFERENCE_DELETED', field, `refers to one of the ${collection} that is deleted; restore that one first`)
 }
 
 /** The questions of the business rules. */
@@ -256,19 +250,12 @@ function invalidity(draft: Draft, answers: Answers): Issue[] {
 
 function beingDeletedIssues(question: Question, exists: Answer): Issue[] {
   if (question.kind !== 'reference' || exists !== 'being-deleted') return []
-  return [beingDeletedReference(question.field, question.collection)]
-}
-
-/** The issue of a field that refers to a record which a running deletion deletes. */
-export function beingDeletedReference(field: string, collection: string): Issue {
-  return issue('BEING_DELETED', field, `refers to one of the ${collection} that is being deleted`)
+  return [issue('targetBeingDeleted', { field: question.field, target: question.collection })]
 }
 
 function referenceIssue(question: Question, exists: Answer): Issue[] {
   if (question.kind !== 'reference' || exists) return []
-  return [
-    issue('INVALID_REFERENCE', question.field, `refers to nothing: there is no such record in ${question.collection}`),
-  ]
+  return [issue('noTarget', { field: question.field, target: question.collection })]
 }
 
 function takenIssues(question: Question, exists: Answer): Issue[] {
@@ -278,9 +265,7 @@ function takenIssues(question: Question, exists: Answer): Issue[] {
 /** The issue of unique values that another live record has. */
 export function takenIssue(fields: readonly string[]): Issue {
   const [name, ...others] = fields as [string, ...string[]]
-  if (others.length === 0) return issue('DUPLICATE_VALUE', name, 'is taken by another record; choose another value')
-  const together = `together with ${others.join(' and ')} is taken by another record; choose other values`
-  return issue('DUPLICATE_VALUE', name, together)
+  return issue('taken', { field: name, fields: others })
 }
 
 function transitionIssues({ resource, current, next }: Transition): Issue[] {
@@ -291,8 +276,7 @@ function transitionIssues({ resource, current, next }: Transition): Issue[] {
     if (transitions === undefined || from === to || typeof from !== 'string') return []
     const allowed = Object.hasOwn(transitions, from) ? (transitions[from] ?? []) : []
     if (allowed.includes(String(to))) return []
-    const remedy = allowed.length === 0 ? 'it is final' : `it may become ${allowed.join(' or ')}`
-    return [issue('INVALID_TRANSITION', name, `cannot change from ${from} to ${to ?? 'nothing'}: ${remedy}`)]
+    return [issue('transition', { field: name, from, to: to ?? undefined, allowed })]
   })
 }
 
@@ -313,7 +297,7 @@ export function ruleIssues(plan: Pick<Write, 'caller' | 'now'>, transition: Tran
         : rule.unless.none === undefined
           ? answered[1] !== false
           : answered[1] === false
-    return holds ? [] : [{ code: rule.code, message: rule.message }]
+    return holds ? [] : [issue('given', { code: rule.code, message: rule.message })]
   })
 }
 
@@ -328,14 +312,14 @@ function checked(
   try {
     const answer = callDeclared(place, context, () => rule.check(context))
     // The answer may have getters, which are functions of the declaration too.
-    return callDeclared(place, context, () => objectionOf(place, answer))
+    return callDeclared(place, context, () => objectionOf(place, answer, resource))
   } catch (error) {
     throw redactError(error, [...writeOnlyTexts(resource, current), ...writeOnlyTexts(resource, next)])
   }
 }
 
 /** @throws FunctionFault if it is no objection */
-function objectionOf(place: string, answer: RuleObjection | undefined): Issue | undefined {
+function objectionOf(place: string, answer: RuleObjection | undefined, { field }: Resource): Issue | undefined {
   if (answer === undefined) return undefined
   const wrong = (what: string) => new FunctionFault(`${place} answered with ${what}.`)
   if (typeof answer !== 'object' || answer === null) throw wrong('neither undefined nor an objection')
@@ -343,8 +327,11 @@ function objectionOf(place: string, answer: RuleObjection | undefined): Issue | 
   if (typeof code !== 'string' || !ruleCodeForm.test(code))
     throw wrong('a code that is not UPPER_CASE_WITH_UNDERSCORES')
   if (typeof message !== 'string' || message.trim() === '') throw wrong('no message')
-  if (pointer === undefined) return { code, message }
-  if (typeof pointer === 'string' && /^(?:\/(?:[^~]|~[01])*)?$/s.test(pointer)) return { code, message, pointer }
+  if (pointer === undefined) return issue('given', { code, message })
+  if (typeof pointer === 'string' && /^(?:\/(?:[^~]|~[01])*)?$/s.test(pointer)) {
+    const name = pointer.split('/')[1] ?? ''
+    return issue('given', { code, pointer, ...(field.has(name) && { field: name }), message })
+  }
   throw wrong('a pointer that is no JSON Pointer')
 }
 

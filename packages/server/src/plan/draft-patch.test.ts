@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { completeCatalog } from 'resourced-contract/model/catalog'
 import { always } from 'resourced-contract/model/predicate'
 import type { RecordValues, Resource } from 'resourced-contract/model/resource'
+import { sentenceOf } from 'resourced-contract/spec/faults'
 import { Type } from 'typebox'
 import { draftOfUpdate } from './draft.ts'
 import { patchedBody } from './patched-body.ts'
@@ -136,8 +137,8 @@ test('a value that a patch leaves unchanged is not validated by a later declarat
 test('messages say what to do in a patch', () => {
   const plan = update([])
   const { issues } = draftOfUpdate(plan, note, { ...note, id: 'n2', origin: 'there' })
-  assert.deepEqual(
-    issues.map((each) => each.message),
-    ['id is set by the server; leave it as it is.', 'origin cannot change once the record exists; leave it as it is.'],
-  )
+  assert.deepEqual(issues.map(sentenceOf), [
+    'id is set by the server; leave it as it is.',
+    'origin cannot change once the record exists; leave it as it is.',
+  ])
 })

@@ -24,12 +24,12 @@ import {
   systemFields,
 } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { isServer } from '../policy/permit.ts'
 import { createToStored, recordFromStored, updateToStored } from '../versions/translate-record.ts'
 import type { RecordAccess } from './check-record.ts'
 import { indexKeyIssues } from './index-keys.ts'
-import { issue, unknownMembers } from './issue.ts'
+import { unknownMembers } from './issue.ts'
 import { patchedBody } from './patched-body.ts'
 import type { Create, Update } from './plan.ts'
 import {
@@ -140,7 +140,7 @@ function draftOfCreate(plan: Create): Draft {
     if (field.name === resource.owner) sent ??= plan.caller.id
     if (field.name === parent?.field) {
       if (sent !== undefined && sent !== parent.id) {
-        issues.push(issue('INVALID_VALUE', field.name, `must be ${parent.id}, as in the address, or left out`))
+        issues.push(issue('parent', { field: field.name, parent: parent.id }))
       }
       sent = parent.id
     }
@@ -274,7 +274,7 @@ function nextValue(update: FieldUpdate): unknown {
     return current
   }
   if (isFixed) {
-    issues.push(immutable(field.name, 'leave it out'))
+    issues.push(issue('immutable', { field: field.name }))
     return current
   }
   // A merge patch changes the representation, which has no hidden values: the patch of a hidden value replaces it.
@@ -283,7 +283,7 @@ function nextValue(update: FieldUpdate): unknown {
   const before = issues.length
   const next = settle(field, merged, update)
   if (field.immutable && issues.length === before && !isDeepStrictEqual(next, current)) {
-    issues.push(immutable(field.name, 'send its present value or leave it out'))
+    issues.push(issue('immutableValue', { field: field.name }))
   }
   return next
 }
@@ -296,7 +296,7 @@ function patchedValue(update: FieldUpdate): unknown {
   if (removed && isHidden) return current
   const value = removed ? null : canonicalValue(field, sent)
   if (field.immutable && isHidden) {
-    issues.push(immutable(field.name, 'leave it as it is'))
+    issues.push(issue('immutableInPatch', { field: field.name }))
     return current
   }
   if (!removed && !isHidden && isDeepStrictEqual(value, current)) return current
@@ -305,7 +305,7 @@ function patchedValue(update: FieldUpdate): unknown {
     return current
   }
   if (field.immutable && !isDeepStrictEqual(value ?? field.default ?? null, current)) {
-    issues.push(immutable(field.name, 'leave it as it is'))
+    issues.push(issue('immutableInPatch', { field: field.name }))
     return current
   }
   return settle(field, value, update)
@@ -326,31 +326,26 @@ export function settle(
   if (value === null) {
     const standIn = field.default ?? serverValue(field, field.serverDefault, sources)
     if (standIn !== undefined) return standIn
-    if (field.required) issues.push(issue('REQUIRED', field.name, 'is required'))
+    if (field.required) issues.push(issue('required', { field: field.name }))
     return null
   }
   const found = field.validate(value)
   if (found.length === 0) return canonicalValue(field, value)
-  // `detail` shows the message without its pointer.
-  for (const each of found) issues.push({ ...each, message: `${each.pointer?.slice(1)} ${each.message}.` })
+  issues.push(...found)
   return null
 }
 
 function bodyOf(resource: Resource, body: unknown): { body: RecordValues; issues: Issue[] } {
   if (!isObject(body)) {
-    return { body: {}, issues: [{ code: 'INVALID_TYPE', message: 'The body must be a JSON object.', pointer: '' }] }
+    return { body: {}, issues: [issue('object', { pointer: '' })] }
   }
   const isKnown = (name: string) => resource.field.has(name) || systemFields.some((each) => each === name)
-  const unknown = (name: string) => issue('UNKNOWN_FIELD', name, `is not a field of ${resource.name}`)
+  const unknown = (name: string) => issue('unknownField', { field: name, resource: resource.name })
   return { body, issues: unknownMembers(body, isKnown, unknown) }
 }
 
 function readOnly(name: string, plan?: Update): Issue {
-  return issue('READ_ONLY', name, `is set by the server; leave it ${plan?.kind === 'patch' ? 'as it is' : 'out'}`)
-}
-
-function immutable(name: string, remedy: string): Issue {
-  return issue('IMMUTABLE', name, `cannot change once the record exists; ${remedy}`)
+  return issue(plan?.kind === 'patch' ? 'readOnlyInPatch' : 'readOnly', { field: name })
 }
 
 /**
@@ -415,11 +410,10 @@ function growthIssue(
   if (size.members <= bodyMembers && size.bytes <= bodyBytes) return undefined
   const former = sizeOf(before)
   if (size.members > bodyMembers && size.members > former.members) {
-    const message = `would have ${size.members} members and items, and may have ${bodyMembers}`
-    return issue('TOO_MANY_MEMBERS', name, message)
+    return issue('members', { field: name, given: size.members, most: bodyMembers })
   }
   if (size.bytes <= bodyBytes || size.bytes <= former.bytes) return undefined
-  return issue('TOO_LARGE', name, `would have ${size.bytes} bytes as JSON, and may have ${bodyBytes}`)
+  return issue('bytes', { field: name, given: size.bytes, most: bodyBytes })
 }
 
 function sizeOf(value: unknown): { readonly members: number; readonly bytes: number } {

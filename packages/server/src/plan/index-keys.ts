@@ -6,8 +6,7 @@
 import { comparisonKey } from 'resourced-contract/model/predicate'
 import type { Draft, Index, RecordValues, Resource } from 'resourced-contract/model/resource'
 import { fold } from 'resourced-contract/model/text'
-import type { Issue } from 'resourced-contract/spec/faults'
-import { issue } from './issue.ts'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
 
 /**
  * The most bytes, in UTF-8, of the values of one record in an index. An index entry of PostgreSQL has at most 2,704
@@ -49,11 +48,7 @@ export function indexKeyIssues(
     const [first] = fields.filter((name) => changed.includes(name))
     if (first === undefined || fields.some((name) => issues.has(name))) continue
     if (growsBesideLongText(resource, { values, changed }, before, { index, shares })) {
-      const others = fields.filter((name) => !changed.includes(name)).join(' and ')
-      issues.set(
-        first,
-        issue('TOO_LONG', first, `cannot have more bytes beside ${others}, which is longer than its share`),
-      )
+      issues.set(first, issue('besideLong', { field: first, fields: fields.filter((name) => !changed.includes(name)) }))
     }
   }
   return resource.fields.flatMap(({ name }) => issues.get(name) ?? [])
@@ -81,9 +76,7 @@ function growsBesideLongText(
 
 function tooLong(name: string, bytes: number, share: number, { fields, kind }: Index): Issue {
   const others = fields.filter((each) => each !== name)
-  const together = others.length === 0 ? '' : ` together with ${others.join(' and ')}`
-  const size = `has ${bytes} bytes in UTF-8${kind === 'folded' ? ', its case folded' : ''}`
-  return issue('TOO_LONG', name, `${size}, and what records are found by${together} has at most ${share}; shorten it`)
+  return issue('indexed', { field: name, given: bytes, most: share, folded: kind === 'folded', fields: others })
 }
 
 /**
@@ -98,10 +91,7 @@ export function restoredKeyIssues(resource: Resource, values: RecordValues): Iss
     const bytes = sizes.reduce((sum, each) => sum + each.bytes, 0)
     if (longest === undefined || bytes <= maxIndexKeyBytes || fields.some((name) => issues.has(name))) continue
     const others = fields.filter((name) => name !== longest.name)
-    const together = others.length === 0 ? '' : `together with ${others.join(' and ')} `
-    const size = `${together}has more bytes in UTF-8 than the ${maxIndexKeyBytes} that records are found by`
-    const remedy = 'the record cannot return to that index; create a new record with a shorter text'
-    issues.set(longest.name, issue('TEXT_TOO_LONG', longest.name, `${size}; ${remedy}`))
+    issues.set(longest.name, issue('longText', { field: longest.name, most: maxIndexKeyBytes, fields: others }))
   }
   return resource.fields.flatMap(({ name }) => issues.get(name) ?? [])
 }

@@ -5,7 +5,7 @@ import { countMembers, deepestNesting } from 'resourced-contract/model/json/read
 import { limitDefaults } from 'resourced-contract/model/limits'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import type { Catalog } from 'resourced-contract/model/resource'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
 
 /** The result of a patch. `conflict`: a `test` failed; `invalid`: anything else is wrong with the patch. */
 export type Patched =
@@ -40,14 +40,12 @@ export function jsonPatch(target: unknown, patch: unknown, limits: PatchLimits =
   for (const [index, operation] of operations.entries()) {
     const problem = apply(result, operation)
     if (problem === undefined) continue
-    const { code, place, message } = problem
-    const issue = { code, message: `Operation ${index} (${operation.op}): ${message}.`, pointer: `/${index}${place}` }
-    return { kind: code === 'CONFLICT' ? 'conflict' : 'invalid', issues: [issue] }
+    const kind = problem.code === 'CONFLICT' ? 'conflict' : 'invalid'
+    return { kind, issues: [within(`${index} (${operation.op})`, index, problem)] }
   }
   const { value } = result
   if (fits(value, deepestNesting)) return { kind: 'patched', value }
-  const message = `The patch would nest the record deeper than ${deepestNesting} objects and arrays.`
-  return { kind: 'invalid', issues: [{ code: 'TOO_DEEP', message, pointer: '' }] }
+  return { kind: 'invalid', issues: [issue('patchTooDeep', { pointer: '', most: deepestNesting })] }
 }
 
 /**
@@ -106,7 +104,7 @@ class Result {
 }
 
 /** Applies an operation in place. If it fails, the result may be half changed. */
-function apply(result: Result, operation: Operation): Problem | undefined {
+function apply(result: Result, operation: Operation): Issue | undefined {
   const { root } = result
   const { op, path } = operation
   switch (op) {
@@ -129,25 +127,25 @@ function apply(result: Result, operation: Operation): Problem | undefined {
     case 'copy': {
       const value = valueAt(root, operation.from)
       if (value === undefined) return missing(root, 'from', operation.from)
-      if (!fits(value, deepestNesting)) return { code: 'TOO_DEEP', place: '/from', message: 'it is nested too deeply' }
+      if (!fits(value, deepestNesting)) return issue('copyTooDeep', { pointer: '/from' })
       const { copied, maxMembers } = result
       const text = JSON.stringify(value)
       copied.members += countMembers(text)
       copied.bytes += Buffer.byteLength(text)
-      const message = `all copies together may have ${mostCopied} bytes and ${maxMembers} members`
-      if (copied.bytes > mostCopied || copied.members > maxMembers) return { code: 'TOO_LARGE', place: '', message }
+      if (copied.bytes > mostCopied || copied.members > maxMembers)
+        return issue('copies', { pointer: '', bytes: mostCopied, members: maxMembers })
       // The copy has containers of its own: a later operation may change one of the two.
       return put(result, path, JSON.parse(text))
     }
     case 'test':
       // A missing value equals no value: the test fails, and the patch is not malformed.
       if (sameJson(valueAt(root, path), operation.value)) return undefined
-      return { code: 'CONFLICT', place: '', message: `the value at ${JSON.stringify(path)} is not the one expected` }
+      return issue('test', { pointer: '', path })
   }
 }
 
 /** Adds a value as section 4.1 says: into an object, or before an item of an array. */
-function put(result: Result, path: string, value: unknown): Problem | undefined {
+function put(result: Result, path: string, value: unknown): Issue | undefined {
   const [parent, step] = result.parentOf(path)
   if (Array.isArray(parent)) {
     const index = step === '-' ? parent.length : indexOf(step)
@@ -185,8 +183,8 @@ function indexOf(step: string): number | undefined {
   return /^(?:0|[1-9]\d{0,15})$/.test(step) ? Number(step) : undefined
 }
 
-/** The problem of a pointer that leads nowhere: names its first step without a value. */
-function missing(root: Result['root'], place: 'path' | 'from', pointer: string): Problem {
+/** The issue of a pointer that leads nowhere: names its first step without a value. */
+function missing(root: Result['root'], place: 'path' | 'from', pointer: string): Issue {
   let value: unknown = root
   const passed: string[] = []
   for (const step of pointer.split('/')) {
@@ -196,13 +194,7 @@ function missing(root: Result['root'], place: 'path' | 'from', pointer: string):
       passed.push(step)
       continue
     }
-    const here = passed.length <= 1 ? 'the record' : `the value at ${JSON.stringify(passed.join('/'))}`
-    const has = Array.isArray(value)
-      ? `is an array of ${value.length} items and has no place`
-      : isObject(value)
-        ? 'has no'
-        : 'is neither an object nor an array: it has no'
-    return { code: 'PATH_NOT_FOUND', place: `/${place}`, message: `${here} ${has} ${JSON.stringify(step)}` }
+    return issue('nowhere', { pointer: `/${place}`, at: passed.join('/'), step })
   }
   throw new TypeError('Every step of the pointer has a value.')
 }
@@ -233,13 +225,9 @@ type Operation =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'move' | 'copy'; readonly path: string; readonly from: string }
 
-/** A mistake in an operation. */
-interface Problem {
-  readonly code: Issue['code']
-  /** A pointer into the operation. */
-  readonly place: '' | '/op' | '/path' | '/from' | '/value'
-  /** Without a full stop; it follows the number of the operation. */
-  readonly message: string
+/** An issue within an operation as one within the patch. */
+function within(operation: string, index: number, { params, pointer, ...issue }: Issue): Issue {
+  return { ...issue, pointer: `/${index}${pointer}`, params: { ...params, operation } }
 }
 
 const operationNames = ['add', 'remove', 'replace', 'move', 'copy', 'test']
@@ -251,58 +239,46 @@ const operationNames = ['add', 'remove', 'replace', 'move', 'copy', 'test']
  */
 function readOperations(patch: unknown, mostOperations: number, issues: Issue[]): Operation[] {
   if (!Array.isArray(patch)) {
-    issues.push({ code: 'INVALID_TYPE', message: 'A JSON Patch must be an array of operations.', pointer: '' })
+    issues.push(issue('operations', { pointer: '' }))
     return []
   }
   if (patch.length > mostOperations) {
-    const message = `A JSON Patch may have ${mostOperations} operations; this one has ${patch.length}.`
-    issues.push({ code: 'TOO_MANY_ITEMS', message, pointer: '' })
+    issues.push(issue('maxItems', { pointer: '', limit: mostOperations }))
     return []
   }
   for (const [index, operation] of patch.entries()) {
-    for (const { code, place, message } of problemsOf(operation)) {
-      issues.push({ code, message: `Operation ${index}: ${message}.`, pointer: `/${index}${place}` })
-    }
+    for (const each of problemsOf(operation)) issues.push(within(String(index), index, each))
   }
   return patch
 }
 
 // Members that an operation does not define are ignored (section 4).
-function problemsOf(operation: unknown): Problem[] {
-  if (!isObject(operation)) return [{ code: 'INVALID_TYPE', place: '', message: 'it must be an object' }]
+function problemsOf(operation: unknown): Issue[] {
+  if (!isObject(operation)) return [issue('object', { pointer: '' })]
   const { op, path, from } = operation
-  const found: Problem[] = []
-  if (typeof op !== 'string' || !operationNames.includes(op)) {
-    const code = op === undefined ? 'REQUIRED' : 'NOT_IN_ENUM'
-    found.push({ code, place: '/op', message: `op must be one of ${operationNames.join(', ')}` })
-  }
+  const found: Issue[] = []
+  const allowed = operationNames
+  if (op === undefined) found.push(issue('requiredOf', { pointer: '/op', allowed }))
+  else if (typeof op !== 'string' || !allowed.includes(op)) found.push(issue('enum', { pointer: '/op', allowed }))
   found.push(...pointerFaults('path', path))
   if (op === 'move' || op === 'copy') found.push(...pointerFaults('from', from))
   if ((op === 'add' || op === 'replace' || op === 'test') && !Object.hasOwn(operation, 'value')) {
-    found.push({ code: 'REQUIRED', place: '/value', message: 'value is missing' })
+    found.push(issue('required', { pointer: '/value' }))
   }
-  if (op === 'remove' && path === '') {
-    found.push({ code: 'INVALID_VALUE', place: '/path', message: 'the record itself is removed by DELETE' })
-  }
+  if (op === 'remove' && path === '') found.push(issue('removesRecord', { pointer: '/path' }))
   if (op === 'move' && typeof path === 'string' && path.startsWith(`${from}/`)) {
-    found.push({ code: 'INVALID_VALUE', place: '/path', message: 'nothing can be moved into itself' })
+    found.push(issue('intoItself', { pointer: '/path' }))
   }
   return found
 }
 
-function pointerFaults(member: 'path' | 'from', pointer: unknown): Problem[] {
-  const place = `/${member}` as const
-  if (pointer === undefined) return [{ code: 'REQUIRED', place, message: `${member} is missing` }]
-  if (typeof pointer !== 'string') return [{ code: 'INVALID_TYPE', place, message: `${member} must be a text` }]
-  if (pointer.length > longestPointer) {
-    return [{ code: 'TOO_LONG', place, message: `${member} may have ${longestPointer} characters` }]
-  }
-  if ((pointer !== '' && !pointer.startsWith('/')) || /~(?![01])/.test(pointer)) {
-    const message = `${member} must be a JSON Pointer: it begins with / and writes ~ as ~0 (RFC 6901)`
-    return [{ code: 'INVALID_FORMAT', place, message }]
-  }
-  if (!stepsOf(pointer).includes('__proto__')) return []
-  return [{ code: 'UNSAFE_KEY', place, message: `${member} names __proto__, which is not allowed in any object` }]
+function pointerFaults(member: 'path' | 'from', sent: unknown): Issue[] {
+  const place = { pointer: `/${member}` }
+  if (sent === undefined) return [issue('required', place)]
+  if (typeof sent !== 'string') return [issue('type', { ...place, types: ['string'] })]
+  if (sent.length > longestPointer) return [issue('maxLength', { ...place, limit: longestPointer })]
+  if ((sent !== '' && !sent.startsWith('/')) || /~(?![01])/.test(sent)) return [issue('pointer', place)]
+  return stepsOf(sent).includes('__proto__') ? [issue('UNSAFE_KEY', place)] : []
 }
 
 /** The reference tokens of a JSON Pointer (RFC 6901 section 4). The first is always the empty text. */

@@ -2,6 +2,7 @@
 import { canonicalValue } from 'resourced-contract/model/decimal'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import type { RecordValues, Resource } from 'resourced-contract/model/resource'
+import { issue } from 'resourced-contract/spec/faults'
 import type { RecordAccess } from './check-record.ts'
 import { jsonPatch, type Patched, type PatchLimits } from './json-patch.ts'
 import type { Update } from './plan.ts'
@@ -16,8 +17,7 @@ export function patchedBody(
   const shown = representationOf(plan.resource, current, hidden)
   const patched = jsonPatch(shown, withCanonicalTests(plan.resource, plan.body), limits)
   if (patched.kind !== 'patched' || isObject(patched.value)) return patched
-  const message = 'The patch would make something else of the record than a JSON object.'
-  return { kind: 'invalid', issues: [{ code: 'INVALID_TYPE', message, pointer: '' }] }
+  return { kind: 'invalid', issues: [issue('patchedAway', { pointer: '' })] }
 }
 
 /** A patch whose tests of decimal fields accept each spelling of a number: `19.9` is the value of `"19.90"`. */

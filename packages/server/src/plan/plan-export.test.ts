@@ -6,7 +6,7 @@ import type { Condition, InterfaceDeclaration } from 'resourced-contract/model/d
 import { resolveCondition } from 'resourced-contract/model/resolve-condition'
 import { studio } from 'resourced-contract/model/studio.fixture'
 import { utc } from 'resourced-contract/model/time-zone'
-import { countErrors } from 'resourced-contract/spec/faults'
+import { countErrors, sentenceOf } from 'resourced-contract/spec/faults'
 import { deepestCondition, mostComparisons, mostListed, readExportRequest } from './plan-export.ts'
 
 const catalog = completeCatalog(studio() as unknown as InterfaceDeclaration)
@@ -141,9 +141,9 @@ describe('every mistake is reported with its place', () => {
     const read = readExportRequest(catalog, { collection: 'taks', format: 'xls' })
     const other = readExportRequest(catalog, { collection: 'tasks', format: 'csv', filter })
     assert.ok('issues' in read && 'issues' in other)
-    assert.deepEqual([...read.issues, ...other.issues].map((issue) => issue.message), [
-      'There is no such collection. Did you mean "tasks"?',
-      'format must be json, ndjson or csv.',
+    assert.deepEqual([...read.issues, ...other.issues].map(sentenceOf), [
+      'collection must be the name of a collection. Did you mean "tasks"?',
+      'format must be one of json, ndjson, csv.',
       'filter.status.in[0] is not one of the values of the field: "opne". Did you mean "open"?',
       'filter["due on"] is not a field of tasks. Did you mean "due_on"?',
     ]) // biome-ignore format: one list

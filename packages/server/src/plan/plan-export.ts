@@ -5,15 +5,15 @@
 
 import { comparedResource, conditionProblems } from 'resourced-contract/model/check/conditions'
 import type { Condition } from 'resourced-contract/model/declaration'
-import { oneOf, suggest } from 'resourced-contract/model/nearest'
+import { candidates } from 'resourced-contract/model/nearest'
 import { listOperators, operators } from 'resourced-contract/model/operators'
-import { below, escapeStep, pointerTo, type Steps } from 'resourced-contract/model/place'
+import { below, pointerTo, type Steps } from 'resourced-contract/model/place'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import { never, type SortTerm } from 'resourced-contract/model/predicate'
 import { resolveCondition } from 'resourced-contract/model/resolve-condition'
 import { type Catalog, isMapped, type Resource, storedResource } from 'resourced-contract/model/resource'
 import { type TimeZone, timeZone, utc } from 'resourced-contract/model/time-zone'
-import { fault, type Issue } from 'resourced-contract/spec/faults'
+import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import { exportTypes } from 'resourced-contract/spec/media-types'
 import { uuidv7 } from 'uuidv7'
@@ -22,7 +22,7 @@ import { permit, permitFields } from '../policy/permit.ts'
 import { countListed, listed, readFields, readSort, type SourcedText } from '../request/parameters.ts'
 import { translateQuery } from '../versions/translate-request.ts'
 import type { ExportFormat } from './export-document.ts'
-import { unknownMembers } from './issue.ts'
+import { unsettableMembers } from './issue.ts'
 import type { DeleteJob, Export, ReadRecord } from './plan.ts'
 import { permittedFilter, readableFieldsOf } from './plan-fields.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
@@ -146,25 +146,14 @@ const members: readonly string[] = ['collection', 'filter', 'timezone', 'sort', 
  *
  * @example
  * readExportRequest(catalog, { collection: 'tasks', filter: { status: 'opne' }, format: 'csv' })
- * // { issues: [{ code: 'NOT_IN_ENUM', message: 'filter.status is not one of … Did you mean "open"?', pointer:
- * '/filter/status' }] }
+ * // { issues: [{ code: 'NOT_IN_ENUM', pointer: '/filter/status', … }] }
  */
 export function readExportRequest(
   catalog: Catalog,
   body: unknown,
 ): ExportRequest | { readonly issues: readonly Issue[] } {
-  if (!isObject(body)) {
-    const message = 'The body must be a JSON object with collection and format.'
-    return { issues: [{ code: 'INVALID_TYPE', message, pointer: '' }] }
-  }
-  const issues = unknownMembers(
-    body,
-    (name) => members.includes(name),
-    (name) => {
-      const message = `An export has nothing to set by that name. ${suggest(name, members)}`
-      return { code: 'UNKNOWN_FIELD', message, pointer: `/${escapeStep(name)}` }
-    },
-  )
+  if (!isObject(body)) return { issues: [issue('object', { pointer: '' })] }
+  const issues = unsettableMembers(body, members)
   const resource = readCollection(catalog, body['collection'], issues)
   const format = readFormat(body['format'], issues)
   const where = readExportFilter(resource, body['filter'], issues)
@@ -184,35 +173,29 @@ function readZone(name: unknown, issues: Issue[]): TimeZone {
   if (name === undefined || name === null) return utc
   const zone = typeof name === 'string' ? timeZone(name) : undefined
   if (zone !== undefined) return zone
-  const message = 'timezone is the name of a time zone of the IANA database, such as Europe/Berlin.'
-  issues.push({ code: typeof name === 'string' ? 'INVALID_VALUE' : 'INVALID_TYPE', message, pointer: '/timezone' })
+  const code = typeof name === 'string' ? 'INVALID_VALUE' : 'INVALID_TYPE'
+  issues.push(issue('value', { code, pointer: '/timezone', wanted: 'zone' }))
   return utc
 }
 
 function readCollection(catalog: Catalog, name: unknown, issues: Issue[]): Resource | undefined {
-  const pointer = '/collection'
+  const place = { pointer: '/collection' }
   const names = [...catalog.resources.keys()]
-  if (name === undefined || name === null) {
-    issues.push({ code: 'REQUIRED', message: `collection must say what to export: ${oneOf(names)}.`, pointer })
-  } else if (typeof name !== 'string') {
-    issues.push({ code: 'INVALID_TYPE', message: `collection is a text. Use ${oneOf(names)}.`, pointer })
-  } else if (!catalog.resources.has(name)) {
-    issues.push({ code: 'NOT_IN_ENUM', message: `There is no such collection. ${suggest(name, names)}`, pointer })
-  } else return catalog.resources.get(name)
+  if (name === undefined || name === null) issues.push(issue('requiredOf', { ...place, allowed: names }))
+  else if (typeof name !== 'string') issues.push(issue('type', { ...place, types: ['string'] }))
+  else if (!catalog.resources.has(name))
+    issues.push(issue('unknownCollection', { ...place, names: candidates(name, names) }))
+  else return catalog.resources.get(name)
   return undefined
 }
 
 function readFormat(format: unknown, issues: Issue[]): ExportFormat | undefined {
-  const pointer = '/format'
+  const place = { pointer: '/format' }
+  const allowed = exportFormats
   const known = exportFormats.find((each) => each === format)
   if (known !== undefined) return known
-  if (format === undefined || format === null) {
-    issues.push({ code: 'REQUIRED', message: `format must be ${oneOf(exportFormats)}.`, pointer })
-  } else if (typeof format !== 'string') {
-    issues.push({ code: 'INVALID_TYPE', message: `format is a text: ${oneOf(exportFormats)}.`, pointer })
-  } else {
-    issues.push({ code: 'NOT_IN_ENUM', message: `format must be ${oneOf(exportFormats)}.`, pointer })
-  }
+  if (format === undefined || format === null) issues.push(issue('requiredOf', { ...place, allowed }))
+  else issues.push(issue('enum', { ...place, ...(typeof format !== 'string' && { code: 'INVALID_TYPE' }), allowed }))
   return undefined
 }
 
@@ -221,19 +204,14 @@ function readNames(member: string, value: unknown, issues: Issue[]): SourcedText
   if (value === undefined) return undefined
   const pointer = `/${member}`
   if (!Array.isArray(value) && typeof value !== 'string') {
-    const message = `${member} is an array of names, or a text that lists them; leave it out for the default.`
-    issues.push({ code: 'INVALID_TYPE', message, pointer })
+    issues.push(issue('names', { pointer }))
     return undefined
   }
   const most = member === 'sort' ? queryLimits.sortTerms : queryLimits.fields
   const count = typeof value === 'string' ? countListed(value) : value.length
   if (count > most || value.length === 0) {
     const code = value.length === 0 ? 'TOO_FEW_ITEMS' : 'TOO_MANY_ITEMS'
-    issues.push({
-      code,
-      message: `${member} must name 1 to ${most} fields; leave it out for the default.`,
-      pointer,
-    })
+    issues.push(issue('nameCount', { code, pointer, most }))
     return undefined
   }
   return typeof value === 'string' ? listed(value, { pointer }) : readItems(member, value, issues)
@@ -243,7 +221,7 @@ function readItems(member: string, items: readonly unknown[], issues: Issue[]): 
   return items.flatMap((text, index) => {
     const pointer = `/${member}/${index}`
     if (typeof text === 'string') return [{ text, place: { pointer } }]
-    issues.push({ code: 'INVALID_TYPE', message: `An item of ${member} is a text.`, pointer })
+    issues.push(issue('type', { pointer, types: ['string'] }))
     return []
   })
 }
@@ -251,9 +229,7 @@ function readItems(member: string, items: readonly unknown[], issues: Issue[]): 
 function findRepeated(names: readonly SourcedText[], issues: Issue[]): void {
   const seen = new Set<string>()
   for (const { text, place } of names) {
-    if (seen.has(text)) {
-      issues.push({ code: 'INVALID_VALUE', message: `fields names ${text} twice; name each field once.`, ...place })
-    }
+    if (seen.has(text)) issues.push(issue('namesTwice', { ...place, name: text }))
     seen.add(text)
   }
 }
@@ -284,11 +260,8 @@ export function readExportFilter(resource: Resource | undefined, filter: unknown
   if (excesses.length > 0 || resource === undefined) return {}
   const subject = { resource: comparedResource(resource), record: undefined, system: liveFields, takesDays: true }
   for (const { steps, code, message, remedy } of conditionProblems(filter, subject)) {
-    issues.push({
-      code,
-      message: `${below('filter', steps)} ${message}. ${remedy}`,
-      pointer: pointerTo(['filter', ...steps]),
-    })
+    const pointer = pointerTo(['filter', ...steps])
+    issues.push(issue('condition', { code, pointer, place: below('filter', steps), problem: message, remedy }))
   }
   return filter as Condition
 }
@@ -328,22 +301,17 @@ function weighField(weight: Weight, value: unknown): void {
 
 function excessesOf({ comparisons, listed, characters, tooDeep }: Weight): Issue[] {
   const issues: Issue[] = []
+  const place = { pointer: '/filter' }
   if (comparisons > mostComparisons) {
-    const message = `filter may hold ${mostComparisons} comparisons, not ${comparisons}; ask for several exports.`
-    issues.push({ code: 'TOO_MANY_ITEMS', message, pointer: '/filter' })
+    issues.push(issue('comparisons', { ...place, most: mostComparisons, given: comparisons }))
   }
-  if (listed > mostListed) {
-    const message = `filter may list ${mostListed} values with in, not ${listed}; ask for several exports.`
-    issues.push({ code: 'TOO_MANY_ITEMS', message, pointer: '/filter' })
-  }
+  if (listed > mostListed) issues.push(issue('listedValues', { ...place, most: mostListed, given: listed }))
   if (characters > mostCharacters) {
     const names = listOperators('texts', 'name', 'and')
-    const message = `filter may look for ${mostCharacters} characters with ${names} together.`
-    issues.push({ code: 'TOO_LONG', message, pointer: '/filter' })
+    issues.push(issue('searched', { ...place, limit: mostCharacters, operators: names }))
   }
   if (tooDeep !== undefined) {
-    const message = `filter may nest ${deepestCondition} conditions within each other; this one lies deeper.`
-    issues.push({ code: 'TOO_DEEP', message, pointer: pointerTo(['filter', ...tooDeep]) })
+    issues.push(issue('conditionTooDeep', { pointer: pointerTo(['filter', ...tooDeep]), most: deepestCondition }))
   }
   return issues
 }

@@ -2,7 +2,7 @@
 import { type FieldGrants, grantOf, maskFilter } from 'resourced-contract/model/field-grants'
 import { allOf, fieldsOf, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
 import { type Resource, resourceOfStored } from 'resourced-contract/model/resource'
-import { fault, type Issue } from 'resourced-contract/spec/faults'
+import { fault, type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { permit, permitFields } from '../policy/permit.ts'
 import type { Create, Presentation, Removal } from './plan.ts'
 import type { Planning } from './planning.ts'
@@ -58,7 +58,7 @@ interface Selection {
 }
 
 /** The place of a mistake about a field, by the name that the client's version has for it. */
-type PlaceOf = (part: 'filter' | 'sort', name: string) => Pick<Issue, 'parameter' | 'pointer'>
+type PlaceOf = (part: 'filter' | 'sort', name: string) => Place
 
 const inQuery: PlaceOf = (part, name) => ({ parameter: part === 'sort' ? 'sort' : name })
 
@@ -80,24 +80,21 @@ export function permittedFilter(
   const parentGrant = parentField === undefined ? undefined : grantOf(readableFields, parentField)
   const nameOf = versionNames(planning, resource)
   const issues: Issue[] = []
-  const refuse = (part: 'filter' | 'sort', field: string, message: string) =>
-    void issues.push({ code: 'FORBIDDEN', message, ...placeOf(part, nameOf(field)) })
   for (const field of new Set(fieldsOf(filter))) {
     if (grantOf(readableFields, field)?.kind !== 'never') continue
-    refuse('filter', field, `You may not read ${nameOf(field)}, so you cannot filter by it. Leave the filter out.`)
+    const name = nameOf(field)
+    issues.push(issue('unfilterable', { ...placeOf('filter', name), name }))
   }
   for (const { field } of sort) {
     if (grantOf(readableFields, field) === undefined) continue
-    const message = `You may not read ${nameOf(field)} of every record. Sort by another field.`
-    refuse('sort', field, message)
+    const name = nameOf(field)
+    issues.push(issue('unorderable', { ...placeOf('sort', name), name }))
   }
   if (parentGrant?.kind === 'never' && issues.length === 0) {
     const message = `You may not read ${nameOf(String(parentField))}, by which this address finds its records.`
     throw fault('FORBIDDEN', { detail: message })
   }
-  if (issues.length > 0) {
-    throw fault('FORBIDDEN', { detail: 'The request uses fields that you may not read.', errors: issues })
-  }
+  if (issues.length > 0) throw fault('FORBIDDEN', { errors: issues })
   return allOf([maskFilter(filter, readableFields), ...(parentGrant === undefined ? [] : [parentGrant])])
 }
 

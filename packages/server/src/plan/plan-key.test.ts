@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completeCatalog } from 'resourced-contract/model/catalog'
 import type { Resource } from 'resourced-contract/model/resource'
-import { countErrors } from 'resourced-contract/spec/faults'
+import { countErrors, sentenceOf } from 'resourced-contract/spec/faults'
 import { readKeyRequest } from './plan-key.ts'
 
 const keys = completeCatalog({ name: 'x', resources: {} }).system.get('api-keys') as Resource
@@ -61,7 +61,7 @@ for (const [body, ...expected] of wrong) {
       issues.map(({ code, pointer }) => `${code} ${pointer}`),
       expected,
     )
-    for (const { message } of issues) assert.match(message, /^[A-Za-z].*[.?]$/)
+    for (const issue of issues) assert.match(sentenceOf(issue), /^[A-Za-z].*[.?]$/)
   })
 }
 

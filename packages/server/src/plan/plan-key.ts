@@ -1,12 +1,12 @@
 /** Plans to create and to revoke API keys (AUT-2, AUT-10), and reads the body of `POST /api-keys`. */
 
 import { keyBounds } from 'resourced-contract/model/catalog'
-import { suggest } from 'resourced-contract/model/nearest'
+import { candidates } from 'resourced-contract/model/nearest'
 import { escapeStep } from 'resourced-contract/model/place'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import { type Resource, systemFields } from 'resourced-contract/model/resource'
 import { instantKey, timestamp } from 'resourced-contract/model/time'
-import { fault, type Issue } from 'resourced-contract/spec/faults'
+import { fault, type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import type { Conditions } from '../http/preconditions.ts'
 import { grantKey, hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
@@ -88,10 +88,7 @@ const members: readonly string[] = ['subject', 'roles', 'expires_at']
  * // { roles: undefined, …, issues: [{ code: 'INVALID_VALUE', pointer: '/roles/1', … }] }
  */
 export function readKeyRequest(resource: Resource, body: unknown, now: number): KeyRequest {
-  if (!isObject(body)) {
-    const message = 'The body must be a JSON object; subject, roles and expires_at may be left out.'
-    return { ...nothing, issues: [{ code: 'INVALID_TYPE', message, pointer: '' }] }
-  }
+  if (!isObject(body)) return { ...nothing, issues: [issue('object', { pointer: '' })] }
   const isKnown = (name: string) => members.includes(name)
   const issues = unknownMembers(body, isKnown, (name) => foreignMember(resource, name))
   const sent = (name: string) => (Object.hasOwn(body, name) ? (body[name] ?? undefined) : undefined)
@@ -106,82 +103,67 @@ const nothing = { subject: undefined, roles: undefined, expires_at: undefined }
 function foreignMember({ field }: Resource, name: string): Issue {
   const pointer = `/${escapeStep(name)}`
   const isShown = field.has(name) || systemFields.some((each) => each === name)
-  if (isShown) return { code: 'READ_ONLY', message: `${name} is set by the server; leave it out.`, pointer }
-  const message = `A key has nothing to set by that name. ${suggest(name, members)}`
-  return { code: 'UNKNOWN_FIELD', message, pointer }
+  return isShown ? issue('readOnly', { pointer }) : issue('unsettable', { pointer, names: candidates(name, members) })
 }
 
 function readSubject(value: unknown, issues: Issue[]): string | undefined {
   if (value === undefined) return undefined
-  return readName('subject', value, { pointer: '/subject', most: keyBounds.subject }, issues)
+  return readName(value, { pointer: '/subject' }, keyBounds.subject, issues)
 }
 
 function readRoles(value: unknown, issues: Issue[]): string[] | undefined {
   const pointer = '/roles'
   if (value === undefined) return undefined
   if (!Array.isArray(value)) {
-    issues.push({ code: 'INVALID_TYPE', message: 'roles is an array of texts.', pointer })
+    issues.push(issue('type', { pointer, types: ['array'] }))
     return undefined
   }
   if (value.length > keyBounds.roles) {
-    const message = `roles may have ${keyBounds.roles} items, not ${value.length}.`
-    issues.push({ code: 'TOO_MANY_ITEMS', message, pointer })
+    issues.push(issue('maxItems', { pointer, limit: keyBounds.roles }))
     return undefined
   }
   const before = issues.length
   const places = new Map<string, number>()
   for (const [index, item] of value.entries()) {
-    const place = `${pointer}/${index}`
-    const role = readName('A role', item, { pointer: place, most: keyBounds.role }, issues)
+    const place = { pointer: `${pointer}/${index}` }
+    const role = readName(item, place, keyBounds.role, issues)
     if (role === undefined) continue
     const first = places.get(role)
-    if (first !== undefined) {
-      const message = `It repeats ${pointer}/${first}; name each role once.`
-      issues.push({ code: 'INVALID_VALUE', message, pointer: place })
-    }
+    if (first !== undefined) issues.push(issue('repeats', { ...place, first: `${pointer}/${first}` }))
     // The command line takes roles as one text with commas.
-    if (role.includes(',')) {
-      issues.push({ code: 'INVALID_VALUE', message: 'A role has no comma in it.', pointer: place })
-    }
+    if (role.includes(',')) issues.push(issue('comma', place))
     places.set(role, first ?? index)
   }
   return issues.length > before ? undefined : [...places.keys()]
 }
 
-function readName(
-  what: string,
-  value: unknown,
-  { pointer, most }: { readonly pointer: string; readonly most: number },
-  issues: Issue[],
-): string | undefined {
-  const wrong = (code: Issue['code'], message: string) =>
-    void issues.push({ code, message: `${what} ${message}`, pointer })
-  if (typeof value !== 'string') wrong('INVALID_TYPE', 'is a text.')
-  else if (value === '') wrong('TOO_SHORT', 'has at least one character.')
+function readName(value: unknown, place: Place, most: number, issues: Issue[]): string | undefined {
+  if (typeof value !== 'string') issues.push(issue('type', { ...place, types: ['string'] }))
+  else if (value === '') issues.push(issue('minLength', { ...place, limit: 1 }))
   // A character is two units at most.
-  else if (value.length > 2 * most || [...value].length > most) wrong('TOO_LONG', `has at most ${most} characters.`)
-  else if (/\p{Cc}/u.test(value)) wrong('INVALID_VALUE', 'has no control characters.')
-  else if (value.trim() !== value) wrong('INVALID_VALUE', 'does not begin or end with white space.')
+  else if (value.length > 2 * most || [...value].length > most)
+    issues.push(issue('maxLength', { ...place, limit: most }))
+  else if (/\p{Cc}/u.test(value)) issues.push(issue('control', place))
+  else if (value.trim() !== value) issues.push(issue('space', place))
   else return value
   return undefined
 }
 
 function readExpiry(value: unknown, now: number, issues: Issue[]): string | undefined {
-  const pointer = '/expires_at'
+  const place = { pointer: '/expires_at' }
   if (value === undefined) return undefined
   if (typeof value !== 'string') {
-    issues.push({ code: 'INVALID_TYPE', message: 'expires_at is a text, or null.', pointer })
+    issues.push(issue('type', { ...place, types: ['string', 'null'] }))
     return undefined
   }
   const time = Date.parse(value.toUpperCase())
   // A leap second would never come.
   if (instantKey(value) === undefined || Number.isNaN(time)) {
-    const message = 'expires_at is a date-time with its zone, such as 2027-01-01T00:00:00Z.'
-    issues.push({ code: 'INVALID_FORMAT', message, pointer })
+    issues.push(issue('format', { ...place, format: 'date-time' }))
     return undefined
   }
   if (time <= now) {
-    issues.push({ code: 'INVALID_VALUE', message: 'expires_at must be in the future.', pointer })
+    issues.push(issue('past', place))
     return undefined
   }
   return timestamp(time)

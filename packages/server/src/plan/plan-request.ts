@@ -15,16 +15,16 @@ import {
   type Resource,
   resourceOfStored,
 } from 'resourced-contract/model/resource'
-import { fault, type Issue } from 'resourced-contract/spec/faults'
+import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import { isAdministrator, mayRestrictFields, permit, throughFields, withDeletedParents } from '../policy/permit.ts'
 import type { Input } from '../request/input.ts'
 import type { Target } from '../request/target.ts'
-import { issueFromStored, jsonFromStored } from '../versions/translate-record.ts'
+import { jsonFromStored } from '../versions/translate-record.ts'
 import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { openCursor } from './cursor.ts'
-import { issue, unknownMembers } from './issue.ts'
+import { unsettableMembers } from './issue.ts'
 import type { Outcome } from './outcome.ts'
 import type {
   BulkDelete,
@@ -272,7 +272,8 @@ function requiredGrant({ catalog, versionCatalog, caller }: Planning, action: Ac
   const granted = permit(catalog, caller, action, resource)
   const predicate = granted.kind === 'event' ? eventsIn(versionCatalog, granted) : granted
   if (predicate.kind !== 'never') return predicate
-  throw fault('FORBIDDEN', { detail: `Your credential does not allow you to ${verbs[action]} ${resource.name}.` })
+  const { name } = resourceOfStored(versionCatalog, resource.name) ?? resource
+  throw fault('FORBIDDEN', { detail: `Your credential does not allow you to ${verbs[action]} ${name}.` })
 }
 
 /** Plans the deletion of one record. */
@@ -365,59 +366,38 @@ type BulkIds = { readonly ids: readonly string[]; readonly isDryRun: boolean } |
  * readBulkIds({ ids: ['a', 'a'] }, 1000) // { issues: [{ code: 'INVALID_VALUE', pointer: '/ids/1', … }] }
  */
 export function readBulkIds(body: unknown, most: number): BulkIds {
-  if (!isObject(body)) {
-    return { issues: [{ code: 'INVALID_TYPE', message: 'The body must be a JSON object with ids.', pointer: '' }] }
-  }
-  const isKnown = (name: string) => name === 'ids' || name === 'dry_run'
-  const issues = unknownMembers(body, isKnown, (name) =>
-    issue('UNKNOWN_FIELD', name, 'means nothing here: send ids, and dry_run to delete nothing'),
-  )
+  if (!isObject(body)) return { issues: [issue('object', { pointer: '' })] }
+  const issues = unsettableMembers(body, ['ids', 'dry_run'])
   const { dry_run: isDryRun = false } = body
-  if (typeof isDryRun !== 'boolean') {
-    issues.push({ code: 'INVALID_TYPE', message: 'dry_run must be true or false.', pointer: '/dry_run' })
-  }
+  if (typeof isDryRun !== 'boolean') issues.push(issue('type', { pointer: '/dry_run', types: ['boolean'] }))
   const ids: unknown = body['ids']
   if (!Array.isArray(ids)) {
-    issues.push({ code: 'REQUIRED', message: 'ids must be an array of ids.', pointer: '/ids' })
+    issues.push(issue('ids', { pointer: '/ids' }))
     return { issues }
   }
-  if (ids.length === 0) issues.push({ code: 'TOO_FEW_ITEMS', message: 'ids must name a record.', pointer: '/ids' })
+  if (ids.length === 0) issues.push(issue('minItems', { pointer: '/ids', limit: 1 }))
   if (ids.length > most) {
-    const message = `ids may have ${most} items, not ${ids.length}; delete the others by another request.`
-    issues.push({ code: 'TOO_MANY_ITEMS', message, pointer: '/ids' })
+    issues.push(issue('maxItems', { pointer: '/ids', limit: most }))
     return { issues }
   }
   const places = new Map<unknown, number>()
   for (const [index, id] of ids.entries()) {
     const pointer = `/ids/${index}`
     const before = places.get(id)
-    if (typeof id !== 'string') issues.push({ code: 'INVALID_TYPE', message: 'An id is a string.', pointer })
-    else if (before !== undefined) {
-      issues.push({ code: 'INVALID_VALUE', message: `It repeats /ids/${before}; name each record once.`, pointer })
-    }
+    if (typeof id !== 'string') issues.push(issue('type', { pointer, types: ['string'] }))
+    else if (before !== undefined) issues.push(issue('repeats', { pointer, first: `/ids/${before}` }))
     places.set(id, before ?? index)
   }
   return issues.length > 0 ? { issues } : { ids: ids as string[], isDryRun: isDryRun === true }
 }
 
-/** The outcome of a plan in terms of the older version that the client uses. */
+/** The records of an outcome in terms of the older version that the client uses. */
 export function outcomeFromStored(resource: MappedResource, outcome: Outcome): Outcome {
-  switch (outcome.kind) {
-    case 'forbidden':
-      if (outcome.issues === undefined) return outcome
-      return { ...outcome, issues: outcome.issues.map((issue) => issueFromStored(resource.mapping, issue)) }
-    case 'invalid':
-    case 'conflict':
-    case 'bulk-refused':
-      return { ...outcome, issues: outcome.issues.map((issue) => issueFromStored(resource.mapping, issue)) }
-    case 'deletion-preview':
-      return { ...outcome, blockers: outcome.blockers.map((issue) => issueFromStored(resource.mapping, issue)) }
-    case 'replayed':
-      return { ...outcome, answer: outcomeFromStored(resource, outcome.answer) }
-  }
   // The same outcome comes back unchanged where it can: cached responses are found by it.
   if (!hasConversions(resource)) return outcome
   switch (outcome.kind) {
+    case 'replayed':
+      return { ...outcome, answer: outcomeFromStored(resource, outcome.answer) }
     case 'record':
     case 'created':
       return { ...outcome, json: jsonFromStored(resource, outcome.json) }

@@ -1,18 +1,16 @@
 /** Plans to create, change and delete webhooks, and to repeat deliveries (EVT-8, EVT-11). */
 import { randomBytes } from 'node:crypto'
 import { webhookSecretPrefix } from 'resourced-contract/model/delivery'
-import { suggest } from 'resourced-contract/model/nearest'
-import { escapeStep } from 'resourced-contract/model/place'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import type { Resource } from 'resourced-contract/model/resource'
 import { isStorableText } from 'resourced-contract/model/text'
 import { timestamp } from 'resourced-contract/model/time'
-import { fault, type Issue } from 'resourced-contract/spec/faults'
+import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import type { Conditions } from '../http/preconditions.ts'
 import { latestEnd } from '../policy/api-keys.ts'
 import { isAdministrator, permit } from '../policy/permit.ts'
-import { unknownMembers } from './issue.ts'
+import { unsettableMembers } from './issue.ts'
 import type {
   Create,
   CreateDelivery,
@@ -34,8 +32,7 @@ export function planWebhook(planning: Planning, create: Create): CreateWebhook {
   const { caller, versionCatalog, now } = planning
   const maker = makerOf(planning)
   if (maker === undefined) {
-    const message = 'Your credential does not say when it expires, so no webhooks can be made with it. Use an API key.'
-    throw fault('FORBIDDEN', { errors: [{ code: 'FORBIDDEN', message, pointer: '' }] })
+    throw fault('FORBIDDEN', { errors: [issue('endlessWebhooks', { pointer: '' })] })
   }
   const secret = newWebhookSecret()
   return {
@@ -79,8 +76,7 @@ export function planWebhookUpdate(planning: Planning, update: Update): UpdateWeb
     const { rotate_secret: asked, ...others } = body
     rotates = asked === true
     rest = others
-    const message = 'rotate_secret is true, or left out.'
-    if (!rotates) issues.push({ code: 'INVALID_VALUE', message, pointer: '/rotate_secret' })
+    if (!rotates) issues.push(issue('enum', { code: 'INVALID_VALUE', pointer: '/rotate_secret', allowed: [true] }))
   }
   const secret = newWebhookSecret()
   return {
@@ -146,38 +142,23 @@ interface DeliveryRequest {
  */
 export function readDeliveryRequest(body: unknown, mayRunFunctions = false): DeliveryRequest {
   if (!isObject(body)) {
-    const message = 'The body must be a JSON object with webhook_id and event_id.'
-    return { to: { webhook: '' }, event: '', issues: [{ code: 'INVALID_TYPE', message, pointer: '' }] }
+    return { to: { webhook: '' }, event: '', issues: [issue('object', { pointer: '' })] }
   }
-  const issues = unknownMembers(
-    body,
-    (name) => deliveryMembers.includes(name),
-    (name) => {
-      const message = `A delivery has nothing to set by that name. ${suggest(name, deliveryMembers)}`
-      return { code: 'UNKNOWN_FIELD', message, pointer: `/${escapeStep(name)}` }
-    },
-  )
+  const issues = unsettableMembers(body, deliveryMembers)
   const idOf = (name: string): string => {
     const value = Object.hasOwn(body, name) ? body[name] : undefined
     const pointer = `/${name}`
-    if (value === undefined || value === null)
-      issues.push({ code: 'REQUIRED', message: `${name} is required.`, pointer })
-    else if (typeof value !== 'string') issues.push({ code: 'INVALID_TYPE', message: `${name} is a text.`, pointer })
+    if (value === undefined || value === null) issues.push(issue('required', { pointer }))
+    else if (typeof value !== 'string') issues.push(issue('type', { pointer, types: ['string'] }))
     else if (isStorableText(value)) return value
     return ''
   }
   const isToFunction = Object.hasOwn(body, 'function') && !Object.hasOwn(body, 'webhook_id')
   if (isToFunction) {
-    if (!mayRunFunctions) {
-      const message = 'Only administrators may have functions run again.'
-      issues.push({ code: 'FORBIDDEN', message, pointer: '/function' })
-    }
+    if (!mayRunFunctions) issues.push(issue('administrators', { pointer: '/function' }))
     return { to: { function: idOf('function') }, event: idOf('event_id'), issues }
   }
-  if (Object.hasOwn(body, 'function')) {
-    const message = 'A delivery is to a webhook or to a function: leave webhook_id or function out.'
-    issues.push({ code: 'INVALID_VALUE', message, pointer: '/function' })
-  }
+  if (Object.hasOwn(body, 'function')) issues.push(issue('twoReceivers', { pointer: '/function' }))
   return { to: { webhook: idOf('webhook_id') }, event: idOf('event_id'), issues }
 }
 

@@ -11,7 +11,7 @@ import { callDeclared, FunctionFault, frozenCopy } from 'resourced-contract/mode
 import { isObject, plainCopy } from 'resourced-contract/model/plain-copy'
 import { type Draft, type Field, type RecordValues, systemFields } from 'resourced-contract/model/resource'
 import { isStorableText } from 'resourced-contract/model/text'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, sentenceOf } from 'resourced-contract/spec/faults'
 import type { RecordAccess } from './check-record.ts'
 import { settle } from './draft.ts'
 import { indexKeyIssues } from './index-keys.ts'
@@ -135,10 +135,10 @@ function requireValues(place: string, fields: readonly Field[], values: RecordVa
   }
 }
 
-/** @param issues their messages name the schema, and no value */
+/** @param issues their sentences name the schema, and no value */
 function invalid(place: string, issues: readonly Issue[]): FunctionFault {
-  const [{ code, message } = { code: 'INVALID_VALUE', message: 'A value is invalid.' }] = issues
-  return new FunctionFault(`${place} returned an invalid value. ${message} (${code})`)
+  const [first] = issues as [Issue]
+  return new FunctionFault(`${place} returned an invalid value. ${sentenceOf(first)} (${first.code})`)
 }
 
 /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sentenceOf } from 'resourced-contract/spec/faults'
 import { grantKey, type KeyWish } from './api-keys.ts'
 import type { Caller } from './caller.ts'
 
@@ -84,7 +85,7 @@ for (const [name, asks, wish, pointers] of refused) {
 test('the issue names the role', () => {
   const decided = grantKey(caller(), { ...nothing, roles: ['admin'] })
   assert.ok('refusals' in decided)
-  assert.equal(decided.refusals[0]?.message, 'You do not have the role "admin", so your keys cannot have it.')
+  assert.equal(decided.refusals.map(sentenceOf)[0], 'You do not have the role "admin", so your keys cannot have it.')
 })
 
 test('a role of lastingRoles removes the limit on the expiry, and nothing else', () => {

@@ -4,7 +4,7 @@
  */
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
 import type { Caller } from './caller.ts'
 import { isAdministrator } from './permit.ts'
 
@@ -87,26 +87,20 @@ export function grantKey(
   const subject = wish.subject ?? caller.id
   const roles = wish.roles ?? (subject === caller.id ? caller.roles : [])
   const refusals: Issue[] = []
-  const refuse = (pointer: string, message: string) => void refusals.push({ code: 'FORBIDDEN', message, pointer })
-  if (subject !== caller.id && !isAdministrator(caller)) {
-    refuse('/subject', 'You may make keys for yourself alone: leave subject out.')
-  }
+  if (subject !== caller.id && !isAdministrator(caller)) refusals.push(issue('ownKeys', { pointer: '/subject' }))
   for (const [index, role] of roles.entries()) {
     if (caller.roles.includes(role) || isAdministrator(caller)) continue
-    refuse(`/roles/${index}`, `You do not have the role ${JSON.stringify(role)}, so your keys cannot have it.`)
+    refusals.push(issue('lackedRole', { pointer: `/roles/${index}`, name: role }))
   }
   const latest = latestEnd(caller, lastingRoles)
   if (latest === 0) {
-    refuse('/expires_at', 'Your credential does not say when it expires, so no keys can be made with it.')
+    refusals.push(issue('endlessKeys', { pointer: '/expires_at' }))
     return { refusals }
   }
   const ends = latest === Number.POSITIVE_INFINITY ? null : new Date(latest).toISOString()
   const expires_at = wish.expires_at ?? ends
   if (expires_at !== null && Date.parse(expires_at) > latest) {
-    refuse(
-      '/expires_at',
-      `Your credential expires at ${ends}, so its keys cannot expire later. Ask for an earlier end.`,
-    )
+    refusals.push(issue('laterEnd', { pointer: '/expires_at', ends }))
   }
   return refusals.length > 0 ? { refusals } : { grant: { subject, roles, expires_at } }
 }

@@ -6,6 +6,7 @@ import { fault, type Issue } from 'resourced-contract/spec/faults'
 import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
 import type { DeletionPreview } from '../plan/outcome.ts'
 import type { PreviewDeletion } from '../plan/plan.ts'
+import { issuesFromStored } from '../versions/translate-record.ts'
 import { conflict, type Occurrence, shownIssues } from './problem.ts'
 
 /** Makes the response to a PreviewDeletion, in terms of the client's version. */
@@ -28,7 +29,7 @@ export function deletionPreview(
       const name = shown?.mapping === undefined ? field : shown.mapping.fromStored.get(field)
       return shown === undefined || name === undefined ? [] : [{ collection: shown.name, field: name, count }]
     }),
-    blocked_by: shownIssues(blockers),
+    blocked_by: shownIssues(issuesFromStored(versionCatalog, resource, blockers)),
     complete: isComplete,
     asynchronous: isJob,
     purged_at: variant === 'soft' ? timestamp(now + gracePeriod) : null,

@@ -2,8 +2,8 @@
 
 import { withoutCredentials } from 'resourced-contract/model/credentials'
 import type { Catalog } from 'resourced-contract/model/resource'
+import type { FaultEntry } from 'resourced-contract/spec/failure-entries'
 import { faults } from 'resourced-contract/spec/fault-entries'
-import type { FaultEntry } from 'resourced-contract/spec/fault-entry'
 import {
   countErrors,
   type Fault,
@@ -11,6 +11,7 @@ import {
   type Issue,
   mostErrors,
   problemType,
+  sentenceOf,
 } from 'resourced-contract/spec/faults'
 import type { HttpResponse } from '../http/message.ts'
 
@@ -59,25 +60,26 @@ export function conflictCode(issues: readonly Issue[]): string {
 // A bulk deletion and its preview have one reason for each id (DEL-9).
 const mostReasons = 1_002
 
-// Messages and pointers repeat parts of the request, which may have a mebibyte; the response must stay small.
+// Sentences and pointers repeat parts of the request, which may have a mebibyte; the response must stay small.
 const longestText = 2_000
 
-/** Issues as a response shows them: the first, as many as it may list. */
-export function shownIssues(issues: readonly Issue[], most = mostReasons): Issue[] {
+/** Issues as a response shows them: the first, as many as it may list, in sentences. */
+export function shownIssues(issues: readonly Issue[], most = mostReasons) {
   return issues
-    .filter(({ unlisted }) => unlisted === undefined)
+    .filter(({ params }) => params.more === undefined)
     .slice(0, most)
-    .map(cut)
+    .map(shown)
 }
 
-function cut(issue: Issue): Issue {
-  const { message, pointer = '', parameter = '' } = issue
-  if (message.length <= longestText && pointer.length <= longestText && parameter.length <= longestText) return issue
+function shown(issue: Issue) {
+  const { code, pointer, parameter, header, params } = issue
+  const { collection, count, ids } = params
   return {
-    ...issue,
-    message: shortened(message),
-    ...(issue.pointer !== undefined && { pointer: shortened(pointer) }),
-    ...(issue.parameter !== undefined && { parameter: shortened(parameter) }),
+    code,
+    message: shortened(sentenceOf(issue)),
+    pointer: pointer && shortened(pointer),
+    parameter: parameter && shortened(parameter),
+    ...{ header, collection, count, ids },
   }
 }
 
@@ -86,7 +88,7 @@ function shortened(text: string): string {
 }
 
 function summary(issues: readonly Issue[], count: number, listed: number): string | undefined {
-  if (count <= 1) return issues[0]?.message
+  if (count <= 1) return issues[0] && sentenceOf(issues[0])
   return `${count} things are wrong; errors lists ${count > listed ? `the first ${listed}` : 'them all'}.`
 }
 

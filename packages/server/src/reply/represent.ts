@@ -7,8 +7,8 @@ import { formatHttpDate } from 'resourced-contract/fields/http-date'
 import { formatLinks, type Link } from 'resourced-contract/fields/link'
 import type { JobStatus } from 'resourced-contract/model/catalog'
 import type { Position } from 'resourced-contract/model/predicate'
-import type { Catalog, Resource } from 'resourced-contract/model/resource'
-import { type Fault, fault } from 'resourced-contract/spec/faults'
+import { type Catalog, type Resource, resourceOfStored } from 'resourced-contract/model/resource'
+import { type Fault, fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { exportTypes } from 'resourced-contract/spec/media-types'
 import type { HttpRequest, HttpResponse, ResponseHeaders } from '../http/message.ts'
 import { decidePreconditions, formatEntityTag } from '../http/preconditions.ts'
@@ -18,6 +18,7 @@ import { sealCursor } from '../plan/cursor.ts'
 import type { ExportFormat } from '../plan/export-document.ts'
 import type { Outcome, PageOutcome, Validators } from '../plan/outcome.ts'
 import type { ExportFileAccess, Plan, PreviewDeletion, ReadPage } from '../plan/plan.ts'
+import { issuesFromStored } from '../versions/translate-record.ts'
 import { bulkRefusal, deletionPreview } from './deletion-responses.ts'
 import { conflict, type Occurrence } from './problem.ts'
 
@@ -57,6 +58,7 @@ const jobRetry = '1'
 export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): HttpResponse {
   if (plan.kind === 'read-record' && plan.file !== undefined) return exportFile(plan.file, outcome, context)
   const resource = plan.versionResource ?? plan.resource
+  const named = (issues: readonly Issue[]) => issuesFromStored(context.versionCatalog, plan.resource, issues)
   switch (outcome.kind) {
     case 'record': {
       const { headers, body } = recordAnswer(resource, outcome)
@@ -89,19 +91,9 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       return represent(plan, answer, { ...context, preferred, applied })
     }
     case 'key-in-use':
-      throw fault('IDEMPOTENCY_KEY_IN_USE', {
-        detail: 'A request with this key is being carried out. Repeat it in a moment to get its answer.',
-        errors: [
-          { code: 'IDEMPOTENCY_KEY_IN_USE', message: 'The first request still runs.', header: 'Idempotency-Key' },
-        ],
-      })
+      throw fault('IDEMPOTENCY_KEY_IN_USE', { errors: [issue('firstStillRuns', { header: 'Idempotency-Key' })] })
     case 'key-reused':
-      throw fault('IDEMPOTENCY_KEY_REUSED', {
-        detail: 'This key came with another body in the last 24 hours. A new request needs a new key.',
-        errors: [
-          { code: 'IDEMPOTENCY_KEY_REUSED', message: 'The key belongs to another request.', header: 'Idempotency-Key' },
-        ],
-      })
+      throw fault('IDEMPOTENCY_KEY_REUSED', { errors: [issue('keyOfOther', { header: 'Idempotency-Key' })] })
     case 'updated': {
       // The entity tag of a record that the caller may not read would show how often others change it (AUT-9).
       const written = outcome.json === undefined ? { 'Cache-Control': 'no-store' } : writtenHeaders(resource, outcome)
@@ -142,7 +134,7 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       return { status: 202, headers: { 'Content-Type': json, ...headers }, body: `${body}\n` }
     }
     case 'bulk-refused':
-      return bulkRefusal(outcome.issues, context)
+      return bulkRefusal(named(outcome.issues), context)
     case 'events-expired':
       throw fault('EVENTS_EXPIRED', {
         detail:
@@ -155,7 +147,8 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       throw fault('NOT_FOUND', { detail: `There is no such record in ${resource.name}, or it was deleted.` })
     case 'parent-missing': {
       const parent = plan.kind === 'create' || plan.kind === 'read-page' ? plan.parent : undefined
-      throw fault('NOT_FOUND', { detail: `There is no such record in ${parent?.resource.name}, or it was deleted.` })
+      const shown = parent && resourceOfStored(context.versionCatalog, parent.resource.name)
+      throw fault('NOT_FOUND', { detail: `There is no such record in ${shown?.name}, or it was deleted.` })
     }
     case 'forbidden': {
       const { issues, lacks } = outcome
@@ -163,19 +156,16 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
         issues === undefined
           ? forbiddenDetail(resource, lacks)
           : `Your credential does not allow you to set some fields of this record of ${resource.name}.`
-      throw fault('FORBIDDEN', { detail, ...(issues && { errors: issues }) })
+      throw fault('FORBIDDEN', { detail, ...(issues && { errors: named(issues) }) })
     }
     case 'precondition-required':
       throw fault('PRECONDITION_REQUIRED', { detail: 'Read the record, and send its ETag in If-Match.' })
     case 'stale':
-      throw fault('PRECONDITION_FAILED', {
-        detail: `The record is not as ${outcome.header} says: it was changed meanwhile. Read it again, then decide.`,
-        errors: [{ code: 'PRECONDITION_FAILED', message: 'The condition does not hold.', header: outcome.header }],
-      })
+      throw fault('PRECONDITION_FAILED', { errors: [issue('failedCondition', { header: outcome.header })] })
     case 'invalid':
-      throw fault('VALIDATION_FAILED', { errors: outcome.issues })
+      throw fault('VALIDATION_FAILED', { errors: named(outcome.issues) })
     case 'conflict':
-      return conflict(outcome.issues, context)
+      return conflict(named(outcome.issues), context)
   }
 }
 
@@ -240,11 +230,7 @@ function pageResponse(plan: ReadPage, outcome: PageOutcome, context: ReplyContex
 /** The refusal of a page whose records have too many bytes, with the page size that fits (LIM-6). */
 function pageTooLarge({ page }: ReadPage, fits: number): Fault {
   const parameter = page.style === 'page' ? 'per_page' : 'limit'
-  const records = fits === 1 ? 'one of its records fits' : `${fits} of its records fit`
-  const message = `The page has too many bytes: ${records}. Use ${parameter}=${fits}.`
-  const advice = 'for fewer fields, or by cursor: such a page ends early and says where to go on.'
-  const detail = `Ask with ${parameter}=${fits}, ${advice}`
-  return fault('PAGE_TOO_LARGE', { detail, errors: [{ code: 'PAGE_TOO_LARGE', message, parameter }] })
+  return fault('PAGE_TOO_LARGE', { errors: [issue('largePage', { parameter, fits })] })
 }
 
 interface Description {

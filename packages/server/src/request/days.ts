@@ -16,8 +16,8 @@ import {
   timeZone,
   utc,
 } from 'resourced-contract/model/time-zone'
-import type { Issue } from 'resourced-contract/spec/faults'
-import { duplicate, type Parameter, unknownParameter } from './parameters.ts'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
+import type { Parameter } from './parameters.ts'
 
 const zoneParameter = 'timezone'
 
@@ -45,14 +45,9 @@ export function zoneOfDays(
   if (!hasDay && filterables.some(({ name }) => name === zoneParameter)) return { zone: utc, filters: parameters }
   const filters = parameters.filter((each) => !named.includes(each))
   const zone = timeZone(first.value)
-  if (!hasDay) {
-    const message = 'timezone goes with a day in a filter of a date-time, such as created_at=2026-11-28.'
-    issues.push(unknownParameter(zoneParameter, message))
-  } else if (others.length > 0) issues.push(duplicate(zoneParameter))
-  else if (zone === undefined) {
-    const message = 'timezone takes the name of a time zone of the IANA database, such as Europe/Berlin.'
-    issues.push({ code: 'INVALID_VALUE', message, parameter: zoneParameter })
-  }
+  if (!hasDay) issues.push(issue('zoneAlone', { parameter: zoneParameter }))
+  else if (others.length > 0) issues.push(issue('DUPLICATE_PARAMETER', { parameter: zoneParameter }))
+  else if (zone === undefined) issues.push(issue('value', { parameter: zoneParameter, wanted: 'zone' }))
   return { zone: zone ?? utc, filters }
 }
 
@@ -85,15 +80,14 @@ export function readDays(
     return read(texts.map((text) => (isDay(text) ? timestamp(boundsOfDay(text, zone).from) : text)))
   }
   if (row?.day === undefined) {
-    const instead = operator === 'gt' ? '[gte] with the day after it' : '[lt] with the day after it'
-    const remedy = row?.operand === 'flag' ? 'true or false' : `a date-time; for a day use ${field}${instead}`
-    issues.push({ code: 'INVALID_VALUE', message: `${name} takes ${remedy}.`, parameter: name })
+    const instead = `${field}${operator === 'gt' ? '[gte]' : '[lt]'}`
+    if (row?.operand === 'flag') issues.push(issue('value', { parameter: name, wanted: 'boolean' }))
+    else issues.push(issue('notDay', { parameter: name, instead }))
     return read([])
   }
   const spans = spansOf(days)
   if (spans.length > mostSpans) {
-    const message = `${name} may have ${mostSpans} days that do not follow each other, not ${spans.length}.`
-    issues.push({ code: 'TOO_MANY_ITEMS', message, parameter: name })
+    issues.push(issue('days', { parameter: name, most: mostSpans, given: spans.length }))
     return read([])
   }
   const found = anyOf(spans.map((span) => onDay(resource, field, boundsOfSpan(span, zone))))

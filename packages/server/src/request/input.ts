@@ -7,7 +7,7 @@ import { deepestNesting, readJson } from 'resourced-contract/model/json/read-jso
 import { controlParameters } from 'resourced-contract/model/names'
 import type { Predicate } from 'resourced-contract/model/predicate'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
-import { fault, type Issue } from 'resourced-contract/spec/faults'
+import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { bodyTypes } from 'resourced-contract/spec/media-types'
 import type { HttpRequest } from '../http/message.ts'
 import { type Conditions, readConditions } from '../http/preconditions.ts'
@@ -15,13 +15,11 @@ import { decidePreferences, type PreferenceName } from '../http/preferences.ts'
 import { type KnownQueries, type ListQuery, readDeletionFilter, readListQuery } from './list-query.ts'
 import {
   answeredFields,
-  duplicate,
   invalidQuery,
   type Parameter,
   readBoolean,
   readParameters,
   refuseParameters,
-  unknownParameter,
 } from './parameters.ts'
 import { readQueryBody } from './query-body.ts'
 import type { Target } from './target.ts'
@@ -147,10 +145,9 @@ function readStreamFilter(
   parameters: readonly Parameter[],
   pageSize: Catalog['limits']['pageSize'],
 ): Predicate {
-  const message = 'A stream takes only filters as parameters. Last-Event-ID says where it begins.'
   const issues = parameters
     .filter(({ name }) => name === 'after' || controlParameters.includes(name))
-    .map(({ name }) => unknownParameter(name, message))
+    .map(({ name }) => issue('streamParameters', { parameter: name }))
   if (issues.length > 0) throw invalidQuery(issues)
   return readListQuery(resource, parameters, pageSize).filter
 }
@@ -158,7 +155,7 @@ function readStreamFilter(
 /** Reads the parameters of a single resource: `fields`, and nothing else (QRY-4). */
 function readRecordQuery(resource: Resource, parameters: readonly Parameter[]): readonly string[] | undefined {
   const issues: Issue[] = []
-  const text = readOnly('fields', 'A single resource takes only fields as a parameter.', parameters, issues)
+  const text = readOnly('fields', parameters, issues)
   const fields = answeredFields(resource, text, issues)
   if (issues.length > 0) throw invalidQuery(issues)
   return fields
@@ -171,24 +168,19 @@ function readRecordQuery(resource: Resource, parameters: readonly Parameter[]): 
  */
 function readDescendants(parameters: readonly Parameter[]): boolean {
   const issues: Issue[] = []
-  const text = readOnly('descendants', 'A revocation takes only descendants as a parameter.', parameters, issues)
+  const text = readOnly('descendants', parameters, issues)
   const descendants = readBoolean('descendants', text, issues)
   if (issues.length > 0) throw fault('INVALID_QUERY', { errors: issues })
   return descendants
 }
 
 /** Reads the one parameter that an address takes. */
-function readOnly(
-  name: string,
-  message: string,
-  parameters: readonly Parameter[],
-  issues: Issue[],
-): string | undefined {
+function readOnly(only: string, parameters: readonly Parameter[], issues: Issue[]): string | undefined {
   let text: string | undefined
-  for (const parameter of parameters) {
-    if (parameter.name !== name) issues.push(unknownParameter(parameter.name, message))
-    else if (text !== undefined) issues.push(duplicate(name))
-    else text = parameter.value
+  for (const { name, value } of parameters) {
+    if (name !== only) issues.push(issue('onlyParameters', { parameter: name, only }))
+    else if (text !== undefined) issues.push(issue('DUPLICATE_PARAMETER', { parameter: name }))
+    else text = value
   }
   return text
 }

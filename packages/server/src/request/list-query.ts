@@ -20,14 +20,14 @@ import { type Filterable, isFitting, isMapped, operatorsFor, type Resource } fro
 import { isRecordId, isStorableText, words } from 'resourced-contract/model/text'
 import { instantKey, stampKey } from 'resourced-contract/model/time'
 import type { TimeZone } from 'resourced-contract/model/time-zone'
-import { fault, type Issue } from 'resourced-contract/spec/faults'
+import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
+import type { ValueKind } from 'resourced-contract/spec/words'
 import { translateQuery } from '../versions/translate-request.ts'
 import { holdsInstants, readDays, zoneOfDays } from './days.ts'
 import {
   answeredFields,
   countListed,
-  duplicate,
   invalidQuery,
   isShortList,
   listed,
@@ -35,8 +35,6 @@ import {
   readBoolean,
   readParameters,
   readSort,
-  tooMany,
-  unknownParameter,
 } from './parameters.ts'
 
 /** A query of a collection. */
@@ -131,7 +129,7 @@ export function readListQuery(
     const { name, value } = parameter
     if (isUnstorable(parameter)) issues.push(unstorable(name))
     else if (!controls.has(name)) filters.push(parameter)
-    else if (single.has(name)) issues.push(duplicate(name))
+    else if (single.has(name)) issues.push(issue('DUPLICATE_PARAMETER', { parameter: name }))
     else single.set(name, value)
   }
   const predicates = readFilters(resource, filters, issues)
@@ -143,7 +141,7 @@ export function readListQuery(
   const fields = answeredFields(resource, single.get('fields'), issues)
   const q = single.get('q')?.trim()
   if (q && !resource.fields.some((field) => field.search))
-    issues.push(unknownParameter('q', `${resource.name} has no field to search with q.`))
+    issues.push(issue('unsearchable', { parameter: 'q', resource: resource.name }))
   // Without any word to look for, punctuation alone finds nothing; blank text is no search.
   const search = q ? readWords(q, issues) : undefined
   const page = readPageRequest(single, pageSize, issues)
@@ -157,7 +155,7 @@ export function readListQuery(
 }
 
 function readIncludeDeleted(text: string | undefined, issues: Issue[]): ListQuery['includeDeleted'] {
-  return text === 'only' ? text : readBoolean('include_deleted', text, issues, 'true, false or only')
+  return text === 'only' ? text : readBoolean('include_deleted', text, issues, ['true', 'false', 'only'])
 }
 
 /**
@@ -172,7 +170,7 @@ export function readDeletionFilter(resource: Resource, parameters: readonly Para
   for (const parameter of parameters) {
     const { name } = parameter
     if (isUnstorable(parameter)) issues.push(unstorable(name))
-    else if (controls.has(name)) issues.push(unknownParameter(name, 'A deletion takes filters alone.'))
+    else if (controls.has(name)) issues.push(issue('onlyParameters', { parameter: name, only: 'filters' }))
     else filters.push(parameter)
   }
   const predicates = readFilters(resource, filters, issues)
@@ -210,20 +208,19 @@ function areFewFilters(filters: ReadonlyMap<string, readonly string[]>, issues: 
   let characters = 0
   for (const [name, given] of filters) {
     if (++count > mostFilters) {
-      issues.push(tooMany(name, `A query may have ${mostFilters} filters; this one has ${filters.size}.`))
+      issues.push(issue('filters', { parameter: name, most: mostFilters, given: filters.size }))
       break
     }
     const operand = filterOperators.get(/\[([^[\]]*)\]$/.exec(name)?.[1] ?? '')?.operand
     values += operand === 'list' ? given.reduce((sum, value) => sum + countListed(value), 0) : given.length
     if (values > mostValues) {
-      issues.push(tooMany(name, `The filters of a query may have ${mostValues} values together.`))
+      issues.push(issue('filterValues', { parameter: name, most: mostValues }))
       break
     }
     if (operand === 'text') characters += given.reduce((sum, value) => sum + value.length, 0)
     if (characters > mostCharacters) {
       const names = listOperators('texts', 'query', 'and')
-      const message = `The texts of ${names} may have ${mostCharacters} characters together.`
-      issues.push({ code: 'TOO_LONG', message, parameter: name })
+      issues.push(issue('filterTexts', { parameter: name, limit: mostCharacters, operators: names }))
       break
     }
   }
@@ -243,11 +240,8 @@ function readFilter(resource: Resource, { name, values, zone }: GivenFilter, iss
   const parts = /^([^[\]]*)(?:\[([^[\]]*)\])?$/.exec(name)
   const subject = resource.filterables.find((each) => each.name === parts?.[1])
   if (subject === undefined) {
-    const possible = resource.filterables.map((each) => each.name).join(', ')
-    const message =
-      `${JSON.stringify(name)} is no parameter of ${resource.name}. Its filters are ${possible}. ` +
-      'The other parameters are q, sort, fields and those of pages.'
-    issues.push({ code: 'UNKNOWN_PARAMETER', message, parameter: name })
+    const known = resource.filterables.map((each) => each.name)
+    issues.push(issue('unknownFilter', { parameter: name, name, resource: resource.name, known }))
     return always
   }
   const operator = parts?.[2]
@@ -264,9 +258,8 @@ function readComparison(
   if (operator === undefined) return equalsAny(subject, values, name, issues)
   const row = filterOperators.get(operator)
   if (row === undefined || !isFitting(row, subject)) {
-    const names = `[${operatorsFor(subject).join('] [')}]`
-    const message = `${subject.name} has no operator [${operator}]; it takes ${names}.`
-    issues.push({ code: 'INVALID_OPERATOR', message, parameter: name })
+    const known = operatorsFor(subject).map((each) => `[${each}]`)
+    issues.push(issue('operator', { parameter: name, name: subject.name, known }))
     return always
   }
   if (row.operand === 'list') {
@@ -276,8 +269,7 @@ function readComparison(
   if (row.operand === 'values')
     return { kind: 'differs', field: subject.name, values: readValues(subject, values, name, issues) }
   if (values.length > mostAlternatives) {
-    const message = `${name} may be given ${mostAlternatives} times, not ${values.length}.`
-    issues.push({ code: 'INVALID_VALUE', message, parameter: name })
+    issues.push(issue('oftener', { parameter: name, most: mostAlternatives, given: values.length }))
     return always
   }
   if (row.operand === 'flag') return anyOf(values.map((value) => nullness(subject, value, name, issues)))
@@ -291,8 +283,8 @@ function readComparison(
 
 /** Reads the event after which a list begins (EVT-2). */
 function readAfter([id = '', ...others]: readonly string[], issues: Issue[]): Predicate {
-  if (others.length > 0) issues.push(duplicate('after'))
-  else if (!isRecordId(id)) invalid('after', 'takes the id of an event, a lower-case UUID', issues)
+  if (others.length > 0) issues.push(issue('DUPLICATE_PARAMETER', { parameter: 'after' }))
+  else if (!isRecordId(id)) invalid('after', 'event', issues)
   return { kind: 'compare', field: 'id', operator: 'gt', value: id }
 }
 
@@ -309,7 +301,7 @@ function readValues(subject: Filterable, texts: readonly string[], parameter: st
 }
 
 function nullness(subject: Filterable, text: string, parameter: string, issues: Issue[]): Predicate {
-  if (text !== 'true' && text !== 'false') invalid(parameter, 'is true or false', issues)
+  if (text !== 'true' && text !== 'false') invalid(parameter, 'boolean', issues)
   const unset: Predicate = { kind: 'null', field: subject.name }
   return text === 'false' ? not(unset) : unset
 }
@@ -325,42 +317,42 @@ const integer = /^-?(?:0|[1-9]\d*)$/
 function readValue({ type, field }: Filterable, text: string, parameter: string, issues: Issue[]): Scalar {
   switch (type) {
     case 'id':
-      if (!isRecordId(text)) invalid(parameter, 'takes the id of a record, a lower-case UUID', issues)
+      if (!isRecordId(text)) invalid(parameter, 'id', issues)
       return text
     case 'boolean':
-      if (text !== 'true' && text !== 'false') invalid(parameter, 'is true or false', issues)
+      if (text !== 'true' && text !== 'false') invalid(parameter, 'boolean', issues)
       return text === 'true'
     case 'integer':
-      if (!integer.test(text) || !Number.isSafeInteger(Number(text))) invalid(parameter, 'takes a whole number', issues)
+      if (!integer.test(text) || !Number.isSafeInteger(Number(text))) invalid(parameter, 'integer', issues)
       return Number(text)
     case 'number':
-      if (!number.test(text) || !Number.isFinite(Number(text))) invalid(parameter, 'takes a number', issues)
+      if (!number.test(text) || !Number.isFinite(Number(text))) invalid(parameter, 'number', issues)
       return Number(text)
     case 'decimal': {
       const key = decimalKeyOf(text)
-      if (key === undefined) invalid(parameter, 'takes a decimal, such as 19.99', issues)
+      if (key === undefined) invalid(parameter, 'decimal', issues)
       return key ?? ''
     }
     case 'timestamp':
       return readTimestamp(text, parameter, issues)
     case 'string':
       if (field?.enum !== undefined && !field.enum.includes(text)) {
-        invalid(parameter, `is one of ${field.enum.join(', ')}`, issues)
+        issues.push(issue('enum', { code: 'INVALID_VALUE', parameter, allowed: field.enum }))
       }
       if (field?.reference !== undefined && !isRecordId(text)) {
-        invalid(parameter, `takes the id of one of ${field.reference.collection}, a lower-case UUID`, issues)
+        issues.push(issue('id', { code: 'INVALID_VALUE', parameter, target: field.reference.collection }))
       }
       if (field?.format === 'date-time') {
         const key = instantKey(text)
-        if (key === undefined) invalid(parameter, 'takes a date-time, such as 2026-11-21T08:00:00Z', issues)
+        if (key === undefined) invalid(parameter, 'date-time', issues)
         return key ?? ''
       }
       // A declared field keeps the case of its texts.
       if (field?.format === 'uuid' && field.reference === undefined && !isRecordId(text.toLowerCase())) {
-        invalid(parameter, 'takes a UUID', issues)
+        invalid(parameter, 'uuid', issues)
       }
       if (field?.format === 'date' && instantKey(`${text}T00:00:00Z`) === undefined) {
-        invalid(parameter, 'takes a date, such as 2026-11-21', issues)
+        invalid(parameter, 'date', issues)
       }
       return text
   }
@@ -368,26 +360,24 @@ function readValue({ type, field }: Filterable, text: string, parameter: string,
 
 function readTimestamp(text: string, parameter: string, issues: Issue[]): string {
   const key = stampKey(text)
-  if (key === undefined) {
-    invalid(parameter, 'takes a date-time of at most milliseconds, such as 2026-11-21T08:00:00.000Z', issues)
-  }
+  if (key === undefined) invalid(parameter, 'timestamp', issues)
   return key ?? ''
 }
 
-function invalid(parameter: string, expectation: string, issues: Issue[]): void {
-  issues.push({ code: 'INVALID_VALUE', message: `${parameter} ${expectation}.`, parameter })
+function invalid(parameter: string, wanted: ValueKind, issues: Issue[]): void {
+  issues.push(issue('value', { parameter, wanted }))
 }
 
 /** The words to look for, each once; the last one is a prefix. */
 function readWords(text: string, issues: Issue[]): readonly string[] {
   const { words: most, characters } = queryLimits
   if (text.length > characters) {
-    issues.push({ code: 'TOO_LONG', message: `q may have ${characters} characters.`, parameter: 'q' })
+    issues.push(issue('maxLength', { parameter: 'q', limit: characters }))
     return []
   }
   const all = words(text)
   const different = new Set(all).size
-  if (different > most) issues.push(tooMany('q', `q may have ${most} different words, not ${different}.`))
+  if (different > most) issues.push(issue('words', { parameter: 'q', most, given: different }))
   if (different === all.length || different > most) return all
   // A word that comes whole and, at the end, as a prefix stays both.
   return [...new Set(all.slice(0, -1)), all.at(-1) as string]
@@ -410,25 +400,20 @@ function readPageRequest(given: ReadonlyMap<string, string>, size: PageSize, iss
   const style = given.has('page') || given.has('per_page') ? 'page' : given.has('offset') ? 'offset' : 'cursor'
   const allowed: readonly string[] = styles[style]
   for (const name of named.filter((each) => !allowed.includes(each))) {
-    const others = named.filter((each) => each !== name).join(' and ')
-    const message = `${name} does not go with ${others}: use page and per_page, offset and limit, or cursor and limit.`
-    issues.push({ code: 'INVALID_PAGE', message, parameter: name })
+    issues.push(issue('pageStyles', { parameter: name, others: named.filter((each) => each !== name) }))
   }
   const whole = (name: string, fallback: number, least: number, most: number): number => {
     const text = given.get(name)
     if (text === undefined) return fallback
     const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
     if (value >= least && value <= most) return value
-    const bounds = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`
-    issues.push({ code: 'INVALID_PAGE', message: `${name} takes a whole number ${bounds}.`, parameter: name })
+    issues.push(issue('pageNumber', { parameter: name, least, most }))
     return fallback
   }
   if (style === 'page') {
     const perPage = whole('per_page', size.default, 1, size.max)
     const page = whole('page', 1, 1, Number.MAX_SAFE_INTEGER)
-    if (page > Number.MAX_SAFE_INTEGER / perPage) {
-      issues.push({ code: 'INVALID_PAGE', message: 'page is too large a number.', parameter: 'page' })
-    }
+    if (page > Number.MAX_SAFE_INTEGER / perPage) issues.push(issue('pageBeyond', { parameter: 'page' }))
     return { style, page, perPage }
   }
   const limit = whole('limit', size.default, 1, size.max)
@@ -442,6 +427,5 @@ function isUnstorable({ name, value }: Parameter): boolean {
 }
 
 function unstorable(name: string): Issue {
-  const parameter = name.replaceAll('\0', '')
-  return { code: 'INVALID_TEXT', message: 'Parameters cannot hold U+0000.', parameter }
+  return issue('INVALID_TEXT', { parameter: name.replaceAll('\0', '') })
 }

@@ -7,7 +7,7 @@ import { holdsCredential, withoutCredentials } from 'resourced-contract/model/cr
 import { secretParameters } from 'resourced-contract/model/names'
 import type { SortTerm } from 'resourced-contract/model/predicate'
 import { type Resource, sortableNames, systemFields } from 'resourced-contract/model/resource'
-import { type Fault, fault, type Issue } from 'resourced-contract/spec/faults'
+import { type Fault, fault, type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import { decodeTargetPart } from '../http/message.ts'
 
@@ -46,15 +46,6 @@ function decode(text: string): string {
   throw fault('MALFORMED_URL', { detail: 'The query string has a percent-escape that is not valid UTF-8.' })
 }
 
-/**
- * A credential is also recognised by its form, under any parameter name. If the name is a credential, the response does
- * not repeat it.
- */
-function credentialIssue(name: string): Issue {
-  const message = 'The query string has a credential. Send credentials in the Authorization header, never in a URL.'
-  return { code: 'CREDENTIAL_IN_QUERY', message, parameter: withoutCredentials(name) }
-}
-
 /** A text that cannot be decoded is refused later; until then it is searched as it is. */
 function searched(text: string): string {
   return decodeTargetPart(text.replaceAll('+', ' ')) ?? text
@@ -72,26 +63,17 @@ export function refuseSecrets(query: string): void {
     if (errors.length === mostQueryIssues) break
     const name = searched(part.split('=', 1)[0] as string)
     const bare = name.replace(/\[.*$/s, '').trim().toLowerCase()
-    if (!secrets.has(bare)) {
-      if (holdsCredential(searched(part))) errors.push(credentialIssue(name))
-      continue
-    }
-    const message = `Send credentials in the Authorization header; never as ${bare} in an address.`
-    errors.push({ code: 'CREDENTIAL_IN_QUERY', message, parameter: bare })
+    // A credential is also recognised by its form, under any name. A name that is one is not repeated.
+    const parameter = secrets.has(bare) ? bare : holdsCredential(searched(part)) ? withoutCredentials(name) : undefined
+    if (parameter !== undefined) errors.push(issue('credential', { parameter }))
   }
-  if (errors.length > 0) {
-    throw fault('CREDENTIAL_IN_QUERY', {
-      detail: 'Secrets never travel in the query string. Replace this one: it may have been logged on its way.',
-      errors,
-    })
-  }
+  if (errors.length > 0) throw fault('CREDENTIAL_IN_QUERY', { errors })
 }
 
 /** Refuses every parameter: this address takes none with this method. */
 export function refuseParameters(parameters: readonly Parameter[]): void {
   if (parameters.length === 0) return
-  const message = 'This address takes no parameters with this method.'
-  throw invalidQuery(parameters.slice(0, mostQueryIssues).map(({ name }) => unknownParameter(name, message)))
+  throw invalidQuery(parameters.slice(0, mostQueryIssues).map(({ name }) => issue('noParameters', { parameter: name })))
 }
 
 /** The refusal of a query string, with at most 100 of its mistakes. */
@@ -99,15 +81,10 @@ export function invalidQuery(issues: readonly Issue[]): Fault {
   return fault('INVALID_QUERY', { errors: issues.slice(0, mostQueryIssues) })
 }
 
-/** The issue of a parameter that the address does not take. */
-export function unknownParameter(name: string, message: string): Issue {
-  return { code: 'UNKNOWN_PARAMETER', message, parameter: name }
-}
-
 /** A text from a request, and its place: a query parameter or a place in the body. */
 export interface SourcedText {
   readonly text: string
-  readonly place: Pick<Issue, 'parameter' | 'pointer'>
+  readonly place: Place
 }
 
 /** Splits a text at its commas. */
@@ -135,11 +112,9 @@ export function readSort(
     const descending = text.startsWith('-')
     const field = descending ? text.slice(1) : text
     if (!possible.includes(field)) {
-      const sortable = possible.join(', ')
-      const message = `${resource.name} cannot be sorted by ${JSON.stringify(field)}; sort takes ${sortable}.`
-      issues.push({ code: 'UNKNOWN_FIELD', message, ...place })
+      issues.push(issue('unsortable', { ...place, name: field, resource: resource.name, known: possible }))
     } else if (terms.some((term) => term.field === field)) {
-      issues.push({ code: 'INVALID_VALUE', message: `sort names ${field} twice.`, ...place })
+      issues.push(issue('namesTwice', { ...place, name: field }))
     } else {
       terms.push({ field, descending })
     }
@@ -164,8 +139,7 @@ export function readFields(
     if (system.includes(name)) continue
     const field = resource.field.get(name)
     if (field !== undefined && !field.writeOnly) continue
-    const message = `${resource.name} has no field ${JSON.stringify(name)} to answer with.`
-    issues.push({ code: 'UNKNOWN_FIELD', message, ...place })
+    issues.push(issue('unanswered', { ...place, name, resource: resource.name }))
   }
   return [...places.keys()].sort()
 }
@@ -182,13 +156,13 @@ export function answeredFields(
 
 /** Reads a parameter that is true or false; without it, it is false. */
 export function readBoolean(
-  name: string,
+  parameter: string,
   text: string | undefined,
   issues: Issue[],
-  values = 'true or false',
+  allowed = ['true', 'false'],
 ): boolean {
   if (text !== undefined && text !== 'true' && text !== 'false') {
-    issues.push({ code: 'INVALID_VALUE', message: `${name} is ${values}.`, parameter: name })
+    issues.push(issue('enum', { code: 'INVALID_VALUE', parameter, allowed }))
   }
   return text === 'true'
 }
@@ -198,16 +172,6 @@ export function isShortList(name: 'sort' | 'fields', text: string, issues: Issue
   const most = name === 'sort' ? queryLimits.sortTerms : queryLimits.fields
   const count = countListed(text)
   if (count <= most) return true
-  issues.push(tooMany(name, `${name} may name ${most} fields, not ${count}.`))
+  issues.push(issue('fieldCount', { parameter: name, most, given: count }))
   return false
-}
-
-/** The issue of a parameter that lists too much. */
-export function tooMany(parameter: string, message: string): Issue {
-  return { code: 'TOO_MANY_ITEMS', message, parameter }
-}
-
-/** The issue of a parameter that is repeated, and may not be. */
-export function duplicate(name: string): Issue {
-  return { code: 'DUPLICATE_PARAMETER', message: `${name} may be given once.`, parameter: name }
 }

@@ -5,7 +5,7 @@
 import { controlParameters } from 'resourced-contract/model/names'
 import { escapeStep } from 'resourced-contract/model/place'
 import { words } from 'resourced-contract/model/text'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import { countListed, type Parameter } from './parameters.ts'
 
@@ -34,8 +34,7 @@ const filteredIn = /^([^[\]]*)\[in\]$/
  */
 export function readQueryBody(body: unknown, issues: Issue[]): Parameter[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    const message = 'The body of a QUERY must be a JSON object of the parameters of the collection.'
-    issues.push({ code: 'INVALID_TYPE', message, pointer: '' })
+    issues.push(issue('object', { pointer: '' }))
     return []
   }
   const counts = { filters: 0, controls: 0 }
@@ -43,7 +42,7 @@ export function readQueryBody(body: unknown, issues: Issue[]): Parameter[] {
     const kind = controls.has(name) || name === 'timezone' ? 'controls' : 'filters'
     counts[kind] += countValues(name, (body as Record<string, unknown>)[name])
     if (counts[kind] <= mostValues) continue
-    issues.push(issue('TOO_MANY_ITEMS', name, `is beyond the ${mostValues} values that a QUERY may hold`))
+    issues.push(issue('queryValues', { ...placeOf(name), most: mostValues }))
     return []
   }
   return Object.entries(body).flatMap(([name, value]) => readEntry(name, value, body, issues))
@@ -69,22 +68,18 @@ function readEntry(name: string, value: unknown, body: object, issues: Issue[]):
   const texts = [value].flat().map(spell)
   const wrong = texts.indexOf(undefined)
   if (wrong !== -1) {
-    const step = Array.isArray(value) ? `/${wrong}` : ''
-    const remedy =
-      'takes a text, a number, a boolean or an array of them; an operator is part of the name: "price[gte]"'
-    issues.push(issue('INVALID_TYPE', name, remedy, step))
+    issues.push(issue('queryValue', placeOf(name, Array.isArray(value) ? `/${wrong}` : '')))
     return []
   }
   if (texts.length === 0) {
     // No interpretation is safe: as "no filter" it would find everything.
-    issues.push(issue('TOO_FEW_ITEMS', name, 'is an array without values; give one at least, or leave it out'))
+    issues.push(issue('noValues', placeOf(name)))
     return []
   }
   if (name === 'sort' || name === 'fields') return [{ name, value: texts.join(',') }]
   const carrier = Array.isArray(value) ? carrierOf(name, texts as string[], body) : name
   if (carrier === undefined) {
-    const remedy = 'holds a comma, and its field has a filter without an operator; give only one of the two'
-    issues.push(issue('INVALID_VALUE', name, remedy))
+    issues.push(issue('commaBeside', placeOf(name)))
     return []
   }
   return texts.map((text) => ({ name: carrier, value: text as string }))
@@ -102,12 +97,9 @@ function carrierOf(name: string, texts: readonly string[], body: object): string
 
 function readNull(name: string, body: object, issues: Issue[]): Parameter[] {
   const unset = `${name}[null]`
-  if (controls.has(name) || name.includes('[')) {
-    const remedy = 'cannot be null; leave it out, or ask for unset fields with the name of the field alone'
-    issues.push(issue('INVALID_TYPE', name, remedy))
-  } else if (Object.hasOwn(body, unset)) {
-    issues.push(issue('INVALID_VALUE', name, `is null beside ${unset}; give only one of the two`))
-  } else return [{ name: unset, value: 'true' }]
+  if (controls.has(name) || name.includes('[')) issues.push(issue('nullParameter', placeOf(name)))
+  else if (Object.hasOwn(body, unset)) issues.push(issue('nullBeside', { ...placeOf(name), name: unset }))
+  else return [{ name: unset, value: 'true' }]
   return []
 }
 
@@ -117,6 +109,6 @@ function spell(value: unknown): string | undefined {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
 }
 
-function issue(code: Issue['code'], parameter: string, message: string, step = ''): Issue {
-  return { code, message: `${parameter} ${message}.`, parameter, pointer: `/${escapeStep(parameter)}${step}` }
+function placeOf(parameter: string, step = ''): Place {
+  return { parameter, pointer: `/${escapeStep(parameter)}${step}` }
 }

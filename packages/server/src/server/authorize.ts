@@ -4,7 +4,7 @@ import { type InterfaceDeclaration, ruleCodeForm } from 'resourced-contract/mode
 import { FunctionFault } from 'resourced-contract/model/declared-function'
 import type { AuthorizationRequest } from 'resourced-contract/model/declared-functions'
 import { storedResource } from 'resourced-contract/model/resource'
-import { Fault, fault } from 'resourced-contract/spec/faults'
+import { Fault, fault, issue } from 'resourced-contract/spec/faults'
 import { actionOf, type Target } from '../request/target.ts'
 import type { Addressed } from './stages.ts'
 
@@ -76,7 +76,7 @@ function obey(answer: unknown): void {
   if (typeof code !== 'string' || !ruleCodeForm.test(code)) {
     throw invalid('a code that is not UPPER_CASE_WITH_UNDERSCORES')
   }
-  throw fault('FORBIDDEN', { detail, errors: [{ code, message: detail }] })
+  throw fault('FORBIDDEN', { detail, errors: [issue('given', { code, message: detail })] })
 }
 
 const longestMessage = 2_000

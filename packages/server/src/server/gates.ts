@@ -238,9 +238,7 @@ function addressOptions(
     'resource' in target &&
     !mayDoAnything(catalog, caller, storedResource(target.resource))
   ) {
-    throw fault('FORBIDDEN', {
-      detail: `Your credential does not allow anything on ${storedResource(target.resource).name}.`,
-    })
+    throw fault('FORBIDDEN', { detail: `Your credential does not allow anything on ${target.resource.name}.` })
   }
   const methods = methodsOf(target)
   const headers: ResponseHeaders = { Allow: methods.join(', '), 'Cache-Control': 'no-store' }

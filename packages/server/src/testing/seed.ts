@@ -5,6 +5,7 @@ import { suggest } from 'resourced-contract/model/nearest'
 import { always } from 'resourced-contract/model/predicate'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { isRecordId } from 'resourced-contract/model/text'
+import { sentenceOf } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import type { Outcome } from '../plan/outcome.ts'
 import type { Create } from '../plan/plan.ts'
@@ -61,5 +62,5 @@ function refusal(collection: string, index: number, mistakes: readonly string[])
 
 function mistakesOf(outcome: Outcome): readonly string[] {
   if (!('issues' in outcome) || outcome.issues === undefined) return [outcome.kind]
-  return outcome.issues.map(({ code, message, pointer = '' }) => `${pointer} ${code} ${message}`.trim())
+  return outcome.issues.map((each) => `${each.pointer ?? ''} ${each.code} ${sentenceOf(each)}`.trim())
 }

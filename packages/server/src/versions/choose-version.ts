@@ -4,7 +4,7 @@
  */
 
 import { parseContentType } from 'resourced-contract/fields/content-type'
-import { type Fault, fault, type Issue } from 'resourced-contract/spec/faults'
+import { type Fault, fault, issue, type Place } from 'resourced-contract/spec/faults'
 import { decodeTargetPart, type HttpRequest } from '../http/message.ts'
 import { mediaRanges } from '../http/preferences.ts'
 import type { Version, Versions } from './versions.ts'
@@ -89,23 +89,18 @@ function refusalOf({ all }: Versions, named: readonly NamedVersion[]): Fault | u
   const inRequest = named.filter((each) => each.in !== 'path')
   const repeated = [...Map.groupBy(inRequest, (each) => each.in).values()].filter((names) => names.length > 1)
   if (repeated.length > 0) {
-    const errors = repeated.map(([each]) =>
-      issue('VERSION_MISMATCH', each as NamedVersion, `${wordsFor(each as NamedVersion)} names several`),
-    )
-    return fault('VERSION_MISMATCH', { detail: `${errors[0]?.message} Name one.`, errors })
+    return fault('VERSION_MISMATCH', { errors: repeated.map(([each]) => issue('severalVersions', placeOf(each!))) })
   }
   const unknown = inRequest.filter(({ name }) => !all.has(name))
   if (unknown.length > 0) {
     // Input is never repeated, because it may be anything.
     const detail = `There is no such version. There ${all.size === 1 ? 'is' : 'are'} ${listOf([...all.keys()])}.`
-    const errors = unknown.map((each) => issue('UNKNOWN_VERSION', each, `${wordsFor(each)} names an unknown version`))
-    return fault('UNKNOWN_VERSION', { detail, errors })
+    return fault('UNKNOWN_VERSION', { detail, errors: unknown.map((each) => issue('UNKNOWN_VERSION', placeOf(each))) })
   }
   if (named.every(({ name }) => name === named[0]?.name)) return undefined
-  const said = sentence(named.map((each) => `${wordsFor(each)} says ${each.name}`).join(', '))
-  const detail = `${said} Name one version, in one place.`
-  const errors = inRequest.map((each) => issue('VERSION_MISMATCH', each, `${wordsFor(each)} says ${each.name}`))
-  return fault('VERSION_MISMATCH', { detail, errors })
+  const said = named.map((each) => `${wordsFor(each)} says ${each.name}`).join(', ')
+  const errors = inRequest.map((each) => issue('saysVersion', { ...placeOf(each), name: each.name }))
+  return fault('VERSION_MISMATCH', { detail: `T${said.slice(1)}. Name one version, in one place.`, errors })
 }
 
 function wordsFor(named: NamedVersion): string {
@@ -113,13 +108,8 @@ function wordsFor(named: NamedVersion): string {
   return named.in === 'version' ? 'the parameter version' : `the header ${named.in}`
 }
 
-function issue(code: 'VERSION_MISMATCH' | 'UNKNOWN_VERSION', { in: place }: NamedVersion, message: string): Issue {
-  const where = place === 'version' ? { parameter: place } : { header: place }
-  return { code, message: sentence(message), ...where }
-}
-
-function sentence(words: string): string {
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
+function placeOf({ in: place }: NamedVersion): Place {
+  return place === 'version' ? { parameter: place } : { header: place }
 }
 
 function listOf(names: readonly string[]): string {

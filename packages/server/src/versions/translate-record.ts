@@ -5,12 +5,14 @@
  */
 import { isObject } from 'resourced-contract/model/plain-copy'
 import {
+  type Catalog,
   type Draft,
   hasConversions,
   isMapped,
   type MappedResource,
   type RecordValues,
   type Resource,
+  resourceOfStored,
   type VersionMapping,
 } from 'resourced-contract/model/resource'
 import type { Issue } from 'resourced-contract/spec/faults'
@@ -135,73 +137,55 @@ export function shownFromStored(resource: Resource | undefined, record: unknown)
 // TypeScript's library does not declare it yet.
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown }
 
-// No field name contains it. It marks the pointers of fields that only the older version has.
-const mark = '@'
-
-/** An issue with the names of stored fields, like all other issues until they are answered. */
-function issueToStored({ toStored }: VersionMapping, issue: Issue): Issue {
-  if (!issue.pointer) return issue
-  const { name, rest } = splitPointer(issue.pointer)
-  const field = toStored.get(name)
-  if (field === name) return issue
-  return field === undefined ? { ...issue, pointer: `/${name}${mark}${rest}` } : renamed(issue, name, field, rest)
+/** An issue at the stored field, like all other issues. It is shown as the version has it. */
+function issueToStored({ toStored }: VersionMapping, own: Issue): Issue {
+  const [, name = '', rest = ''] = /^\/([^/]*)(.*)$/s.exec(own.pointer ?? '') ?? []
+  const stored = toStored.get(name)
+  return { ...own, field: undefined, pointer: stored && `/${stored}${rest}`, own }
 }
 
-/** An issue with the names that the version's clients use, in its pointer and in its message. */
-export function issueFromStored(mapping: VersionMapping, issue: Issue): Issue {
-  return withVersionWords(mapping, withVersionPointer(mapping, issue))
+/**
+ * Issues with the names that a version has for collections and fields, and with its values.
+ *
+ * @param catalog of the version
+ * @param resource the stored resource of the records that the request is about
+ */
+export function issuesFromStored(
+  catalog: Pick<Catalog, 'resources'>,
+  { name }: Pick<Resource, 'name'>,
+  issues: readonly Issue[],
+): Issue[] {
+  const shown = (collection: string) => resourceOfStored(catalog, collection)
+  const fieldOf = (collection: string, field: string) => shown(collection)?.mapping?.fromStored.get(field) ?? field
+  return issues.map((issue) => {
+    if (issue.own !== undefined) return issue.own
+    const { fields, by, ...params } = issue.params
+    const { other = name, collection = name } = params
+    const renamed: Record<string, unknown> = { ...params }
+    for (const key of ['resource', 'target', 'collection', 'other'] as const) {
+      const stored = params[key]
+      if (stored !== undefined) renamed[key] = shown(stored)?.name ?? stored
+    }
+    if (fields !== undefined) renamed['fields'] = fields.map((field) => fieldOf(other, field))
+    if (by !== undefined) renamed['by'] = fieldOf(collection, by)
+    return atVersionField(shown(other)?.mapping, { ...issue, params: renamed })
+  })
 }
 
-function withVersionPointer({ fromStored, stored }: VersionMapping, issue: Issue): Issue {
-  if (!issue.pointer) return issue
-  const { name, rest } = splitPointer(issue.pointer)
-  if (name.endsWith(mark)) return { ...issue, pointer: `/${name.slice(0, -mark.length)}${rest}` }
-  if (!stored.field.has(name)) return issue
-  const own = fromStored.get(name)
-  if (own === name) return issue
+/** An issue with the version's name for its field, and the version's values. */
+function atVersionField(mapping: VersionMapping | undefined, issue: Issue): Issue {
+  const { field: stored, pointer, params } = issue
+  if (mapping === undefined || stored === undefined || !mapping.stored.field.has(stored)) return issue
+  const field = mapping.fromStored.get(stored)
   // The client does not have this field: the whole body is the place.
-  return own === undefined ? { ...issue, pointer: '' } : renamed(issue, name, own, rest)
-}
-
-/** The first step of a pointer, and what follows it. */
-function splitPointer(pointer: string): { readonly name: string; readonly rest: string } {
-  const [, name = '', rest = ''] = /^\/([^/]*)(.*)$/s.exec(pointer) ?? []
-  return { name, rest }
-}
-
-/** Renames what a message names: values of a transition, collections, and fields that are unique together. */
-function withVersionWords(
-  { conversions, toStored, fromStored, stored, collections }: VersionMapping,
-  issue: Issue,
-): Issue {
-  let { message } = issue
-  const name = issue.pointer?.slice(1) ?? ''
-  const conversion = conversions.get(name)
-  const values = stored.field.get(toStored.get(name) ?? '')?.enum
-  if (issue.code === 'INVALID_TRANSITION' && conversion !== undefined && values !== undefined) {
-    message = message.replaceAll(/[^\s:,.]+/g, (word) =>
-      values.includes(word) ? String(conversion.older(word)) : word,
-    )
+  if (field === undefined) return { ...issue, pointer: pointer && '' }
+  const older = (value: unknown) => olderValue(mapping, field, value) ?? undefined
+  const { from, to, allowed = [] } = params
+  const values = from !== undefined && { from: String(older(from)), to: older(to), allowed: allowed.map(older) }
+  return {
+    ...issue,
+    field,
+    pointer: pointer && `/${field}${pointer.slice(stored.length + 1)}`,
+    params: { ...params, ...values },
   }
-  if (issue.code === 'DUPLICATE_VALUE' || issue.code === 'TOO_LONG' || issue.code === 'TEXT_TOO_LONG') {
-    message = message.replace(/ together with .* (?:is taken|has (?:at most|more))/, (part) =>
-      part.replaceAll(/\w+/g, (word) => fromStored.get(word) ?? word),
-    )
-  }
-  const { collection = '' } = issue as { collection?: string }
-  const dependent = collections.get(collection)
-  if (dependent !== undefined) {
-    message = message.replace(/ by (\w+);/, (_words, field) => ` by ${dependent.fields.get(field) ?? field};`)
-  }
-  for (const [from, { name: to }] of collections) {
-    if (to !== from) message = message.replaceAll(new RegExp(`(?<![\\w-])${from}(?![\\w-])`, 'g'), to)
-  }
-  return { ...issue, message, ...(dependent === undefined ? {} : { collection: dependent.name }) }
-}
-
-/** Messages begin with the name of their field. */
-function renamed(issue: Issue, from: string, to: string, rest: string): Issue {
-  const { message } = issue
-  const begins = message.startsWith(from) && !/^\w/.test(message.slice(from.length))
-  return { ...issue, pointer: `/${to}${rest}`, message: begins ? to + message.slice(from.length) : message }
 }

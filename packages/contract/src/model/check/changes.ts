@@ -1,9 +1,11 @@
 /**
  * Checks declared changes (VER-2), from the newest version back to the oldest: each against the version that made it.
  */
+
+import { oneOf } from '../../spec/words.ts'
 import { shapeOf } from '../field.ts'
 import { keywordRows } from '../keywords.ts'
-import { oneOf, suggest } from '../nearest.ts'
+import { suggest } from '../nearest.ts'
 import { below } from '../place.ts'
 import { isObject } from '../plain-copy.ts'
 import { checkFieldSchema } from './field-schema.ts'

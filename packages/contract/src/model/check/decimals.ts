@@ -1,4 +1,6 @@
 /** Checks fields of type `decimal`: their precision and scale, and bounds that such decimals can meet. */
+
+import { textOf } from '../../spec/faults.ts'
 import {
   compileDecimal,
   type DecimalForm,
@@ -63,7 +65,7 @@ function checkNumber(part: Part, form: DecimalForm): void {
   const { precision, scale } = form
   const whole = '1'.padEnd(Math.min(2, precision - scale), '9') || '0'
   const example = `"${whole}${scale > 0 ? `.${'9'.repeat(Math.min(2, scale))}` : ''}"`
-  part.report(`${show(value)} ${issue.message}`, `Write a decimal of the field's form, such as ${example}.`)
+  part.report(`${show(value)} ${textOf(issue)}`, `Write a decimal of the field's form, such as ${example}.`)
 }
 
 function checkList(list: Part, form: DecimalForm): void {

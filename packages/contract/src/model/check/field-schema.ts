@@ -4,9 +4,11 @@
  */
 import { createRequire } from 'node:module'
 import type * as recheck from 'recheck'
+import { textOf } from '../../spec/faults.ts'
+import { oneOf } from '../../spec/words.ts'
 import { compileDecimal } from '../decimal.ts'
 import { isFieldWord, type Schema } from '../field.ts'
-import { nearest, oneOf, suggest } from '../nearest.ts'
+import { nearest, suggest } from '../nearest.ts'
 import { isObject } from '../plain-copy.ts'
 import { ajv, compileInteger, compileReference, compileSchema, type ValidateValue } from '../schema.ts'
 import { parts } from '../structure/declaration-schema.ts'
@@ -165,7 +167,7 @@ function checkDefault({ part, shape }: FieldView, validate: ValidateValue): void
   if (first === undefined) return
   const near = typeof value === 'string' ? nearest(value, shape.enum ?? []) : undefined
   const remedy = near === undefined ? 'Write a default that the schema accepts.' : `Did you mean "${near}"?`
-  declared.report(`is refused by its own schema: ${show(value)} ${first.message}`, remedy)
+  declared.report(`is refused by its own schema: ${show(value)} ${textOf(first)}`, remedy)
 }
 
 const typeHints: Readonly<Record<string, string>> = {

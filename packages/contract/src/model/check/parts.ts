@@ -3,8 +3,9 @@
  * resources.
  */
 import type { issueCodes } from '../../spec/faults.ts'
+import { oneOf } from '../../spec/words.ts'
 import { type FieldShape, type Schema, shapeOf } from '../field.ts'
-import { nearest, oneOf, suggest } from '../nearest.ts'
+import { nearest, suggest } from '../nearest.ts'
 import { below, type Steps } from '../place.ts'
 import { isObject } from '../plain-copy.ts'
 import type { FieldType } from '../resource.ts'

@@ -1,8 +1,9 @@
 /** Checks a resource: its owner, parent and unique sets, how records are deleted, access rules and business rules. */
 import { faults } from '../../spec/fault-entries.ts'
+import { oneOf } from '../../spec/words.ts'
 import { actions, ruleCodeForm } from '../declaration.ts'
 import { eventKinds } from '../event.ts'
-import { oneOf, suggest } from '../nearest.ts'
+import { suggest } from '../nearest.ts'
 import { isObject } from '../plain-copy.ts'
 import { parseDuration } from '../time.ts'
 import { checkCondition } from './conditions.ts'

@@ -2,7 +2,9 @@
  * Checks a declaration by its structure, the JSON Schema that editors check it by: unknown keys, missing keys, and
  * values of another kind. What depends on the rest of the declaration is checked elsewhere.
  */
-import { oneOf, suggest } from '../nearest.ts'
+
+import { oneOf } from '../../spec/words.ts'
+import { suggest } from '../nearest.ts'
 import { isObject } from '../plain-copy.ts'
 import { resolve } from '../structure/declaration-schema.ts'
 import type { Node, Wording } from '../structure-node.ts'

@@ -3,7 +3,7 @@
  * 7493). Some valid JSON is refused too: duplicate keys, inexact numbers, unstorable text.
  */
 import { isAscii } from 'node:buffer'
-import { countErrors, type Fault, fault, type Issue, IssueList, issueCodes } from '../../spec/faults.ts'
+import { type Fault, fault, type Issue, IssueList, issue, type issueCodes } from '../../spec/faults.ts'
 import { decimalOf } from '../decimal.ts'
 import { findSyntaxProblem, type SyntaxProblem } from './syntax-problem.ts'
 
@@ -54,12 +54,14 @@ export function readJson(
   if (glance.members > maxMembers) throw tooManyMembers(glance.members, maxMembers, place)
   if (glance.tooDeep) {
     const problem = findSyntaxProblem(text)
-    throw problem === undefined ? refused(findIssues(text, maxDepth), place) : malformed(text, problem, place)
+    throw problem === undefined
+      ? fault('MALFORMED_JSON', { errors: findIssues(text, maxDepth) })
+      : malformed(text, problem, place)
   }
   const value = parse(text, place)
   if (glance.suspicious || countKeys(value) !== glance.colons) {
     const issues = findIssues(text, maxDepth)
-    if (issues.length > 0) throw refused(issues, place)
+    if (issues.length > 0) throw fault('MALFORMED_JSON', { errors: issues })
   }
   return glance.negativeZeros.length === 0 ? value : withoutSigns(text, glance.negativeZeros)
 }
@@ -67,13 +69,6 @@ export function readJson(
 function tooManyMembers(members: number, maxMembers: number, { name }: JsonPlace): Fault {
   const detail = `${name} may have ${maxMembers} members of objects and items of arrays, and has ${members}: send less.`
   return fault('TOO_MANY_MEMBERS', { detail })
-}
-
-function refused(issues: readonly Issue[], { name }: JsonPlace): Fault {
-  const count = countErrors(issues)
-  const places = count === 1 ? 'in one place' : `in ${count} places`
-  const detail = `${name} is JSON that cannot be taken over unchanged, ${places}: see errors.`
-  return fault('MALFORMED_JSON', { detail, errors: issues })
 }
 
 function decode(bytes: Uint8Array, { name }: JsonPlace): string {
@@ -218,7 +213,7 @@ export function findIssues(text: string, maxDepth: number): Issue[] {
   let depth = 0
   let expectsKey = false
   const report = (code: keyof typeof issueCodes, path = open) => {
-    issues.add(() => ({ code, message: issueCodes[code], pointer: pointerTo(path) }))
+    issues.add(() => issue(code, { pointer: pointerTo(path) }))
   }
   for (let index = 0; index < text.length; index++) {
     const character = text[index]!

@@ -2,8 +2,8 @@
 import { checkCollectionName, checkFieldName, kebab } from 'resourced-contract/model/check/names'
 import { Part } from 'resourced-contract/model/check/parts'
 import { longestName } from 'resourced-contract/model/names'
-import { oneOf } from 'resourced-contract/model/nearest'
 import { isSingular, pluralOf } from 'resourced-contract/model/plural'
+import { oneOf } from 'resourced-contract/spec/words'
 import type {
   DatabaseDescription,
   ForeignKeyDescription,

@@ -4,7 +4,7 @@
  */
 
 import { type EventPosition, eventMark } from 'resourced-contract/model/event'
-import { type Fault, fault } from 'resourced-contract/spec/faults'
+import { type Fault, fault, issue } from 'resourced-contract/spec/faults'
 import { eventText } from '../../events/event-text.ts'
 import { EventFeed } from '../../events/feed.ts'
 import { PositionTokens } from '../../events/position-token.ts'
@@ -102,10 +102,7 @@ export class EventStreams {
     const isId = eventId.test(lastEventId)
     const found = isId ? await this.#find(lastEventId) : this.#tokens.open(lastEventId)
     if (found === undefined && !isId) {
-      throw fault('INVALID_CURSOR', {
-        detail: 'Send an id of this stream as it was given, or the id of an event; or begin without Last-Event-ID.',
-        errors: [{ code: 'INVALID_CURSOR', message: 'It is no id that was given here.', header: 'Last-Event-ID' }],
-      })
+      throw fault('INVALID_CURSOR', { errors: [issue('foreignEventId', { header: 'Last-Event-ID' })] })
     }
     const isKept = found !== undefined && found.position >= (await store.floor())
     if (!isKept || !(await this.#reaches(found.position))) throw expired()

@@ -100,7 +100,7 @@ test('the check finds what blocks the deletion', async (context) => {
   seal()
   const { issues } = connection.run(inspectAnnounced(sql, plan, outcome))
   const [issue, ...others] = issues
-  assert.deepEqual([issue?.code, issue?.ids, others], ['HAS_DEPENDENTS', ['s'], []])
+  assert.deepEqual([issue?.code, issue?.params.ids, others], ['HAS_DEPENDENTS', ['s'], []])
 })
 
 test('JOB-3: the announcement of a killed server ends, and nothing was deleted', async (context) => {

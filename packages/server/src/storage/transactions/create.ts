@@ -2,6 +2,7 @@
 
 import { always } from 'resourced-contract/model/predicate'
 import type { Field, RecordValues } from 'resourced-contract/model/resource'
+import { issue } from 'resourced-contract/spec/faults'
 import sql, { raw, type Sql } from 'sql-template-tag'
 import { type Proposal, proposeCreate } from '../../plan/decide.ts'
 import { isLarge, recordWithoutBody } from '../../plan/early-permission.ts'
@@ -36,7 +37,7 @@ import {
   ruledAmong,
   slotsOfQuestions,
 } from './rows/other-records.ts'
-import { beingDeletedIssue, isBeingDeleted } from './rows/pending-deletions.ts'
+import { isBeingDeleted } from './rows/pending-deletions.ts'
 import {
   type Answered,
   answeredOf,
@@ -166,7 +167,7 @@ function* decideCreate(context: SqlContext, plan: Create): Transaction<Proposal 
   if (parent !== undefined) {
     const refused = yield* checkParent({ ...context, locksReferenced: true }, parent)
     if (refused?.kind === 'parent-missing' && (yield* isBeingDeleted(context, parent.resource.name, parent.id))) {
-      return { kind: 'conflict', issues: [beingDeletedIssue] }
+      return { kind: 'conflict', issues: [issue('BEING_DELETED')] }
     }
     if (refused !== undefined) return refused
   }

@@ -8,7 +8,7 @@ import type { FieldGrants } from 'resourced-contract/model/field-grants'
 import { allOf, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
 import { hasConversions, type Resource, resourceInVersion } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
 import sql, { type Sql } from 'sql-template-tag'
 import { exportsKept, joinTexts } from '../../plan/export-document.ts'
 import type { Outcome } from '../../plan/outcome.ts'
@@ -180,12 +180,9 @@ function* exceededQuota(context: SqlContext, caller: string, now: number): Trans
   yield* lockQuota(context, caller)
   const { count, bytes } = yield* usage(context, sql`and j.started_by = ${caller}`, now)
   if (count < mostCount && bytes < mostBytes) return undefined
-  const found =
-    count < mostCount
-      ? `Your exports have ${bytes.toLocaleString('en')} of at most ${mostBytes.toLocaleString('en')} bytes.`
-      : `You have ${count.toLocaleString('en')} of at most ${mostCount.toLocaleString('en')} exports.`
-  const remedy = 'Delete one by DELETE /exports/{id}, or wait until one expires, a day after it was written.'
-  return { code: 'EXPORT_QUOTA', message: `${found} ${remedy}` }
+  return count < mostCount
+    ? issue('exportBytes', { given: bytes, most: mostBytes })
+    : issue('exportCount', { given: count, most: mostCount })
 }
 
 /** How long the file of an export may become beside the files of all other exports. */

@@ -1,6 +1,7 @@
 /** Deleting jobs: one that has ended, for a caller, and those that ended long ago (JOB-4, LIM-8). */
 
 import { timestamp } from 'resourced-contract/model/time'
+import { issue } from 'resourced-contract/spec/faults'
 import sql from 'sql-template-tag'
 import { checkRecord } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
@@ -18,8 +19,7 @@ export function* deleteJob(context: SqlContext, plan: DeleteJob): Transaction<Ou
   const refusal = checkRecord(plan, isElsewhere ? undefined : found)
   if (refusal !== undefined || record === undefined) return refusal ?? { kind: 'missing' }
   if (record['status'] !== 'succeeded' && record['status'] !== 'failed') {
-    const message = `The job is ${record['status']}. Delete it once its status is succeeded or failed.`
-    return { kind: 'conflict', issues: [{ code: 'JOB_NOT_FINISHED', message }] }
+    return { kind: 'conflict', issues: [issue('unfinished', { status: String(record['status']) })] }
   }
   yield sql`delete from jobs where id = ${plan.id}`
   if (context.engine.layout.storesExports) yield* deleteChunks(plan.id)

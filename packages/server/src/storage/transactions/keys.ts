@@ -4,6 +4,7 @@ import { completeCatalog } from 'resourced-contract/model/catalog'
 import { allOf, anyOf, comparisonKey, matches, type Scalar } from 'resourced-contract/model/predicate'
 import type { Catalog, RecordValues, Resource } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
+import { issue } from 'resourced-contract/spec/faults'
 import sql, { raw } from 'sql-template-tag'
 import { checkRecord } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
@@ -78,9 +79,9 @@ export function* createKey(context: SqlContext, plan: CreateKey): Transaction<Ou
   }
   const valid = yield* countValid(context, plan.subject, now)
   if (valid >= perSubject) {
-    const found = `${JSON.stringify(plan.subject)} has ${valid} keys, and ${perSubject} are allowed.`
-    const message = `${found} Revoke those that are not used any more.`
-    return { kind: 'conflict', issues: [{ code: 'KEY_QUOTA', message, pointer: '/subject' }] }
+    const { subject } = plan
+    const excess = { subject, given: valid, most: perSubject }
+    return { kind: 'conflict', issues: [issue('keyQuota', { pointer: '/subject', ...excess })] }
   }
   const created_at = timestamp(now)
   const made_by = madeBy.id

@@ -4,7 +4,7 @@
  * See `delete/announcement.ts` and `restore.ts`.
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, movedTo } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { BulkDelete, Restore, Write } from '../../plan/plan.ts'
@@ -244,7 +244,7 @@ async function decided(waiting: Waiting, plan: Removed, { undecided = [] }: Insp
     const found = await inSlices(waiting, ids, (slice) =>
       blockingRules(context, plan, new Map([[collection, new Set(slice)]]), 'check'),
     )
-    issues.push(...(pointer === undefined ? found : found.map((each) => ({ ...each, pointer }))))
+    issues.push(...(pointer === undefined ? found : found.map((each) => movedTo({ pointer }, each))))
   }
   return issues
 }

@@ -7,7 +7,7 @@
 
 import type { Resource } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
 import sql, { raw } from 'sql-template-tag'
 import { checkRecord, decidableRecords, dependsOn, retainedSince } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
@@ -35,13 +35,7 @@ import { continueForKey, onceForKey } from './idempotency.ts'
 import { type Moves, noteMove, tickAll } from './rows/clock.ts'
 import { keepState } from './rows/job-rows.ts'
 import { holdsFor, lockAllRulesBelow } from './rows/other-records.ts'
-import {
-  beingDeletedIssue,
-  cascadeReach,
-  isJobRunning,
-  resourceOf,
-  settleSelections,
-} from './rows/pending-deletions.ts'
+import { cascadeReach, isJobRunning, resourceOf, settleSelections } from './rows/pending-deletions.ts'
 import { foundOf, holdsSql, lockRecord, represent } from './rows/record-row.ts'
 
 /** Runs a Restore. A repeated answer does not show the record if the caller may no longer read it (AUT-9). */
@@ -60,7 +54,7 @@ function* restore(context: SqlContext, plan: Restore): Transaction<Outcome | Ann
   const found = yield* findDeleted(context, plan)
   if ('kind' in found) return found
   const { deletion, deletedAt, now } = found
-  if (yield* isJobRunning(deletion)) return { kind: 'conflict', issues: [beingDeletedIssue] }
+  if (yield* isJobRunning(deletion)) return { kind: 'conflict', issues: [issue('BEING_DELETED')] }
   const isVast = yield* hasManyDeleted(context, resource, deletion)
   const returning = isVast ? undefined : yield* deletedWith(context, { resource, id, now, deletion }, mostInspected)
   if (returning !== undefined) return yield* restoreFew(context, plan, returning)
@@ -103,8 +97,7 @@ function* findDeleted(context: SqlContext, plan: Restore): Transaction<Found | O
   const ended = checkRecord(plan, foundOf(row))
   if (ended !== undefined || row === undefined) return ended ?? { kind: 'missing' }
   if (row['deleted_at'] === null) {
-    const message = 'The record is not deleted: there is nothing to restore.'
-    return { kind: 'conflict', issues: [{ code: 'NOT_DELETED', message }] }
+    return { kind: 'conflict', issues: [issue('NOT_DELETED')] }
   }
   if (dependsOn(resource, plan.permitted, ['deleted_at', 'updated_at'])) {
     const restored = { ...recordOf(resource, row), deleted_at: null, updated_at: timestamp(plan.now) }

@@ -8,7 +8,7 @@ import { consumerOfFunctions, consumerOfWebhook, secretOverlap } from 'resourced
 import type { EventKind } from 'resourced-contract/model/event'
 import { type RecordValues, type Resource, resourceInVersion } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
 import sql from 'sql-template-tag'
 import { checkRecord } from '../../plan/check-record.ts'
 import { webhookIssues } from '../../plan/check-webhook.ts'
@@ -92,8 +92,7 @@ export function* updateWebhook(context: SqlContext, plan: UpdateWebhook): Transa
   // Of two credentials of its maker the webhook keeps the one that ends later.
   const renewed = isMaker && plan.maker !== undefined && expiryOf(plan.maker) > end ? plan.maker : undefined
   if (end <= now && renewed === undefined) {
-    const message = 'The credential that made the webhook has expired, or was revoked. Only its maker can turn it on.'
-    issues.push({ code: 'INVALID_VALUE', message, pointer: '/active' })
+    issues.push(issue('expiredMaker', { pointer: '/active' }))
   }
   if (issues.length > 0) return { kind: 'invalid', issues }
   if (rotates) {
@@ -138,10 +137,8 @@ export function* createDelivery(context: SqlContext, plan: CreateDelivery): Tran
   const { id, issues, to, event, mayReadWebhook, mayReadEvent, now } = plan
   if (issues.length > 0) return { kind: 'invalid', issues }
   const missing: Issue[] = []
-  const miss = (name: string, what: string) => {
-    const message = `There is no such ${what}, or you may not read it.`
-    missing.push({ code: 'INVALID_REFERENCE', message, pointer: `/${name}` })
-  }
+  const miss = (name: string, what: string) =>
+    void missing.push(issue('unreadableTarget', { pointer: `/${name}`, what }))
   const [webhooks, events] = [systemResource(context, 'webhooks'), systemResource(context, 'events')]
   const from = (resource: Resource, permitted: CreateDelivery['mayReadEvent'], wanted: string) =>
     sql`from ${subjectSql(resource.name)} where id = ${wanted} and ${liveSql(context, resource, permitted)}`

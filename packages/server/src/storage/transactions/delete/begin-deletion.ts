@@ -8,6 +8,7 @@
  */
 
 import { timestamp } from 'resourced-contract/model/time'
+import { issue } from 'resourced-contract/spec/faults'
 import sql, { raw } from 'sql-template-tag'
 import type { Outcome } from '../../../plan/outcome.ts'
 import type { BulkDelete, Delete, DeleteMatching } from '../../../plan/plan.ts'
@@ -17,7 +18,7 @@ import type { Transaction } from '../../transaction.ts'
 import { tick } from '../rows/clock.ts'
 import { addJobRecord, addWork, keepState } from '../rows/job-rows.ts'
 import { lockAllRulesBelow } from '../rows/other-records.ts'
-import { beingDeletedIssue, cascadeReach, listKey, type Selection, selectedSql } from '../rows/pending-deletions.ts'
+import { cascadeReach, listKey, type Selection, selectedSql } from '../rows/pending-deletions.ts'
 import { type Announced, lostAnnouncement, newState, type Removed, releaseAnnouncement } from './announcement.ts'
 import {
   type Closure,
@@ -140,7 +141,7 @@ export function* beginAnnounced(
       sql`${liveRows(resource.name)} and ${context.engine.isAnyOf(columnSql(subject, 'id'), ids)}`,
     )
     // Another deletion has come to them.
-    if (live.length < ids.length) return { kind: 'conflict', issues: [beingDeletedIssue] }
+    if (live.length < ids.length) return { kind: 'conflict', issues: [issue('BEING_DELETED')] }
     // Rules may ask for records that are not announced. Functions have decided by the record alone, which is as it was.
     const issues = yield* blockingRules(context, plan, new Map([[resource.name, new Set(ids)]]), 'unless')
     if (issues.length > 0) return { kind: 'conflict', issues }

@@ -8,7 +8,7 @@ import { comparisons } from 'resourced-contract/model/operators'
 import { allOf, namesIds, never, type Predicate } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
 import sql, { type Sql } from 'sql-template-tag'
 import { checkFilterConditions, checkRecord, decidableRecords } from '../../../plan/check-record.ts'
 import type { Outcome } from '../../../plan/outcome.ts'
@@ -20,7 +20,7 @@ import { storedSql } from '../../sql/records.ts'
 import { firstRow, type Row, type Transaction } from '../../transaction.ts'
 import { clockOf, clockSql, touchedTick } from '../rows/clock.ts'
 import { lockRules, ruledBelow } from '../rows/other-records.ts'
-import { beingDeletedIssue, isPendingDeletion } from '../rows/pending-deletions.ts'
+import { isPendingDeletion } from '../rows/pending-deletions.ts'
 import { holdsSql, lockRecord, lockState } from '../rows/record-row.ts'
 import { type Announced, announce, announceListed, selectMatching } from './announcement.ts'
 import { acceptMatching, beginDeletion, beginFilteredDeletion } from './begin-deletion.ts'
@@ -35,7 +35,6 @@ import {
   sizeOf,
 } from './cascade.ts'
 import { blockersById, canBeBlocked, findBlockers, isAlone } from './deletion-blockers.ts'
-import { tooMany } from './inspect-announced.ts'
 
 /** Runs a Delete. */
 export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Outcome | Announced> {
@@ -47,7 +46,7 @@ export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Ou
   const { found, record } = yield* lockRecord(context, { ...plan, permitted })
   const ended = checkRecord(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
-  if (yield* isPendingDeletion(context, resource, record)) return { kind: 'conflict', issues: [beingDeletedIssue] }
+  if (yield* isPendingDeletion(context, resource, record)) return { kind: 'conflict', issues: [issue('BEING_DELETED')] }
   const inspected = yield* inspect(context, plan, [id], (closure) => findBlockers(context, plan, closure))
   if (inspected === undefined) return yield* announce(plan, { ids: [id] })
   const { closure, isJob, issues } = inspected
@@ -111,10 +110,9 @@ function* refusalsOf(
   for (const [index, id] of ids.entries()) {
     const pointer = `/ids/${index}`
     const row = found.get(id)
-    if (row === undefined) issues.push({ code: 'NOT_FOUND', message: 'There is no such record.', pointer })
-    else if (row['_permitted'] !== 1) {
-      issues.push({ code: 'FORBIDDEN', message: 'You may not delete this record.', pointer })
-    } else if (yield* isPendingDeletion(context, resource, row)) issues.push({ ...beingDeletedIssue, pointer })
+    if (row === undefined) issues.push(issue('noRecord', { pointer }))
+    else if (row['_permitted'] !== 1) issues.push(issue('undeletable', { pointer }))
+    else if (yield* isPendingDeletion(context, resource, row)) issues.push(issue('BEING_DELETED', { pointer }))
   }
   return issues
 }
@@ -136,7 +134,8 @@ export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Tran
   const locked = sql`${matchingSql({ ...context, locksReferenced: true }, plan)}${orderById}${update}`
   const rows = yield sql`select ${storedSql(context, resource)} ${locked}`
   if (rows.length === 0) return { kind: 'deleted-matching', count: 0 }
-  if (most !== undefined && rows.length > most) return { kind: 'conflict', issues: [tooMany(rows.length, most)] }
+  if (most !== undefined && rows.length > most)
+    return { kind: 'conflict', issues: [issue('affected', { header: 'Prefer', count: rows.length, most })] }
   const ids: string[] = []
   for (const found of rows) if (!(yield* isPendingDeletion(context, resource, found))) ids.push(String(found['id']))
   const inspected = yield* inspect(context, plan, ids, (closure) => findBlockers(context, plan, closure))

@@ -7,7 +7,7 @@ import type { BusinessRule, RuleTrigger } from 'resourced-contract/model/declara
 import { grantOf } from 'resourced-contract/model/field-grants'
 import { allOf, always, never } from 'resourced-contract/model/predicate'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, issue, movedTo } from 'resourced-contract/spec/faults'
 import sql from 'sql-template-tag'
 import { questionsOfRules, type RuleKind, ruleIssues, type Transition } from '../../../plan/decide.ts'
 import type { BulkDelete, Removal } from '../../../plan/plan.ts'
@@ -79,7 +79,7 @@ export function* blockersById(
     const own = yield* closureOf(context, plan.resource, [id])
     const pointer = `/ids/${plan.ids.indexOf(id)}`
     // The pointer of a business rule leads into a record that the body does not show.
-    issues.push(...(yield* findBlockers(context, plan, own, deleted)).map((each) => ({ ...each, pointer })))
+    issues.push(...(yield* findBlockers(context, plan, own, deleted)).map((each) => movedTo({ pointer }, each)))
   }
   return issues
 }
@@ -108,25 +108,13 @@ function* blockingRecords(
       const order = sql`order by ${columnSql(subject, field)}, ${columnSql(subject, 'id')}`
       const named = count === 0 ? [] : yield sql`select id from ${blocking} and ${shown} ${order} limit ${mostNamed}`
       const blockers = named.map((each) => String(each['id'])).sort()
-      const message = blockedBy(from, collection, field, total === count ? count : undefined)
+      // A caller who may not read all of them does not learn the number (AUT-9).
       const known = { ...(total === count && { count }), ...(count > 0 && { ids: blockers }) }
-      issues.push({ code: 'HAS_DEPENDENTS', message, collection: from, ...known })
+      const reason = total !== count ? 'unreadDependents' : count === 1 ? 'dependent' : 'dependents'
+      issues.push(issue(reason, { collection: from, by: field, target: collection, count: undefined, ...known }))
     }
   }
   return issues
-}
-
-/**
- * @param count how many records block it; `undefined`: the caller may not read all of them, and does not learn the
- *   number (AUT-9)
- */
-function blockedBy(from: string, collection: string, field: string, count: number | undefined): string {
-  if (count === 1) return `1 record of ${from} refers to ${collection} by ${field}; delete or change it first.`
-  if (count !== undefined) {
-    return `${count} records of ${from} refer to ${collection} by ${field}; delete or change them first.`
-  }
-  const found = `Records of ${from} refer to ${collection} by ${field}; you may not read all of them.`
-  return `${found} Ask somebody who may to delete or change them.`
 }
 
 /** The objections of the business rules of the deleted records; of one kind of rules, if it is given. */

@@ -1,5 +1,5 @@
 /** The check of an announced deletion, on a snapshot: other changes continue meanwhile. */
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
 import type { SqlContext } from '../../sql/context.ts'
 import type { Transaction } from '../../transaction.ts'
 import { type Announced, lostAnnouncement, type Removed } from './announcement.ts'
@@ -53,7 +53,12 @@ export function* inspectAnnounced(
     const selected = { resource, job: plan.deletion, selection: state.selection }
     asked = yield* countSelected(reading, selected)
     if (plan.most !== undefined && asked > plan.most) {
-      return { issues: [tooMany(asked, plan.most)], asked, total: undefined, isJob: false }
+      return {
+        issues: [issue('affected', { header: 'Prefer', count: asked, most: plan.most })],
+        asked,
+        total: undefined,
+        isJob: false,
+      }
     }
     if (!isBlockable && asked > above) return { issues: [], asked, total: undefined, isJob: true }
     const rows = yield* selectedRows(reading, selected)
@@ -92,10 +97,4 @@ function* undecidedOf(
     undecided.push(...within(yield* closureOf(context, plan.resource, [id]), `/ids/${index}`))
   }
   return undecided
-}
-
-/** The issue of a deletion by filter of more records than its client allows. */
-export function tooMany(count: number, most: number): Issue {
-  const message = `${count} records match, which is more than max-affected allows (${most}); none was deleted.`
-  return { code: 'TOO_MANY_AFFECTED', message, count, header: 'Prefer' }
 }

@@ -5,7 +5,7 @@
 
 import { grantOf } from 'resourced-contract/model/field-grants'
 import { allOf, always, never, type Predicate } from 'resourced-contract/model/predicate'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, movedTo } from 'resourced-contract/spec/faults'
 import sql from 'sql-template-tag'
 import type { DeletionPreview, Outcome } from '../../../plan/outcome.ts'
 import type { PreviewDeletion } from '../../../plan/plan.ts'
@@ -42,7 +42,7 @@ export function* previewDeletion(
     deletes,
     clears,
     // The request for one record has no list that a pointer could lead into.
-    blockers: [...(plan.isBulk ? refused : refused.map(withoutPointer)), ...blockers],
+    blockers: [...(plan.isBulk ? refused : refused.map((each) => movedTo({}, each))), ...blockers],
     isComplete: reached.isComplete && clears.every(({ count }) => count <= most),
     isJob: sizeOf(reached.closure) > plan.above,
   }
@@ -138,10 +138,6 @@ function* blockersOf(
   if (isComplete) return issues
   // A record that was not searched for, and is deleted too, blocks nothing.
   const reachable = new Set<unknown>(cascadeReach(catalog, plan.resource).map(({ name }) => name))
-  const certain = issues.filter(({ collection }) => !reachable.has(collection))
-  return plan.isBulk ? certain.map(withoutPointer) : certain
-}
-
-function withoutPointer({ pointer: _, ...issue }: Issue): Issue {
-  return issue
+  const certain = issues.filter(({ params }) => !reachable.has(params.collection))
+  return plan.isBulk ? certain.map((each) => movedTo({}, each)) : certain
 }

@@ -2,17 +2,9 @@
 
 import { never } from 'resourced-contract/model/predicate'
 import { indexedTexts, type Resource } from 'resourced-contract/model/resource'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { type Issue, issue, movedTo } from 'resourced-contract/spec/faults'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import {
-  beingDeletedReference,
-  lostIssue,
-  questionsOfRules,
-  type RuleKind,
-  ruleIssues,
-  type Transition,
-  takenIssue,
-} from '../../../plan/decide.ts'
+import { questionsOfRules, type RuleKind, ruleIssues, type Transition, takenIssue } from '../../../plan/decide.ts'
 import { maxIndexKeyBytes, restoredKeyIssues } from '../../../plan/index-keys.ts'
 import type { Restore } from '../../../plan/plan.ts'
 import { columnSql, comparisonColumn, subject, subjectSql, tableSql } from '../../sql/columns.ts'
@@ -101,10 +93,10 @@ export function* shownBlockers(
   for (const { id, issue } of found) {
     if (isOwn(id)) issues.push(issue)
     else {
-      // A pointer leads into the record that was asked for. Of another record the message says which.
-      const { pointer, ...rest } = issue
-      if (readable.has(id)) issues.push({ ...rest, message: `${collection} ${id}: ${issue.message}` })
-      else unread.set(`${issue.code} ${issue.message}`, { ...rest, message: `${collection}: ${issue.message}` })
+      // A pointer leads into the record that was asked for. Of another record the sentence says which.
+      const shown = movedTo({ field: issue.field }, issue, { other: collection, ...(readable.has(id) && { id }) })
+      if (readable.has(id)) issues.push(shown)
+      else unread.set(JSON.stringify(shown), shown)
     }
   }
   return [...issues, ...unread.values()]
@@ -145,11 +137,11 @@ function* lostReferences(context: SqlContext, { resource, ids, returns }: Return
     const pending = yield* beingDeletedAmong(context, collection, sql`select distinct ${column} as id ${referring}`)
     const isPending = engine.isAnyOf(column, pending)
     const exists = sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${column} and x.deleted_at is null)`
-    for (const [which, issue] of [
-      [sql`not (${isPending}) and not ${exists}`, lostIssue(name, collection)],
-      [isPending, beingDeletedReference(name, collection)],
+    for (const [which, found] of [
+      [sql`not (${isPending}) and not ${exists}`, issue('targetDeleted', { field: name, target: collection })],
+      [isPending, issue('targetBeingDeleted', { field: name, target: collection })],
     ] as const) {
-      blockers.push(...(yield* named(sql`select id ${referring} and ${which}`, issue)))
+      blockers.push(...(yield* named(sql`select id ${referring} and ${which}`, found)))
     }
   }
   return blockers

@@ -13,6 +13,7 @@
 
 import { collectionsOf, type Predicate } from 'resourced-contract/model/predicate'
 import type { RecordValues, Resource } from 'resourced-contract/model/resource'
+import { issue } from 'resourced-contract/spec/faults'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import {
   type Answer,
@@ -31,7 +32,6 @@ import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
 import { boundOf } from '../../sql/records.ts'
 import { firstRow, ignoringRows, prebuilt, type Statement, type Transaction } from '../../transaction.ts'
 import {
-  beingDeletedIssue,
   canBePending,
   cascadeReach,
   isBeingDeleted,
@@ -68,7 +68,7 @@ export function* decide(
   const refused = judge(plan, proposal, yield* ask(context, resource, questions))
   const mayBePending = current !== undefined && refused?.kind !== 'invalid'
   if (mayBePending && (yield* isPendingDeletion(context, resource, current))) {
-    return { kind: 'conflict', issues: [beingDeletedIssue] }
+    return { kind: 'conflict', issues: [issue('BEING_DELETED')] }
   }
   if (refused === undefined && current !== undefined) {
     yield* settleSelections(context, resource.name, [String(current['id'])])

@@ -13,7 +13,6 @@
 
 import { fieldsOf, type Predicate } from 'resourced-contract/model/predicate'
 import type { Catalog, RecordValues, Resource } from 'resourced-contract/model/resource'
-import type { Issue } from 'resourced-contract/spec/faults'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
@@ -38,12 +37,6 @@ export function cascadeReach(catalog: Catalog, resource: Resource): readonly Res
 /** A resource that the catalog certainly has. */
 export function resourceOf({ resources }: Catalog, collection: string): Resource {
   return resources.get(collection) as Resource
-}
-
-/** The conflict of a change of a record that is pending deletion. */
-export const beingDeletedIssue: Issue = {
-  code: 'BEING_DELETED',
-  message: 'The record is being deleted together with another one, by a job that still runs.',
 }
 
 /** The records that a deletion by filter has still to delete: those that match, in the order of their rows. */
