@@ -6,7 +6,7 @@ import { stat } from 'node:fs/promises'
 import { format, interruption, type Progress, say, showProgress } from 'resourced-check/terminal'
 import { withoutCredentials } from 'resourced-contract/model/credentials'
 import { UsageError } from 'resourced-contract/spec/configuration-error'
-import { isInMemory } from '../server/database-address.ts'
+import { isInMemory, isLikeAddress } from '../server/database-address.ts'
 import { packageVersion } from '../server/observe/package-version.ts'
 import { backUpDatabase, type DatabaseOptions, placeOf, restoreDatabase } from '../server/open-database.ts'
 import { databaseOf, type GivenDatabase } from './command-line.ts'
@@ -53,7 +53,7 @@ function checked(file: string, options: GivenDatabase): DatabaseOptions {
   if (isInMemory(database.database)) {
     throw new UsageError('A database in memory ends with its process: name sqlite:FILE or postgres://… instead.')
   }
-  if (/^(?:sqlite|postgres(?:ql)?):/.test(file) || file === '' || file === '-') {
+  if (isLikeAddress(file) || file === '' || file === '-') {
     const named = withoutCredentials(file)
     throw new UsageError(`Name the file of the backup, such as backup.db, not ${JSON.stringify(named)}.`)
   }

@@ -9,7 +9,7 @@ import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { ConfigurationError, UsageError } from 'resourced-contract/spec/configuration-error'
 import { exampleOf } from '../documents/openapi/schemas.ts'
-import { isInMemory } from '../server/database-address.ts'
+import { isElsewhere, isInMemory } from '../server/database-address.ts'
 import type { LogLevel } from '../server/observe/log.ts'
 import type { Observe } from '../server/observe/observe.ts'
 import type { DatabaseOptions } from '../server/open-database.ts'
@@ -67,7 +67,7 @@ export async function devCommand(given: string | undefined, options: Options): P
  * @throws UsageError
  */
 function requireLocal({ database }: DatabaseOptions): void {
-  if (!database.startsWith('postgres')) return
+  if (!isElsewhere(database)) return
   const { hostname } = new URL(database)
   if (['', 'localhost', '127.0.0.1', '[::1]'].includes(hostname)) return
   throw new UsageError(

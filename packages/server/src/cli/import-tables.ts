@@ -9,10 +9,11 @@ import type { Resource } from 'resourced-contract/model/resource'
 import { ConfigurationError, UsageError } from 'resourced-contract/spec/configuration-error'
 import { type Incoming, type KeySpace, keyText } from '../jobs/import-staged.ts'
 import { readValue } from '../jobs/source.ts'
+import { isElsewhere } from '../server/database-address.ts'
 import { hasTables, openStorage, openTables, placeOf } from '../server/open-database.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { TableSource } from '../storage/table-description.ts'
-import { callerOf, engineOf, type ImportCommand, type ImportOptions } from './import-options.ts'
+import { callerOf, type ImportCommand, type ImportOptions } from './import-options.ts'
 import { ImportReport } from './import-report.ts'
 import { readMap } from './load-map.ts'
 import { type PlannedTable, planTables, readTableMap, type TablePlan } from './plan-tables.ts'
@@ -62,7 +63,7 @@ export async function importTables(command: ImportCommand, collection: string | 
         skipInvalid: options.skipInvalid === true,
         isWhole: options.allOrNothing === true || options.key === undefined,
         isResumable: options.key !== undefined,
-        engine: engineOf(options),
+        isElsewhere: isElsewhere(options.database),
       })
     } finally {
       progress.end()

@@ -10,11 +10,11 @@ import { type Imported, importRecords } from '../jobs/import.ts'
 import { type FileKeys, keysOf, withKeys } from '../jobs/import-keys.ts'
 import { formatOf, readRecords } from '../jobs/read-records.ts'
 import type { Bytes, SourceRecord, UnreadableRecord } from '../jobs/source.ts'
-import { isInMemory } from '../server/database-address.ts'
+import { isElsewhere, isInMemory } from '../server/database-address.ts'
 import { hasTables, openStorage, placeOf } from '../server/open-database.ts'
 import type { Storage } from '../storage/storage.ts'
 import { databaseOf } from './command-line.ts'
-import { callerOf, engineOf, type ImportCommand, type ImportOptions } from './import-options.ts'
+import { callerOf, type ImportCommand, type ImportOptions } from './import-options.ts'
 import { ImportReport } from './import-report.ts'
 import { loadCatalog } from './load-declaration.ts'
 import { loadMap } from './load-map.ts'
@@ -151,7 +151,7 @@ async function importByKeys(source: FileSource, isNew: boolean): Promise<void> {
     skipInvalid: options.skipInvalid === true,
     isWhole: options.allOrNothing === true,
     isResumable: keys.own !== undefined,
-    engine: engineOf(options),
+    isElsewhere: isElsewhere(options.database),
   })
 }
 

@@ -24,10 +24,14 @@ export interface Examination {
   readonly newest: number | undefined
   /** How many jobs have each status. */
   readonly jobs: ReadonlyMap<string, number>
+  /** The server that it is on; left out: it is a file. */
+  readonly server?: ServerExamination
 }
 
-/** A PostgreSQL database, and what concerns the server that it is on. */
-export interface PostgresExamination extends Examination {
+/** What concerns the server of a database. */
+export interface ServerExamination {
+  /** Its product: `PostgreSQL`. */
+  readonly name: string
   readonly version: string
   /** Why servers cannot start on it; `undefined`: they can. */
   readonly refused: string | undefined

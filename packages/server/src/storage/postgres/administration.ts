@@ -1,11 +1,12 @@
 /** Commands on a PostgreSQL database beside its servers: migrate, manage API keys, switch maintenance. */
 import type { ClientBase } from 'pg'
 import type { Catalog } from 'resourced-contract/model/resource'
+import type { Administration, OpenKeys, OpenMaintenance } from '../administration/administration.ts'
 import type { Migrated } from '../migration/apply.ts'
-import { type Examination, examine, type PostgresExamination } from '../migration/examine.ts'
+import { type Examination, examine } from '../migration/examine.ts'
 import { type Apply, MigrationRefused } from '../migration/migration-step.ts'
 import { sqlContext } from '../sql/context.ts'
-import { type Storage, StorageFault } from '../storage.ts'
+import { StorageFault } from '../storage.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { keyStore, keysCatalog } from '../transactions/keys.ts'
 import { maintenanceStore } from '../transactions/meta.ts'
@@ -17,13 +18,37 @@ import { migrationEngine } from './migration-engine.ts'
 import { checkDurability, checkRights, checkServer } from './requirements.ts'
 import { inTransaction, query, run, withConnection } from './session.ts'
 import type { ConnectionOptions } from './settings.ts'
+import type { PostgresOptions } from './storage.ts'
+
+/** The administration of a database. Commands load what few of them need when they need it. */
+export function postgresAdministration(options: PostgresOptions): Administration {
+  const openKeys = () => openPostgresKeys(options)
+  return {
+    async open(catalog, { migrate, onCommit, onReplica }) {
+      const { openPostgres } = await import('./storage.ts')
+      return openPostgres(catalog, { ...options, migrate, onCommit, onReplica })
+    },
+    openKeys,
+    async listKeys() {
+      if (!(await hasPostgresTables(options))) return undefined
+      const { keys, close } = await openKeys()
+      return keys.list().finally(close)
+    },
+    openMaintenance: () => openPostgresMaintenance(options),
+    hasTables: () => hasPostgresTables(options),
+    migrate: (catalog, apply) => planOrMigratePostgres(options, catalog, apply),
+    examine: (catalog) => examinePostgres(options, catalog),
+    openSource: async () => (await import('./move.ts')).postgresSource(options),
+    fill: async (schema, fill) => (await import('./move.ts')).fillPostgres(options, schema, fill),
+    foreign: {
+      describe: async (schemas) => (await import('./inspect.ts')).describePostgres(options, schemas),
+      open: async (schemas) => (await import('./read-tables.ts')).openPostgresTables(options, schemas),
+    },
+  }
+}
 
 /** The steps that a database needs for a catalog. With `apply`, they are taken, even if they lose data. */
-export async function planOrMigratePostgres(
-  options: ConnectionOptions,
-  catalog: Catalog,
-  apply: Apply,
-): Promise<Migrated> {
+async function planOrMigratePostgres(options: ConnectionOptions, catalog: Catalog, apply: Apply): Promise<Migrated> {
   try {
     return await withConnection(options, (client) =>
       migratePostgres(client, catalog, {
@@ -37,7 +62,7 @@ export async function planOrMigratePostgres(
 }
 
 /** Opens a database for its API keys only. No declaration is needed. */
-export async function openPostgresKeys(options: ConnectionOptions): Promise<Pick<Storage, 'keys' | 'close'>> {
+export async function openPostgresKeys(options: ConnectionOptions): Promise<OpenKeys> {
   await withConnection(options, (client) => migrateForKeys(client, options.session === 'off'))
   const database = new Database(options)
   return {
@@ -57,9 +82,7 @@ export async function migrateForKeys(client: ClientBase, isPooled = false): Prom
  *
  * @returns `undefined` where no server has ever used it
  */
-export async function openPostgresMaintenance(
-  options: ConnectionOptions,
-): Promise<Pick<Storage, 'maintenance' | 'purgeClock' | 'close'> | undefined> {
+export async function openPostgresMaintenance(options: ConnectionOptions): Promise<OpenMaintenance | undefined> {
   if (!(await hasPostgresTables(options))) return undefined
   const database = new Database(options)
   return {
@@ -70,10 +93,7 @@ export async function openPostgresMaintenance(
 }
 
 /** Examines a database for at most ten seconds a statement. It only reads, and waits for no lock. */
-export function examinePostgres(
-  options: ConnectionOptions,
-  catalog: Catalog | undefined,
-): Promise<PostgresExamination> {
+function examinePostgres(options: ConnectionOptions, catalog: Catalog | undefined): Promise<Examination> {
   return withConnection(options, (client) => {
     const examined = inTransaction(client, 'begin isolation level repeatable read read only', async () => {
       await query(client, 'set local statement_timeout = 10000')
@@ -88,11 +108,13 @@ export function examinePostgres(
       const isReadable = found?.['homeless'] === 0
       return {
         ...(isReadable ? await run(client, examine(migrationEngine(0), catalog)) : nothingFound),
-        version: String(found?.['version']),
-        now: Number(found?.['now']) * 1_000,
-        refused,
-        undurable: await refusalOf(checkDurability(client)),
-        connections: { most: Number(found?.['most']), used: Number(found?.['used']) },
+        server: {
+          ...{ name: 'PostgreSQL', version: String(found?.['version']) },
+          now: Number(found?.['now']) * 1_000,
+          refused,
+          undurable: await refusalOf(checkDurability(client)),
+          connections: { most: Number(found?.['most']), used: Number(found?.['used']) },
+        },
       }
     })
     return examined.catch((error) => {
@@ -117,7 +139,7 @@ async function refusalOf(check: Promise<void>): Promise<string | undefined> {
 }
 
 /** Whether a server has ever used a database. */
-export function hasPostgresTables(options: ConnectionOptions): Promise<boolean> {
+function hasPostgresTables(options: ConnectionOptions): Promise<boolean> {
   return withConnection(options, isInUse)
 }
 

@@ -49,7 +49,7 @@ export interface SqliteOptions {
   /** A file, which is created where there is none, or `:memory:`. */
   readonly path: string
   /** Which changes of the database a start may make. */
-  readonly migrate?: Apply
+  readonly migrate?: Apply | undefined
   readonly synchronous?: Synchronous
   /**
    * For filling a new file with many records: unique indexes only, and commits do not wait for the disk. No other
