@@ -4,11 +4,10 @@ import { deepFreeze } from 'resourced-contract/model/plain-copy'
 import type { Catalog } from 'resourced-contract/model/resource'
 import type { Format } from '../jobs/read-records.ts'
 import type { DatabaseOptions } from '../server/open-database.ts'
-import type { GivenDatabase } from './command-line.ts'
 import type { MapOptions } from './load-map.ts'
 
 /** The options as commander gives them. */
-export interface ImportOptions extends GivenDatabase, MapOptions {
+export interface ImportOptions extends DatabaseOptions, MapOptions {
   readonly format?: Format
   readonly skipInvalid?: boolean
   readonly allOrNothing?: boolean

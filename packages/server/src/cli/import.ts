@@ -13,7 +13,6 @@ import type { Bytes, SourceRecord, UnreadableRecord } from '../jobs/source.ts'
 import { isElsewhere, isInMemory } from '../server/database-address.ts'
 import { hasTables, openStorage, placeOf } from '../server/open-database.ts'
 import type { Storage } from '../storage/storage.ts'
-import { databaseOf } from './command-line.ts'
 import { callerOf, type ImportCommand, type ImportOptions } from './import-options.ts'
 import { ImportReport } from './import-report.ts'
 import { loadCatalog } from './load-declaration.ts'
@@ -33,11 +32,10 @@ export async function importCommand(
     throw new UsageError('--all-or-nothing and --skip-invalid contradict each other. Use one of them.')
   }
   const catalog = await loadCatalog(options.declaration)
-  const database = databaseOf(options)
-  if (isInMemory(database.database)) {
+  if (isInMemory(options.database)) {
     throw new ConfigurationError('A database in memory would be gone when the import ends: use sqlite:FILE.')
   }
-  const command = { catalog, database, options }
+  const command = { catalog, database: options, options }
   if (options.from !== undefined) {
     if (file !== undefined) throw new UsageError('Name a file, or a database with --from, not both.')
     await (await import('./import-tables.ts')).importTables(command, collection)

@@ -8,16 +8,15 @@ import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
 import { isInMemory } from '../server/database-address.ts'
 import { type DatabaseOptions, hasTables, listKeys, noDatabase, openKeys, placeOf } from '../server/open-database.ts'
 import type { KeyStore, ListedKey, StoredKey } from '../storage/storage.ts'
-import { databaseOf, type GivenDatabase } from './command-line.ts'
 
-interface CreateOptions extends GivenDatabase {
+interface CreateOptions extends DatabaseOptions {
   readonly subject: string
   readonly roles: string
   readonly expires?: string
   readonly json?: boolean
 }
 
-interface RevokeOptions extends GivenDatabase {
+interface RevokeOptions extends DatabaseOptions {
   readonly descendants?: boolean
 }
 
@@ -61,7 +60,7 @@ export function storedForm(key: string, subject: string, roles: string[], expire
 }
 
 /** Lists the keys. */
-export async function printKeys(options: GivenDatabase & { readonly json?: boolean }): Promise<void> {
+export async function printKeys(options: DatabaseOptions & { readonly json?: boolean }): Promise<void> {
   const keys = (await listKeys(databaseToKeep(options))).map(withoutHash)
   if (options.json === true) {
     print(`${JSON.stringify(keys, null, 2)}\n`)
@@ -103,14 +102,13 @@ export async function revokeKey(id: string, options: RevokeOptions): Promise<voi
   process.stderr.write(`${what} Servers that are running notice within a second.\n${next}`)
 }
 
-function databaseToKeep(given: GivenDatabase): DatabaseOptions {
-  const database = databaseOf(given)
+function databaseToKeep(database: DatabaseOptions): DatabaseOptions {
   if (isInMemory(database.database)) throw new UsageError('A database in memory has no keys to keep: use sqlite:FILE.')
   return database
 }
 
 /** The database, which must exist: a mistyped path must not become an empty database. */
-async function existing(given: GivenDatabase): Promise<DatabaseOptions> {
+async function existing(given: DatabaseOptions): Promise<DatabaseOptions> {
   const database = databaseToKeep(given)
   if (await hasTables(database)) return database
   throw noDatabase(database)

@@ -27,25 +27,22 @@ import {
   moveAll,
 } from '../storage/move/move.ts'
 import type { MaintenanceStore } from '../storage/storage.ts'
-import { databaseOf, type GivenDatabase, migrationCommand } from './command-line.ts'
+import { migrationCommand } from './command-line.ts'
 import { loadCatalog } from './load-declaration.ts'
 
 /** Shows the schema changes that a database needs, or applies them. */
 export async function migrateCommand(
   file: string | undefined,
-  options: GivenDatabase & { readonly apply?: boolean },
+  options: DatabaseOptions & { readonly apply?: boolean },
 ): Promise<void> {
-  const { steps, applied } = await planOrApplyMigration(
-    databaseOf(options),
-    await loadCatalog(file),
-    options.apply === true ? 'all' : 'never',
-  )
+  const catalog = await loadCatalog(file)
+  const { steps, applied } = await planOrApplyMigration(options, catalog, options.apply === true ? 'all' : 'never')
   if (steps.length === 0) print('The database fits the declaration: nothing to do.\n')
   else print(`${formatSteps(steps)}\n${applied ? 'Done.' : `Nothing was changed. ${adviceOn(steps, file, options)}`}\n`)
   if (!applied && steps.some((each) => each.impossible)) process.exitCode = 1
 }
 
-function adviceOn(steps: readonly MigrationStep[], file: string | undefined, { database }: GivenDatabase): string {
+function adviceOn(steps: readonly MigrationStep[], file: string | undefined, { database }: DatabaseOptions): string {
   if (steps.some((each) => each.impossible)) return 'Change the records or the declaration as the lines marked x say.'
   return `To make these changes, run: ${migrationCommand(file, database)}`
 }
@@ -86,15 +83,11 @@ export async function moveCommand({ from, to, declaration, databaseUnsafe }: Mov
   try {
     await mustFit(source, catalog)
     const started = performance.now()
-    const moved = await fillDatabase(
-      { ...databaseOf({ database: to, databaseUnsafe }), option: '--to' },
-      schema,
-      async (target) => {
-        begun = await beginMaintenance(maintenance)
-        progress.say(begun ? 'The source is under maintenance now.' : 'The source was under maintenance already.')
-        return await move(source, target, { schema, progress, signal: interrupted.signal })
-      },
-    )
+    const moved = await fillDatabase({ database: to, databaseUnsafe, option: '--to' }, schema, async (target) => {
+      begun = await beginMaintenance(maintenance)
+      progress.say(begun ? 'The source is under maintenance now.' : 'The source was under maintenance already.')
+      return await move(source, target, { schema, progress, signal: interrupted.signal })
+    })
     progress.end()
     for (const line of summary(moved, (performance.now() - started) / 1_000, { from, to, catalog })) progress.say(line)
   } catch (error) {

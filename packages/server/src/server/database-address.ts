@@ -7,6 +7,9 @@ const engines = {
   postgres: { scheme: /^postgres(?:ql)?:/, pattern: /^postgres(?:ql)?:\/\//, isElsewhere: true },
 } as const
 
+/** The database of a server to which none is named. */
+export const defaultDatabase = 'sqlite:.resourced/data.db'
+
 /** The name of an engine. */
 export type EngineName = keyof typeof engines
 
