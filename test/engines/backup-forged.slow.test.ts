@@ -11,10 +11,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { completeCatalog } from 'resourced-contract/model/catalog'
 import {
+  administer,
   backUpDatabase,
   checkMoveSource,
-  fillDatabase,
-  openMoveSource,
   openStorage,
   restoreDatabase,
 } from '../../packages/server/src/server/open-database.ts'
@@ -373,12 +372,14 @@ async function forgedFile(change: string): Promise<string> {
 }
 
 async function move(from: string, to: string): Promise<void> {
-  const source = await openMoveSource({ database: from })
+  const source = await (await administer({ database: from })).openSource()
   try {
     await source.begin()
     const schema = schemaOf(catalog)
     const how = { schema, now: Date.now(), signal: work.signal, onRows() {}, onIndexes() {} }
-    await fillDatabase({ database: to, databaseUnsafe: true }, schema, (target) => moveAll(source, target, how))
+    await (await administer({ database: to, databaseUnsafe: true })).fill(schema, (target) =>
+      moveAll(source, target, how),
+    )
   } finally {
     await source.close()
   }
@@ -441,7 +442,7 @@ test('a forged export beside a database is not read from elsewhere', async () =>
   writeFileSync(secret, 'somebody else')
   const storage = await openStorage({ database: `sqlite:${from}` }, catalog)
   await storage.close()
-  const source = await openMoveSource({ database: `sqlite:${from}` })
+  const source = await (await administer({ database: `sqlite:${from}` })).openSource()
   try {
     assert.throws(() => source.file('../secret'), /is not the id of a job/)
   } finally {

@@ -21,7 +21,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { openMoveSource } from '../../packages/server/src/server/open-database.ts'
+import { administer } from '../../packages/server/src/server/open-database.ts'
 import { movedTables } from '../../packages/server/src/storage/move/move.ts'
 import { ask, assertGoesOn, fillAddress, serverOn } from '../move.ts'
 import { databaseFor, whyNoDatabase } from '../postgres/database.ts'
@@ -64,7 +64,7 @@ async function restored(file: string): Promise<string> {
 
 /** Every row of every table, and the other properties that do not depend on the engine. */
 async function contentsOf(address: string) {
-  const source = await openMoveSource({ database: address })
+  const source = await (await administer({ database: address })).openSource()
   try {
     await source.begin()
     const contents: Record<string, unknown[]> = {}

@@ -1,4 +1,4 @@
-/** Command lines as texts: of a migration, and of this process without secrets, because lists of processes show them. */
+/** Command lines as texts: that of a migration, and that of this process without secrets, for lists of processes. */
 import { withoutCredentials } from 'resourced-contract/model/credentials'
 import { defaultDatabase } from '../server/database-address.ts'
 

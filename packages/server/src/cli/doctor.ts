@@ -8,7 +8,7 @@ import { print } from 'resourced-check/terminal'
 import { withoutCredentials } from 'resourced-contract/model/credentials'
 import type { Catalog } from 'resourced-contract/model/resource'
 import { isInMemory } from '../server/database-address.ts'
-import { type DatabaseOptions, databaseFile, examineDatabase } from '../server/open-database.ts'
+import { administer, type DatabaseOptions, databaseFile } from '../server/open-database.ts'
 import type { Settings } from '../server/settings.ts'
 import { checkDatabase } from './doctor/database.ts'
 import { type Diagnosis, ok, problem, type Severity, warning } from './doctor/diagnosis.ts'
@@ -90,7 +90,8 @@ async function checkContent(
     const { databaseUnsafe: unsafe = false } = options
     const pool = poolOfWorker(options.databasePool, workers) ?? 10
     const given = { address: options.database, now: Date.now(), pool, workers, unsafe }
-    return checkDatabase(await examineDatabase(options, catalog), given)
+    const { examine } = await administer(options)
+    return checkDatabase(await examine(catalog), given)
   } catch (error) {
     return [problem('database', explain(error))]
   }

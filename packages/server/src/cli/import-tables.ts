@@ -10,7 +10,7 @@ import { ConfigurationError, UsageError } from 'resourced-contract/spec/configur
 import { type Incoming, type KeySpace, keyText } from '../jobs/import-staged.ts'
 import { readValue } from '../jobs/source.ts'
 import { isElsewhere } from '../server/database-address.ts'
-import { hasTables, openStorage, openTables, placeOf } from '../server/open-database.ts'
+import { administer, openStorage, openTables, placeOf } from '../server/open-database.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { TableSource } from '../storage/table-description.ts'
 import { callerOf, type ImportCommand, type ImportOptions } from './import-options.ts'
@@ -43,7 +43,8 @@ export async function importTables(command: ImportCommand, collection: string | 
     const map = options.map === undefined ? new Map() : await readMap(options.map, check)
     const plan = planTables(described, catalog, { map, key: options.key })
     const tables = chosenTables(plan, collection)
-    const isNew = !(await hasTables(database))
+    const { hasTables } = await administer(database)
+    const isNew = !(await hasTables())
     const storage = await openStorage(database, catalog)
     try {
       if (isNew) progress.say(`Made a new database at ${placeOf(database)}: there was none.`)

@@ -11,7 +11,7 @@ import { type FileKeys, keysOf, withKeys } from '../jobs/import-keys.ts'
 import { formatOf, readRecords } from '../jobs/read-records.ts'
 import type { Bytes, SourceRecord, UnreadableRecord } from '../jobs/source.ts'
 import { isElsewhere, isInMemory } from '../server/database-address.ts'
-import { hasTables, openStorage, placeOf } from '../server/open-database.ts'
+import { administer, openStorage, placeOf } from '../server/open-database.ts'
 import type { Storage } from '../storage/storage.ts'
 import { callerOf, type ImportCommand, type ImportOptions } from './import-options.ts'
 import { ImportReport } from './import-report.ts'
@@ -51,7 +51,8 @@ async function importFile(command: ImportCommand, resource: Resource, file: stri
   const map = await loadMap(options, resource)
   const keys = keysOf(catalog, resource, map.key, map.referenceKeys)
   const { bytes, read, size } = await open(file)
-  const isNew = !(await hasTables(database))
+  const { hasTables } = await administer(database)
+  const isNew = !(await hasTables())
   const progress = showProgress({ title: `Importing ${resource.name}`, unit: 'records' })
   const interrupted = interruption()
   const columns = new Columns(resource, map)

@@ -6,7 +6,7 @@ import { ConfigurationError, UsageError } from 'resourced-contract/spec/configur
 import { uuidv7 } from 'uuidv7'
 import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
 import { isInMemory } from '../server/database-address.ts'
-import { type DatabaseOptions, hasTables, listKeys, noDatabase, openKeys, placeOf } from '../server/open-database.ts'
+import { administer, type DatabaseOptions, listKeys, noDatabase, openKeys, placeOf } from '../server/open-database.ts'
 import type { KeyStore, ListedKey, StoredKey } from '../storage/storage.ts'
 
 interface CreateOptions extends DatabaseOptions {
@@ -26,7 +26,8 @@ export async function createKey(options: CreateOptions): Promise<void> {
   if (subject === '') throw new UsageError('--subject takes the name of the caller who will use the key.')
   const { key, stored } = makeKey(subject, rolesOf(options.roles), expiryOf(options.expires))
   const database = databaseToKeep(options)
-  const isNew = !(await hasTables(database))
+  const { hasTables } = await administer(database)
+  const isNew = !(await hasTables())
   await withKeys(database, (keys) => keys.add(stored))
   // The first key is created before the first server, so a new path is no error. It may be mistyped, so it is reported.
   if (isNew) process.stderr.write(`Made a new database at ${placeOf(database)}: there was none.\n`)
@@ -110,7 +111,8 @@ function databaseToKeep(database: DatabaseOptions): DatabaseOptions {
 /** The database, which must exist: a mistyped path must not become an empty database. */
 async function existing(given: DatabaseOptions): Promise<DatabaseOptions> {
   const database = databaseToKeep(given)
-  if (await hasTables(database)) return database
+  const { hasTables } = await administer(database)
+  if (await hasTables()) return database
   throw noDatabase(database)
 }
 

@@ -251,7 +251,10 @@ program
 
 checkOptions(program.command('check')).action(run(async () => (await import('resourced-check')).checkCommand))
 
-/** Loads and runs a command, with its settings read. An error is explained on standard error; the exit code is 2 for wrong use, otherwise 1. */
+/**
+ * Reads the settings of a command, loads it and runs it. An error is explained on standard error; the exit code is 2
+ * for wrong use, otherwise 1.
+ */
 function run<Arguments extends unknown[]>(
   load: () => Promise<(...given: Arguments) => Promise<void>>,
 ): (...given: Arguments) => Promise<void> {

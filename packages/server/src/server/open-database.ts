@@ -12,11 +12,6 @@ import type {
   OpenMaintenance,
   OpenOptions,
 } from '../storage/administration/administration.ts'
-import type { Migrated } from '../storage/migration/apply.ts'
-import type { Examination } from '../storage/migration/examine.ts'
-import type { Apply } from '../storage/migration/migration-step.ts'
-import type { StoredSchema } from '../storage/migration/stored-schema.ts'
-import type { MoveSource, MoveTarget } from '../storage/move/move.ts'
 import { sqliteAdministration } from '../storage/sqlite/administration.ts'
 import type { ListedKey, Storage } from '../storage/storage.ts'
 import type { DatabaseDescription, TableSource } from '../storage/table-description.ts'
@@ -99,7 +94,12 @@ function isFolder(path: string): boolean {
   }
 }
 
-async function administer(database: DatabaseOptions): Promise<Administration> {
+/**
+ * The administration of the database that an address names.
+ *
+ * @throws ConfigurationError if the address is not understood
+ */
+export async function administer(database: DatabaseOptions): Promise<Administration> {
   return databaseAt(database).administer()
 }
 
@@ -152,11 +152,6 @@ export function noDatabase(database: DatabaseOptions): ConfigurationError {
   return new ConfigurationError(`${found}: name the one that the servers use with --database.`)
 }
 
-/** Whether a database has the tables of Resourced. Changes nothing. */
-export async function hasTables(database: DatabaseOptions): Promise<boolean> {
-  return (await administer(database)).hasTables()
-}
-
 /** The file, or the address without its password, for messages. */
 export function placeOf(database: DatabaseOptions): string {
   return databaseAt(database).place
@@ -165,19 +160,6 @@ export function placeOf(database: DatabaseOptions): string {
 /** The file of a database; `undefined`: it is a server, or in memory. */
 export function databaseFile(database: DatabaseOptions): string | undefined {
   return databaseAt(database).file
-}
-
-/**
- * Returns the migration that a database needs for a catalog, and makes it where `apply` allows it.
- *
- * @throws MigrationRefused where `apply` is `all` and a step is impossible
- */
-export async function planOrApplyMigration(
-  database: DatabaseOptions,
-  catalog: Catalog,
-  apply: Apply,
-): Promise<Migrated> {
-  return (await administer(database)).migrate(catalog, apply)
 }
 
 /**
@@ -210,54 +192,20 @@ export async function openTables(database: DatabaseOptions, schemas: readonly st
 }
 
 /**
- * Examines a database. Changes nothing, and waits for no server.
- *
- * @param catalog `undefined`: no migration is planned
- * @throws ConfigurationError, StorageFault or the engine's error where it cannot be read
- */
-export async function examineDatabase(
-  database: DatabaseOptions,
-  catalog: Catalog | undefined,
-): Promise<Examination | undefined> {
-  return (await administer(database)).examine(catalog)
-}
-
-/**
- * Opens a database to read all of it.
- *
- * @throws StorageFault or the engine's error
- */
-export async function openMoveSource(database: DatabaseOptions): Promise<MoveSource> {
-  return (await administer(database)).openSource()
-}
-
-/**
  * Checks that this program has made the tables of a database, before anything is written to it.
  *
  * @throws ConfigurationError where no server has ever used it, StorageFault where its tables are others
  */
 export async function checkMoveSource(database: DatabaseOptions): Promise<void> {
-  if (!(await hasTables(database))) throw noDatabase(database)
-  const source = await openMoveSource(database)
+  const { hasTables, openSource } = await administer(database)
+  if (!(await hasTables())) throw noDatabase(database)
+  const source = await openSource()
   try {
     await source.begin()
     await source.schema()
   } finally {
     await source.close()
   }
-}
-
-/**
- * Fills an empty database. If `fill` throws or the process is killed, the database stays empty.
- *
- * @throws StorageFault if the database is not empty
- */
-export async function fillDatabase<T>(
-  database: DatabaseOptions,
-  schema: StoredSchema,
-  fill: (target: MoveTarget) => Promise<T>,
-): Promise<T> {
-  return (await administer(database)).fill(schema, fill)
 }
 
 /**

@@ -20,7 +20,7 @@ import { createNodeServer } from './node/listener.ts'
 import { collectMetrics, createMetricsServer } from './observe/metrics.ts'
 import type { Observe } from './observe/observe.ts'
 import { loadTracing } from './observe/tracing.ts'
-import { type DatabaseOptions, openStorage, planOrApplyMigration } from './open-database.ts'
+import { administer, type DatabaseOptions, openStorage } from './open-database.ts'
 import { readConsole } from './pages/console-settings.ts'
 import { loadRedis } from './rates/redis-counter.ts'
 import type { Settings } from './settings.ts'
@@ -219,10 +219,11 @@ export async function migrateTo(
   catalog: Catalog,
   mayLose: MayLose,
 ): Promise<readonly MigrationStep[]> {
-  const planned = await planOrApplyMigration(database, catalog, 'additive')
+  const { migrate } = await administer(database)
+  const planned = await migrate(catalog, 'additive')
   if (planned.applied || planned.steps.length === 0) return planned.steps
   if (!mayLose(planned.steps)) throw new MigrationRefused(planned.steps)
-  return (await planOrApplyMigration(database, catalog, 'all')).steps
+  return (await migrate(catalog, 'all')).steps
 }
 
 const loopback = new Set(['127.0.0.1', '::1', 'localhost'])

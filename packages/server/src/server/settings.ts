@@ -48,166 +48,75 @@ function readWorkers(text: string, flag: string): 'auto' | number {
   throw new UsageError(`${flag} takes a number from 1 to 1024, or auto, not ${JSON.stringify(text)}.`)
 }
 
+const readList = (text: string): readonly string[] => text.split(',')
+
+/** In the order in which the help lists them. */
+// biome-ignore format: a table
 export const settings = {
-  database: {
-    flags: '--database <address>',
-    help: 'Database: sqlite:FILE, sqlite::memory: or postgres://USER@HOST:5432/NAME',
-    env: 'DATABASE_URL',
-    default: defaultDatabase,
-  },
-  databasePooler: {
-    flags: '--database-pooler <mode>',
-    help: 'Pooler in front of PostgreSQL: transaction for PgBouncer in transaction mode',
-    env: 'DATABASE_POOLER',
-    default: 'none',
+  database: { flags: '--database <address>', env: 'DATABASE_URL', default: defaultDatabase,
+    help: 'Database: sqlite:FILE, sqlite::memory: or postgres://USER@HOST:5432/NAME' },
+  databasePooler: { flags: '--database-pooler <mode>', env: 'DATABASE_POOLER', default: 'none',
     choices: ['none', 'transaction'],
-  },
-  databaseReplica: {
-    flags: '--database-replica <address>',
-    help: 'PostgreSQL replica for reads, used while it is up to date',
-    env: 'DATABASE_REPLICA_URL',
-  },
-  databasePool: {
-    flags: '--database-pool <number>',
-    help: 'Maximum number of PostgreSQL connections for transactions, of all workers',
-    env: 'DATABASE_POOL',
-    default: '10',
-    read: wholeNumber(1, 9_999),
-  },
-  databaseUnsafe: {
-    flags: '--database-unsafe',
-    help: 'Accept a PostgreSQL that may lose acknowledged changes in a power cut (env: DATABASE_UNSAFE=true)',
-    // As a variable of a flag, DATABASE_UNSAFE=false would mean true.
-    otherwise: () => process.env['DATABASE_UNSAFE'] === 'true',
-  },
-  workers: {
-    flags: '--workers <number>',
-    help: 'Processes that serve, or auto: one for each core (default: auto with PostgreSQL, 1 with SQLite)',
-    env: 'WORKERS',
-    read: readWorkers,
-  },
-  host: { flags: '--host <address>', help: 'Address to listen on', env: 'HOST', default: '127.0.0.1' },
-  port: {
-    flags: '--port <number>',
-    help: 'Port to listen on; 0 selects a free port',
-    env: 'PORT',
-    default: '8443',
-    read: readPort,
-  },
+    help: 'Pooler in front of PostgreSQL: transaction for PgBouncer in transaction mode' },
+  databaseReplica: { flags: '--database-replica <address>', env: 'DATABASE_REPLICA_URL',
+    help: 'PostgreSQL replica for reads, used while it is up to date' },
+  databasePool: { flags: '--database-pool <number>', env: 'DATABASE_POOL', default: '10', read: wholeNumber(1, 9_999),
+    help: 'Maximum number of PostgreSQL connections for transactions, of all workers' },
+  // As a variable of a flag, DATABASE_UNSAFE=false would mean true.
+  databaseUnsafe: { flags: '--database-unsafe', otherwise: () => process.env['DATABASE_UNSAFE'] === 'true',
+    help: 'Accept a PostgreSQL that may lose acknowledged changes in a power cut (env: DATABASE_UNSAFE=true)' },
+  workers: { flags: '--workers <number>', env: 'WORKERS', read: readWorkers,
+    help: 'Processes that serve, or auto: one for each core (default: auto with PostgreSQL, 1 with SQLite)' },
+  host: { flags: '--host <address>', env: 'HOST', default: '127.0.0.1', help: 'Address to listen on' },
+  port: { flags: '--port <number>', env: 'PORT', default: '8443', read: readPort,
+    help: 'Port to listen on; 0 selects a free port' },
   // Files that are replaced are taken into use within ten seconds.
-  tlsCert: {
-    flags: '--tls-cert <file>',
-    help: 'TLS certificate, PEM (default: a certificate for localhost is created)',
-  },
+  tlsCert: { flags: '--tls-cert <file>',
+    help: 'TLS certificate, PEM (default: a certificate for localhost is created)' },
   tlsKey: { flags: '--tls-key <file>', help: 'Private key of the TLS certificate, PEM' },
   http: { flags: '--http', help: 'Serve plain HTTP; only on the loopback interface' },
   // OPT-3
-  corsOrigin: {
-    flags: '--cors-origin <origin>',
-    help: 'Origin whose web pages may read responses, or * for every origin',
-    env: 'CORS_ORIGIN',
-    isRepeatable: true,
-  },
+  corsOrigin: { flags: '--cors-origin <origin>', env: 'CORS_ORIGIN', isRepeatable: true,
+    help: 'Origin whose web pages may read responses, or * for every origin' },
   // EVT-10
-  webhookNetwork: {
-    flags: '--webhook-network <network>',
-    help: 'Network that webhooks may reach besides public addresses, such as 10.1.0.0/16',
-    env: 'WEBHOOK_NETWORK',
-    isRepeatable: true,
-  },
+  webhookNetwork: { flags: '--webhook-network <network>', env: 'WEBHOOK_NETWORK', isRepeatable: true,
+    help: 'Network that webhooks may reach besides public addresses, such as 10.1.0.0/16' },
   // OPT-5
-  corsCredentials: {
-    flags: '--cors-credentials',
-    help: 'Allow web pages of these origins to send credentials; not together with *',
-  },
+  corsCredentials: { flags: '--cors-credentials',
+    help: 'Allow web pages of these origins to send credentials; not together with *' },
   // AUT-2: all of the first three, or none.
-  jwtIssuer: { flags: '--jwt-issuer <issuer>', help: 'Accept JWTs from this issuer', env: 'JWT_ISSUER' },
-  jwtAudience: { flags: '--jwt-audience <audience>', help: 'Accept only JWTs for this audience', env: 'JWT_AUDIENCE' },
-  jwtJwks: {
-    flags: '--jwt-jwks <address>',
-    help: "JWKS URL (https://…) or file with the issuer's public keys",
-    env: 'JWT_JWKS',
-  },
-  jwtAlgorithms: {
-    flags: '--jwt-algorithms <names>',
-    help: 'Accepted JWT algorithms, comma-separated (default: all asymmetric ones)',
-    env: 'JWT_ALGORITHMS',
-    read: (names: string): readonly string[] => names.split(','),
-  },
-  jwtRolesClaim: {
-    flags: '--jwt-roles-claim <claim>',
-    help: 'JWT claim with the roles of the caller, such as realm_access.roles (default: roles)',
-    env: 'JWT_ROLES_CLAIM',
-  },
-  console: {
-    flags: '--console <state>',
-    help: 'Serve the console, the web page at /console',
-    env: 'CONSOLE',
-    default: 'on',
-    choices: ['on', 'off'],
-  },
-  consoleOpenidClient: {
-    flags: '--console-openid-client <id>',
-    help: 'Client id with which people sign in to the console at the issuer of --jwt-issuer',
-    env: 'CONSOLE_OPENID_CLIENT',
-  },
-  consoleOpenidScope: {
-    flags: '--console-openid-scope <scopes>',
-    help: 'Scopes that the console asks for, separated by spaces (default: openid)',
-    env: 'CONSOLE_OPENID_SCOPE',
-  },
-  basePath: {
-    flags: '--base-path <path>',
-    help: 'Path that all addresses begin with, such as /api',
-    env: 'BASE_PATH',
-  },
+  jwtIssuer: { flags: '--jwt-issuer <issuer>', env: 'JWT_ISSUER', help: 'Accept JWTs from this issuer' },
+  jwtAudience: { flags: '--jwt-audience <audience>', env: 'JWT_AUDIENCE', help: 'Accept only JWTs for this audience' },
+  jwtJwks: { flags: '--jwt-jwks <address>', env: 'JWT_JWKS',
+    help: "JWKS URL (https://…) or file with the issuer's public keys" },
+  jwtAlgorithms: { flags: '--jwt-algorithms <names>', env: 'JWT_ALGORITHMS', read: readList,
+    help: 'Accepted JWT algorithms, comma-separated (default: all asymmetric ones)' },
+  jwtRolesClaim: { flags: '--jwt-roles-claim <claim>', env: 'JWT_ROLES_CLAIM',
+    help: 'JWT claim with the roles of the caller, such as realm_access.roles (default: roles)' },
+  console: { flags: '--console <state>', env: 'CONSOLE', default: 'on', choices: ['on', 'off'],
+    help: 'Serve the console, the web page at /console' },
+  consoleOpenidClient: { flags: '--console-openid-client <id>', env: 'CONSOLE_OPENID_CLIENT',
+    help: 'Client id with which people sign in to the console at the issuer of --jwt-issuer' },
+  consoleOpenidScope: { flags: '--console-openid-scope <scopes>', env: 'CONSOLE_OPENID_SCOPE',
+    help: 'Scopes that the console asks for, separated by spaces (default: openid)' },
+  basePath: { flags: '--base-path <path>', env: 'BASE_PATH', help: 'Path that all addresses begin with, such as /api' },
   // Plain HTTP unless a certificate is given; what did not come by HTTPS gets 403.
-  trustProxy: {
-    flags: '--trust-proxy',
-    help: 'Use the Forwarded or X-Forwarded-* headers of the proxy in front of the server',
-  },
-  rateLimit: {
-    flags: '--rate-limit <rates>',
-    help: 'Enforce the declared rate limits, or no rate limits',
-    default: 'declared',
-    choices: ['declared', 'off'],
-  },
-  redis: {
-    flags: '--redis <address>',
-    help: 'Redis that shares rate limit counters between servers: redis:// or rediss://',
-    env: 'REDIS_URL',
-  },
-  rateLimitOnFailure: {
-    flags: '--rate-limit-on-failure <state>',
-    help: 'While Redis fails: count on each server (open), or refuse (closed)',
-    default: 'open',
-    choices: ['open', 'closed'],
-  },
-  metricsPort: {
-    flags: '--metrics-port <number>',
-    help: 'Port of /metrics for Prometheus; 0 selects a free port (default: no port)',
-    env: 'METRICS_PORT',
-    read: readPort,
-  },
-  metricsHost: {
-    flags: '--metrics-host <address>',
-    help: 'Address of the metrics port, which is plain HTTP without authentication',
-    env: 'METRICS_HOST',
-    default: '127.0.0.1',
-  },
-  migrate: {
-    flags: '--migrate <changes>',
-    help: 'Schema changes that the server may make at start',
-    default: 'additive',
-    choices: ['additive', 'never'],
-  },
-  logLevel: {
-    flags: '--log-level <level>',
-    help: 'Least severe log level to write',
-    env: 'LOG_LEVEL',
-    default: 'info',
-    choices: logLevels,
-  },
+  trustProxy: { flags: '--trust-proxy',
+    help: 'Use the Forwarded or X-Forwarded-* headers of the proxy in front of the server' },
+  rateLimit: { flags: '--rate-limit <rates>', default: 'declared', choices: ['declared', 'off'],
+    help: 'Enforce the declared rate limits, or no rate limits' },
+  redis: { flags: '--redis <address>', env: 'REDIS_URL',
+    help: 'Redis that shares rate limit counters between servers: redis:// or rediss://' },
+  rateLimitOnFailure: { flags: '--rate-limit-on-failure <state>', default: 'open', choices: ['open', 'closed'],
+    help: 'While Redis fails: count on each server (open), or refuse (closed)' },
+  metricsPort: { flags: '--metrics-port <number>', env: 'METRICS_PORT', read: readPort,
+    help: 'Port of /metrics for Prometheus; 0 selects a free port (default: no port)' },
+  metricsHost: { flags: '--metrics-host <address>', env: 'METRICS_HOST', default: '127.0.0.1',
+    help: 'Address of the metrics port, which is plain HTTP without authentication' },
+  migrate: { flags: '--migrate <changes>', default: 'additive', choices: ['additive', 'never'],
+    help: 'Schema changes that the server may make at start' },
+  logLevel: { flags: '--log-level <level>', env: 'LOG_LEVEL', default: 'info', choices: logLevels,
+    help: 'Least severe log level to write' },
 } as const satisfies Readonly<Record<string, Setting>>
 
 export type SettingName = keyof typeof settings

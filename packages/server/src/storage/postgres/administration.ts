@@ -1,10 +1,9 @@
 /** Commands on a PostgreSQL database beside its servers: migrate, manage API keys, switch maintenance. */
 import type { ClientBase } from 'pg'
 import type { Catalog } from 'resourced-contract/model/resource'
-import type { Administration, OpenKeys, OpenMaintenance } from '../administration/administration.ts'
-import type { Migrated } from '../migration/apply.ts'
+import type { Administration, OpenKeys } from '../administration/administration.ts'
 import { type Examination, examine } from '../migration/examine.ts'
-import { type Apply, MigrationRefused } from '../migration/migration-step.ts'
+import { MigrationRefused } from '../migration/migration-step.ts'
 import { sqlContext } from '../sql/context.ts'
 import { StorageFault } from '../storage.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
@@ -22,7 +21,14 @@ import type { PostgresOptions } from './storage.ts'
 
 /** The administration of a database. Commands load what few of them need when they need it. */
 export function postgresAdministration(options: PostgresOptions): Administration {
-  const openKeys = () => openPostgresKeys(options)
+  const isPooled = options.session === 'off'
+  const hasTables = () => withConnection(options, isInUse)
+  async function openKeys(): Promise<OpenKeys> {
+    await withConnection(options, (client) => migrateForKeys(client, isPooled))
+    const database = new Database(options)
+    const keys = keyStore(sqlContext({ catalog: keysCatalog(), engine: postgres }), database)
+    return { keys, close: () => database.close() }
+  }
   return {
     async open(catalog, { migrate, onCommit, onReplica }) {
       const { openPostgres } = await import('./storage.ts')
@@ -30,13 +36,26 @@ export function postgresAdministration(options: PostgresOptions): Administration
     },
     openKeys,
     async listKeys() {
-      if (!(await hasPostgresTables(options))) return undefined
+      if (!(await hasTables())) return undefined
       const { keys, close } = await openKeys()
       return keys.list().finally(close)
     },
-    openMaintenance: () => openPostgresMaintenance(options),
-    hasTables: () => hasPostgresTables(options),
-    migrate: (catalog, apply) => planOrMigratePostgres(options, catalog, apply),
+    async openMaintenance() {
+      if (!(await hasTables())) return undefined
+      const database = new Database(options)
+      const close = () => database.close()
+      return { maintenance: maintenanceStore(database), purgeClock: purgeClockStore(database), close }
+    },
+    hasTables,
+    async migrate(catalog, apply) {
+      const how = { apply, now: Date.now(), isPooled, undoesNewer: true }
+      try {
+        return await withConnection(options, (client) => migratePostgres(client, catalog, how))
+      } catch (error) {
+        if (apply === 'all' || !(error instanceof MigrationRefused)) throw error
+        return { steps: error.steps, applied: false }
+      }
+    },
     examine: (catalog) => examinePostgres(options, catalog),
     openSource: async () => (await import('./move.ts')).postgresSource(options),
     fill: async (schema, fill) => (await import('./move.ts')).fillPostgres(options, schema, fill),
@@ -47,49 +66,9 @@ export function postgresAdministration(options: PostgresOptions): Administration
   }
 }
 
-/** The steps that a database needs for a catalog. With `apply`, they are taken, even if they lose data. */
-async function planOrMigratePostgres(options: ConnectionOptions, catalog: Catalog, apply: Apply): Promise<Migrated> {
-  try {
-    return await withConnection(options, (client) =>
-      migratePostgres(client, catalog, {
-        ...{ apply, now: Date.now(), isPooled: options.session === 'off', undoesNewer: true },
-      }),
-    )
-  } catch (error) {
-    if (apply === 'all' || !(error instanceof MigrationRefused)) throw error
-    return { steps: error.steps, applied: false }
-  }
-}
-
-/** Opens a database for its API keys only. No declaration is needed. */
-export async function openPostgresKeys(options: ConnectionOptions): Promise<OpenKeys> {
-  await withConnection(options, (client) => migrateForKeys(client, options.session === 'off'))
-  const database = new Database(options)
-  return {
-    keys: keyStore(sqlContext({ catalog: keysCatalog(), engine: postgres }), database),
-    close: () => database.close(),
-  }
-}
-
 /** Migrates a schema to the tables that API keys need. Other tables belong to a declaration that was not read. */
 export async function migrateForKeys(client: ClientBase, isPooled = false): Promise<void> {
   await migratePostgres(client, keysCatalog(), { apply: 'additive', now: Date.now(), keepsOthers: true, isPooled })
-}
-
-/**
- * Opens a database for its maintenance switch and its purge clock only. Nothing else changes, whichever version
- * created the database, because servers may be running on it.
- *
- * @returns `undefined` where no server has ever used it
- */
-export async function openPostgresMaintenance(options: ConnectionOptions): Promise<OpenMaintenance | undefined> {
-  if (!(await hasPostgresTables(options))) return undefined
-  const database = new Database(options)
-  return {
-    maintenance: maintenanceStore(database),
-    purgeClock: purgeClockStore(database),
-    close: () => database.close(),
-  }
 }
 
 /** Examines a database for at most ten seconds a statement. It only reads, and waits for no lock. */
@@ -136,11 +115,6 @@ async function refusalOf(check: Promise<void>): Promise<string | undefined> {
     if (error instanceof StorageFault) return error.message
     throw error
   }
-}
-
-/** Whether a server has ever used a database. */
-function hasPostgresTables(options: ConnectionOptions): Promise<boolean> {
-  return withConnection(options, isInUse)
 }
 
 /** Whether a server has ever used this schema: it has the table that the maintenance switch is in, among others. */

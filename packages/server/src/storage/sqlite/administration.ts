@@ -6,7 +6,7 @@ import type { Catalog } from 'resourced-contract/model/resource'
 import { ConfigurationError } from 'resourced-contract/spec/configuration-error'
 import type { Administration, OpenKeys, OpenMaintenance } from '../administration/administration.ts'
 import { isMigrated, type Migrated, migrationTo } from '../migration/apply.ts'
-import { type Examination, examine } from '../migration/examine.ts'
+import { examine } from '../migration/examine.ts'
 import { type Apply, MigrationRefused } from '../migration/migration-step.ts'
 import { sqlContext } from '../sql/context.ts'
 import type { ListedKey } from '../storage.ts'
@@ -30,7 +30,16 @@ export function sqliteAdministration(path: string): Administration {
     openMaintenance: async () => openSqliteMaintenance(path),
     hasTables: async () => hasSqliteTables(path),
     migrate: async (catalog, apply) => migrateSqlite(path, catalog, apply),
-    examine: async (catalog) => examineSqlite(path, catalog),
+    async examine(catalog) {
+      if (!existsSync(path)) return undefined
+      const database = new DatabaseSync(addressToRead(path), { readOnly: true, timeout: 5_000 })
+      try {
+        database.exec('begin')
+        return runOn(database, examine(migrationEngineOf(database), catalog))
+      } finally {
+        database.close()
+      }
+    },
     openSource: async () => sqliteSource(path),
     fill: (schema, fill) => fillSqlite(path, schema, fill),
     backUp: async (file, options) => (await import('./backup.ts')).backUpFile(path, file, options),
@@ -45,11 +54,7 @@ export function sqliteAdministration(path: string): Administration {
   }
 }
 
-/**
- * The steps that a file needs for a catalog. They are taken where `apply` allows all of them.
- *
- * @throws MigrationRefused where `apply` is `all` and a step is impossible
- */
+/** See `Administration.migrate`. */
 export function migrateSqlite(path: string, catalog: Catalog, apply: Apply): Migrated {
   const mayChange = apply !== 'never'
   if (mayChange) makeFile(path)
@@ -65,7 +70,7 @@ export function migrateSqlite(path: string, catalog: Catalog, apply: Apply): Mig
   }
 }
 
-/** Opens a file for its API keys only. No declaration is needed. */
+/** See `Administration.openKeys`. */
 export function openSqliteKeys(path: string): OpenKeys {
   makeFile(path)
   const catalog = keysCatalog()
@@ -127,22 +132,6 @@ function connect(path: string) {
     connection.close()
   }
   return { connection, runner: runnerOf(connection, writer), close }
-}
-
-/**
- * Examines a file without changing it or its folder.
- *
- * @returns `undefined` where there is no file
- */
-function examineSqlite(path: string, catalog: Catalog | undefined): Examination | undefined {
-  if (!existsSync(path)) return undefined
-  const database = new DatabaseSync(addressToRead(path), { readOnly: true, timeout: 5_000 })
-  try {
-    database.exec('begin')
-    return runOn(database, examine(migrationEngineOf(database), catalog))
-  } finally {
-    database.close()
-  }
 }
 
 /** The address by which a file is read without a change of it or its folder. */
