@@ -10,10 +10,10 @@ import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { keyStore, keysCatalog } from '../transactions/keys.ts'
 import { maintenanceStore } from '../transactions/meta.ts'
 import { Database } from './database.ts'
-import { postgres } from './engine.ts'
+import { postgres } from './dialect.ts'
 import { toStorageFault } from './errors.ts'
 import { migratePostgres } from './migrate.ts'
-import { migrationEngine } from './migration-engine.ts'
+import { migrationDialect } from './migration-dialect.ts'
 import { checkDurability, checkRights, checkServer } from './requirements.ts'
 import { inTransaction, query, run, withConnection } from './session.ts'
 import type { ConnectionOptions } from './settings.ts'
@@ -26,7 +26,7 @@ export function postgresAdministration(options: PostgresOptions): Administration
   async function openKeys(): Promise<OpenKeys> {
     await withConnection(options, (client) => migrateForKeys(client, isPooled))
     const database = new Database(options)
-    const keys = keyStore(sqlContext({ catalog: keysCatalog(), engine: postgres }), database)
+    const keys = keyStore(sqlContext({ catalog: keysCatalog(), dialect: postgres }), database)
     return { keys, close: () => database.close() }
   }
   return {
@@ -86,7 +86,7 @@ function examinePostgres(options: ConnectionOptions, catalog: Catalog | undefine
       const refused = (await refusalOf(checkServer(client))) ?? (await refusalOf(checkRights(client)))
       const isReadable = found?.['homeless'] === 0
       return {
-        ...(isReadable ? await run(client, examine(migrationEngine(0), catalog)) : nothingFound),
+        ...(isReadable ? await run(client, examine(migrationDialect(0), catalog)) : nothingFound),
         server: {
           ...{ name: 'PostgreSQL', version: String(found?.['version']) },
           now: Number(found?.['now']) * 1_000,

@@ -14,9 +14,9 @@ import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { keyStore, keysCatalog, listKeys } from '../transactions/keys.ts'
 import { maintenanceStore } from '../transactions/meta.ts'
 import { Connection } from './connection.ts'
-import { sqlite } from './engine.ts'
+import { sqlite } from './dialect.ts'
 import { immutableAddress, makeFile, withPath } from './file.ts'
-import { migrate, migrationEngineOf, runOn } from './migrate.ts'
+import { migrate, migrationDialectOf, runOn } from './migrate.ts'
 import { fillSqlite, sqliteSource } from './move.ts'
 import { openSqlite } from './storage.ts'
 import { runnerOf, Writer } from './writer.ts'
@@ -35,7 +35,7 @@ export function sqliteAdministration(path: string): Administration {
       const database = new DatabaseSync(addressToRead(path), { readOnly: true, timeout: 5_000 })
       try {
         database.exec('begin')
-        return runOn(database, examine(migrationEngineOf(database), catalog))
+        return runOn(database, examine(migrationDialectOf(database), catalog))
       } finally {
         database.close()
       }
@@ -77,7 +77,7 @@ export function openSqliteKeys(path: string): OpenKeys {
   const { connection, runner, close } = connect(path)
   // All other tables belong to a declaration that was not read.
   migrate(connection.database, catalog, { apply: 'additive', now: Date.now(), keepsOthers: true })
-  return { keys: keyStore(sqlContext({ catalog, engine: sqlite }), runner), close }
+  return { keys: keyStore(sqlContext({ catalog, dialect: sqlite }), runner), close }
 }
 
 /**
@@ -108,7 +108,7 @@ function readKeys({ database }: Connection): readonly ListedKey[] | 'former' | u
   database.exec(`pragma busy_timeout = ${patience}; begin`)
   if (!isUsed(database)) return undefined
   const options = { apply: 'never', now: Date.now(), keepsOthers: true } as const
-  const migration = migrationTo(keysCatalog(), migrationEngineOf(database), options)
+  const migration = migrationTo(keysCatalog(), migrationDialectOf(database), options)
   return runOn(database, isMigrated(migration)) ? runOn(database, listKeys()) : 'former'
 }
 

@@ -32,7 +32,7 @@ import { StorageFault } from '../storage.ts'
 import { readChunk, storeChunks } from '../transactions/exports.ts'
 import { copyDatabase, damaged, describe, existing, hashOf, readDescription, writeWhole } from './backup-file.ts'
 import { Connection } from './connection.ts'
-import { sqlite } from './engine.ts'
+import { sqlite } from './dialect.ts'
 import { exportsFolderOf, immutableAddress, makeFolder } from './file.ts'
 import {
   alteredObject,

@@ -22,7 +22,7 @@ export function* deleteJob(context: SqlContext, plan: DeleteJob): Transaction<Ou
     return { kind: 'conflict', issues: [{ code: 'JOB_NOT_FINISHED', message }] }
   }
   yield sql`delete from jobs where id = ${plan.id}`
-  if (context.engine.layout.storesExports) yield* deleteChunks(plan.id)
+  if (context.dialect.layout.storesExports) yield* deleteChunks(plan.id)
   yield tick(context, 'jobs', -1, 0)
   return { kind: 'deleted', id: plan.id, deletedAt: timestamp(plan.now) }
 }
