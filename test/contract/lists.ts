@@ -1,7 +1,7 @@
 /** What an engine must hold of values and lists: exact values, one order, stable pages, exact totals, equal searches. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Comparison, Predicate } from 'resourced-contract/model/predicate'
+import type { Predicate } from 'resourced-contract/model/predicate'
 import { comparisonKey } from 'resourced-contract/model/predicate'
 import { type Engine, openShop, type Shop } from './bookshop.ts'
 
@@ -46,7 +46,7 @@ export function holdsLists(engine: Engine): void {
         reverse.records.map((record) => record[field]),
         values.toReversed(),
       )
-      const count = async (operator: Comparison, index: number) => {
+      const count = async (operator: 'lt' | 'lte' | 'eq', index: number) => {
         const value = comparisonKey(shop.resource('books'), field, values[index])!
         return (await shop.list('books', { filter: { kind: 'compare', field, operator, value } })).total
       }
