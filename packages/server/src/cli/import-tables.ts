@@ -10,7 +10,7 @@ import { ConfigurationError, UsageError } from 'resourced-contract/spec/configur
 import { type Incoming, type KeySpace, keyText } from '../jobs/import-staged.ts'
 import { readValue } from '../jobs/source.ts'
 import { isElsewhere } from '../server/database-address.ts'
-import { administer, openStorage, openTables, placeOf } from '../server/open-database.ts'
+import { administer, openStorage, placeOf } from '../server/open-database.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { TableSource } from '../storage/table-description.ts'
 import { callerOf, type ImportCommand, type ImportOptions } from './import-options.ts'
@@ -34,7 +34,11 @@ export async function importTables(command: ImportCommand, collection: string | 
     throw new UsageError(`--${wrong ?? 'null'} is for files. A database has types, so leave it out with --from.`)
   }
   const from = { database: String(options.from), databasePooler: options.databasePooler, option: '--from' } as const
-  const source = await openTables(from, options.schema)
+  const { foreign } = await administer(from)
+  if (foreign === undefined) {
+    throw new UsageError('Only tables of PostgreSQL can be imported: use --from postgres://USER@HOST:5432/DATABASE.')
+  }
+  const source = await foreign.open(options.schema)
   const interrupted = interruption()
   const progress = showProgress({ title: 'Importing tables', unit: 'records' })
   try {

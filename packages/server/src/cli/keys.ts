@@ -6,7 +6,7 @@ import { ConfigurationError, UsageError } from 'resourced-contract/spec/configur
 import { uuidv7 } from 'uuidv7'
 import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
 import { isInMemory } from '../server/database-address.ts'
-import { administer, type DatabaseOptions, listKeys, noDatabase, openKeys, placeOf } from '../server/open-database.ts'
+import { administer, type DatabaseOptions, noDatabase, openKeys, placeOf } from '../server/open-database.ts'
 import type { KeyStore, ListedKey, StoredKey } from '../storage/storage.ts'
 
 interface CreateOptions extends DatabaseOptions {
@@ -62,7 +62,10 @@ export function storedForm(key: string, subject: string, roles: string[], expire
 
 /** Lists the keys. */
 export async function printKeys(options: DatabaseOptions & { readonly json?: boolean }): Promise<void> {
-  const keys = (await listKeys(databaseToKeep(options))).map(withoutHash)
+  const database = databaseToKeep(options)
+  const { listKeys } = await administer(database)
+  const keys = (await listKeys())?.map(withoutHash)
+  if (keys === undefined) throw noDatabase(database)
   if (options.json === true) {
     print(`${JSON.stringify(keys, null, 2)}\n`)
     return

@@ -13,8 +13,7 @@ import type {
   OpenOptions,
 } from '../storage/administration/administration.ts'
 import { sqliteAdministration } from '../storage/sqlite/administration.ts'
-import type { ListedKey, Storage } from '../storage/storage.ts'
-import type { DatabaseDescription, TableSource } from '../storage/table-description.ts'
+import type { Storage } from '../storage/storage.ts'
 import { type EngineName, engineOf, isElsewhere, isInMemory } from './database-address.ts'
 
 /** The address of a database, and settings for PostgreSQL. */
@@ -125,17 +124,6 @@ export async function openKeys(database: DatabaseOptions): Promise<OpenKeys> {
 }
 
 /**
- * Lists the API keys of a database. A file need not be writable.
- *
- * @throws ConfigurationError if no server has ever used the database
- */
-export async function listKeys(database: DatabaseOptions): Promise<readonly ListedKey[]> {
-  const keys = await (await administer(database)).listKeys()
-  if (keys === undefined) throw noDatabase(database)
-  return keys
-}
-
-/**
  * Opens only the maintenance switch and the purge clock of a database.
  *
  * @throws ConfigurationError if no server has ever used the database: a switch in a new one would have no effect
@@ -160,35 +148,6 @@ export function placeOf(database: DatabaseOptions): string {
 /** The file of a database; `undefined`: it is a server, or in memory. */
 export function databaseFile(database: DatabaseOptions): string | undefined {
   return databaseAt(database).file
-}
-
-/**
- * Describes the tables of a PostgreSQL database that Resourced did not create. Changes nothing.
- *
- * @param schemas default: the first schema of the connection's search_path
- * @throws ConfigurationError if the address is not one of PostgreSQL
- * @throws StorageFault if the database cannot be reached or read
- */
-export async function describeDatabase(
-  database: DatabaseOptions,
-  schemas: readonly string[],
-): Promise<DatabaseDescription> {
-  const { foreign } = await administer(database)
-  if (foreign !== undefined) return foreign.describe(schemas)
-  throw new UsageError('Only tables of PostgreSQL can be inspected: use postgres://USER@HOST:5432/DATABASE.')
-}
-
-/**
- * Opens a PostgreSQL database that Resourced did not create, to read its tables in one snapshot. Changes nothing.
- *
- * @param schemas default: the first schema of the connection's search_path
- * @throws ConfigurationError if the address is not one of PostgreSQL
- * @throws StorageFault if the database cannot be reached or read
- */
-export async function openTables(database: DatabaseOptions, schemas: readonly string[]): Promise<TableSource> {
-  const { foreign } = await administer(database)
-  if (foreign !== undefined) return foreign.open(schemas)
-  throw new UsageError('Only tables of PostgreSQL can be imported: use --from postgres://USER@HOST:5432/DATABASE.')
 }
 
 /**

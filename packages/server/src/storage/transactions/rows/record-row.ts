@@ -71,7 +71,8 @@ function lockingStatement(context: SqlContext, plan: Addressed, what: 'record' |
   const statement = (id: Bound) => {
     const state = sql`${revisionColumn(context, resource.name)}, updated_at`
     const columns = what === 'record' ? storedSql(context, resource, unread) : state
-    return sql`${currentSql({ ...context, locksReferenced: true }, plan, { id, columns })}${context.dialect.lock.update}`
+    const current = currentSql({ ...context, locksReferenced: true }, plan, { id, columns })
+    return sql`${current}${context.dialect.lock.update}`
   }
   const isForAll = permitted.kind === 'always' && mayRead.kind === 'always'
   if (!isForAll || readableFields !== undefined || writableFields !== undefined) return statement(asked)
