@@ -419,7 +419,7 @@ test('no trigger of a source runs when it is moved', async () => {
   const from = await forgedFile(trigger("update resourced_meta set value = 'run' where key = 'cursor_secret'"))
   const at = newFolder()
   const declared = join(at, 'shop.ts')
-  const fixture = JSON.stringify(new URL('backups/backups.ts', import.meta.url).href)
+  const fixture = JSON.stringify(new URL('../backups/backups.ts', import.meta.url).href)
   writeFileSync(declared, `import { shop } from ${fixture}\nexport default shop(true)\n`)
   const program = join(import.meta.dirname, '../../packages/server/src/cli/main.js')
   const given = ['move', '--from', `sqlite:${from}`, '--to', `sqlite:${join(at, 'to.db')}`, '--declaration', declared]
