@@ -5,7 +5,7 @@ import { uuidv7 } from 'uuidv7'
 import { sqlContext } from '../packages/server/src/storage/sql/context.ts'
 import { representationSql } from '../packages/server/src/storage/sql/records.ts'
 import { Connection } from '../packages/server/src/storage/sqlite/connection.ts'
-import { sqlite } from '../packages/server/src/storage/sqlite/engine.ts'
+import { sqlite } from '../packages/server/src/storage/sqlite/dialect.ts'
 import type { Records } from './competitors.ts'
 import { loadDirectly } from './direct-load.ts'
 
@@ -15,7 +15,7 @@ const now = '2026-01-01T00:00:00.000Z'
 export function recordsOf(file: string, catalog: Catalog): Records {
   const connection = new Connection(file, { readOnly: true })
   const read = (collection: string) => {
-    const context = sqlContext({ catalog, engine: sqlite })
+    const context = sqlContext({ catalog, dialect: sqlite })
     const { sql } = representationSql(context, { resource: catalog.resources.get(collection)! })
     const rows = connection.database.prepare(`select ${sql} as json from "${collection}" t`).all()
     return rows.map((row) => JSON.parse(String(row['json'])))

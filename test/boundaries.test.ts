@@ -4,10 +4,14 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { circles, folderCycles, type Import, importsOf, packages, readSources } from './imports.ts'
+import { circles, folderCycles, type Import, importsOf, packages, readSources, type Source } from './imports.ts'
 
 const engines = ['storage/sqlite', 'storage/postgres']
-const storageFolders = ['storage', 'storage/sql', 'storage/transactions', 'storage/migration', 'storage/move']
+// The table of engines: how an address is recognised, and the administration of its database.
+const tableOfEngines = ['server/database-address.ts', 'server/open-database.ts']
+const storageFolders = [
+  ...['storage', 'storage/sql', 'storage/transactions', 'storage/migration', 'storage/move', 'storage/administration'],
+]
 
 // A folder may also import itself. Types count like values.
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -27,7 +31,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     ...['spec', 'model', 'plan', 'storage'],
     ...['storage/sql', 'storage/transactions', 'storage/migration'],
   ],
-  'storage/sqlite': ['model', 'plan', ...storageFolders],
+  'storage/administration': ['model', 'storage', 'storage/migration', 'storage/move'],
+  'storage/sqlite': ['spec', 'model', 'plan', ...storageFolders],
   'storage/postgres': ['model', 'plan', ...storageFolders],
   events: ['spec', 'model', 'plan', 'storage'],
   jobs: ['spec', 'model', 'plan', 'storage'],
@@ -105,8 +110,8 @@ function objection(found: Import): string | undefined {
   if (from === 'storage/sql' && to === 'storage' && !port.includes(placed(target))) {
     return 'storage/sql imports nothing of storage but the port'
   }
-  if (engines.includes(to) && from !== to && placed(file) !== 'server/open-database.ts') {
-    return 'only server/open-database.ts names an engine'
+  if (engines.includes(to) && from !== to && !tableOfEngines.includes(placed(file))) {
+    return 'only the table of engines names an engine'
   }
   if (from === 'check' && to === 'model' && !ofModelInCheck.includes(target)) return 'check imports no judgement'
   return to === from || mayImport[from]?.includes(to) === true ? undefined : `${from} may not import ${to}`
@@ -155,6 +160,37 @@ test('no folder imports itself through others, sub-folders included', () => {
     [],
   )
 })
+
+// A name of an engine that is compared with, a key or a case, or the beginning of an address that is asked for.
+const branch =
+  /['"`](?:sqlite|postgres(?:ql)?)['"`]|(?:startsWith|includes|test)\(['"`]?(?:sqlite|postgres)|\/\^?(?:\(\?:)?(?:sqlite|postgres)/i
+
+/** The lines that ask which engine it is, outside the table of engines and the folders of engines. */
+function branches({ file, text }: Source): string[] {
+  const isOfEngine = engines.includes(roomOf(file) ?? '') || tableOfEngines.includes(placed(file))
+  if (isOfEngine || /\.(?:test|fixture)\.tsx?$/.test(file)) return []
+  return text.split('\n').flatMap((line, index) => {
+    const isComment = /^\s*(?:\/\/|\*|\/\*)/.test(line)
+    return !isComment && branch.test(line) ? [`${file}:${index + 1} asks which engine it is`] : []
+  })
+}
+
+test('only the table of engines asks which engine it is', () => {
+  const server = sources.filter(({ file }) => file.startsWith('packages/server/src/'))
+  assert.deepEqual(server.flatMap(branches), [])
+})
+
+for (const line of [
+  "  if (engine.kind === 'sqlite') return",
+  "  if (!database.startsWith('postgres')) return",
+  '  if (/^postgres(?:ql)?:/.test(address)) return',
+  "    case 'postgres':",
+]) {
+  test(`a planted branch on the engine is found: ${line.trim()}`, () => {
+    const found = (file: string) => branches({ file: `packages/server/src/${file}`, text: line }).length
+    assert.deepEqual(['cli/dev.ts', 'storage/sql/records.ts', 'storage/sqlite/file.ts'].map(found), [1, 1, 0])
+  })
+}
 
 const planted: readonly { name: string; file: string; text: string; expect: string | undefined }[] = [
   {
@@ -218,7 +254,7 @@ const planted: readonly { name: string; file: string; text: string; expect: stri
     file: 'server/src/server/respond.ts',
     text: "const x = await import('../storage/sqlite/driver.ts')\n",
     expect:
-      'packages/server/src/server/respond.ts:1 imports ../storage/sqlite/driver.ts: only server/open-database.ts names an engine',
+      'packages/server/src/server/respond.ts:1 imports ../storage/sqlite/driver.ts: only the table of engines names an engine',
   },
   {
     name: 'an engine in the table of engines',

@@ -16,7 +16,7 @@ import type { Resource } from 'resourced-contract/model/resource'
 import type { ReadRecord } from '../packages/server/src/plan/plan.ts'
 import { sqlContext } from '../packages/server/src/storage/sql/context.ts'
 import { Connection } from '../packages/server/src/storage/sqlite/connection.ts'
-import { sqlite } from '../packages/server/src/storage/sqlite/engine.ts'
+import { sqlite } from '../packages/server/src/storage/sqlite/dialect.ts'
 import { openSqlite } from '../packages/server/src/storage/sqlite/storage.ts'
 import type { Storage } from '../packages/server/src/storage/storage.ts'
 import { purgeRecords } from '../packages/server/src/storage/transactions/delete/purge.ts'
@@ -83,7 +83,7 @@ test(`no transaction that purges ${veryMany} records with words takes long`, asy
     const [started, before] = [performance.now(), process.threadCpuUsage()]
     connection.execute('begin immediate')
     connection.execute('savepoint changes')
-    purged += connection.run(purgeRecords(sqlContext({ catalog, engine: sqlite }), papers, later))
+    purged += connection.run(purgeRecords(sqlContext({ catalog, dialect: sqlite }), papers, later))
     connection.execute('release changes')
     connection.execute('commit')
     const { user, system } = process.threadCpuUsage(before)

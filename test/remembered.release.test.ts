@@ -13,7 +13,7 @@ import type { Outcome } from '../packages/server/src/plan/outcome.ts'
 import type { ReadPage, ReadRecord } from '../packages/server/src/plan/plan.ts'
 import { readEpochs, sqlContext } from '../packages/server/src/storage/sql/context.ts'
 import { Connection } from '../packages/server/src/storage/sqlite/connection.ts'
-import { sqlite } from '../packages/server/src/storage/sqlite/engine.ts'
+import { sqlite } from '../packages/server/src/storage/sqlite/dialect.ts'
 import { openSqlite } from '../packages/server/src/storage/sqlite/storage.ts'
 import type { Storage } from '../packages/server/src/storage/storage.ts'
 import { Memory } from '../packages/server/src/storage/transactions/memory.ts'
@@ -46,7 +46,7 @@ interface Comparison {
 /** A storage whose reads are compared with those of a connection that remembers nothing. */
 function compared(storage: Storage, versions: Versions, path: string, comparison: Comparison): Storage {
   const connection = new Connection(path, { readOnly: true })
-  const opened = { catalog: versions.stored, engine: sqlite, epochs: connection.run(readEpochs()) }
+  const opened = { catalog: versions.stored, dialect: sqlite, epochs: connection.run(readEpochs()) }
   const context = sqlContext({ ...opened, tagSecret: storage.cursorSecret })
   const readAnew = (plan: ReadRecord | ReadPage): Outcome =>
     connection.run(

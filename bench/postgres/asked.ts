@@ -2,7 +2,7 @@
 
 import type { ClientBase } from 'pg'
 import type { Catalog } from 'resourced-contract/model/resource'
-import { postgres } from '../../packages/server/src/storage/postgres/engine.ts'
+import { postgres } from '../../packages/server/src/storage/postgres/dialect.ts'
 import { rowTypes } from '../../packages/server/src/storage/postgres/settings.ts'
 import { sqlContext } from '../../packages/server/src/storage/sql/context.ts'
 import type { Row, Statement, Transaction } from '../../packages/server/src/storage/transaction.ts'
@@ -23,7 +23,7 @@ export interface AskedStatement {
  */
 export async function statementsOf(catalog: Catalog, client: ClientBase, address: string): Promise<AskedStatement[]> {
   const plan = await planOf(catalog, address)
-  const context = sqlContext({ catalog, engine: postgres, tagSecret: new Uint8Array(32) })
+  const context = sqlContext({ catalog, dialect: postgres, tagSecret: new Uint8Array(32) })
   if (plan.kind === 'read-record') {
     return carriedOut(client, readRecord(context, undefined, plan))
   }

@@ -7,7 +7,7 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import type { RecordValues } from 'resourced-contract/model/resource'
 import sql, { join, raw } from 'sql-template-tag'
 import { uuidv7 } from 'uuidv7'
-import { postgres } from '../../packages/server/src/storage/postgres/engine.ts'
+import { postgres } from '../../packages/server/src/storage/postgres/dialect.ts'
 import { columnsOf, subject } from '../../packages/server/src/storage/sql/columns.ts'
 import { sqlContext } from '../../packages/server/src/storage/sql/context.ts'
 import { boundOf, representationSql, searchWords } from '../../packages/server/src/storage/sql/records.ts'
@@ -19,7 +19,7 @@ const [, , declaration = '', collection = '', url = '', port = ''] = process.arg
 const { catalog, resource } = await loadResource(declaration, collection)
 const ask = await pooled(url, 12)
 const columns = columnsOf(resource)
-const answered = sql`returning ${representationSql(sqlContext({ catalog, engine: postgres }), { resource })} as json, _revision`
+const answered = sql`returning ${representationSql(sqlContext({ catalog, dialect: postgres }), { resource })} as json, _revision`
 const named = ['id', ...columns.map(({ name }) => name), 'created_at', 'updated_at', '_revision']
 const names = [...named, ...postgres.wordColumns('').map(([name]) => name)].map((name) => `"${name}"`).join(', ')
 

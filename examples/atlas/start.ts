@@ -6,7 +6,6 @@ import { format, showProgress } from 'resourced-check/terminal'
 import { withoutCredentials } from 'resourced-contract/model/credentials'
 import { always } from 'resourced-contract/model/predicate'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
-import { portOf } from '../../packages/server/src/cli/command-line.ts'
 import { explain } from '../../packages/server/src/cli/explain.ts'
 import { makeKey } from '../../packages/server/src/cli/keys.ts'
 import { loadCatalog } from '../../packages/server/src/cli/load-declaration.ts'
@@ -14,6 +13,7 @@ import { serveUntilStopped } from '../../packages/server/src/cli/serve.ts'
 import { type LogLevel, logLevels, logTo } from '../../packages/server/src/server/observe/log.ts'
 import { openStorage } from '../../packages/server/src/server/open-database.ts'
 import type { Serving } from '../../packages/server/src/server/serve.ts'
+import { readPort } from '../../packages/server/src/server/settings.ts'
 import type { KeyStore, Storage } from '../../packages/server/src/storage/storage.ts'
 import { fill, isLoaded, loadAtlas } from './load.ts'
 
@@ -23,7 +23,7 @@ const database = process.env.DATABASE_URL || `sqlite:${file}`
 /** Loads what is missing, and serves. */
 async function start(): Promise<void> {
   const host = process.env.HOST || '127.0.0.1'
-  const port = portOf(process.env.PORT || '8443')
+  const port = readPort(process.env.PORT || '8443', '--port')
   const catalog = await loadCatalog(fileURLToPath(new URL('resources.yaml', import.meta.url)))
   if (!(await isThere(catalog))) {
     const release = await hold(host, port)

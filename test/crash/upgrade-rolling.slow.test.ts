@@ -6,7 +6,7 @@ import type { FieldDeclaration, InterfaceDeclaration } from 'resourced-contract/
 import type { EventFunction } from 'resourced-contract/model/declared-functions'
 import type { EventKind } from 'resourced-contract/model/event'
 import { defineInterface } from 'resourced-contract/model/inference/define-interface'
-import { planOrApplyMigration } from '../../packages/server/src/server/open-database.ts'
+import { administer } from '../../packages/server/src/server/open-database.ts'
 import { MigrationRefused } from '../../packages/server/src/storage/migration/migration-step.ts'
 import { completeVersions } from '../../packages/server/src/versions/versions.ts'
 import { type Trial, trial, trialFor } from '../harness.ts'
@@ -110,17 +110,15 @@ test('the command can go back to the older declaration, and the newer one is the
   const { database } = first
   await start(first, newer)
   const catalog = completeVersions(older).stored
-  const shown = await planOrApplyMigration({ database: database.address }, catalog, 'never')
+  const { migrate } = await administer({ database: database.address })
+  const shown = await migrate(catalog, 'never')
   assert.equal(shown.applied, false)
   assert.ok(shown.steps.some(({ sentence }) => sentence === 'drop the column books.rank'))
-  assert.equal((await planOrApplyMigration({ database: database.address }, catalog, 'all')).applied, true)
+  assert.equal((await migrate(catalog, 'all')).applied, true)
   await first.make('books', { title: 'Ulysses' })
   await start(first, older, 'never')
   await assert.rejects(start(first, newer), /A newer declaration has changed the database since/)
-  assert.equal(
-    (await planOrApplyMigration({ database: database.address }, completeVersions(newer).stored, 'all')).applied,
-    true,
-  )
+  assert.equal((await migrate(completeVersions(newer).stored, 'all')).applied, true)
   await start(first, newer, 'never')
   await start(first, older)
 })

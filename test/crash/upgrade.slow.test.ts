@@ -190,7 +190,7 @@ test('VER-2: the command shows and makes the changes that the next version needs
   const file = join(folder, 'desk.ts')
   writeFileSync(
     file,
-    `export { desk as default } from ${JSON.stringify(join(import.meta.dirname, 'declarations-desk.ts'))}\n`,
+    `export { desk as default } from ${JSON.stringify(join(import.meta.dirname, '../declarations-desk.ts'))}\n`,
   )
   const run = (...options: string[]) => {
     const args = [

@@ -11,10 +11,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { completeCatalog } from 'resourced-contract/model/catalog'
 import {
+  administer,
   backUpDatabase,
   checkMoveSource,
-  fillDatabase,
-  openMoveSource,
   openStorage,
   restoreDatabase,
 } from '../../packages/server/src/server/open-database.ts'
@@ -373,12 +372,14 @@ async function forgedFile(change: string): Promise<string> {
 }
 
 async function move(from: string, to: string): Promise<void> {
-  const source = await openMoveSource({ database: from })
+  const source = await (await administer({ database: from })).openSource()
   try {
     await source.begin()
     const schema = schemaOf(catalog)
     const how = { schema, now: Date.now(), signal: work.signal, onRows() {}, onIndexes() {} }
-    await fillDatabase({ database: to, databaseUnsafe: true }, schema, (target) => moveAll(source, target, how))
+    await (await administer({ database: to, databaseUnsafe: true })).fill(schema, (target) =>
+      moveAll(source, target, how),
+    )
   } finally {
     await source.close()
   }
@@ -418,7 +419,7 @@ test('no trigger of a source runs when it is moved', async () => {
   const from = await forgedFile(trigger("update resourced_meta set value = 'run' where key = 'cursor_secret'"))
   const at = newFolder()
   const declared = join(at, 'shop.ts')
-  const fixture = JSON.stringify(new URL('backups/backups.ts', import.meta.url).href)
+  const fixture = JSON.stringify(new URL('../backups/backups.ts', import.meta.url).href)
   writeFileSync(declared, `import { shop } from ${fixture}\nexport default shop(true)\n`)
   const program = join(import.meta.dirname, '../../packages/server/src/cli/main.js')
   const given = ['move', '--from', `sqlite:${from}`, '--to', `sqlite:${join(at, 'to.db')}`, '--declaration', declared]
@@ -441,7 +442,7 @@ test('a forged export beside a database is not read from elsewhere', async () =>
   writeFileSync(secret, 'somebody else')
   const storage = await openStorage({ database: `sqlite:${from}` }, catalog)
   await storage.close()
-  const source = await openMoveSource({ database: `sqlite:${from}` })
+  const source = await (await administer({ database: `sqlite:${from}` })).openSource()
   try {
     assert.throws(() => source.file('../secret'), /is not the id of a job/)
   } finally {

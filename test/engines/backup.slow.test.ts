@@ -21,7 +21,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { openMoveSource } from '../../packages/server/src/server/open-database.ts'
+import { administer } from '../../packages/server/src/server/open-database.ts'
 import { movedTables } from '../../packages/server/src/storage/move/move.ts'
 import { ask, assertGoesOn, fillAddress, serverOn } from '../move.ts'
 import { databaseFor, whyNoDatabase } from '../postgres/database.ts'
@@ -64,7 +64,7 @@ async function restored(file: string): Promise<string> {
 
 /** Every row of every table, and the other properties that do not depend on the engine. */
 async function contentsOf(address: string) {
-  const source = await openMoveSource({ database: address })
+  const source = await (await administer({ database: address })).openSource()
   try {
     await source.begin()
     const contents: Record<string, unknown[]> = {}
@@ -101,7 +101,7 @@ async function assertSame(one: string, other: string, except: readonly string[] 
 // The files of exports last a day, also by the clock of the command.
 const now = Math.floor(Date.now() / 1000) * 1000
 const declaration = `export { everythingWithEvents as default } from ${JSON.stringify(
-  new URL('declarations-everything.ts', import.meta.url).href,
+  new URL('../declarations-everything.ts', import.meta.url).href,
 )}`
 writeFileSync(join(folder, 'resources.ts'), declaration)
 
@@ -186,7 +186,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
   test(`a backup of ${engine} has whole transactions only, while a process writes`, { skip }, async (context) => {
     const address = await engines[engine](context)
     await pairsIn(address)
-    const fixture = join(import.meta.dirname, 'backup-writer.fixture.ts')
+    const fixture = join(import.meta.dirname, '../backup-writer.fixture.ts')
     const writer = spawn(process.execPath, [fixture, address, String(pairs)], { stdio: ['ignore', 'pipe', 'inherit'] })
     context.after(() => writer.kill('SIGKILL'))
     let written = 0

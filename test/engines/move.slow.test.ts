@@ -16,7 +16,7 @@ import { startReceiver } from '../receiver.ts'
 const program = join(import.meta.dirname, '../../packages/server/src/cli/main.js')
 const folder = mkdtempSync(join(tmpdir(), 'resourced-move-'))
 after(() => rmSync(folder, { recursive: true }))
-const declared = pathToFileURL(join(import.meta.dirname, 'declarations-everything.ts')).href
+const declared = pathToFileURL(join(import.meta.dirname, '../declarations-everything.ts')).href
 writeFileSync(
   join(folder, 'resources.ts'),
   `export { everythingWithEvents as default } from ${JSON.stringify(declared)}`,

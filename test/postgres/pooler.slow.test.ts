@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { completeCatalog } from 'resourced-contract/model/catalog'
-import { openPostgresKeys, openPostgresMaintenance } from '../../packages/server/src/storage/postgres/administration.ts'
+import { postgresAdministration } from '../../packages/server/src/storage/postgres/administration.ts'
 import { openPostgres } from '../../packages/server/src/storage/postgres/storage.ts'
 import { startBouncer, whyNoBouncer } from './bouncer.ts'
 import { startCluster } from './cluster.ts'
@@ -61,13 +61,13 @@ test('a database that needs a migration is not changed through a pooler, and the
   const sentence =
     /cannot be added through a pooler .*resourced migrate --apply --database with the address of the PostgreSQL server itself/
   await assert.rejects(openPostgres(completeCatalog(notes), pooled), sentence)
-  await assert.rejects(openPostgresKeys(pooled), sentence)
-  assert.equal(await openPostgresMaintenance(pooled), undefined)
+  await assert.rejects(postgresAdministration(pooled).openKeys(), sentence)
+  assert.equal(await postgresAdministration(pooled).openMaintenance(), undefined)
   const tables = await query(url, "select 1 from pg_tables where schemaname = 'public'")
   assert.equal(tables.length, 0)
   await (await openPostgres(completeCatalog(notes), { url, unsafe: true })).close()
   await (await openPostgres(completeCatalog(notes), pooled)).close()
-  await (await openPostgresKeys(pooled)).close()
+  await (await postgresAdministration(pooled).openKeys()).close()
   const locks = await query(url, "select 1 from pg_locks where locktype = 'advisory'")
   assert.equal(locks.length, 0, 'no lock stays with a connection that others get')
 })

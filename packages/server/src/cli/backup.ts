@@ -6,14 +6,13 @@ import { stat } from 'node:fs/promises'
 import { format, interruption, type Progress, say, showProgress } from 'resourced-check/terminal'
 import { withoutCredentials } from 'resourced-contract/model/credentials'
 import { UsageError } from 'resourced-contract/spec/configuration-error'
-import { isInMemory } from '../server/database-address.ts'
+import { isInMemory, isLikeAddress } from '../server/database-address.ts'
 import { packageVersion } from '../server/observe/package-version.ts'
 import { backUpDatabase, type DatabaseOptions, placeOf, restoreDatabase } from '../server/open-database.ts'
-import { databaseOf, type GivenDatabase } from './command-line.ts'
 
 /** Backs up a database. The exit code is 1 if there is no backup, 2 after wrong use, and 130 if it was interrupted. */
-export async function backupCommand(file: string, options: GivenDatabase): Promise<void> {
-  const database = checked(file, options)
+export async function backupCommand(file: string, database: DatabaseOptions): Promise<void> {
+  check(file, database)
   await runVisibly('No backup was made.', async (work) => {
     const started = performance.now()
     const { description, lost, restarted, omitted } = await backUpDatabase(database, file, work)
@@ -32,8 +31,8 @@ export async function backupCommand(file: string, options: GivenDatabase): Promi
 }
 
 /** Restores a backup. The exit code is 1 if nothing was restored, 2 after wrong use, and 130 if it was interrupted. */
-export async function restoreCommand(file: string, options: GivenDatabase): Promise<void> {
-  const database = checked(file, options)
+export async function restoreCommand(file: string, database: DatabaseOptions): Promise<void> {
+  check(file, database)
   await runVisibly('Nothing was restored.', async (work) => {
     const started = performance.now()
     const { description, lost, restarted } = await restoreDatabase(file, database, work)
@@ -48,18 +47,16 @@ export async function restoreCommand(file: string, options: GivenDatabase): Prom
   })
 }
 
-function checked(file: string, options: GivenDatabase): DatabaseOptions {
-  const database = databaseOf(options)
+function check(file: string, database: DatabaseOptions): void {
   if (isInMemory(database.database)) {
     throw new UsageError('A database in memory ends with its process: name sqlite:FILE or postgres://… instead.')
   }
-  if (/^(?:sqlite|postgres(?:ql)?):/.test(file) || file === '' || file === '-') {
+  if (isLikeAddress(file) || file === '' || file === '-') {
     const named = withoutCredentials(file)
     throw new UsageError(`Name the file of the backup, such as backup.db, not ${JSON.stringify(named)}.`)
   }
   // Refuses an address that is not understood before anything is read.
   placeOf(database)
-  return database
 }
 
 type Work = Parameters<typeof backUpDatabase>[2]

@@ -9,14 +9,14 @@ import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { ConfigurationError, UsageError } from 'resourced-contract/spec/configuration-error'
 import { exampleOf } from '../documents/openapi/schemas.ts'
-import { isInMemory } from '../server/database-address.ts'
+import { isElsewhere, isInMemory } from '../server/database-address.ts'
 import type { LogLevel } from '../server/observe/log.ts'
 import type { Observe } from '../server/observe/observe.ts'
 import type { DatabaseOptions } from '../server/open-database.ts'
 import { type MayLose, migrateTo, type ServeOptions, type Serving } from '../server/serve.ts'
 import { formatSteps, MigrationRefused, type MigrationStep } from '../storage/migration/migration-step.ts'
 import { completeVersions, type Versions } from '../versions/versions.ts'
-import { databaseOf, type GivenDatabase, migrationCommand, portOf } from './command-line.ts'
+import { migrationCommand } from './command-line.ts'
 import { developmentKey, developmentKeyFile } from './development-key.ts'
 import { explain } from './explain.ts'
 import { stampOf } from './file-stamp.ts'
@@ -24,36 +24,32 @@ import { type Attempt, type Content, declarationOf, isSameContent, tryDeclaratio
 import { findDeclaration } from './load-declaration.ts'
 import { commandLog, pagesLine, serveUntilStopped, versionLines } from './serve.ts'
 
-interface Options extends GivenDatabase, Omit<ServeOptions, keyof GivenDatabase | 'catalog' | 'port' | 'host'> {
-  readonly port: string
-  readonly basePath?: string
+interface Options extends Omit<ServeOptions, 'catalog' | 'host'> {
   readonly logLevel: LogLevel
 }
 
 /** Serves until a signal stops it. */
 export async function devCommand(given: string | undefined, options: Options): Promise<void> {
-  const database = databaseOf(options)
-  if (isInMemory(database.database)) {
+  if (isInMemory(options.database)) {
     throw new UsageError('resourced dev keeps its data while the declaration changes: use sqlite:FILE.')
   }
-  requireLocal(database)
+  requireLocal(options)
   const file = given ?? (await findDeclaration('.'))
   if (file === undefined) {
     throw new ConfigurationError('There is no declaration here: run resourced init to write one, or name a file.')
   }
-  const port = portOf(options.port)
   const edited = editedDeclaration(file)
   const first = await edited.load()
   if (first.kind === 'failed') throw new ConfigurationError(first.message)
   const complete = (declaration: InterfaceDeclaration) => completeVersions(declaration, options.basePath)
   const versions = complete(await declarationOf(first.content, file))
-  const place = { file, database: database.database }
-  const migrated = await untilAgreed(place, (mayLose) => migrateTo(database, versions.stored, mayLose))
+  const place = { file, database: options.database }
+  const migrated = await untilAgreed(place, (mayLose) => migrateTo(options, versions.stored, mayLose))
   if (migrated === undefined) {
     throw new ConfigurationError('Nothing was changed. Undo the change in the declaration, or move the data first.')
   }
   const serving = await serveUntilStopped({
-    ...{ ...options, ...database, versions, port, host: '127.0.0.1', http: true, development: true },
+    ...{ ...options, versions, host: '127.0.0.1', http: true, development: true },
     catalog: versions.stored,
     observe: withoutLifecycle(commandLog(options.logLevel)),
   })
@@ -67,7 +63,7 @@ export async function devCommand(given: string | undefined, options: Options): P
  * @throws UsageError
  */
 function requireLocal({ database }: DatabaseOptions): void {
-  if (!database.startsWith('postgres')) return
+  if (!isElsewhere(database)) return
   const { hostname } = new URL(database)
   if (['', 'localhost', '127.0.0.1', '[::1]'].includes(hostname)) return
   throw new UsageError(

@@ -244,25 +244,24 @@ test('the clock is compared with the last purge, the newest record and the datab
   }
   const given = { address: 'sqlite:data.db', now, pool: 10, workers: 1, unsafe: false }
   const clock = (changed: Partial<Examination>) =>
-    checkDatabase({ kind: 'sqlite', found: { ...found, ...changed } }, given).find(({ check }) => check === 'clock')
+    checkDatabase({ ...found, ...changed }, given).find(({ check }) => check === 'clock')
   assert.equal(clock({})?.severity, 'ok')
   assert.equal(clock({ purged: now - 2 * day })?.remedy, 'If the clock is right, run: npx resourced purge confirm')
   assert.equal(clock({ purged: undefined, newest: now - 2 * day })?.severity, 'warning')
   assert.equal(clock({ newest: now + 2 * day })?.severity, 'problem')
   const postgres = {
-    ...{ ...found, version: '18', refused: undefined, undurable: 'fsync is off.', now: now + 60_000 },
-    connections: { most: 100, used: 95 },
+    ...found,
+    server: {
+      ...{ name: 'PostgreSQL', version: '18', refused: undefined, undurable: 'fsync is off.', now: now + 60_000 },
+      connections: { most: 100, used: 95 },
+    },
   }
-  const severities = checkDatabase({ kind: 'postgres', found: postgres }, given).map(
-    ({ check, severity }) => `${check} ${severity}`,
-  )
+  const severities = checkDatabase(postgres, given).map(({ check, severity }) => `${check} ${severity}`)
   assert.deepEqual(severities, [
     ...['database ok', 'durability problem', 'connections warning', 'maintenance ok', 'jobs warning', 'clock warning'],
   ])
   const connections = (workers: number) =>
-    checkDatabase({ kind: 'postgres', found: postgres }, { ...given, workers }).find(
-      ({ check }) => check === 'connections',
-    )?.finding
+    checkDatabase(postgres, { ...given, workers }).find(({ check }) => check === 'connections')?.finding
   assert.match(String(connections(1)), /A server uses up to 25\.$/)
   assert.match(String(connections(8)), /A server with 8 workers uses up to 200\.$/)
 })

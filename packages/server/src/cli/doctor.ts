@@ -8,8 +8,8 @@ import { print } from 'resourced-check/terminal'
 import { withoutCredentials } from 'resourced-contract/model/credentials'
 import type { Catalog } from 'resourced-contract/model/resource'
 import { isInMemory } from '../server/database-address.ts'
-import { databaseFile, examineDatabase } from '../server/open-database.ts'
-import { databaseOf, type GivenDatabase, portOf } from './command-line.ts'
+import { administer, type DatabaseOptions, databaseFile } from '../server/open-database.ts'
+import type { Settings } from '../server/settings.ts'
 import { checkDatabase } from './doctor/database.ts'
 import { type Diagnosis, ok, problem, type Severity, warning } from './doctor/diagnosis.ts'
 import {
@@ -27,25 +27,21 @@ import { loadCatalog } from './load-declaration.ts'
 import { poolOfWorker, workersOf } from './serve-command.ts'
 import { missingRuntime } from './supported-node.js'
 
-interface DoctorOptions extends GivenDatabase, TlsOptions {
-  readonly workers?: string
-  readonly port: string
-  readonly metricsPort?: string
+interface DoctorOptions extends DatabaseOptions, TlsOptions, Pick<Settings, 'workers' | 'metricsPort'> {
+  readonly port: number
   readonly metricsHost: string
   readonly json?: boolean
 }
 
 /** Runs all checks. The exit code is 1 if one found a problem. */
 export async function doctorCommand(file: string | undefined, options: DoctorOptions): Promise<void> {
+  const { port, metricsPort } = options
   // Wrong options are refused before anything is checked.
-  const database = databaseOf(options)
-  const port = portOf(options.port)
-  const metricsPort = options.metricsPort === undefined ? undefined : portOf(options.metricsPort, '--metrics-port')
-  const workers = workersOf(options.workers, database)
+  const workers = workersOf(options.workers, options)
   // So is a file that is not there: a mistyped name would be one finding among others, on standard output.
   if (file !== undefined && !existsSync(file)) await loadCatalog(file)
   const { catalog, diagnosis } = await checkDeclarationFile(file)
-  const path = databaseFile(database)
+  const path = databaseFile(options)
   const found: readonly (Diagnosis | undefined)[] = [
     checkNode(),
     checkMemory(),
@@ -53,7 +49,7 @@ export async function doctorCommand(file: string | undefined, options: DoctorOpt
     diagnosis,
     ...(catalog === undefined ? [] : checkReferences(catalog)),
     ...(path === undefined ? [] : [checkPermissions(path), checkFileSystem(path), checkDisk(path)]),
-    ...(await checkContent(options, { ...database, workers }, catalog)),
+    ...(await checkContent(options, workers, catalog)),
     ...checkTls(options),
     await checkPort('port', options.host, port),
     ...(metricsPort === undefined ? [] : [await checkPort('metrics port', options.metricsHost, metricsPort)]),
@@ -83,7 +79,7 @@ async function checkDeclarationFile(
 
 async function checkContent(
   options: DoctorOptions,
-  { workers, ...database }: ReturnType<typeof databaseOf> & { readonly workers: number },
+  workers: number,
   catalog: Catalog | undefined,
 ): Promise<Diagnosis[]> {
   if (isInMemory(options.database)) {
@@ -91,10 +87,11 @@ async function checkContent(
     return [warning('database', 'A database in memory is lost when the server stops.', remedy)]
   }
   try {
-    const { databaseUnsafe: unsafe = false } = database
-    const pool = poolOfWorker(database.databasePool, workers) ?? 10
+    const { databaseUnsafe: unsafe = false } = options
+    const pool = poolOfWorker(options.databasePool, workers) ?? 10
     const given = { address: options.database, now: Date.now(), pool, workers, unsafe }
-    return checkDatabase(await examineDatabase(database, catalog), given)
+    const { examine } = await administer(options)
+    return checkDatabase(await examine(catalog), given)
   } catch (error) {
     return [problem('database', explain(error))]
   }

@@ -3,13 +3,11 @@
 import { deepFreeze } from 'resourced-contract/model/plain-copy'
 import type { Catalog } from 'resourced-contract/model/resource'
 import type { Format } from '../jobs/read-records.ts'
-import { isElsewhere } from '../server/database-address.ts'
 import type { DatabaseOptions } from '../server/open-database.ts'
-import type { GivenDatabase } from './command-line.ts'
 import type { MapOptions } from './load-map.ts'
 
 /** The options as commander gives them. */
-export interface ImportOptions extends GivenDatabase, MapOptions {
+export interface ImportOptions extends DatabaseOptions, MapOptions {
   readonly format?: Format
   readonly skipInvalid?: boolean
   readonly allOrNothing?: boolean
@@ -25,11 +23,6 @@ export interface ImportCommand {
   readonly catalog: Catalog
   readonly database: DatabaseOptions
   readonly options: ImportOptions
-}
-
-/** The engine of the target. */
-export function engineOf({ database }: ImportOptions): 'sqlite' | 'postgres' {
-  return isElsewhere(database) ? 'postgres' : 'sqlite'
 }
 
 /** The owner of records without an owner field. */

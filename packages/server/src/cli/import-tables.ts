@@ -9,10 +9,11 @@ import type { Resource } from 'resourced-contract/model/resource'
 import { ConfigurationError, UsageError } from 'resourced-contract/spec/configuration-error'
 import { type Incoming, type KeySpace, keyText } from '../jobs/import-staged.ts'
 import { readValue } from '../jobs/source.ts'
-import { hasTables, openStorage, openTables, placeOf } from '../server/open-database.ts'
+import { isElsewhere } from '../server/database-address.ts'
+import { administer, openStorage, placeOf } from '../server/open-database.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { TableSource } from '../storage/table-description.ts'
-import { callerOf, engineOf, type ImportCommand, type ImportOptions } from './import-options.ts'
+import { callerOf, type ImportCommand, type ImportOptions } from './import-options.ts'
 import { ImportReport } from './import-report.ts'
 import { readMap } from './load-map.ts'
 import { type PlannedTable, planTables, readTableMap, type TablePlan } from './plan-tables.ts'
@@ -33,7 +34,11 @@ export async function importTables(command: ImportCommand, collection: string | 
     throw new UsageError(`--${wrong ?? 'null'} is for files. A database has types, so leave it out with --from.`)
   }
   const from = { database: String(options.from), databasePooler: options.databasePooler, option: '--from' } as const
-  const source = await openTables(from, options.schema)
+  const { foreign } = await administer(from)
+  if (foreign === undefined) {
+    throw new UsageError('Only tables of PostgreSQL can be imported: use --from postgres://USER@HOST:5432/DATABASE.')
+  }
+  const source = await foreign.open(options.schema)
   const interrupted = interruption()
   const progress = showProgress({ title: 'Importing tables', unit: 'records' })
   try {
@@ -42,7 +47,8 @@ export async function importTables(command: ImportCommand, collection: string | 
     const map = options.map === undefined ? new Map() : await readMap(options.map, check)
     const plan = planTables(described, catalog, { map, key: options.key })
     const tables = chosenTables(plan, collection)
-    const isNew = !(await hasTables(database))
+    const { hasTables } = await administer(database)
+    const isNew = !(await hasTables())
     const storage = await openStorage(database, catalog)
     try {
       if (isNew) progress.say(`Made a new database at ${placeOf(database)}: there was none.`)
@@ -62,7 +68,7 @@ export async function importTables(command: ImportCommand, collection: string | 
         skipInvalid: options.skipInvalid === true,
         isWhole: options.allOrNothing === true || options.key === undefined,
         isResumable: options.key !== undefined,
-        engine: engineOf(options),
+        isElsewhere: isElsewhere(options.database),
       })
     } finally {
       progress.end()

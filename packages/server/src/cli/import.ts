@@ -10,11 +10,10 @@ import { type Imported, importRecords } from '../jobs/import.ts'
 import { type FileKeys, keysOf, withKeys } from '../jobs/import-keys.ts'
 import { formatOf, readRecords } from '../jobs/read-records.ts'
 import type { Bytes, SourceRecord, UnreadableRecord } from '../jobs/source.ts'
-import { isInMemory } from '../server/database-address.ts'
-import { hasTables, openStorage, placeOf } from '../server/open-database.ts'
+import { isElsewhere, isInMemory } from '../server/database-address.ts'
+import { administer, openStorage, placeOf } from '../server/open-database.ts'
 import type { Storage } from '../storage/storage.ts'
-import { databaseOf } from './command-line.ts'
-import { callerOf, engineOf, type ImportCommand, type ImportOptions } from './import-options.ts'
+import { callerOf, type ImportCommand, type ImportOptions } from './import-options.ts'
 import { ImportReport } from './import-report.ts'
 import { loadCatalog } from './load-declaration.ts'
 import { loadMap } from './load-map.ts'
@@ -33,11 +32,10 @@ export async function importCommand(
     throw new UsageError('--all-or-nothing and --skip-invalid contradict each other. Use one of them.')
   }
   const catalog = await loadCatalog(options.declaration)
-  const database = databaseOf(options)
-  if (isInMemory(database.database)) {
+  if (isInMemory(options.database)) {
     throw new ConfigurationError('A database in memory would be gone when the import ends: use sqlite:FILE.')
   }
-  const command = { catalog, database, options }
+  const command = { catalog, database: options, options }
   if (options.from !== undefined) {
     if (file !== undefined) throw new UsageError('Name a file, or a database with --from, not both.')
     await (await import('./import-tables.ts')).importTables(command, collection)
@@ -53,7 +51,8 @@ async function importFile(command: ImportCommand, resource: Resource, file: stri
   const map = await loadMap(options, resource)
   const keys = keysOf(catalog, resource, map.key, map.referenceKeys)
   const { bytes, read, size } = await open(file)
-  const isNew = !(await hasTables(database))
+  const { hasTables } = await administer(database)
+  const isNew = !(await hasTables())
   const progress = showProgress({ title: `Importing ${resource.name}`, unit: 'records' })
   const interrupted = interruption()
   const columns = new Columns(resource, map)
@@ -151,7 +150,7 @@ async function importByKeys(source: FileSource, isNew: boolean): Promise<void> {
     skipInvalid: options.skipInvalid === true,
     isWhole: options.allOrNothing === true,
     isResumable: keys.own !== undefined,
-    engine: engineOf(options),
+    isElsewhere: isElsewhere(options.database),
   })
 }
 

@@ -3,7 +3,7 @@
 import { print, say } from 'resourced-check/terminal'
 import { withoutCredentials } from 'resourced-contract/model/credentials'
 import { ConfigurationError, UsageError } from 'resourced-contract/spec/configuration-error'
-import { type DatabaseOptions, describeDatabase } from '../server/open-database.ts'
+import { administer, type DatabaseOptions } from '../server/open-database.ts'
 import { propose } from './inspect/propose.ts'
 import { repair } from './inspect/repair.ts'
 import { writeYaml } from './inspect/write-yaml.ts'
@@ -23,7 +23,11 @@ export async function inspectCommand(address: string | undefined, options: Inspe
     throw new UsageError('No database is named. Write resourced inspect postgres://USER@HOST:5432/DATABASE.')
   }
   const { schema: schemas, databasePooler } = options
-  const described = await describeDatabase({ database, databasePooler, option: 'the address' }, schemas)
+  const { foreign } = await administer({ database, databasePooler, option: 'the address' })
+  if (foreign === undefined) {
+    throw new UsageError('Only tables of PostgreSQL can be inspected: use postgres://USER@HOST:5432/DATABASE.')
+  }
+  const described = await foreign.describe(schemas)
   const place = described.schemas.map((name) => JSON.stringify(name)).join(', ')
   const proposal = propose(described)
   repair(proposal)

@@ -6,18 +6,17 @@ import { ConfigurationError, UsageError } from 'resourced-contract/spec/configur
 import { uuidv7 } from 'uuidv7'
 import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
 import { isInMemory } from '../server/database-address.ts'
-import { type DatabaseOptions, hasTables, listKeys, noDatabase, openKeys, placeOf } from '../server/open-database.ts'
+import { administer, type DatabaseOptions, noDatabase, openKeys, placeOf } from '../server/open-database.ts'
 import type { KeyStore, ListedKey, StoredKey } from '../storage/storage.ts'
-import { databaseOf, type GivenDatabase } from './command-line.ts'
 
-interface CreateOptions extends GivenDatabase {
+interface CreateOptions extends DatabaseOptions {
   readonly subject: string
   readonly roles: string
   readonly expires?: string
   readonly json?: boolean
 }
 
-interface RevokeOptions extends GivenDatabase {
+interface RevokeOptions extends DatabaseOptions {
   readonly descendants?: boolean
 }
 
@@ -27,7 +26,8 @@ export async function createKey(options: CreateOptions): Promise<void> {
   if (subject === '') throw new UsageError('--subject takes the name of the caller who will use the key.')
   const { key, stored } = makeKey(subject, rolesOf(options.roles), expiryOf(options.expires))
   const database = databaseToKeep(options)
-  const isNew = !(await hasTables(database))
+  const { hasTables } = await administer(database)
+  const isNew = !(await hasTables())
   await withKeys(database, (keys) => keys.add(stored))
   // The first key is created before the first server, so a new path is no error. It may be mistyped, so it is reported.
   if (isNew) process.stderr.write(`Made a new database at ${placeOf(database)}: there was none.\n`)
@@ -61,8 +61,11 @@ export function storedForm(key: string, subject: string, roles: string[], expire
 }
 
 /** Lists the keys. */
-export async function printKeys(options: GivenDatabase & { readonly json?: boolean }): Promise<void> {
-  const keys = (await listKeys(databaseToKeep(options))).map(withoutHash)
+export async function printKeys(options: DatabaseOptions & { readonly json?: boolean }): Promise<void> {
+  const database = databaseToKeep(options)
+  const { listKeys } = await administer(database)
+  const keys = (await listKeys())?.map(withoutHash)
+  if (keys === undefined) throw noDatabase(database)
   if (options.json === true) {
     print(`${JSON.stringify(keys, null, 2)}\n`)
     return
@@ -103,16 +106,16 @@ export async function revokeKey(id: string, options: RevokeOptions): Promise<voi
   process.stderr.write(`${what} Servers that are running notice within a second.\n${next}`)
 }
 
-function databaseToKeep(given: GivenDatabase): DatabaseOptions {
-  const database = databaseOf(given)
+function databaseToKeep(database: DatabaseOptions): DatabaseOptions {
   if (isInMemory(database.database)) throw new UsageError('A database in memory has no keys to keep: use sqlite:FILE.')
   return database
 }
 
 /** The database, which must exist: a mistyped path must not become an empty database. */
-async function existing(given: GivenDatabase): Promise<DatabaseOptions> {
+async function existing(given: DatabaseOptions): Promise<DatabaseOptions> {
   const database = databaseToKeep(given)
-  if (await hasTables(database)) return database
+  const { hasTables } = await administer(database)
+  if (await hasTables()) return database
   throw noDatabase(database)
 }
 

@@ -9,11 +9,10 @@ import { isStorableText } from 'resourced-contract/model/text'
 import { parseDuration, timestamp } from 'resourced-contract/model/time'
 import { UsageError } from 'resourced-contract/spec/configuration-error'
 import { isInMemory } from '../server/database-address.ts'
-import { openMaintenance } from '../server/open-database.ts'
+import { type DatabaseOptions, openMaintenance } from '../server/open-database.ts'
 import type { Maintenance } from '../storage/storage.ts'
-import { databaseOf, type GivenDatabase } from './command-line.ts'
 
-interface OnOptions extends GivenDatabase {
+interface OnOptions extends DatabaseOptions {
   readonly message?: string
   /** An ISO 8601 duration. */
   readonly retryAfter: string
@@ -39,7 +38,7 @@ export async function maintenanceOn(options: OnOptions): Promise<void> {
 }
 
 /** Turns maintenance off. */
-export async function maintenanceOff(options: GivenDatabase): Promise<void> {
+export async function maintenanceOff(options: DatabaseOptions): Promise<void> {
   const before = await withServerState(options, ({ maintenance }) => maintenance.end())
   if (before === undefined) say('Maintenance was off already.')
   else
@@ -47,7 +46,7 @@ export async function maintenanceOff(options: GivenDatabase): Promise<void> {
 }
 
 /** Prints whether maintenance is on, since when, and its message. */
-export async function maintenanceStatus(options: GivenDatabase): Promise<void> {
+export async function maintenanceStatus(options: DatabaseOptions): Promise<void> {
   const current = await withServerState(options, ({ maintenance }) => maintenance.read())
   const lines =
     current === undefined
@@ -57,8 +56,7 @@ export async function maintenanceStatus(options: GivenDatabase): Promise<void> {
 }
 
 /** Opens what a database holds for its servers: the maintenance switch and the clock of purges. */
-async function withServerState<T>(given: GivenDatabase, use: (state: OpenMaintenance) => Promise<T>): Promise<T> {
-  const database = databaseOf(given)
+async function withServerState<T>(database: DatabaseOptions, use: (state: OpenMaintenance) => Promise<T>): Promise<T> {
   if (isInMemory(database.database)) {
     throw new UsageError('A database in memory has no other servers: use sqlite:FILE or postgres://….')
   }
@@ -98,7 +96,7 @@ function secondsOf(text: string): number {
 }
 
 /** Prints the time of the last purge, and the time of this machine. */
-export async function purgeStatus(options: GivenDatabase): Promise<void> {
+export async function purgeStatus(options: DatabaseOptions): Promise<void> {
   const last = await withServerState(options, ({ purgeClock }) => purgeClock.read())
   const lines = [
     last === undefined ? 'No purge has run yet.' : `The last purge, or confirmation, was at ${timestamp(last)}.`,
@@ -109,7 +107,7 @@ export async function purgeStatus(options: GivenDatabase): Promise<void> {
 }
 
 /** Confirms that the clock of this machine is right: servers whose clocks agree with it purge again. */
-export async function confirmClock(options: GivenDatabase): Promise<void> {
+export async function confirmClock(options: DatabaseOptions): Promise<void> {
   const now = Date.now()
   await withServerState(options, ({ purgeClock }) => purgeClock.confirm(now))
   say(`The clock of this machine is confirmed: it says ${timestamp(now)}.`)

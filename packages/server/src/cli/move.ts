@@ -8,14 +8,7 @@ import { withoutCredentials } from 'resourced-contract/model/credentials'
 import type { Catalog } from 'resourced-contract/model/resource'
 import { ConfigurationError, UsageError } from 'resourced-contract/spec/configuration-error'
 import { isInMemory } from '../server/database-address.ts'
-import {
-  checkMoveSource,
-  type DatabaseOptions,
-  fillDatabase,
-  openMaintenance,
-  openMoveSource,
-  planOrApplyMigration,
-} from '../server/open-database.ts'
+import { administer, checkMoveSource, type DatabaseOptions, openMaintenance } from '../server/open-database.ts'
 import { formatSteps, type MigrationStep } from '../storage/migration/migration-step.ts'
 import { type StoredSchema, schemaOf } from '../storage/migration/stored-schema.ts'
 import {
@@ -27,25 +20,23 @@ import {
   moveAll,
 } from '../storage/move/move.ts'
 import type { MaintenanceStore } from '../storage/storage.ts'
-import { databaseOf, type GivenDatabase, migrationCommand } from './command-line.ts'
+import { migrationCommand } from './command-line.ts'
 import { loadCatalog } from './load-declaration.ts'
 
 /** Shows the schema changes that a database needs, or applies them. */
 export async function migrateCommand(
   file: string | undefined,
-  options: GivenDatabase & { readonly apply?: boolean },
+  options: DatabaseOptions & { readonly apply?: boolean },
 ): Promise<void> {
-  const { steps, applied } = await planOrApplyMigration(
-    databaseOf(options),
-    await loadCatalog(file),
-    options.apply === true ? 'all' : 'never',
-  )
+  const catalog = await loadCatalog(file)
+  const { migrate } = await administer(options)
+  const { steps, applied } = await migrate(catalog, options.apply === true ? 'all' : 'never')
   if (steps.length === 0) print('The database fits the declaration: nothing to do.\n')
   else print(`${formatSteps(steps)}\n${applied ? 'Done.' : `Nothing was changed. ${adviceOn(steps, file, options)}`}\n`)
   if (!applied && steps.some((each) => each.impossible)) process.exitCode = 1
 }
 
-function adviceOn(steps: readonly MigrationStep[], file: string | undefined, { database }: GivenDatabase): string {
+function adviceOn(steps: readonly MigrationStep[], file: string | undefined, { database }: DatabaseOptions): string {
   if (steps.some((each) => each.impossible)) return 'Change the records or the declaration as the lines marked x say.'
   return `To make these changes, run: ${migrationCommand(file, database)}`
 }
@@ -86,15 +77,12 @@ export async function moveCommand({ from, to, declaration, databaseUnsafe }: Mov
   try {
     await mustFit(source, catalog)
     const started = performance.now()
-    const moved = await fillDatabase(
-      { ...databaseOf({ database: to, databaseUnsafe }), option: '--to' },
-      schema,
-      async (target) => {
-        begun = await beginMaintenance(maintenance)
-        progress.say(begun ? 'The source is under maintenance now.' : 'The source was under maintenance already.')
-        return await move(source, target, { schema, progress, signal: interrupted.signal })
-      },
-    )
+    const { fill } = await administer({ database: to, databaseUnsafe, option: '--to' })
+    const moved = await fill(schema, async (target) => {
+      begun = await beginMaintenance(maintenance)
+      progress.say(begun ? 'The source is under maintenance now.' : 'The source was under maintenance already.')
+      return await move(source, target, { schema, progress, signal: interrupted.signal })
+    })
     progress.end()
     for (const line of summary(moved, (performance.now() - started) / 1_000, { from, to, catalog })) progress.say(line)
   } catch (error) {
@@ -115,7 +103,8 @@ export async function moveCommand({ from, to, declaration, databaseUnsafe }: Mov
 
 /** @throws ConfigurationError where the declaration is not the one that a database was made for */
 async function mustFit(source: DatabaseOptions, catalog: Catalog): Promise<void> {
-  const { steps } = await planOrApplyMigration(source, catalog, 'never')
+  const { migrate } = await administer(source)
+  const { steps } = await migrate(catalog, 'never')
   if (steps.length === 0) return
   const place = withoutCredentials(source.database)
   const remedy = 'Name the declaration that its servers have with --declaration, or bring it up to date first.'
@@ -136,7 +125,8 @@ interface Moving {
 }
 
 async function move(from: DatabaseOptions, target: MoveTarget, { schema, progress, signal }: Moving): Promise<Moved> {
-  const source = await openMoveSource(from)
+  const { openSource } = await administer(from)
+  const source = await openSource()
   try {
     const seen = await untilQuiet(source, signal)
     await source.begin()

@@ -4,9 +4,9 @@ import { checkOptions, repeatable } from 'resourced-check/options'
 import { print } from 'resourced-check/terminal'
 import { withoutCredentials } from 'resourced-contract/model/credentials'
 import { UsageError } from 'resourced-contract/spec/configuration-error'
-import { type LogLevel, logLevels } from '../server/observe/log.ts'
 import { packageVersion } from '../server/observe/package-version.ts'
-import { defaultDatabase, withoutSecrets } from './command-line.ts'
+import { readSettings, type Setting, type SettingName, settings } from '../server/settings.ts'
+import { withoutSecrets } from './command-line.ts'
 
 /** Exit codes: a command that failed, and a command line that is wrong by itself. */
 const failure = 1
@@ -15,51 +15,6 @@ const wrongUse = 2
 const fileKinds = 'resources.ts, .js, .json or .yaml'
 const declarationFile = `Declaration file (default: ${fileKinds} in this directory)`
 const declaration = () => new Option('--declaration <file>', declarationFile)
-const address = (inMemory = '') =>
-  new Option('--database <address>', `Database: sqlite:FILE${inMemory} or postgres://USER@HOST:5432/NAME`)
-    .env('DATABASE_URL')
-    .default(defaultDatabase)
-const pooler = () =>
-  new Option('--database-pooler <mode>', 'Pooler in front of PostgreSQL: transaction for PgBouncer in transaction mode')
-    .choices(['none', 'transaction'])
-    .env('DATABASE_POOLER')
-    .default('none')
-const replica = () =>
-  new Option('--database-replica <address>', 'PostgreSQL replica for reads, used while it is up to date').env(
-    'DATABASE_REPLICA_URL',
-  )
-const pool = () =>
-  new Option('--database-pool <number>', 'Maximum number of PostgreSQL connections for transactions, of all workers')
-    .env('DATABASE_POOL')
-    .default('10')
-const unsafe = () =>
-  new Option(
-    '--database-unsafe',
-    'Accept a PostgreSQL that may lose acknowledged changes in a power cut (env: DATABASE_UNSAFE=true)',
-  )
-const host = () => new Option('--host <address>', 'Address to listen on').env('HOST').default('127.0.0.1')
-const port = () => new Option('--port <number>', 'Port to listen on; 0 selects a free port').env('PORT').default('8443')
-const workers = () =>
-  new Option(
-    '--workers <number>',
-    'Processes that serve, or auto: one for each core (default: auto with PostgreSQL, 1 with SQLite)',
-  ).env('WORKERS')
-const certificate = () =>
-  new Option('--tls-cert <file>', 'TLS certificate, PEM (default: a certificate for localhost is created)')
-const certificateKey = () => new Option('--tls-key <file>', 'Private key of the TLS certificate, PEM')
-const plainHttp = () => new Option('--http', 'Serve plain HTTP; only on the loopback interface')
-const trustProxy = () =>
-  new Option('--trust-proxy', 'Use the Forwarded or X-Forwarded-* headers of the proxy in front of the server')
-const metricsPort = () =>
-  new Option(
-    '--metrics-port <number>',
-    'Port of /metrics for Prometheus; 0 selects a free port (default: no port)',
-  ).env('METRICS_PORT')
-const metricsHost = () =>
-  new Option('--metrics-host <address>', 'Address of the metrics port, which is plain HTTP without authentication')
-    .env('METRICS_HOST')
-    .default('127.0.0.1')
-
 /** The program. */
 export const program = new Command('resourced')
   .description('Serve the HTTP interface that you declare, from a database.')
@@ -75,11 +30,27 @@ export const program = new Command('resourced')
   .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
 program.helpCommand('help [command]', 'Show help for a command')
 
-/** Adds a command with the options of its database. */
+/** An option of the table of settings. Some commands have another default or help. */
+function setting(name: SettingName, change: Partial<Setting> = {}): Option {
+  const { flags, help, env, choices, isRepeatable, default: normal }: Setting = { ...settings[name], ...change }
+  const option = isRepeatable === true ? repeatable(flags, help) : new Option(flags, help)
+  if (choices !== undefined) option.choices([...choices])
+  if (env !== undefined) option.env(env)
+  return normal === undefined ? option : option.default(normal)
+}
+
+function withSettings(command: Command, names: readonly SettingName[]): Command {
+  for (const name of names) command.addOption(setting(name))
+  return command
+}
+
+// A database in memory ends with its process, so only a server has a use for it.
+const keptDatabase = () => setting('database', { help: settings.database.help.replace(', sqlite::memory:', '') })
+
+/** Adds a command with the settings of its database. */
 function databaseCommand(parent: Command, name: string, description: string, isDefault = false): Command {
-  // A database in memory ends with its process, so only a server has a use for it.
-  const inMemory = ['serve', 'doctor'].includes(name) ? ', sqlite::memory:' : ''
-  return parent.command(name, { isDefault }).description(description).addOption(address(inMemory)).addOption(pooler())
+  const command = parent.command(name, { isDefault }).description(description)
+  return command.addOption(keptDatabase()).addOption(setting('databasePooler'))
 }
 
 program
@@ -90,116 +61,26 @@ program
   .addOption(new Option('--typescript', 'Write the declaration in TypeScript, as resources.ts').conflicts('yaml'))
   .action(run(async () => (await import('./init.ts')).initCommand))
 
-/** Adds the options that say which clients the interface accepts. */
-function clientOptions(command: Command): Command {
-  return command
-    .addOption(
-      repeatable('--cors-origin <origin>', 'Origin whose web pages may read responses, or * for every origin').env(
-        'CORS_ORIGIN',
-      ),
-    )
-    .addOption(
-      repeatable(
-        '--webhook-network <network>',
-        'Network that webhooks may reach besides public addresses, such as 10.1.0.0/16',
-      ).env('WEBHOOK_NETWORK'),
-    )
-    .option('--cors-credentials', 'Allow web pages of these origins to send credentials; not together with *')
-    .addOption(new Option('--jwt-issuer <issuer>', 'Accept JWTs from this issuer').env('JWT_ISSUER'))
-    .addOption(new Option('--jwt-audience <audience>', 'Accept only JWTs for this audience').env('JWT_AUDIENCE'))
-    .addOption(
-      new Option('--jwt-jwks <address>', "JWKS URL (https://…) or file with the issuer's public keys").env('JWT_JWKS'),
-    )
-    .addOption(
-      new Option('--jwt-algorithms <names>', 'Accepted JWT algorithms, comma-separated (default: all asymmetric ones)')
-        .env('JWT_ALGORITHMS')
-        .argParser((names) => names.split(',')),
-    )
-    .addOption(
-      new Option(
-        '--jwt-roles-claim <claim>',
-        'JWT claim with the roles of the caller, such as realm_access.roles (default: roles)',
-      ).env('JWT_ROLES_CLAIM'),
-    )
-    .addOption(
-      new Option('--console <state>', 'Serve the console, the web page at /console')
-        .choices(['on', 'off'])
-        .env('CONSOLE')
-        .default('on'),
-    )
-    .addOption(
-      new Option(
-        '--console-openid-client <id>',
-        'Client id with which people sign in to the console at the issuer of --jwt-issuer',
-      ).env('CONSOLE_OPENID_CLIENT'),
-    )
-    .addOption(
-      new Option(
-        '--console-openid-scope <scopes>',
-        'Scopes that the console asks for, separated by spaces (default: openid)',
-      ).env('CONSOLE_OPENID_SCOPE'),
-    )
-    .addOption(new Option('--base-path <path>', 'Path that all addresses begin with, such as /api').env('BASE_PATH'))
-}
-
-const logLevel = (level: LogLevel) =>
-  new Option('--log-level <level>', 'Least severe log level to write')
-    .choices([...logLevels])
-    .env('LOG_LEVEL')
-    .default(level)
-const rateLimit = (rates: 'declared' | 'off') =>
-  new Option('--rate-limit <rates>', 'Enforce the declared rate limits, or no rate limits')
-    .choices(['declared', 'off'])
-    .default(rates)
-
-clientOptions(
-  databaseCommand(program, 'dev', 'Serve a declaration by plain HTTP on this machine while you edit it')
-    .argument('[file]', declarationFile)
-    .addOption(new Option('--port <number>', 'Port to listen on; 0 selects a free port').env('PORT').default('8080'))
-    .addOption(unsafe()),
+const devCommand = databaseCommand(
+  program,
+  'dev',
+  'Serve a declaration by plain HTTP on this machine while you edit it',
 )
-  .addOption(rateLimit('off'))
-  .addOption(logLevel('debug'))
+  .argument('[file]', declarationFile)
+  .addOption(setting('port', { default: '8080' }))
+withSettings(devCommand, [
+  ...(['databaseUnsafe', 'corsOrigin', 'webhookNetwork', 'corsCredentials', 'jwtIssuer', 'jwtAudience'] as const),
+  ...(['jwtJwks', 'jwtAlgorithms', 'jwtRolesClaim', 'console', 'consoleOpenidClient', 'consoleOpenidScope'] as const),
+  'basePath',
+])
+  .addOption(setting('rateLimit', { default: 'off' }))
+  .addOption(setting('logLevel', { default: 'debug' }))
   .action(run(async () => (await import('./dev.ts')).devCommand))
 
-/** Adds the options of a server's connections: to PostgreSQL, and of its clients. */
-function listenerOptions(command: Command): Command {
-  return command
-    .addOption(pool())
-    .addOption(unsafe())
-    .addOption(workers())
-    .addOption(host())
-    .addOption(port())
-    .addOption(certificate())
-    .addOption(certificateKey())
-    .addOption(plainHttp())
-}
-
-const serveOptions = databaseCommand(program, 'serve', 'Serve the declared interface')
-  .argument('[file]', declarationFile)
-  .addOption(replica())
-clientOptions(listenerOptions(serveOptions))
-  .addOption(trustProxy())
-  .addOption(rateLimit('declared'))
-  .addOption(
-    new Option('--redis <address>', 'Redis that shares rate limit counters between servers: redis:// or rediss://').env(
-      'REDIS_URL',
-    ),
-  )
-  .addOption(
-    new Option('--rate-limit-on-failure <state>', 'While Redis fails: count on each server (open), or refuse (closed)')
-      .choices(['open', 'closed'])
-      .default('open'),
-  )
-  .addOption(metricsPort())
-  .addOption(metricsHost())
-  .addOption(
-    new Option('--migrate <changes>', 'Schema changes that the server may make at start')
-      .choices(['additive', 'never'])
-      .default('additive'),
-  )
-  .addOption(logLevel('info'))
-  .action(run(async () => (await import('./serve-command.ts')).serveCommand))
+withSettings(
+  program.command('serve').description('Serve the declared interface').argument('[file]', declarationFile),
+  Object.keys(settings) as SettingName[],
+).action(run(async () => (await import('./serve-command.ts')).serveCommand))
 
 const keys = program.command('keys').description('Create, list and revoke API keys')
 databaseCommand(keys, 'create', 'Create an API key and print it; it cannot be shown again')
@@ -280,7 +161,7 @@ databaseCommand(
   )
   .option('--subject <name>', 'Owner of the records', 'import')
   .addOption(declaration())
-  .addOption(unsafe())
+  .addOption(setting('databaseUnsafe'))
   .action(run(async () => (await import('./import.ts')).importCommand))
 
 program
@@ -289,18 +170,19 @@ program
   .requiredOption('--from <address>', 'Source database: sqlite:FILE or postgres://USER@HOST:5432/NAME')
   .requiredOption('--to <address>', 'Target database, which must be empty')
   .addOption(declaration())
-  .addOption(unsafe())
+  .addOption(setting('databaseUnsafe'))
   .action(run(async () => (await import('./move.ts')).moveCommand))
 
-const doctorOptions = databaseCommand(
-  program,
-  'doctor',
-  'Check what would fail or lose data here, and say what to do; change nothing',
-).argument('[file]', declarationFile)
-listenerOptions(doctorOptions)
-  .addOption(trustProxy())
-  .addOption(metricsPort())
-  .addOption(metricsHost())
+withSettings(
+  program
+    .command('doctor')
+    .description('Check what would fail or lose data here, and say what to do; change nothing')
+    .argument('[file]', declarationFile),
+  [
+    ...(['database', 'databasePooler', 'databasePool', 'databaseUnsafe', 'workers', 'host', 'port'] as const),
+    ...(['tlsCert', 'tlsKey', 'http', 'trustProxy', 'metricsPort', 'metricsHost'] as const),
+  ],
+)
   .option('--json', 'Print JSON')
   .action(run(async () => (await import('./doctor.ts')).doctorCommand))
 
@@ -308,15 +190,15 @@ program
   .command('backup')
   .description('Write a consistent copy of a database to a file while servers use the database')
   .argument('<file>', 'File to create; an existing file is never overwritten')
-  .addOption(address())
+  .addOption(keptDatabase())
   .action(run(async () => (await import('./backup.ts')).backupCommand))
 
 program
   .command('restore')
   .description('Restore a backup into an empty database, of the same engine or another')
   .argument('<file>', 'File that resourced backup created')
-  .addOption(address())
-  .addOption(unsafe())
+  .addOption(keptDatabase())
+  .addOption(setting('databaseUnsafe'))
   .action(run(async () => (await import('./backup.ts')).restoreCommand))
 
 program
@@ -330,7 +212,7 @@ program
   .description('Print a declaration made from the tables of an existing PostgreSQL database')
   .argument('[address]', 'Database: postgres://USER@HOST:5432/NAME (default: DATABASE_URL)')
   .addOption(repeatable('--schema <name>', 'Schema to read', "the first schema of the connection's search_path"))
-  .addOption(pooler())
+  .addOption(setting('databasePooler'))
   .action(run(async () => (await import('./inspect.ts')).inspectCommand))
 
 program
@@ -369,7 +251,10 @@ program
 
 checkOptions(program.command('check')).action(run(async () => (await import('resourced-check')).checkCommand))
 
-/** Loads and runs a command. An error is explained on standard error; the exit code is 2 for wrong use, otherwise 1. */
+/**
+ * Reads the settings of a command, loads it and runs it. An error is explained on standard error; the exit code is 2
+ * for wrong use, otherwise 1.
+ */
 function run<Arguments extends unknown[]>(
   load: () => Promise<(...given: Arguments) => Promise<void>>,
 ): (...given: Arguments) => Promise<void> {
@@ -378,7 +263,10 @@ function run<Arguments extends unknown[]>(
     process.stderr.on('error', () => {})
     try {
       const command = await load()
-      await command(...given)
+      // Commander gives the arguments, the options and the command.
+      const [options, { options: known }] = given.slice(-2) as [Record<string, unknown>, Command]
+      const names = known.map((option) => option.attributeName())
+      await command(...(given.with(-2, readSettings(options, names)) as Arguments))
     } catch (error) {
       const { printError } = await import('./explain.ts')
       printError(error)

@@ -11,7 +11,8 @@ export interface StagedRun
   readonly interrupted: ReturnType<typeof interruption>
   /** Whether no server can be using the database, which did not exist before. */
   readonly isNew: boolean
-  readonly engine: 'sqlite' | 'postgres'
+  /** Whether the database is another process, in which others write during a transaction. */
+  readonly isElsewhere: boolean
   /** Whether the command can be run again: what is in is not imported a second time. */
   readonly isResumable: boolean
   /** The part of the source that was read, from 0 to 1; `undefined`: unknown. */
@@ -34,7 +35,8 @@ export async function runStaged(run: StagedRun): Promise<void> {
         total = count
         // From here on, Ctrl-C ends the process, and the database undoes the transaction.
         if (isWhole) interrupted.stop()
-        const warning = isWhole && !run.isNew && count > 0 ? warnings[run.engine] : undefined
+        const warning =
+          isWhole && !run.isNew && count > 0 ? (run.isElsewhere ? waitsElsewhere : waitsOnFile) : undefined
         if (warning !== undefined) progress.say(`Writing ${recordsOf(count)} in one transaction. ${warning}`)
       },
       onProgress(count) {
@@ -57,10 +59,9 @@ export async function runStaged(run: StagedRun): Promise<void> {
   else if (result.skipped > 0) process.exitCode = 1
 }
 
-const warnings = {
-  sqlite: 'Until it ends, servers on this file answer reads, and changes get 503 after 5 seconds.',
-  postgres: 'Until it ends, event streams wait, and so do changes that need the same unique values or counters.',
-}
+const waitsOnFile = 'Until it ends, servers on this file answer reads, and changes get 503 after 5 seconds.'
+const waitsElsewhere =
+  'Until it ends, event streams wait, and so do changes that need the same unique values or counters.'
 
 interface Ending {
   readonly run: StagedRun

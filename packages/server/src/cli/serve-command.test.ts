@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
+import { settings } from '../server/settings.ts'
 import { poolOfWorker, workersOf } from './serve-command.ts'
 
 const file = { database: 'sqlite:data.db' }
@@ -17,19 +18,23 @@ test('auto is one worker for each core, and the default where the database is an
   assert.equal(workersOf(undefined, { ...server, databasePool: 5_000 }), cores)
   assert.equal(workersOf(undefined, { ...server, databasePool: 3 }), 1, 'each worker has two connections')
   assert.ok(workersOf('auto', server) <= 5)
-  assert.equal(workersOf('6', server), 6)
+  assert.equal(workersOf(6, server), 6)
 })
 
 test('a database in memory has one worker', () => {
-  assert.deepEqual([undefined, 'auto', '1'].map((text) => workersOf(text, memory)), [1, 1, 1]) // biome-ignore format: table
-  assert.throws(() => workersOf('2', memory), /in memory belongs to one process/)
+  assert.deepEqual([undefined, 'auto', 1].map((given) => workersOf(given as 1, memory)), [1, 1, 1]) // biome-ignore format: table
+  assert.throws(() => workersOf(2, memory), /in memory belongs to one process/)
 })
 
 test('a number of workers that cannot be is refused', () => {
   for (const text of ['0', '-1', '1.5', '1025', '99999', 'all', '', ' 2']) {
-    assert.throws(() => workersOf(text, file), /--workers takes a number from 1 to 1024, or auto, not/, text)
+    assert.throws(
+      () => settings.workers.read(text, '--workers'),
+      /--workers takes a number from 1 to 1024, or auto, not/,
+      text,
+    )
   }
-  assert.equal(workersOf('1024', file), 1024)
+  assert.equal(settings.workers.read('1024', '--workers'), 1024)
 })
 
 test('workers divide the connections of a server', () => {

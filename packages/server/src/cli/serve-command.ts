@@ -6,49 +6,42 @@ import { availableParallelism } from 'node:os'
 import { UsageError } from 'resourced-contract/spec/configuration-error'
 import { isElsewhere, isInMemory } from '../server/database-address.ts'
 import type { DatabaseOptions } from '../server/open-database.ts'
+import type { Settings } from '../server/settings.ts'
 import { linkToSupervisor } from '../server/workers/worker-link.ts'
-import { databaseOf, portOf } from './command-line.ts'
-import type { GivenServeOptions } from './serve.ts'
+import type { ServeCommandOptions } from './serve.ts'
 
 /** Serves until a signal stops it. */
-export async function serveCommand(file: string | undefined, options: GivenServeOptions): Promise<void> {
-  const database = databaseOf(options)
-  const port = portOf(options.port)
-  const metricsPort = options.metricsPort === undefined ? undefined : portOf(options.metricsPort, '--metrics-port')
+export async function serveCommand(file: string | undefined, options: ServeCommandOptions): Promise<void> {
   const worker = linkToSupervisor()
-  const workers = worker?.count ?? workersOf(options.workers, database)
+  const workers = worker?.count ?? workersOf(options.workers, options)
   const flags = heapFlags(options.database)
   if (worker === undefined && workers > 1) {
     const { serveWithWorkers } = await import('./supervise.ts')
-    return serveWithWorkers(workers, { ...options, port, metricsPort }, flags)
+    return serveWithWorkers(workers, options, flags)
   }
   if (worker === undefined) restartWith(flags)
   const { serveHere } = await import('./serve.ts')
-  const databasePool = poolOfWorker(database.databasePool, workers)
-  await serveHere(file, { ...options, ...database, databasePool, port, metricsPort, worker })
+  const databasePool = poolOfWorker(options.databasePool, workers)
+  await serveHere(file, { ...options, databasePool, worker })
 }
 
 /**
  * The number of workers.
  *
- * @param text as given; `undefined`: `auto` for a database in other processes, otherwise 1
- * @throws UsageError if it is no number, or the database cannot be used by several processes
+ * @param setting `undefined`: `auto` for a database in other processes, otherwise 1
+ * @throws UsageError if the database cannot be used by several processes
  */
 export function workersOf(
-  text: string | undefined,
+  setting: Settings['workers'],
   { database, databasePool = 10 }: Pick<DatabaseOptions, 'database' | 'databasePool'>,
 ): number {
-  const given = text ?? (isElsewhere(database) ? 'auto' : '1')
+  const number = setting ?? (isElsewhere(database) ? 'auto' : 1)
   const canFork = process.versions.bun === undefined && process.versions.deno === undefined
-  if (given === 'auto') {
+  if (number === 'auto') {
     if (isInMemory(database) || !canFork) return 1
     // Every worker has connections of its own, and PostgreSQL allows 100 by default.
     const most = isElsewhere(database) ? Math.max(1, Math.floor(databasePool / leastPool)) : Number.POSITIVE_INFINITY
     return Math.min(availableParallelism(), most)
-  }
-  const number = /^\d{1,4}$/.test(given) ? Number(given) : 0
-  if (!(number >= 1 && number <= 1_024)) {
-    throw new UsageError(`--workers takes a number from 1 to 1024, or auto, not ${JSON.stringify(text)}.`)
   }
   if (number > 1 && isInMemory(database)) {
     throw new UsageError(

@@ -2,6 +2,7 @@
 import { flushCompileCache } from 'node:module'
 import { say } from 'resourced-check/terminal'
 import { withoutCredentials } from 'resourced-contract/model/credentials'
+import { defaultDatabase } from '../server/database-address.ts'
 import { type LogLevel, logTo, outputWritten } from '../server/observe/log.ts'
 import type { Observation, Observe } from '../server/observe/observe.ts'
 import { readableLog } from '../server/observe/readable-log.ts'
@@ -9,30 +10,15 @@ import { flushTraces } from '../server/observe/tracing.ts'
 import { type ServeOptions, type Serving, serve } from '../server/serve.ts'
 import type { WorkerLink } from '../server/workers/worker-link.ts'
 import { isDeprecated, isRetired, type Version, type Versions } from '../versions/versions.ts'
-import { defaultDatabase, type GivenDatabase } from './command-line.ts'
 import { loadVersions } from './load-declaration.ts'
 
-/** Options of `serve` besides those of its server. */
-interface CommandOptions {
-  readonly basePath?: string
+/** The options of the command. */
+export interface ServeCommandOptions extends Omit<ServeOptions, 'catalog'> {
   readonly logLevel: LogLevel
 }
 
-/** The options as commander gives them: numbers are texts. */
-export interface GivenServeOptions
-  extends CommandOptions,
-    GivenDatabase,
-    Omit<ServeOptions, keyof GivenDatabase | 'catalog' | 'port' | 'metricsPort' | 'worker'> {
-  readonly workers?: string
-  readonly port: string
-  readonly metricsPort?: string
-}
-
 /** Serves in this process until a signal, or the supervisor of a worker, stops it. */
-export async function serveHere(
-  file: string | undefined,
-  options: CommandOptions & Omit<ServeOptions, 'catalog'>,
-): Promise<void> {
+export async function serveHere(file: string | undefined, options: ServeCommandOptions): Promise<void> {
   const { worker } = options
   const versions = await loadVersions(file, options.basePath)
   const { stored: catalog } = versions

@@ -11,7 +11,7 @@ import { printError } from './explain.ts'
 export interface SupervisedOptions {
   readonly host: string
   readonly port: number
-  readonly metricsPort: number | undefined
+  readonly metricsPort?: number | undefined
   readonly metricsHost?: string | undefined
   readonly logLevel: LogLevel
 }

@@ -4,9 +4,9 @@ import { completeCatalog } from 'resourced-contract/model/catalog'
 import { defineInterface } from 'resourced-contract/model/inference/define-interface'
 import { always, type Predicate } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
-import { postgres } from '../storage/postgres/engine.ts'
+import { postgres } from '../storage/postgres/dialect.ts'
 import { sqlContext } from '../storage/sql/context.ts'
-import { sqlite } from '../storage/sqlite/engine.ts'
+import { sqlite } from '../storage/sqlite/dialect.ts'
 import { createRecord } from '../storage/transactions/create.ts'
 import { isLarge, recordWithoutBody } from './early-permission.ts'
 import type { Create } from './plan.ts'
@@ -59,7 +59,7 @@ for (const [name, other] of [
     assert.equal(recordWithoutBody({ ...plan, ...other } as Create), undefined))
 }
 
-for (const [name, engine] of Object.entries({ SQLite: sqlite, PostgreSQL: postgres })) {
+for (const [name, dialect] of Object.entries({ SQLite: sqlite, PostgreSQL: postgres })) {
   test(`CON-6: a caller without permission gets 403 before a large body is validated, on ${name}`, () => {
     const validated: unknown[] = []
     const validate = (value: unknown) => {
@@ -68,7 +68,7 @@ for (const [name, engine] of Object.entries({ SQLite: sqlite, PostgreSQL: postgr
     }
     const fields = plants.fields.map((field) => ({ ...field, validate }))
     const resource = { ...plants, fields, field: new Map(fields.map((field) => [field.name, field])) }
-    const context = sqlContext({ catalog, engine, tagSecret: new Uint8Array(32) })
+    const context = sqlContext({ catalog, dialect, tagSecret: new Uint8Array(32) })
     const transaction = createRecord(context, { ...plan, resource })
     let step = transaction.next([])
     const statements: string[] = []

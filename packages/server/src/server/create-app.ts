@@ -14,6 +14,7 @@ import type { Storage } from '../storage/storage.ts'
 import { completeVersions, type Versions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
 import { clientAs } from './client-as.ts'
+import { defaultDatabase } from './database-address.ts'
 import { earlyRefusal, toFault } from './finish-request.ts'
 import { readJwt } from './jwt.ts'
 import { type LogOption, readLog } from './observe/app-log.ts'
@@ -148,7 +149,7 @@ export function prepareApp(declaration: InterfaceDeclaration, options: AppOption
   const versions = completeVersions(declaration, options.basePath)
   const { stored: catalog } = versions
   const {
-    database = 'sqlite:.resourced/data.db',
+    database = defaultDatabase,
     migrate,
     corsOrigins,
     corsCredentials,

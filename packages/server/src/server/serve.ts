@@ -4,7 +4,7 @@ import { addressPolicy } from 'resourced-contract/model/address-policy'
 import type { Catalog } from 'resourced-contract/model/resource'
 import { ConfigurationError } from 'resourced-contract/spec/configuration-error'
 import { readCors } from '../http/cors.ts'
-import { type Apply, MigrationRefused, type MigrationStep } from '../storage/migration/migration-step.ts'
+import { MigrationRefused, type MigrationStep } from '../storage/migration/migration-step.ts'
 import { onlyVersion, type Versions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
 import { loadVerification, readJwt } from './jwt.ts'
@@ -20,56 +20,22 @@ import { createNodeServer } from './node/listener.ts'
 import { collectMetrics, createMetricsServer } from './observe/metrics.ts'
 import type { Observe } from './observe/observe.ts'
 import { loadTracing } from './observe/tracing.ts'
-import { type DatabaseOptions, openStorage, planOrApplyMigration } from './open-database.ts'
+import { administer, type DatabaseOptions, openStorage } from './open-database.ts'
 import { readConsole } from './pages/console-settings.ts'
-import type { RateOptions } from './rates/rate-limiter.ts'
 import { loadRedis } from './rates/redis-counter.ts'
+import type { Settings } from './settings.ts'
 import type { WorkerLink } from './workers/worker-link.ts'
 
 /** How an interface is served. */
-export interface ServeOptions extends RateOptions, DatabaseOptions {
+export interface ServeOptions extends Settings {
+  readonly database: string
+  readonly host: string
+  readonly port: number
   /** The catalog of the current version. */
   readonly catalog: Catalog
   /** By default, the catalog is the only version. */
   readonly versions?: Versions
-  readonly host: string
-  /** 0 takes a free port. */
-  readonly port: number
-  /** Serves plain HTTP, on loopback only. */
-  readonly http?: boolean
-  /**
-   * Files in PEM; both or neither. Without them a local certificate is made. Files that are replaced are taken into use
-   * within ten seconds.
-   */
-  readonly tlsCert?: string
-  readonly tlsKey?: string
-  /**
-   * Behind a proxy that speaks HTTPS: plain HTTP unless a certificate is given; what did not come by HTTPS gets 403.
-   */
-  readonly trustProxy?: boolean
-  /** Origins whose pages may read responses, or `*` (OPT-3). */
-  readonly corsOrigin?: readonly string[]
-  /** Whether those pages may send credentials (OPT-5). */
-  readonly corsCredentials?: boolean
-  /** Networks that webhooks may reach besides public addresses (EVT-10). */
-  readonly webhookNetwork?: readonly string[]
-  /** Which JWTs are accepted besides API keys (AUT-2); all of the first three, or none. */
-  readonly jwtIssuer?: string
-  readonly jwtAudience?: string
-  readonly jwtJwks?: string
-  readonly jwtAlgorithms?: readonly string[]
-  readonly jwtRolesClaim?: string
-  /** `off`: the console is not served; `on` by default. */
-  readonly console?: string
-  /** The client id and the scopes with which people sign in to the console at the issuer of the JWTs. */
-  readonly consoleOpenidClient?: string
-  readonly consoleOpenidScope?: string
-  readonly migrate?: Apply
   readonly observe?: Observe
-  /** The port for metrics over plain HTTP; 0 takes a free port. By default, only `/health/metrics` has them. */
-  readonly metricsPort?: number
-  /** 127.0.0.1 by default. */
-  readonly metricsHost?: string
   /** The folder of the local certificate. */
   readonly folder?: string
   readonly development?: boolean
@@ -253,10 +219,11 @@ export async function migrateTo(
   catalog: Catalog,
   mayLose: MayLose,
 ): Promise<readonly MigrationStep[]> {
-  const planned = await planOrApplyMigration(database, catalog, 'additive')
+  const { migrate } = await administer(database)
+  const planned = await migrate(catalog, 'additive')
   if (planned.applied || planned.steps.length === 0) return planned.steps
   if (!mayLose(planned.steps)) throw new MigrationRefused(planned.steps)
-  return (await planOrApplyMigration(database, catalog, 'all')).steps
+  return (await migrate(catalog, 'all')).steps
 }
 
 const loopback = new Set(['127.0.0.1', '::1', 'localhost'])

@@ -1,9 +1,8 @@
 /** Checks what was found in a database: its server, the pending migration, maintenance, jobs, and the clock. */
 import { withoutCredentials } from 'resourced-contract/model/credentials'
 import { timestamp } from 'resourced-contract/model/time'
-import type { Examined } from '../../server/open-database.ts'
 import type { Pending } from '../../storage/migration/apply.ts'
-import type { Examination } from '../../storage/migration/examine.ts'
+import type { Examination, ServerExamination } from '../../storage/migration/examine.ts'
 import { needsCount } from '../../storage/migration/migration-step.ts'
 import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
 
@@ -21,29 +20,26 @@ export interface DatabaseCheck {
   readonly unsafe: boolean
 }
 
-/** Checks a database that was examined. */
-export function checkDatabase(examined: Examined, given: DatabaseCheck): Diagnosis[] {
-  const { found } = examined
+/** Checks a database that was examined; `undefined`: there is none yet. */
+export function checkDatabase(found: Examination | undefined, given: DatabaseCheck): Diagnosis[] {
   const place = withoutCredentials(given.address)
   if (found === undefined) return [ok('database', `${place} does not exist yet. The first start creates it.`)]
   return [
-    ...(examined.kind === 'postgres' ? ofServer(examined.found, given) : [ok('database', `${place} can be read.`)]),
+    ...(found.server === undefined ? [ok('database', `${place} can be read.`)] : ofServer(found.server, given)),
     ...(found.pending === undefined ? [] : [ofMigration(found.pending, found.isUsed)]),
     ...(found.isUsed ? [ofMaintenance(found, place), ...ofJobs(found)] : []),
-    ...ofClock(found, given, examined.kind === 'postgres' ? examined.found.now : undefined),
+    ...ofClock(found, given),
   ]
 }
 
-type Server = Extract<Examined, { kind: 'postgres' }>['found']
-
-function ofServer(found: Server, { pool, workers, unsafe }: DatabaseCheck): Diagnosis[] {
-  const { version, refused, undurable, connections } = found
+function ofServer(found: ServerExamination, { pool, workers, unsafe }: DatabaseCheck): Diagnosis[] {
+  const { name, version, refused, undurable, connections } = found
   const free = connections.most - connections.used
   // For transactions, slow reads, short reads and health checks.
   const needed = workers * (pool + Math.max(2, Math.ceil(pool / 2)) + Math.ceil(pool / 2) + 5)
   const room = `${connections.used} of ${connections.most} connections are in use.`
   return [
-    refused === undefined ? ok('database', `PostgreSQL ${version} can be used.`) : problem('database', refused),
+    refused === undefined ? ok('database', `${name} ${version} can be used.`) : problem('database', refused),
     ofDurability(undurable, unsafe),
     free >= needed
       ? ok('connections', room)
@@ -99,12 +95,12 @@ function ofJobs({ jobs }: Examination): Diagnosis[] {
 const day = 86_400_000
 
 /** The rules of the purge: see `checkClock` in storage/transactions/delete/purge.ts. */
-function ofClock({ purged, newest }: Examination, { now }: DatabaseCheck, server: number | undefined): Diagnosis[] {
+function ofClock({ purged, newest, server }: Examination, { now }: DatabaseCheck): Diagnosis[] {
   const check = 'clock'
   const here = `The clock of this machine says ${timestamp(now)}`
-  const difference = Math.abs(now - (server ?? now))
-  if (difference > 5_000) {
-    const finding = `${here}, and the clock of PostgreSQL differs by ${Math.round(difference / 1_000)} seconds.`
+  const difference = Math.abs(now - (server?.now ?? now))
+  if (server !== undefined && difference > 5_000) {
+    const finding = `${here}, and the clock of ${server.name} differs by ${Math.round(difference / 1_000)} seconds.`
     const diagnose = difference > day ? problem : warning
     return [diagnose(check, finding, 'Let both machines set their clocks by NTP.')]
   }

@@ -12,7 +12,7 @@ import { StorageFault } from '../storage.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { type ExistingTable, planMigration, planVersionChange } from './diff.ts'
 import { planTriggers, withoutTriggers } from './event-steps.ts'
-import type { MigrationEngine } from './migration-engine.ts'
+import type { MigrationDialect } from './migration-dialect.ts'
 import {
   type Apply,
   type IndexStep,
@@ -45,7 +45,7 @@ export interface Migrated {
 
 /** The scope of a migration. */
 export interface Migration extends MigrateOptions {
-  readonly engine: MigrationEngine
+  readonly dialect: MigrationDialect
   readonly catalog: Catalog
   readonly desired: readonly TableSpec[]
   /** The tables that it may change; `undefined`: all of ours. */
@@ -59,10 +59,10 @@ interface TakenSteps {
 }
 
 /** A migration to a catalog. */
-export function migrationTo(catalog: Catalog, engine: MigrationEngine, options: MigrateOptions): Migration {
-  const desired = tablesFor(catalog, engine.layout)
+export function migrationTo(catalog: Catalog, dialect: MigrationDialect, options: MigrateOptions): Migration {
+  const desired = tablesFor(catalog, dialect.layout)
   const names = new Set([...desired.map(({ name }) => name), formerKeys])
-  return { ...options, engine, catalog, desired, concerned: options.keepsOthers === true ? names : undefined }
+  return { ...options, dialect, catalog, desired, concerned: options.keepsOthers === true ? names : undefined }
 }
 
 /**
@@ -72,7 +72,7 @@ export function migrationTo(catalog: Catalog, engine: MigrationEngine, options: 
  */
 export function* isMigrated(migration: Migration): Transaction<boolean> {
   const { catalog, concerned, apply } = migration
-  const schema = yield* readSchema(migration.engine)
+  const schema = yield* readSchema(migration.dialect)
   if (yieldsToNewer(migration, schema)) return true
   const isKnown = apply === 'never' || isMarked(schema, catalog)
   const isCurrent = concerned !== undefined || (isKnown && storedVersion(schema, catalog) === catalog.version)
@@ -95,7 +95,7 @@ export interface Pending {
  * or converts fields, these steps alone are returned, because all others depend on them.
  */
 export function* pendingSteps(migration: Migration): Transaction<Pending> {
-  const schema = yield* readSchema(migration.engine)
+  const schema = yield* readSchema(migration.dialect)
   try {
     if (yieldsToNewer(migration, schema)) return { steps: [], refused: undefined }
   } catch (error) {
@@ -113,13 +113,13 @@ export function* pendingSteps(migration: Migration): Transaction<Pending> {
  * @throws MigrationRefused where `apply` does not allow the steps, or one is impossible: roll back
  */
 export function* changeSchema(migration: Migration): Transaction<TakenSteps> {
-  const { catalog, desired, concerned, apply, engine } = migration
-  if (engine.silence !== 'without-triggers') yield engine.silence
+  const { catalog, desired, concerned, apply, dialect } = migration
+  if (dialect.silence !== 'without-triggers') yield dialect.silence
   // Another process may have migrated the database since `isMigrated`.
-  const found = yield* readSchema(engine)
+  const found = yield* readSchema(dialect)
   if (yieldsToNewer(migration, found)) return { steps: [], deferred: [] }
   const renamed = yield* takeSteps(migration, planVersion(migration, found), found)
-  const schema = renamed.steps.length === 0 ? found : yield* readSchema(engine)
+  const schema = renamed.steps.length === 0 ? found : yield* readSchema(dialect)
   const planned = planTables(migration, schema)
   if (apply === 'never' && renamed.steps.length === 0 && planned.length > 0) {
     // Steps that need no counting are reported without locking any table.
@@ -130,7 +130,7 @@ export function* changeSchema(migration: Migration): Transaction<TakenSteps> {
   const taken = yield* takeSteps(migration, planned, schema)
   const steps = [...renamed.steps, ...taken.steps]
   if (!isAllowed(steps, apply)) throw new MigrationRefused(steps)
-  yield* engine.setDefaults(taken.steps)
+  yield* dialect.setDefaults(taken.steps)
   if (steps.length > 0) yield* rememberShape(desired, concerned)
   if (concerned === undefined) {
     yield* remember('format', String(storageFormat))
@@ -155,41 +155,41 @@ function yieldsToNewer(migration: Migration, schema: FoundSchema): boolean {
 }
 
 /** The steps from the names and values of an older version, where the database has those. */
-function planVersion({ engine, catalog, concerned, desired }: Migration, schema: FoundSchema): MigrationStep[] {
+function planVersion({ dialect, catalog, concerned, desired }: Migration, schema: FoundSchema): MigrationStep[] {
   const version = concerned === undefined ? storedVersion(schema, catalog) : undefined
   if (version === undefined) return []
-  return withoutTriggers(engine, schema, planVersionChange(schema, desired, catalog, version))
+  return withoutTriggers(dialect, schema, planVersionChange(schema, desired, catalog, version))
 }
 
-function planTables({ engine, desired, concerned }: Migration, schema: FoundSchema): MigrationStep[] {
+function planTables({ dialect, desired, concerned }: Migration, schema: FoundSchema): MigrationStep[] {
   const isConcerned = (table: string) => concerned === undefined || concerned.has(table)
   const tables = schema.tables.filter(({ name }) => isConcerned(name))
   const triggers = schema.triggers.filter(({ owner }) => isConcerned(owner))
   const steps = planMigration({ tables, foreign: schema.foreign }, desired)
-  return planTriggers(engine, { ...schema, triggers }, desired, steps)
+  return planTriggers(dialect, { ...schema, triggers }, desired, steps)
 }
 
 /** Assesses and takes steps in their order. Index builds that the engine defers are only assessed. */
 function* takeSteps(
-  { engine, now }: Migration,
+  { dialect, now }: Migration,
   planned: readonly MigrationStep[],
   schema: FoundSchema,
 ): Transaction<TakenSteps> {
-  const deferred = engine.defersIndexes ? planned.filter(isIndexStep).filter(isOfExisting(planned)) : []
+  const deferred = dialect.defersIndexes ? planned.filter(isIndexStep).filter(isOfExisting(planned)) : []
   const left = new Set<MigrationStep>(deferred.filter((step) => needsNoRows(step, planned, schema)))
   const taken = planned.filter((step) => !left.has(step))
-  yield* engine.lockTables(taken, new Set(schema.tables.map(({ name }) => name)))
+  yield* dialect.lockTables(taken, new Set(schema.tables.map(({ name }) => name)))
   // Derived columns and words of a table are filled in one pass, once the values that they come from are final.
   const derivations = Map.groupBy(taken.filter(isDerivation), ({ table }) => table)
   const steps: MigrationStep[] = []
   for (const step of planned) {
-    const assessed = yield* assessStep(engine, step)
+    const assessed = yield* assessStep(dialect, step)
     steps.push(assessed)
     if (assessed.impossible || left.has(step)) continue
-    yield* takeStep(engine, assessed, now)
+    yield* takeStep(dialect, assessed, now)
     const derived = derivations.get(step.table) ?? []
     if (step !== derived.at(-1)) continue
-    yield* engine.fillDerived({
+    yield* dialect.fillDerived({
       table: step.table,
       columns: derived.flatMap((each) => (each.kind === 'derive-column' ? [each.column] : [])),
       search: derived.find((each) => each.kind === 'build-search')?.search,
@@ -233,14 +233,14 @@ const rewriting = new Set<MigrationStep['kind']>(['add-column', 'change-type', '
  * @throws StorageFault where the database is not empty
  * @throws MigrationRefused where a foreign table has a name that is needed
  */
-export function* createTables(engine: MigrationEngine, schema: StoredSchema): Transaction<IndexStep[]> {
-  const { tables, foreign } = yield* readSchema(engine)
+export function* createTables(dialect: MigrationDialect, schema: StoredSchema): Transaction<IndexStep[]> {
+  const { tables, foreign } = yield* readSchema(dialect)
   if (tables.length > 0) throw notEmpty(yield recordCounts)
-  const desired = layOut(schema.tables, engine.layout)
+  const desired = layOut(schema.tables, dialect.layout)
   const steps = planMigration({ tables: [], foreign }, desired)
   const blocked = steps.filter(({ kind }) => kind === 'blocked')
   if (blocked.length > 0) throw new MigrationRefused(blocked)
-  for (const step of steps) if (step.kind === 'create-table') yield* takeStep(engine, step, 0)
+  for (const step of steps) if (step.kind === 'create-table') yield* takeStep(dialect, step, 0)
   yield* remember('format', String(storageFormat))
   yield* rememberShape(desired)
   if (schema.version !== undefined) yield* remember('version', schema.version)
@@ -248,9 +248,9 @@ export function* createTables(engine: MigrationEngine, schema: StoredSchema): Tr
 }
 
 /** Builds an index of a table that `createTables` created. */
-export function* buildIndex(engine: MigrationEngine, step: IndexStep): Transaction<void> {
-  if (step.kind === 'create-index') yield* takeStep(engine, step, 0)
-  else yield* engine.fillDerived({ table: step.table, columns: [], search: step.search, isNew: true })
+export function* buildIndex(dialect: MigrationDialect, step: IndexStep): Transaction<void> {
+  if (step.kind === 'create-index') yield* takeStep(dialect, step, 0)
+  else yield* dialect.fillDerived({ table: step.table, columns: [], search: step.search, isNew: true })
 }
 
 const recordCounts = sql`select collection, sum(live) + sum(deleted) as count from resourced_clocks

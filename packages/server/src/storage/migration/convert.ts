@@ -1,6 +1,6 @@
 /** Converts stored values to the type that a field is declared with now. */
 import { type DecimalForm, decimalKeyOf, decimalText, readDecimal } from 'resourced-contract/model/decimal'
-import type { Engine } from '../sql/engine.ts'
+import type { Dialect } from '../sql/dialect.ts'
 import type { Held } from '../sql/tables.ts'
 
 /** A stored value as an engine gives it to JavaScript: PostgreSQL as its text, SQLite as its own type. */
@@ -26,16 +26,16 @@ export function readStored(stored: Stored, holds: Held): unknown {
 }
 
 /** A value as an engine stores it. */
-export function writeStored(value: unknown, holds: Held, { store }: Pick<Engine, 'store'>): Stored | null {
+export function writeStored(value: unknown, holds: Held, { store }: Pick<Dialect, 'store'>): Stored | null {
   return store(value, holds) as Stored | null
 }
 
 /** Converts a stored value to another type; `null` where that is not exact. */
-export function convertStored(stored: Stored, from: Held, to: Held, engine: Pick<Engine, 'store'>): Stored | null {
+export function convertStored(stored: Stored, from: Held, to: Held, dialect: Pick<Dialect, 'store'>): Stored | null {
   const converted = convertValue(readStored(stored, from), to, from)
   if (converted === undefined) return null
   // JSON text stays as it is: printing it again could change how its numbers are written.
-  return isJson(from) && isJson(to) ? stored : writeStored(converted, to, engine)
+  return isJson(from) && isJson(to) ? stored : writeStored(converted, to, dialect)
 }
 
 function isJson(holds: Held): boolean {

@@ -3,7 +3,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import { counterName, quoted } from '../sql/columns.ts'
 import { counters } from '../sql/tables.ts'
 import type { Row, Transaction } from '../transaction.ts'
-import type { MigrationEngine } from './migration-engine.ts'
+import type { MigrationDialect } from './migration-dialect.ts'
 import type { StepOf } from './migration-step.ts'
 
 /**
@@ -13,7 +13,7 @@ import type { StepOf } from './migration-step.ts'
  * @param also further assignments, each with a comma before it
  */
 export function* numberRecords(
-  engine: MigrationEngine,
+  dialect: MigrationDialect,
   { table, column, per }: StepOf<'number-records'>,
   also: Sql,
 ): Transaction<number> {
@@ -24,7 +24,7 @@ export function* numberRecords(
   const unnumbered = sql`select _row, created_at, ${group} as parent from ${from} where ${number} is null`
   const made = sql`select r._row as place, coalesce(ended.last, 0) + ${rank} as number from (${unnumbered}) as r
     left join (${last}) as ended on ended.parent = r.parent`
-  const count = yield* engine.countChanged(
+  const count = yield* dialect.countChanged(
     sql`update ${from} set ${number} = made.number${also} from (${made}) as made where _row = made.place`,
   )
   const name = sql`${counterName(table, column.name)} || ${group}`
@@ -38,18 +38,18 @@ export function* numberRecords(
 }
 
 /** Deletes the counters of a collection, or of one of its fields. */
-export function* dropCounters(engine: MigrationEngine, table: string, field?: string): Transaction<void> {
+export function* dropCounters(dialect: MigrationDialect, table: string, field?: string): Transaction<void> {
   const prefix = counterName(table, field)
-  if (table === counters.name || !(yield* hasCounters(engine))) return
+  if (table === counters.name || !(yield* hasCounters(dialect))) return
   yield sql`delete from ${quoted(counters.name)} where substr(name, 1, ${prefix.length}) = ${prefix}`
 }
 
 /** Gives counters other names, by the beginnings of their names. Two of them may exchange theirs. */
 export function* renameCounters(
-  engine: MigrationEngine,
+  dialect: MigrationDialect,
   names: readonly { readonly from: string; readonly to: string }[],
 ): Transaction<void> {
-  if (!(yield* hasCounters(engine))) return
+  if (!(yield* hasCounters(dialect))) return
   const rename = (from: string, to: string) =>
     sql`update ${quoted(counters.name)} set name = ${to} || substr(name, ${from.length + 1})
       where substr(name, 1, ${from.length}) = ${from}`
@@ -58,7 +58,7 @@ export function* renameCounters(
 }
 
 /** Whether the table of counters exists: a database gets it with its first sequence. */
-function* hasCounters(engine: MigrationEngine): Transaction<boolean> {
-  const relations: readonly Row[] = yield engine.relations
+function* hasCounters(dialect: MigrationDialect): Transaction<boolean> {
+  const relations: readonly Row[] = yield dialect.relations
   return relations.some(({ name, kind }) => name === counters.name && kind === 'table')
 }

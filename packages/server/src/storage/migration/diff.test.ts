@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { catalogFixture, type FieldFixture, resourceFixture } from '../sql/catalog.fixture.ts'
 import { type TableSpec, tablesFor } from '../sql/tables.ts'
-import { sqlite } from '../sqlite/engine.ts'
+import { sqlite } from '../sqlite/dialect.ts'
 import { type ExistingSchema, planMigration } from './diff.ts'
 
 type Fields = Readonly<Record<string, FieldFixture>>

@@ -4,7 +4,7 @@
  * itself writes is none.
  */
 import type { TableSpec } from '../sql/tables.ts'
-import type { MigrationEngine } from './migration-engine.ts'
+import type { MigrationDialect } from './migration-dialect.ts'
 import { type MigrationStep, step } from './migration-step.ts'
 import type { FoundSchema } from './schema.ts'
 
@@ -12,19 +12,19 @@ type Found = Pick<FoundSchema, 'triggers' | 'schemaName'>
 
 /** Adds steps to those that change tables: first the triggers go that have to, and at the end the others come. */
 export function planTriggers(
-  engine: MigrationEngine,
+  dialect: MigrationDialect,
   { triggers, schemaName }: Found,
   desired: readonly TableSpec[],
   steps: readonly MigrationStep[],
 ): MigrationStep[] {
   const wanted = desired.flatMap(({ name: table, events }) =>
-    events === undefined ? [] : [{ table, triggers: engine.eventTriggers(table, events) }],
+    events === undefined ? [] : [{ table, triggers: dialect.eventTriggers(table, events) }],
   )
   const definitions = new Map(
     wanted.flatMap((each) => each.triggers.map(({ name, definition }) => [name, definition(schemaName)])),
   )
-  const altered = alteredBy(engine, steps)
-  const isReplaced = engine.silence !== 'without-triggers'
+  const altered = alteredBy(dialect, steps)
+  const isReplaced = dialect.silence !== 'without-triggers'
   const gone = triggers.filter(({ owner, name, definition }) => {
     if (altered.has(owner) || !definitions.has(name)) return true
     return !isReplaced && definitions.get(name) !== definition
@@ -47,12 +47,12 @@ export function planTriggers(
 
 /** Adds the steps that a change of names needs: `planTriggers` plans the triggers of the new names afterwards. */
 export function withoutTriggers(
-  engine: MigrationEngine,
+  dialect: MigrationDialect,
   { triggers }: Found,
   steps: readonly MigrationStep[],
 ): MigrationStep[] {
   if (triggers.length === 0) return [...steps]
-  const altered = alteredBy(engine, steps)
+  const altered = alteredBy(dialect, steps)
   const renamed = steps.flatMap((each) =>
     each.kind === 'rename-table'
       ? [step(each.table, { kind: 'rename-events', to: each.to }, `rename the events of ${each.table}`)]
@@ -62,8 +62,8 @@ export function withoutTriggers(
 }
 
 /** The tables that steps change while no trigger may be there. */
-function alteredBy(engine: MigrationEngine, steps: readonly MigrationStep[]): ReadonlySet<string> {
-  if (engine.silence !== 'without-triggers') return new Set()
+function alteredBy(dialect: MigrationDialect, steps: readonly MigrationStep[]): ReadonlySet<string> {
+  if (dialect.silence !== 'without-triggers') return new Set()
   return new Set(steps.filter(({ kind }) => altering.has(kind)).map(({ table }) => table))
 }
 

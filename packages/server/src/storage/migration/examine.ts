@@ -9,7 +9,7 @@ import { quoted } from '../sql/columns.ts'
 import type { Maintenance } from '../storage.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
 import { migrationTo, type Pending, pendingSteps } from './apply.ts'
-import type { MigrationEngine } from './migration-engine.ts'
+import type { MigrationDialect } from './migration-dialect.ts'
 
 /** What was found in a database. */
 export interface Examination {
@@ -24,10 +24,14 @@ export interface Examination {
   readonly newest: number | undefined
   /** How many jobs have each status. */
   readonly jobs: ReadonlyMap<string, number>
+  /** The server that it is on; left out: it is a file. */
+  readonly server?: ServerExamination
 }
 
-/** A PostgreSQL database, and what concerns the server that it is on. */
-export interface PostgresExamination extends Examination {
+/** What concerns the server of a database. */
+export interface ServerExamination {
+  /** Its product: `PostgreSQL`. */
+  readonly name: string
   readonly version: string
   /** Why servers cannot start on it; `undefined`: they can. */
   readonly refused: string | undefined
@@ -39,11 +43,11 @@ export interface PostgresExamination extends Examination {
 }
 
 /** Examines a database. */
-export function* examine(engine: MigrationEngine, catalog: Catalog | undefined): Transaction<Examination> {
-  const relations = yield engine.relations
+export function* examine(dialect: MigrationDialect, catalog: Catalog | undefined): Transaction<Examination> {
+  const relations = yield dialect.relations
   const tables = new Set(relations.flatMap(({ name, kind }) => (kind === 'table' ? [String(name)] : [])))
   const isUsed = tables.has('resourced_meta')
-  const migration = catalog && migrationTo(catalog, engine, { apply: 'never', now: Date.now(), undoesNewer: false })
+  const migration = catalog && migrationTo(catalog, dialect, { apply: 'never', now: Date.now(), undoesNewer: false })
   const pending = migration === undefined ? undefined : yield* pendingSteps(migration)
   if (!isUsed) {
     return { isUsed, pending, maintenance: undefined, purged: undefined, newest: undefined, jobs: new Map() }

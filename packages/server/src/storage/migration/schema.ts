@@ -11,7 +11,7 @@ import { formerKeys, type Held, indexPrefix, isSystemTable, type TableSpec } fro
 import { StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import type { ExistingColumn, ExistingSchema, ExistingTable } from './diff.ts'
-import type { MigrationEngine } from './migration-engine.ts'
+import type { MigrationDialect } from './migration-dialect.ts'
 
 /** A table as it is remembered. */
 interface ShapedTable {
@@ -57,7 +57,7 @@ export interface FoundSchema extends ExistingSchema, Remembered {
   readonly triggers: readonly ExistingTrigger[]
 }
 
-/** A row of `MigrationEngine.relations`. */
+/** A row of `MigrationDialect.relations`. */
 interface Relation {
   readonly name: string
   /** The name as the engine compares it. */
@@ -68,7 +68,7 @@ interface Relation {
   readonly valid: number
 }
 
-/** A row of `MigrationEngine.columnsOf`. */
+/** A row of `MigrationDialect.columnsOf`. */
 interface ColumnRow {
   readonly owner: string
   readonly name: string
@@ -77,8 +77,8 @@ interface ColumnRow {
 }
 
 /** Reads the catalog of a database and the stored description, never the records. */
-export function* readSchema(engine: MigrationEngine): Transaction<FoundSchema> {
-  const relations = (yield engine.relations) as unknown as Relation[]
+export function* readSchema(dialect: MigrationDialect): Transaction<FoundSchema> {
+  const relations = (yield dialect.relations) as unknown as Relation[]
   const present = new Set(relations.filter(({ kind }) => kind === 'table').map(({ name }) => name))
   const valid = new Set(relations.filter((each) => each.valid === 1).map(({ name }) => name))
   const remembered = present.has('resourced_meta')
@@ -86,11 +86,11 @@ export function* readSchema(engine: MigrationEngine): Transaction<FoundSchema> {
     : { shape: { tables: [] }, version: undefined, lineage: [], format: 1 }
   const tables = remembered.shape.tables.filter(({ name }) => present.has(name))
   const names = tables.map(({ name }) => name)
-  const columnRows = (yield engine.columnsOf(names)) as unknown as ColumnRow[]
+  const columnRows = (yield dialect.columnsOf(names)) as unknown as ColumnRow[]
   const columns = Map.groupBy(columnRows, ({ owner }) => owner)
   const indexes = Map.groupBy(relations.filter(isIndexOfOurs), ({ owner }) => owner)
-  const clocks = new Set(present.has('resourced_clocks') ? yield* readClocks(engine) : [])
-  const triggerRows = (yield engine.eventTriggersFound) as unknown as (ExistingTrigger & { readonly schema: string })[]
+  const clocks = new Set(present.has('resourced_clocks') ? yield* readClocks(dialect) : [])
+  const triggerRows = (yield dialect.eventTriggersFound) as unknown as (ExistingTrigger & { readonly schema: string })[]
   const ours = new Set(remembered.shape.tables.map(({ name }) => name))
   return {
     ...remembered,
@@ -105,11 +105,11 @@ export function* readSchema(engine: MigrationEngine): Transaction<FoundSchema> {
       return {
         name,
         columns: found
-          .filter((column) => column.name !== engine.searchColumn)
+          .filter((column) => column.name !== dialect.searchColumn)
           .map((column) => known.get(column.name) ?? foreignColumn(column)),
         indexes: own.filter((index) => index.valid === 1).map((index) => index.name),
         invalidIndexes: own.filter((index) => index.valid !== 1).map((index) => index.name),
-        search: engine.searchOf(table, valid, new Set(found.map((column) => column.name))),
+        search: dialect.searchOf(table, valid, new Set(found.map((column) => column.name))),
         hasClock: isSystemTable(name) || clocks.has(name),
       }
     }),
@@ -122,7 +122,7 @@ export function isIndexOfOurs({ kind, name, owner }: Pick<Relation, 'kind' | 'na
 }
 
 /** The collections whose clock has all of its slots. */
-function* readClocks({ layout }: MigrationEngine): Transaction<string[]> {
+function* readClocks({ layout }: MigrationDialect): Transaction<string[]> {
   const rows =
     yield sql`select collection from resourced_clocks group by collection having count(*) = ${layout.clockSlots}`
   return rows.map((row) => String(row['collection']))

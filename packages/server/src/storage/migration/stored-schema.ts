@@ -4,7 +4,7 @@ import { isSystemTable, type ResourceTable, resourceTableFrom, resourceTables, s
 import { StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import type { ExistingTable } from './diff.ts'
-import type { MigrationEngine } from './migration-engine.ts'
+import type { MigrationDialect } from './migration-dialect.ts'
 import { type FoundSchema, readSchema } from './schema.ts'
 
 /** The tables of resources, and the version whose names they have. */
@@ -17,7 +17,7 @@ export function schemaOf(catalog: Catalog): StoredSchema {
   return { version: catalog.version, tables: resourceTables(catalog) }
 }
 
-/** A row of `MigrationEngine.indexesOf`. */
+/** A row of `MigrationDialect.indexesOf`. */
 interface IndexRow {
   readonly name: string
   /** 1: unique. */
@@ -31,11 +31,11 @@ interface IndexRow {
  *
  * @throws StorageFault where another release of this program made its tables
  */
-export function* readStoredSchema(engine: MigrationEngine): Transaction<StoredSchema> {
-  const { tables, version } = yield* readSchema(engine)
-  requireSystemTables(engine, tables)
+export function* readStoredSchema(dialect: MigrationDialect): Transaction<StoredSchema> {
+  const { tables, version } = yield* readSchema(dialect)
+  requireSystemTables(dialect, tables)
   const resources = tables.filter(({ name }) => !isSystemTable(name))
-  const rows = (yield engine.indexesOf(resources.map(({ name }) => name))) as unknown as IndexRow[]
+  const rows = (yield dialect.indexesOf(resources.map(({ name }) => name))) as unknown as IndexRow[]
   const indexes = new Map(
     rows.map(({ name, unique, columns }) => [name, { unique: unique === 1, columns: JSON.parse(columns) }] as const),
   )
@@ -50,7 +50,7 @@ export function* readStoredSchema(engine: MigrationEngine): Transaction<StoredSc
   }
 }
 
-function requireSystemTables({ layout }: MigrationEngine, tables: readonly ExistingTable[]): void {
+function requireSystemTables({ layout }: MigrationDialect, tables: readonly ExistingTable[]): void {
   const found = new Map(tables.map((table) => [table.name, table]))
   for (const { name, columns } of systemTables(layout)) {
     const existing = found.get(name)?.columns.map((column) => column.name)

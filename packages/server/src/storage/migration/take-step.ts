@@ -1,4 +1,4 @@
-/** Assesses and takes the steps of a migration, as statements. Each engine adds its own part (`MigrationEngine`). */
+/** Assesses and takes the steps of a migration, as statements. Each engine adds its own part (`MigrationDialect`). */
 
 import { timestamp } from 'resourced-contract/model/time'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
@@ -9,23 +9,23 @@ import { type ColumnSpec, createIndex, formerKeys, type IndexSpec, isSystemTable
 import { firstRow, type Statement, type Transaction } from '../transaction.ts'
 import { convertStored, isWider, readStored, writeStored } from './convert.ts'
 import { dropCounters, numberRecords, renameCounters } from './counters.ts'
-import type { ColumnConversion, MigrationEngine } from './migration-engine.ts'
+import type { ColumnConversion, MigrationDialect } from './migration-dialect.ts'
 import { type MigrationStep, needsCount, type StepOf } from './migration-step.ts'
 import { rememberChange } from './schema.ts'
 
 /** Assesses a step by the rows of its table as they are now. */
-export function* assessStep(engine: MigrationEngine, step: MigrationStep): Transaction<MigrationStep> {
-  return needsCount(step) ? assess(step, yield* countConcerned(engine, step)) : step
+export function* assessStep(dialect: MigrationDialect, step: MigrationStep): Transaction<MigrationStep> {
+  return needsCount(step) ? assess(step, yield* countConcerned(dialect, step)) : step
 }
 
-function* countConcerned(engine: MigrationEngine, step: MigrationStep): Transaction<Counted> {
+function* countConcerned(dialect: MigrationDialect, step: MigrationStep): Transaction<Counted> {
   const count = function* (counted: Sql): Transaction<Counted> {
     const row = yield* firstRow(sql`select ${counted} as count from ${quoted(step.table)}`)
     return { count: Number(row?.['count']) }
   }
   switch (step.kind) {
     case 'change-type':
-      return { count: yield* engine.countInconvertible(step) }
+      return { count: yield* dialect.countInconvertible(step) }
     case 'create-index':
       return yield* countDuplicates(step.index)
     case 'drop-column':
@@ -94,46 +94,46 @@ function counted(count: number, noun: string): string {
 }
 
 /**
- * Takes a step, except those that `MigrationEngine.fillDerived` takes together.
+ * Takes a step, except those that `MigrationDialect.fillDerived` takes together.
  *
  * @param now milliseconds since 1970: `updated_at` of records whose values change
  */
-export function takeStep(engine: MigrationEngine, step: MigrationStep, now: number): Transaction<void> | Statement[] {
+export function takeStep(dialect: MigrationDialect, step: MigrationStep, now: number): Transaction<void> | Statement[] {
   switch (step.kind) {
     case 'create-table':
-      return [raw(engine.createTable(step.spec))]
+      return [raw(dialect.createTable(step.spec))]
     case 'drop-table':
-      return dropTable(engine, step.table)
+      return dropTable(dialect, step.table)
     case 'add-column':
-      return [addColumn(engine, step.table, step.column)]
+      return [addColumn(dialect, step.table, step.column)]
     case 'drop-column':
-      return dropColumn(engine, step)
+      return dropColumn(dialect, step)
     case 'change-type':
-      return changeType(engine, step, now)
+      return changeType(dialect, step, now)
     case 'fill-default':
-      return fillDefault(engine, step, now)
+      return fillDefault(dialect, step, now)
     case 'create-index':
       return [raw(createIndex(step.index))]
     case 'drop-index':
       return [sql`drop index ${quoted(step.index)}`]
     case 'drop-search':
-      return engine.dropSearch(step.table)
+      return dialect.dropSearch(step.table)
     case 'rename-table':
-      return renameTable(engine, step.table, step.to)
+      return renameTable(dialect, step.table, step.to)
     case 'rename-columns':
-      return renameColumns(engine, step)
+      return renameColumns(dialect, step)
     case 'convert-column':
-      return convertColumn(engine, step)
+      return convertColumn(dialect, step)
     case 'move-keys':
-      return moveKeys(engine, step)
+      return moveKeys(dialect, step)
     case 'set-clock':
-      return setClock(engine, step.table)
+      return setClock(dialect, step.table)
     case 'number-records':
-      return changeRecords(engine, step.table, now, (also) => numberRecords(engine, step, also))
+      return changeRecords(dialect, step.table, now, (also) => numberRecords(dialect, step, also))
     case 'create-triggers':
       return step.statements.map((statement) => raw(statement))
     case 'drop-triggers':
-      return step.triggers.flatMap((name) => engine.dropTrigger(step.table, name))
+      return step.triggers.flatMap((name) => dialect.dropTrigger(step.table, name))
     case 'rename-events':
       return [sql`update "events" set collection = ${step.to} where collection = ${step.table}`]
     case 'derive-column':
@@ -145,17 +145,17 @@ export function takeStep(engine: MigrationEngine, step: MigrationStep, now: numb
   }
 }
 
-function* dropTable(engine: MigrationEngine, name: string): Transaction<void> {
-  yield* dropCounters(engine, name)
-  yield* engine.dropSearch(name)
+function* dropTable(dialect: MigrationDialect, name: string): Transaction<void> {
+  yield* dropCounters(dialect, name)
+  yield* dialect.dropSearch(name)
   yield sql`drop table ${quoted(name)}`
   yield sql`delete from resourced_clocks where collection = ${name}`
   // Another collection may get its name, or events begin again with the first position.
   yield sql`delete from resourced_meta where key in (${epochKey(name)}, ${`${name}:floor`})`
 }
 
-function* dropColumn(engine: MigrationEngine, { table, column, loses }: StepOf<'drop-column'>): Transaction<void> {
-  yield* dropCounters(engine, table, column)
+function* dropColumn(dialect: MigrationDialect, { table, column, loses }: StepOf<'drop-column'>): Transaction<void> {
+  yield* dropCounters(dialect, table, column)
   yield sql`alter table ${quoted(table)} drop column ${quoted(column)}`
   if (loses !== 'nothing') yield* beginEpoch(table)
 }
@@ -171,18 +171,18 @@ function beginEpoch(collection: string): Statement[] {
   ]
 }
 
-function addColumn(engine: MigrationEngine, table: string, column: ColumnSpec): Sql {
-  return sql`alter table ${quoted(table)} add column ${raw(engine.columnDefinition(column))}`
+function addColumn(dialect: MigrationDialect, table: string, column: ColumnSpec): Sql {
+  return sql`alter table ${quoted(table)} add column ${raw(dialect.columnDefinition(column))}`
 }
 
 /** Changes a column's type. Values that cannot be converted become `null`. */
-function* changeType(engine: MigrationEngine, step: StepOf<'change-type'>, now: number): Transaction<void> {
+function* changeType(dialect: MigrationDialect, step: StepOf<'change-type'>, now: number): Transaction<void> {
   const { table, column, from, loses } = step
-  const convert = (stored: Parameters<typeof convertStored>[0]) => convertStored(stored, from, column.holds, engine)
+  const convert = (stored: Parameters<typeof convertStored>[0]) => convertStored(stored, from, column.holds, dialect)
   if (loses === 'nothing' && isWider(from, column.holds)) {
-    yield* replaceColumn(engine, { table, column, convert, also: empty })
+    yield* replaceColumn(dialect, { table, column, convert, also: empty })
   } else {
-    yield* changeRecords(engine, table, now, (also) => replaceColumn(engine, { table, column, convert, also }))
+    yield* changeRecords(dialect, table, now, (also) => replaceColumn(dialect, { table, column, convert, also }))
   }
 }
 
@@ -192,14 +192,14 @@ function* changeType(engine: MigrationEngine, step: StepOf<'change-type'>, now: 
  *
  * @throws Error with the record whose value cannot be converted
  */
-function* convertColumn(engine: MigrationEngine, step: StepOf<'convert-column'>): Transaction<void> {
+function* convertColumn(dialect: MigrationDialect, step: StepOf<'convert-column'>): Transaction<void> {
   const { table, column, from, conversion, field } = step
-  yield* replaceColumn(engine, {
+  yield* replaceColumn(dialect, {
     ...{ table, column, also: empty },
     convert(stored, id) {
       const converted = conversion.newer(readStored(stored, from)) ?? null
       if (converted === null || field.validate(converted).length === 0) {
-        return writeStored(converted, column.holds, engine)
+        return writeStored(converted, column.holds, dialect)
       }
       const problem = `the conversion of ${column.name} makes a value that its schema does not allow`
       throw new Error(`The record ${id} of ${table} cannot be brought to the current version: ${problem}.`)
@@ -212,30 +212,30 @@ function* convertColumn(engine: MigrationEngine, step: StepOf<'convert-column'>)
 
 /** Adds a column beside the one that it replaces, fills it, and gives it the other's name. Counts the filled rows. */
 function* replaceColumn(
-  engine: MigrationEngine,
+  dialect: MigrationDialect,
   { table, column, ...how }: { readonly column: ColumnSpec } & Pick<ColumnConversion, 'table' | 'convert' | 'also'>,
 ): Transaction<number> {
   const to = { ...column, name: `_changed_${column.name}` }
   const alter = sql`alter table ${quoted(table)}`
-  yield addColumn(engine, table, to)
-  const changed = yield* engine.convertColumn({ table, from: column.name, to, ...how })
+  yield addColumn(dialect, table, to)
+  const changed = yield* dialect.convertColumn({ table, from: column.name, to, ...how })
   yield sql`${alter} drop column ${quoted(column.name)}`
   yield sql`${alter} rename column ${quoted(to.name)} to ${quoted(column.name)}`
   return changed
 }
 
-function* fillDefault(engine: MigrationEngine, step: StepOf<'fill-default'>, now: number): Transaction<void> {
+function* fillDefault(dialect: MigrationDialect, step: StepOf<'fill-default'>, now: number): Transaction<void> {
   const { table, column } = step
-  const value = writeStored(column.default, column.holds, engine)
+  const value = writeStored(column.default, column.holds, dialect)
   const name = quoted(column.name)
-  yield* changeRecords(engine, table, now, (also) =>
-    engine.countChanged(sql`update ${quoted(table)} set ${name} = ${value}${also} where ${name} is null`),
+  yield* changeRecords(dialect, table, now, (also) =>
+    dialect.countChanged(sql`update ${quoted(table)} set ${name} = ${value}${also} where ${name} is null`),
   )
 }
 
 /** Changes records, which get a new revision and `updated_at` (RES-5), so that no cache keeps the former values. */
 function* changeRecords(
-  { layout }: MigrationEngine,
+  { layout }: MigrationDialect,
   table: string,
   now: number,
   change: (also: Sql) => Transaction<number>,
@@ -252,7 +252,7 @@ function* changeRecords(
 }
 
 /** Renames a table, and the collection wherever its name is stored. */
-function* renameTable(engine: MigrationEngine, from: string, to: string): Transaction<void> {
+function* renameTable(dialect: MigrationDialect, from: string, to: string): Transaction<void> {
   yield sql`alter table ${quoted(from)} rename to ${quoted(to)}`
   yield sql`update resourced_clocks set collection = ${to} where collection = ${from}`
   yield sql`update resourced_queue set collection = ${to} where collection = ${from}`
@@ -263,11 +263,11 @@ function* renameTable(engine: MigrationEngine, from: string, to: string): Transa
     yield sql`update resourced_work set state = ${renamed} where job = ${row['job']}`
   }
   yield sql`update resourced_meta set key = ${epochKey(to)} where key = ${epochKey(from)}`
-  yield* renameCounters(engine, [{ from: counterName(from), to: counterName(to) }])
+  yield* renameCounters(dialect, [{ from: counterName(from), to: counterName(to) }])
   yield* rememberChange(from, { name: to })
 }
 
-function* renameColumns(engine: MigrationEngine, step: StepOf<'rename-columns'>): Transaction<void> {
+function* renameColumns(dialect: MigrationDialect, step: StepOf<'rename-columns'>): Transaction<void> {
   const { table, columns } = step
   const rename = (from: string, to: string) =>
     sql`alter table ${quoted(table)} rename column ${quoted(from)} to ${quoted(to)}`
@@ -275,7 +275,7 @@ function* renameColumns(engine: MigrationEngine, step: StepOf<'rename-columns'>)
   for (const from of columns.keys()) yield rename(from, `_renamed_${from}`)
   for (const [from, to] of columns) yield rename(`_renamed_${from}`, to)
   const names = [...columns].map(([from, to]) => ({ from: counterName(table, from), to: counterName(table, to) }))
-  yield* renameCounters(engine, names)
+  yield* renameCounters(dialect, names)
   yield* rememberChange(table, {
     column({ sequence, ...each }) {
       const per = sequence === undefined ? {} : { sequence: columns.get(sequence) ?? sequence }
@@ -285,24 +285,24 @@ function* renameColumns(engine: MigrationEngine, step: StepOf<'rename-columns'>)
 }
 
 /** Makes each key a record, and stores its hash separately. Every key stays as valid as it was. */
-function* moveKeys(engine: MigrationEngine, step: StepOf<'move-keys'>): Transaction<void> {
+function* moveKeys(dialect: MigrationDialect, step: StepOf<'move-keys'>): Transaction<void> {
   const former = quoted(formerKeys)
   const table = quoted(step.table)
   yield sql`insert into resourced_key_hashes (key, hash) select id, hash from ${former}`
   yield sql`insert into ${table} (id, subject, roles, hint, expires_at, revoked_at, created_at, updated_at, _revision)
     select id, subject, roles, hint, expires_at, revoked_at, created_at, coalesce(revoked_at, created_at), 1
       from ${former} order by created_at, id`
-  yield* engine.fillDerived({ table: step.table, columns: step.derived, search: undefined, isNew: false })
+  yield* dialect.fillDerived({ table: step.table, columns: step.derived, search: undefined, isNew: false })
   yield sql`drop table ${former}`
 }
 
 /** Counts a collection's records, and begins its clock anew: the table may have been lost and created again. */
-function* setClock(engine: MigrationEngine, collection: string): Transaction<void> {
+function* setClock(dialect: MigrationDialect, collection: string): Transaction<void> {
   const counted = yield* firstRow(
     sql`select count(*) - count(deleted_at) as live, count(deleted_at) as deleted from ${quoted(collection)}`,
   )
   yield sql`delete from resourced_clocks where collection = ${collection}`
-  yield insertClock(engine.layout, collection, {
+  yield insertClock(dialect.layout, collection, {
     ...{ revision: newStride(), live: Number(counted?.['live']), deleted: Number(counted?.['deleted']) },
   })
 }

@@ -1,48 +1,68 @@
 /** Commands on a PostgreSQL database beside its servers: migrate, manage API keys, switch maintenance. */
 import type { ClientBase } from 'pg'
 import type { Catalog } from 'resourced-contract/model/resource'
-import type { Migrated } from '../migration/apply.ts'
-import { type Examination, examine, type PostgresExamination } from '../migration/examine.ts'
-import { type Apply, MigrationRefused } from '../migration/migration-step.ts'
+import type { Administration, OpenKeys } from '../administration/administration.ts'
+import { type Examination, examine } from '../migration/examine.ts'
+import { MigrationRefused } from '../migration/migration-step.ts'
 import { sqlContext } from '../sql/context.ts'
-import { type Storage, StorageFault } from '../storage.ts'
+import { StorageFault } from '../storage.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { keyStore, keysCatalog } from '../transactions/keys.ts'
 import { maintenanceStore } from '../transactions/meta.ts'
 import { Database } from './database.ts'
-import { postgres } from './engine.ts'
+import { postgres } from './dialect.ts'
 import { toStorageFault } from './errors.ts'
 import { migratePostgres } from './migrate.ts'
-import { migrationEngine } from './migration-engine.ts'
+import { migrationDialect } from './migration-dialect.ts'
 import { checkDurability, checkRights, checkServer } from './requirements.ts'
 import { inTransaction, query, run, withConnection } from './session.ts'
 import type { ConnectionOptions } from './settings.ts'
+import type { PostgresOptions } from './storage.ts'
 
-/** The steps that a database needs for a catalog. With `apply`, they are taken, even if they lose data. */
-export async function planOrMigratePostgres(
-  options: ConnectionOptions,
-  catalog: Catalog,
-  apply: Apply,
-): Promise<Migrated> {
-  try {
-    return await withConnection(options, (client) =>
-      migratePostgres(client, catalog, {
-        ...{ apply, now: Date.now(), isPooled: options.session === 'off', undoesNewer: true },
-      }),
-    )
-  } catch (error) {
-    if (apply === 'all' || !(error instanceof MigrationRefused)) throw error
-    return { steps: error.steps, applied: false }
+/** The administration of a database. Commands load what few of them need when they need it. */
+export function postgresAdministration(options: PostgresOptions): Administration {
+  const isPooled = options.session === 'off'
+  const hasTables = () => withConnection(options, isInUse)
+  async function openKeys(): Promise<OpenKeys> {
+    await withConnection(options, (client) => migrateForKeys(client, isPooled))
+    const database = new Database(options)
+    const keys = keyStore(sqlContext({ catalog: keysCatalog(), dialect: postgres }), database)
+    return { keys, close: () => database.close() }
   }
-}
-
-/** Opens a database for its API keys only. No declaration is needed. */
-export async function openPostgresKeys(options: ConnectionOptions): Promise<Pick<Storage, 'keys' | 'close'>> {
-  await withConnection(options, (client) => migrateForKeys(client, options.session === 'off'))
-  const database = new Database(options)
   return {
-    keys: keyStore(sqlContext({ catalog: keysCatalog(), engine: postgres }), database),
-    close: () => database.close(),
+    async open(catalog, { migrate, onCommit, onReplica }) {
+      const { openPostgres } = await import('./storage.ts')
+      return openPostgres(catalog, { ...options, migrate, onCommit, onReplica })
+    },
+    openKeys,
+    async listKeys() {
+      if (!(await hasTables())) return undefined
+      const { keys, close } = await openKeys()
+      return keys.list().finally(close)
+    },
+    async openMaintenance() {
+      if (!(await hasTables())) return undefined
+      const database = new Database(options)
+      const close = () => database.close()
+      return { maintenance: maintenanceStore(database), purgeClock: purgeClockStore(database), close }
+    },
+    hasTables,
+    async migrate(catalog, apply) {
+      const how = { apply, now: Date.now(), isPooled, undoesNewer: true }
+      try {
+        return await withConnection(options, (client) => migratePostgres(client, catalog, how))
+      } catch (error) {
+        if (apply === 'all' || !(error instanceof MigrationRefused)) throw error
+        return { steps: error.steps, applied: false }
+      }
+    },
+    examine: (catalog) => examinePostgres(options, catalog),
+    openSource: async () => (await import('./move.ts')).postgresSource(options),
+    fill: async (schema, fill) => (await import('./move.ts')).fillPostgres(options, schema, fill),
+    foreign: {
+      describe: async (schemas) => (await import('./inspect.ts')).describePostgres(options, schemas),
+      open: async (schemas) => (await import('./read-tables.ts')).openPostgresTables(options, schemas),
+    },
   }
 }
 
@@ -51,29 +71,8 @@ export async function migrateForKeys(client: ClientBase, isPooled = false): Prom
   await migratePostgres(client, keysCatalog(), { apply: 'additive', now: Date.now(), keepsOthers: true, isPooled })
 }
 
-/**
- * Opens a database for its maintenance switch and its purge clock only. Nothing else changes, whichever version
- * created the database, because servers may be running on it.
- *
- * @returns `undefined` where no server has ever used it
- */
-export async function openPostgresMaintenance(
-  options: ConnectionOptions,
-): Promise<Pick<Storage, 'maintenance' | 'purgeClock' | 'close'> | undefined> {
-  if (!(await hasPostgresTables(options))) return undefined
-  const database = new Database(options)
-  return {
-    maintenance: maintenanceStore(database),
-    purgeClock: purgeClockStore(database),
-    close: () => database.close(),
-  }
-}
-
 /** Examines a database for at most ten seconds a statement. It only reads, and waits for no lock. */
-export function examinePostgres(
-  options: ConnectionOptions,
-  catalog: Catalog | undefined,
-): Promise<PostgresExamination> {
+function examinePostgres(options: ConnectionOptions, catalog: Catalog | undefined): Promise<Examination> {
   return withConnection(options, (client) => {
     const examined = inTransaction(client, 'begin isolation level repeatable read read only', async () => {
       await query(client, 'set local statement_timeout = 10000')
@@ -87,12 +86,14 @@ export function examinePostgres(
       const refused = (await refusalOf(checkServer(client))) ?? (await refusalOf(checkRights(client)))
       const isReadable = found?.['homeless'] === 0
       return {
-        ...(isReadable ? await run(client, examine(migrationEngine(0), catalog)) : nothingFound),
-        version: String(found?.['version']),
-        now: Number(found?.['now']) * 1_000,
-        refused,
-        undurable: await refusalOf(checkDurability(client)),
-        connections: { most: Number(found?.['most']), used: Number(found?.['used']) },
+        ...(isReadable ? await run(client, examine(migrationDialect(0), catalog)) : nothingFound),
+        server: {
+          ...{ name: 'PostgreSQL', version: String(found?.['version']) },
+          now: Number(found?.['now']) * 1_000,
+          refused,
+          undurable: await refusalOf(checkDurability(client)),
+          connections: { most: Number(found?.['most']), used: Number(found?.['used']) },
+        },
       }
     })
     return examined.catch((error) => {
@@ -114,11 +115,6 @@ async function refusalOf(check: Promise<void>): Promise<string | undefined> {
     if (error instanceof StorageFault) return error.message
     throw error
   }
-}
-
-/** Whether a server has ever used a database. */
-export function hasPostgresTables(options: ConnectionOptions): Promise<boolean> {
-  return withConnection(options, isInUse)
 }
 
 /** Whether a server has ever used this schema: it has the table that the maintenance switch is in, among others. */

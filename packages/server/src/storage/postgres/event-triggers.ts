@@ -4,7 +4,7 @@
  */
 import { raw, type Sql } from 'sql-template-tag'
 import { identifier, type SnapshotColumn } from '../sql/columns.ts'
-import type { EventTrigger } from '../sql/engine.ts'
+import type { EventTrigger } from '../sql/dialect.ts'
 import type { EventSpec } from '../sql/event-columns.ts'
 
 /** The setting of a transaction: empty, `locked` once its first position is announced, or `silent`. */
@@ -134,7 +134,7 @@ end
   ]
 }
 
-/** See `Engine.snapshotSource`. */
+/** See `Dialect.snapshotSource`. */
 export function snapshotSource(event: string, columns: readonly SnapshotColumn[]): Sql {
   const types = {
     text: 'text collate "C"',

@@ -10,7 +10,7 @@ import { databaseFor, whyNoDatabase } from '../../../../../test/postgres/databas
 import { MigrationRefused } from '../migration/migration-step.ts'
 import { StorageFault } from '../storage.ts'
 import { all, connect, type Fields, find, insert, migrateTo, refusal, relations } from './migrate.fixture.ts'
-import { type BatchRow, readBatch } from './migration-engine.ts'
+import { type BatchRow, readBatch } from './migration-dialect.ts'
 import { run } from './session.ts'
 
 const skip = whyNoDatabase ?? false

@@ -7,14 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
 import type { Catalog } from 'resourced-contract/model/resource'
 import { changeSchema, isMigrated, type Migrated, type MigrateOptions, migrationTo } from '../migration/apply.ts'
-import type { MigrationEngine } from '../migration/migration-engine.ts'
+import type { MigrationDialect } from '../migration/migration-dialect.ts'
 import { type IndexStep, MigrationRefused, type MigrationStep, needsCount } from '../migration/migration-step.ts'
 import { assessStep } from '../migration/take-step.ts'
 import { identifier } from '../sql/columns.ts'
 import { createIndex } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
-import { createSearch } from './engine.ts'
-import { migrationEngine } from './migration-engine.ts'
+import { createSearch } from './dialect.ts'
+import { migrationDialect } from './migration-dialect.ts'
 import { checkEvents, checkRights, checkServer } from './requirements.ts'
 import { inTransaction, query, run, stateOf, withSettings } from './session.ts'
 
@@ -43,8 +43,8 @@ export async function migratePostgres(
   options: PooledOptions,
   waits: Waits = usualWaits,
 ): Promise<Migrated> {
-  const engine = migrationEngine(waits.lock)
-  const migration = migrationTo(catalog, engine, options)
+  const dialect = migrationDialect(waits.lock)
+  const migration = migrationTo(catalog, dialect, options)
   try {
     await checkServer(client)
     if (catalog.system.has('events')) await checkEvents(client)
@@ -59,7 +59,7 @@ export async function migratePostgres(
         const { steps, deferred } = await withRetries(waits, () =>
           inTransaction(client, 'begin isolation level read committed', () => run(client, changeSchema(migration))),
         )
-        await buildIndexes(client, engine, deferred)
+        await buildIndexes(client, dialect, deferred)
         return { steps, applied: steps.length > 0 }
       }),
     )
@@ -80,12 +80,12 @@ function unlimited({ lock }: Waits): Record<string, string> {
  * @throws MigrationRefused where records that were written meanwhile have duplicate values; all other indexes are built
  * @throws StorageFault where a value is too long for an index
  */
-async function buildIndexes(client: ClientBase, engine: MigrationEngine, steps: readonly IndexStep[]): Promise<void> {
+async function buildIndexes(client: ClientBase, dialect: MigrationDialect, steps: readonly IndexStep[]): Promise<void> {
   const refused: MigrationStep[] = []
   // A concurrent build waits for every transaction that began before it, and blocks none that begins later.
   await withSettings(client, { lock_timeout: '0' }, async () => {
     for (const step of steps) {
-      const clash = await buildIndex(client, engine, step)
+      const clash = await buildIndex(client, dialect, step)
       if (clash !== undefined) refused.push(clash)
     }
     // Without this, the planner has no statistics of new columns until autovacuum runs.
@@ -97,7 +97,7 @@ async function buildIndexes(client: ClientBase, engine: MigrationEngine, steps: 
 /** Builds an index. Returns the assessed step where duplicate values prevent it. */
 async function buildIndex(
   client: ClientBase,
-  engine: MigrationEngine,
+  dialect: MigrationDialect,
   step: IndexStep,
 ): Promise<MigrationStep | undefined> {
   const name = identifier(step.kind === 'create-index' ? step.index.name : step.search.name)
@@ -115,7 +115,7 @@ async function buildIndex(
       // After a lost connection, the next start drops it.
       if (state !== undefined) await drop()
       if (state === '23505' && needsCount(step)) {
-        const assessed = await run(client, assessStep(engine, step))
+        const assessed = await run(client, assessStep(dialect, step))
         if (assessed.impossible) return assessed
       } else if (state !== '40P01' && state !== '40001') {
         throw tooLongForIndex(error, step, 'start again') ?? error

@@ -14,10 +14,10 @@ import { StorageFault } from '../storage.ts'
 import type { Statement } from '../transaction.ts'
 import { readChunk, storeChunks } from '../transactions/exports.ts'
 import type { Client } from './client.ts'
-import { lexemesOf, postgres, wordsColumn } from './engine.ts'
+import { lexemesOf, postgres, wordsColumn } from './dialect.ts'
 import { toStorageFault } from './errors.ts'
 import { tooLongForIndex, underLock, usualWaits } from './migrate.ts'
-import { migrationEngine, selectBatch } from './migration-engine.ts'
+import { migrationDialect, selectBatch } from './migration-dialect.ts'
 import { checkDurability, checkRights, checkServer } from './requirements.ts'
 import { connect, inTransaction, query, run, stateOf, withSettings } from './session.ts'
 import type { ConnectionOptions } from './settings.ts'
@@ -38,7 +38,7 @@ const all = (client: ClientBase) => (statement: Statement) => query(client, stat
 /** Opens a database to be moved. */
 export async function postgresSource(options: ConnectionOptions): Promise<MoveSource> {
   const [snapshot, present] = await Promise.all([unlimited(options), unlimited(options)])
-  const schema = (client: Client) => run(client, readStoredSchema(migrationEngine(usualWaits.lock)))
+  const schema = (client: Client) => run(client, readStoredSchema(migrationDialect(usualWaits.lock)))
   return {
     async begin() {
       for (;;) {
@@ -121,8 +121,8 @@ export async function fillPostgres<T>(
 }
 
 async function makeTarget(client: ClientBase, schema: StoredSchema): Promise<MoveTarget> {
-  const engine = migrationEngine(usualWaits.lock)
-  const indexes = await run(client, createTables(engine, schema))
+  const dialect = migrationDialect(usualWaits.lock)
+  const indexes = await run(client, createTables(dialect, schema))
   return {
     all: all(client),
     write: (table, rows) => writeRows(client, table, rows),
@@ -137,7 +137,7 @@ async function makeTarget(client: ClientBase, schema: StoredSchema): Promise<Mov
     },
     async index() {
       for (const step of indexes) {
-        await run(client, buildIndex(engine, step)).catch((error) => {
+        await run(client, buildIndex(dialect, step)).catch((error) => {
           throw tooLongForIndex(error, step, 'move again') ?? error
         })
       }

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { emptyDatabase } from '../../../../../test/postgres/database.ts'
 import type { Row, Statement, Transaction } from '../transaction.ts'
 import { catalog } from '../transactions/query-plan.fixture.ts'
-import { wordsColumn } from './engine.ts'
+import { wordsColumn } from './dialect.ts'
 import { migratePostgres } from './migrate.ts'
 import { settingsOf } from './settings.ts'
 

@@ -12,11 +12,11 @@ import { closureWithin } from '../transactions/delete/cascade.ts'
 import { Memory } from '../transactions/memory.ts'
 import { catalog, idOf, resource } from '../transactions/query-plan.fixture.ts'
 import { readPage } from '../transactions/read-page.ts'
-import { postgres } from './engine.ts'
+import { postgres } from './dialect.ts'
 import { type Explained, openStore } from './query-plan.fixture.ts'
 
 const goods = resource('goods')
-const context = sqlContext({ catalog, engine: postgres, tagSecret: new Uint8Array(32) })
+const context = sqlContext({ catalog, dialect: postgres, tagSecret: new Uint8Array(32) })
 /** Of so few that match, all may be sorted. */
 const few = 12_000
 /** Beside the rows of a page: those before it, and one here and there that does not match. */

@@ -30,7 +30,7 @@ import { ruledAmong, ruledBelow } from '../transactions/rows/other-records.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
 import type { Isolation } from './control.ts'
 import { Database, type SlowReading } from './database.ts'
-import { postgres } from './engine.ts'
+import { postgres } from './dialect.ts'
 import { migratePostgres } from './migrate.ts'
 import { ReadTime } from './read-time.ts'
 import { Replica, type Source } from './replica.ts'
@@ -96,7 +96,7 @@ interface Parts extends Pick<Storage, 'cursorSecret' | 'maintenanceFound' | 'clo
 
 function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opened }: Parts): Storage {
   const { database } = primary
-  const context = sqlContext({ catalog, engine: postgres, epochs, tagSecret: opened.cursorSecret })
+  const context = sqlContext({ catalog, dialect: postgres, epochs, tagSecret: opened.cursorSecret })
   const reading = replica === undefined ? only(primary) : replica.read.bind(replica)
   const readHorizon = horizonReader(database)
   let closing = false

@@ -127,7 +127,7 @@ export const snapshotTimestamps = ['created_at', 'updated_at', 'deleted_at'].map
   (name): SnapshotColumn => ({ name, type: 'text' }),
 )
 
-/** All columns that events may contain of the records of a resource, for `Engine.snapshotSource`. */
+/** All columns that events may contain of the records of a resource, for `Dialect.snapshotSource`. */
 export function snapshotColumns(resource: Resource): readonly SnapshotColumn[] {
   return [...columnsOf(resource).map(({ name, type }) => ({ name, type })), ...snapshotTimestamps]
 }

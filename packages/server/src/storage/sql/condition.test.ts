@@ -37,7 +37,7 @@ const catalog = completeCatalog(
 )
 const leaves = catalog.resources.get('leaves') as Resource
 const tables = await openTables(catalog)
-const context = sqlContext({ catalog, engine: tables.engine })
+const context = sqlContext({ catalog, dialect: tables.dialect })
 after(() => tables.close())
 
 // An integer is compared by value with numbers that it cannot be.

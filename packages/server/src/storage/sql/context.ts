@@ -7,7 +7,7 @@ import type { Catalog } from 'resourced-contract/model/resource'
 import sql, { Sql } from 'sql-template-tag'
 import type { Statement, Transaction } from '../transaction.ts'
 import { BoundedMap } from './bounded-map.ts'
-import type { Bound, Engine } from './engine.ts'
+import type { Bound, Dialect } from './dialect.ts'
 
 /**
  * The epochs of collections, by their names. The epoch is how many migrations have removed values from all records of
@@ -30,7 +30,7 @@ export function* readEpochs(): Transaction<Epochs> {
 /** The properties of an open database. */
 export interface Opened {
   readonly catalog: Catalog
-  readonly engine: Engine
+  readonly dialect: Dialect
   /** The epochs that collections had when the storage was opened, of collections that have more than the first. */
   readonly epochs?: Epochs
   /** The key of the entity tags of lists: the same on all servers. Pages cannot be read without it. */

@@ -1,6 +1,6 @@
 /**
  * What events contain of a record (`data`, EVT-3): values of the columns of its row, by the names of the columns.
- * Triggers write them (`Engine.eventTriggers`), and `Engine.snapshotSource` reads them back.
+ * Triggers write them (`Dialect.eventTriggers`), and `Dialect.snapshotSource` reads them back.
  */
 import { comparedByFields, comparedFields, type Resource } from 'resourced-contract/model/resource'
 import { columnsOf, type SnapshotColumn, snapshotTimestamps } from './columns.ts'

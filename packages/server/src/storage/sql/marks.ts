@@ -5,7 +5,7 @@
  */
 import { randomInt } from 'node:crypto'
 import sql, { raw, type Sql } from 'sql-template-tag'
-import type { Bound } from './engine.ts'
+import type { Bound } from './dialect.ts'
 
 /** The lower bits of a revision count the changes of its record; the upper ones are the mark of the last change. */
 const counted = 2 ** 20

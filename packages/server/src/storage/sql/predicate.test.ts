@@ -53,7 +53,7 @@ const catalog = completeCatalog(
 )
 const resources = [...catalog.resources.values()]
 const tables = await openTables(catalog)
-const words = tables.engine
+const words = tables.dialect
 afterAll(() => tables.close())
 
 const text = fc
@@ -244,7 +244,7 @@ test('AUT-6: SQL and matches() find the same records for any records and any pre
             )
             const live = matched.filter((row) => row['deleted_at'] === null)
             for (const semijoin of ['exists', 'fenced exists', 'in'] as const) {
-              const context: PredicateContext = { ...sqlContext({ catalog, engine: words }), semijoin }
+              const context: PredicateContext = { ...sqlContext({ catalog, dialect: words }), semijoin }
               const all = predicateSql(context, leaves, each)
               const conditions = [all, words.unindexed(all), liveSql(context, leaves, each)]
               const found = await Promise.all(conditions.map(selected))

@@ -150,7 +150,7 @@ function conditionSql(context: PredicateContext, rows: Rows, predicate: Predicat
       return maskedSql(context, rows, predicate)
   }
   const column = columnSql(alias, comparisonColumn(resource, predicate.field))
-  const { bind, isAnyOf, isDistinct } = context.engine
+  const { bind, isAnyOf, isDistinct } = context.dialect
   switch (predicate.kind) {
     case 'null':
       return negated ? sql`${column} is not null` : sql`${column} is null`
@@ -204,7 +204,7 @@ function throughSql(
 ): Sql {
   const { resources, system } = context.catalog
   const target = (resources.get(collection) ?? system.get(collection)) as Resource
-  const { engine, semijoin, pendingRow } = context
+  const { dialect, semijoin, pendingRow } = context
   const referenced: Rows = { resource: target, alias: `${alias}x`, isBranch }
   const inner = raw(referenced.alias)
   const reference = columnSql(alias, field)
@@ -216,10 +216,10 @@ function throughSql(
   // NOT IN is unknown for a reference that is null, so a negation follows each row.
   if (semijoin === 'in' && !negated) {
     const ids = sql`select ${inner}.id ${from} ${rest}`
-    return isBranch ? engine.isInSubquery(reference, ids) : sql`${reference} in (${ids})`
+    return isBranch ? dialect.isInSubquery(reference, ids) : sql`${reference} in (${ids})`
   }
-  const fence = semijoin === 'fenced exists' ? engine.fence : empty
-  const lock = context.locksReferenced ? engine.lock.share : empty
+  const fence = semijoin === 'fenced exists' ? dialect.fence : empty
+  const lock = context.locksReferenced ? dialect.lock.share : empty
   const found = sql`exists (select 1 ${from} ${inner}.id = ${reference} and ${rest}${fence}${lock})`
   if (pendingRow?.collection !== collection) return found
   const condition = conditionSql(context, referenced, predicate)
@@ -271,7 +271,7 @@ function eventSql(context: PredicateContext, alias: string, permission: EventPer
   const { grants } = permission
   // The removal of a record empties its events, except for those that say so.
   if (isOfAllRecords(permission)) {
-    const known = context.engine.isAnyOf(
+    const known = context.dialect.isAnyOf(
       collection,
       grants.map((grant) => grant.collection),
     )
@@ -321,7 +321,7 @@ function showsSql(context: SqlContext, event: string, resource: Resource, predic
   const compared = fieldsOf(predicate).flatMap((name) => [comparisonColumn(resource, name), foldedColumn(name)])
   // A predicate may compare nothing but the id, and PostgreSQL needs a column.
   const columns = snapshotColumns(resource).filter(({ name }) => [...compared, 'created_at'].includes(name))
-  const snapshot = context.engine.snapshotSource(event, columns)
+  const snapshot = context.dialect.snapshotSource(event, columns)
   return sql`exists (select 1 from ${snapshot} ${raw(shown)} where ${holds})`
 }
 
@@ -355,7 +355,7 @@ function bit(condition: Sql): Sql {
 
 /** A comparison with a part of a text, ignoring case. */
 function textSql(
-  { engine }: PredicateContext,
+  { dialect }: PredicateContext,
   { resource, alias }: Rows,
   { field: name, operator, value }: Extract<Predicate, { kind: 'compare' }>,
   words: TextComparison,
@@ -367,7 +367,7 @@ function textSql(
   // A range of the folded column's index instead of a check of every row.
   const end = indexed && comparisons[operator].index === 'prefix' ? after(part) : undefined
   if (end !== undefined) return sql`(${column} >= ${part} and ${column} < ${end})`
-  return engine.compareText(words, indexed ? column : engine.fold(column), part)
+  return dialect.compareText(words, indexed ? column : dialect.fold(column), part)
 }
 
 /** The least text greater than every text with this prefix; `undefined` if there is none. */

@@ -9,7 +9,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Row } from '../transaction.ts'
 import { type Column, columnSql, columnsOf, snapshotColumns, subject, tableSql } from './columns.ts'
 import type { Epochs, SqlContext } from './context.ts'
-import type { Bound } from './engine.ts'
+import type { Bound } from './dialect.ts'
 import { nextRevision } from './marks.ts'
 import { type PredicateContext, predicateSql } from './predicate.ts'
 import { derived, searchText } from './values.ts'
@@ -111,12 +111,12 @@ export function representationSql(
   context: PredicateContext,
   { resource, fields, readableFields, withDeleted = false, isSnapshot = false }: Representation,
 ): Sql {
-  const { engine, texts } = context
+  const { dialect, texts } = context
   const masks = readableFields === undefined ? '' : `${grantsDigest(readableFields)}${isSnapshot ? ' shown' : ''}`
   const key = `${versionedName(resource)} ${withDeleted} ${fields?.join() ?? '*'}${masks}`
   const make = () => {
     const wanted = (name: string) => fields === undefined || fields.includes(name)
-    const unescaped = (name: string): [string, Sql] => [name, engine.jsonUnescaped(columnSql(subject, name))]
+    const unescaped = (name: string): [string, Sql] => [name, dialect.jsonUnescaped(columnSql(subject, name))]
     const members = [unescaped('id')]
     for (const { name, column, value } of membersOf(resource)) {
       if (!wanted(name)) continue
@@ -125,19 +125,19 @@ export function representationSql(
         continue
       }
       if (column === undefined) {
-        members.push([name, engine.jsonLiteral(value)])
+        members.push([name, dialect.jsonLiteral(value)])
         continue
       }
       const stored = columnSql(subject, column.name)
       const isId = column.field.reference !== undefined
-      const shown = isId ? engine.jsonUnescaped(stored) : engine.jsonValue(stored, column.type)
+      const shown = isId ? dialect.jsonUnescaped(stored) : dialect.jsonValue(stored, column.type)
       const readable = readableFields && grantOf(readableFields, column.field.name)
-      const masked = { value: shown, otherwise: engine.jsonLiteral(null), isSnapshot }
+      const masked = { value: shown, otherwise: dialect.jsonLiteral(null), isSnapshot }
       members.push([name, maskedSql(context, resource, readable, masked)])
     }
     for (const name of ['created_at', 'updated_at']) if (wanted(name)) members.push(unescaped(name))
     if (withDeleted) members.push(unescaped('deleted_at'))
-    return engine.jsonObject(members)
+    return dialect.jsonObject(members)
   }
   // What is retained depends on the time.
   return context.binSince !== undefined && readableFields !== undefined ? make() : texts.of(key, make)
@@ -149,7 +149,7 @@ export function representationSql(
  * collection (`eventsOfVersion`).
  */
 function shownDataSql(context: SqlContext, events: Resource, readableFields: FieldGrants | undefined): Sql {
-  const { engine, catalog } = context
+  const { dialect, catalog } = context
   const data = columnSql(subject, 'data')
   const shown = [...catalog.resources.values()].flatMap((stored): Sql[] => {
     if (!stored.events) return []
@@ -163,20 +163,20 @@ function shownDataSql(context: SqlContext, events: Resource, readableFields: Fie
   })
   const isNull = sql`${data} is null or ${columnSql(subject, 'kind')} in ('deleted', 'purged')`
   const record = sql`case ${columnSql(subject, 'collection')} ${join(shown, ' ')} end`
-  const json = engine.jsonValue(sql`case when ${isNull} then null else ${record} end`, 'json')
+  const json = dialect.jsonValue(sql`case when ${isNull} then null else ${record} end`, 'json')
   if (events.mapping === undefined) return json
-  return engine.jsonObject([
-    ['collection', engine.jsonValue(columnSql(subject, 'collection'), 'text')],
+  return dialect.jsonObject([
+    ['collection', dialect.jsonValue(columnSql(subject, 'collection'), 'text')],
     ['record', json],
   ])
 }
 
 /** The record that an event shows. It has the defaults of required fields that were added to the resource later. */
-function shownSql({ engine }: SqlContext, stored: Resource): Sql {
-  const source = engine.snapshotSource(subject, snapshotColumns(stored))
+function shownSql({ dialect }: SqlContext, stored: Resource): Sql {
+  const source = dialect.snapshotSource(subject, snapshotColumns(stored))
   const added = columnsOf(stored).flatMap(({ name, role, type, field }) => {
     if (role !== 'value' || !field.required || field.default === undefined) return []
-    const value = engine.cast(boundOf({ name, role, type, field }, { [field.name]: field.default }), type)
+    const value = dialect.cast(boundOf({ name, role, type, field }, { [field.name]: field.default }), type)
     return [[name, sql`coalesce(shown.${raw(`"${name}"`)}, ${value}) as ${raw(`"${name}"`)}`] as const]
   })
   if (added.length === 0) return sql`${source} ${raw(subject)}`

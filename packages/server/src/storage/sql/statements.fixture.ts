@@ -4,18 +4,18 @@ import type { Catalog } from 'resourced-contract/model/resource'
 import type { Sql } from 'sql-template-tag'
 import { engine } from '../../../../../test/engine.ts'
 import { emptyDatabase } from '../../../../../test/postgres/database.ts'
-import { postgres } from '../postgres/engine.ts'
+import { postgres } from '../postgres/dialect.ts'
 import { migratePostgres } from '../postgres/migrate.ts'
 import { settingsOf } from '../postgres/settings.ts'
 import { Connection } from '../sqlite/connection.ts'
-import { sqlite } from '../sqlite/engine.ts'
+import { sqlite } from '../sqlite/dialect.ts'
 import { migrate } from '../sqlite/migrate.ts'
 import type { Row, Transaction } from '../transaction.ts'
-import type { Engine } from './engine.ts'
+import type { Dialect } from './dialect.ts'
 
 /** What statements are run on. */
 export interface Tables {
-  readonly engine: Engine
+  readonly dialect: Dialect
   /** Runs one; several may be sent at once, and are carried out in order. */
   all(statement: Pick<Sql, 'sql' | 'text' | 'values'>): Promise<Row[]>
   /** Runs a transaction's statements; BEGIN and COMMIT are the caller's. */
@@ -40,7 +40,7 @@ function inSqlite(catalog: Catalog): Omit<Tables, 'run'> {
   const connection = new Connection(':memory:')
   migrate(connection.database, catalog, options)
   const all = async (statement: Pick<Sql, 'sql' | 'text' | 'values'>) => connection.all(statement)
-  return { engine: sqlite, all, close: async () => connection.close() }
+  return { dialect: sqlite, all, close: async () => connection.close() }
 }
 
 async function inPostgres(catalog: Catalog): Promise<Omit<Tables, 'run'>> {
@@ -49,7 +49,7 @@ async function inPostgres(catalog: Catalog): Promise<Omit<Tables, 'run'>> {
   await client.connect()
   await migratePostgres(client, catalog, options)
   return {
-    engine: postgres,
+    dialect: postgres,
     async all({ text, values }) {
       const { rows } = await client.query(text, values as unknown[])
       return rows

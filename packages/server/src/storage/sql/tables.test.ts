@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Condition } from 'resourced-contract/model/declaration'
-import { sqlite } from '../sqlite/engine.ts'
+import { sqlite } from '../sqlite/dialect.ts'
 import { catalogFixture, resourceFixture } from './catalog.fixture.ts'
 import { indexPrefix, tablesFor } from './tables.ts'
 

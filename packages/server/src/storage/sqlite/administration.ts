@@ -1,27 +1,60 @@
 /** Commands on a SQLite file beside its servers: migrate, manage API keys, switch maintenance. */
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import type { Catalog } from 'resourced-contract/model/resource'
+import { ConfigurationError } from 'resourced-contract/spec/configuration-error'
+import type { Administration, OpenKeys, OpenMaintenance } from '../administration/administration.ts'
 import { isMigrated, type Migrated, migrationTo } from '../migration/apply.ts'
-import { type Examination, examine } from '../migration/examine.ts'
+import { examine } from '../migration/examine.ts'
 import { type Apply, MigrationRefused } from '../migration/migration-step.ts'
 import { sqlContext } from '../sql/context.ts'
-import type { ListedKey, Storage } from '../storage.ts'
+import type { ListedKey } from '../storage.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { keyStore, keysCatalog, listKeys } from '../transactions/keys.ts'
 import { maintenanceStore } from '../transactions/meta.ts'
 import { Connection } from './connection.ts'
-import { sqlite } from './engine.ts'
+import { sqlite } from './dialect.ts'
 import { immutableAddress, makeFile, withPath } from './file.ts'
-import { migrate, migrationEngineOf, runOn } from './migrate.ts'
+import { migrate, migrationDialectOf, runOn } from './migrate.ts'
+import { fillSqlite, sqliteSource } from './move.ts'
+import { openSqlite } from './storage.ts'
 import { runnerOf, Writer } from './writer.ts'
 
-/**
- * The steps that a file needs for a catalog. They are taken where `apply` allows all of them.
- *
- * @throws MigrationRefused where `apply` is `all` and a step is impossible
- */
+/** The administration of a file. */
+export function sqliteAdministration(path: string): Administration {
+  return {
+    open: (catalog, { migrate, onCommit, turn }) => openSqlite(catalog, { path, migrate, onCommit, turn }),
+    openKeys: async () => openSqliteKeys(path),
+    listKeys: () => listSqliteKeys(path),
+    openMaintenance: async () => openSqliteMaintenance(path),
+    hasTables: async () => hasSqliteTables(path),
+    migrate: async (catalog, apply) => migrateSqlite(path, catalog, apply),
+    async examine(catalog) {
+      if (!existsSync(path)) return undefined
+      const database = new DatabaseSync(addressToRead(path), { readOnly: true, timeout: 5_000 })
+      try {
+        database.exec('begin')
+        return runOn(database, examine(migrationDialectOf(database), catalog))
+      } finally {
+        database.close()
+      }
+    },
+    openSource: async () => sqliteSource(path),
+    fill: (schema, fill) => fillSqlite(path, schema, fill),
+    backUp: async (file, options) => (await import('./backup.ts')).backUpFile(path, file, options),
+    restore(backup, file, options) {
+      if (existsSync(path) && realpathSync(path) === realpathSync(file)) {
+        throw new ConfigurationError(`${file} is the backup itself. Name another file with --database.`)
+      }
+      // A file that exists may be open in another process, so rows are written in a transaction.
+      if (existsSync(path)) return undefined
+      return import('./backup.ts').then(({ restoreFile }) => restoreFile(backup, file, path, options))
+    },
+  }
+}
+
+/** See `Administration.migrate`. */
 export function migrateSqlite(path: string, catalog: Catalog, apply: Apply): Migrated {
   const mayChange = apply !== 'never'
   if (mayChange) makeFile(path)
@@ -37,14 +70,14 @@ export function migrateSqlite(path: string, catalog: Catalog, apply: Apply): Mig
   }
 }
 
-/** Opens a file for its API keys only. No declaration is needed. */
-export function openSqliteKeys(path: string): Pick<Storage, 'keys' | 'close'> {
+/** See `Administration.openKeys`. */
+export function openSqliteKeys(path: string): OpenKeys {
   makeFile(path)
   const catalog = keysCatalog()
   const { connection, runner, close } = connect(path)
   // All other tables belong to a declaration that was not read.
   migrate(connection.database, catalog, { apply: 'additive', now: Date.now(), keepsOthers: true })
-  return { keys: keyStore(sqlContext({ catalog, engine: sqlite }), runner), close }
+  return { keys: keyStore(sqlContext({ catalog, dialect: sqlite }), runner), close }
 }
 
 /**
@@ -75,7 +108,7 @@ function readKeys({ database }: Connection): readonly ListedKey[] | 'former' | u
   database.exec(`pragma busy_timeout = ${patience}; begin`)
   if (!isUsed(database)) return undefined
   const options = { apply: 'never', now: Date.now(), keepsOthers: true } as const
-  const migration = migrationTo(keysCatalog(), migrationEngineOf(database), options)
+  const migration = migrationTo(keysCatalog(), migrationDialectOf(database), options)
   return runOn(database, isMigrated(migration)) ? runOn(database, listKeys()) : 'former'
 }
 
@@ -85,7 +118,7 @@ function readKeys({ database }: Connection): readonly ListedKey[] | 'former' | u
  *
  * @returns `undefined` where there is no such file, or no server has ever used it
  */
-export function openSqliteMaintenance(path: string): Pick<Storage, 'maintenance' | 'purgeClock' | 'close'> | undefined {
+export function openSqliteMaintenance(path: string): OpenMaintenance | undefined {
   if (!hasSqliteTables(path)) return undefined
   const { runner, close } = connect(path)
   return { maintenance: maintenanceStore(runner), purgeClock: purgeClockStore(runner), close }
@@ -99,22 +132,6 @@ function connect(path: string) {
     connection.close()
   }
   return { connection, runner: runnerOf(connection, writer), close }
-}
-
-/**
- * Examines a file without changing it or its folder.
- *
- * @returns `undefined` where there is no file
- */
-export function examineSqlite(path: string, catalog: Catalog | undefined): Examination | undefined {
-  if (!existsSync(path)) return undefined
-  const database = new DatabaseSync(addressToRead(path), { readOnly: true, timeout: 5_000 })
-  try {
-    database.exec('begin')
-    return runOn(database, examine(migrationEngineOf(database), catalog))
-  } finally {
-    database.close()
-  }
 }
 
 /** The address by which a file is read without a change of it or its folder. */

@@ -22,7 +22,7 @@ import { keepState, keepTotal, stateOf } from '../transactions/rows/job-rows.ts'
 import { isPendingDeletion } from '../transactions/rows/pending-deletions.ts'
 import { type Written, writeTransaction } from '../transactions/run.ts'
 import { Connection } from './connection.ts'
-import { sqlite } from './engine.ts'
+import { sqlite } from './dialect.ts'
 import { openSqlite } from './storage.ts'
 
 const to = (reference: string, onDelete: 'cascade' | 'restrict') => ({ reference, onDelete }) as const
@@ -64,7 +64,7 @@ async function announced(context: TestContext) {
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 1500)
       insert into items (id, box_id, created_at, updated_at, _revision) select 'item ' || i, 'box', ${stamps} from n;
     update resourced_clocks set live = 1500 where collection = 'items'`)
-  const sql = sqlContext({ catalog, engine: sqlite })
+  const sql = sqlContext({ catalog, dialect: sqlite })
   const outcome = connection.run(deleteRecord(sql, plan))
   assert.equal(outcome.kind, 'announced')
   const items = catalog.resources.get('items') as Resource
@@ -160,7 +160,7 @@ test('MET-9: a request that gets the lock of a key just after another one has an
   const { conditions: _, id, ...removal } = plan
   const idempotency = { scope: 'key', fingerprint: 'body', preferred: {} as Idempotency['preferred'] }
   const bulk: BulkDelete = { ...removal, kind: 'bulk-delete', ids: [id], issues: [], idempotency, above: 1_000_000 }
-  const locking = { ...sql, engine: { ...sql.engine, tryAdvisoryLock: () => statement`1` } }
+  const locking = { ...sql, dialect: { ...sql.dialect, tryAdvisoryLock: () => statement`1` } }
   const late = writeTransaction(locking, { ...bulk, deletion: 'again' })
   late.next()
   assert.equal(connection.run(writeTransaction(sql, bulk)).kind, 'announced')

@@ -11,7 +11,7 @@ import { type Asked, isWriting, longWork } from '../transactions/long-work.ts'
 import { Pace } from '../transactions/pace.ts'
 import { pageReader, readPreview } from '../transactions/slow-reads.ts'
 import { Connection, toStorageFault } from './connection.ts'
-import { sqlite } from './engine.ts'
+import { sqlite } from './dialect.ts'
 import { makeStoppable, Stopped, stoppableSqlite } from './stoppable-reads.ts'
 import type { Reply, Request, ThreadData } from './thread.ts'
 import { WorkLimit } from './work-limit.ts'
@@ -23,7 +23,7 @@ const run = reading === undefined ? jobs() : reads(reading)
 
 /** Runs the transactions of background jobs. */
 function jobs(): (request: Request) => unknown {
-  const context = sqlContext({ catalog, engine: sqlite, epochs })
+  const context = sqlContext({ catalog, dialect: sqlite, epochs })
   const pace = new Pace()
   // Another thread copies the log, so that no batch is longer for it (`checkpoints.ts`).
   connection.database.exec('pragma wal_autocheckpoint = 16000')
@@ -46,7 +46,7 @@ function jobs(): (request: Request) => unknown {
 
 /** Runs reads, each until it is stopped. */
 function reads({ tagSecret, stopped }: NonNullable<ThreadData['reading']>): (request: Request) => unknown {
-  const context = sqlContext({ catalog, engine: stoppableSqlite, epochs, tagSecret })
+  const context = sqlContext({ catalog, dialect: stoppableSqlite, epochs, tagSecret })
   const last = new Int32Array(stopped)
   const limit = new WorkLimit(catalog.limits.readTime)
   let current = 0

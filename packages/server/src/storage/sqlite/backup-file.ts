@@ -7,36 +7,10 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { isObject } from 'resourced-contract/model/plain-copy'
+import type { BackupDescription, LongWork } from '../administration/administration.ts'
 import { processMark, removeLeftovers } from '../leftovers.ts'
 import { StorageFault } from '../storage.ts'
 import { syncFolder } from './file.ts'
-
-/** What a backup says of itself. */
-export interface BackupDescription {
-  /** The format of the file. */
-  readonly format: number
-  /** When the backup began: ISO 8601, UTC. It contains every change that was acknowledged before. */
-  readonly created_at: string
-  /** The version of Resourced that made it. */
-  readonly resourced: string
-  /** The declaration that was applied last to the database: its version, and a hash of its tables. */
-  readonly declaration: { readonly version: string; readonly hash: string } | null
-  /** How many records each collection has, deleted ones too. Events, webhooks and deliveries are not counted. */
-  readonly records: Readonly<Record<string, number>>
-  /** How many files of exports it contains. */
-  readonly files: number
-  /** The length of the database in bytes: what follows is this description. */
-  readonly bytes: number
-  /** SHA-256 of the database, hexadecimal. */
-  readonly sha256: string
-}
-
-/** Work that may take long. */
-export interface LongWork {
-  readonly signal: AbortSignal
-  /** Receives how far the work is: `Copying`, `MB`, 20 of 100. */
-  readonly onProgress: (stage: string, unit: 'MB' | 'rows', done: number, total: number) => void
-}
 
 /** The format that this release writes, and the newest that it reads. */
 export const backupFormat = 1

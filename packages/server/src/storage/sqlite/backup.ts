@@ -6,10 +6,17 @@ import { existsSync } from 'node:fs'
 import { backup, type DatabaseSync } from 'node:sqlite'
 import { eventCollections } from 'resourced-contract/model/names'
 import sql, { join, raw } from 'sql-template-tag'
+import type {
+  Administration,
+  Backup,
+  BackupDescription,
+  BackupOptions,
+  CopyResult,
+  LongWork,
+} from '../administration/administration.ts'
 import {
   checkJobs,
   expectedRows,
-  type Moved,
   type MoveSource,
   type MoveTarget,
   moveAll,
@@ -23,19 +30,9 @@ import { identifier } from '../sql/columns.ts'
 import { createIndex, isSystemTable, systemTables } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import { readChunk, storeChunks } from '../transactions/exports.ts'
-import {
-  type BackupDescription,
-  copyDatabase,
-  damaged,
-  describe,
-  existing,
-  hashOf,
-  type LongWork,
-  readDescription,
-  writeWhole,
-} from './backup-file.ts'
+import { copyDatabase, damaged, describe, existing, hashOf, readDescription, writeWhole } from './backup-file.ts'
 import { Connection } from './connection.ts'
-import { sqlite } from './engine.ts'
+import { sqlite } from './dialect.ts'
 import { exportsFolderOf, immutableAddress, makeFolder } from './file.ts'
 import {
   alteredObject,
@@ -46,21 +43,6 @@ import {
   openUntrusted,
 } from './file-objects.ts'
 import { fillConnection, readerOf, sqliteSource, writerOf } from './move.ts'
-
-/** How a backup is made or restored. */
-export interface BackupOptions extends LongWork {
-  /** The version of this program. */
-  readonly version: string
-  /** Milliseconds since 1970. */
-  readonly now: number
-}
-
-/** A backup that was made or restored. */
-export interface CopyResult extends Pick<Moved, 'lost' | 'restarted'> {
-  readonly description: BackupDescription
-  /** What the database has that is not of this program, and therefore not copied. */
-  readonly omitted: readonly Pick<FileObject, 'kind' | 'name'>[]
-}
 
 /** How many pages are copied between two turns of the event loop: 4 MB, at which the copy is fastest. */
 const pagesAtATime = 1_000
@@ -243,15 +225,6 @@ function factsOf(connection: Connection, files: number): Pick<Facts, 'declaratio
   }
 }
 
-/** A backup to be restored. */
-export interface Backup {
-  readonly description: BackupDescription
-  /** @throws StorageFault where the file is damaged */
-  verify(): Promise<void>
-  /** Opens its rows, to be moved into a database of any engine. */
-  open(): MoveSource
-}
-
 /**
  * Opens a backup, which is data: it may have been forged. Its tables, indexes, views and triggers are compared with
  * those that this program makes before anything else is read.
@@ -364,10 +337,7 @@ export async function restoreFile(
  */
 export async function restoreRows(
   backup: Backup,
-  fill: (
-    schema: Awaited<ReturnType<MoveSource['schema']>>,
-    move: (target: MoveTarget) => Promise<Moved>,
-  ) => Promise<Moved>,
+  fill: Administration['fill'],
   options: BackupOptions,
 ): Promise<CopyResult> {
   const source = backup.open()

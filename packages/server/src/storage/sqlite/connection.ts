@@ -9,7 +9,7 @@ import { BoundedMap } from '../sql/bounded-map.ts'
 import { StorageFault } from '../storage.ts'
 import type { Row, Statement, Touched, Transaction } from '../transaction.ts'
 import { Memory } from '../transactions/memory.ts'
-import { addFunctions } from './engine.ts'
+import { addFunctions } from './dialect.ts'
 import { withPath } from './file.ts'
 
 /** How durable commits are: `full` survives a power cut; `off` is for benchmarks and for filling new files. */

@@ -35,7 +35,7 @@ function reader() {
   const connection = new Connection(path, { readOnly: true })
   let checks = 0
   makeStoppable(connection.database, catalog, () => checks++)
-  const context = sqlContext({ catalog, engine: stoppableSqlite, tagSecret: new Uint8Array(32) })
+  const context = sqlContext({ catalog, dialect: stoppableSqlite, tagSecret: new Uint8Array(32) })
   const memory = new Memory()
   return {
     read(plan: ReadPage): PageOutcome & { readonly checks: number } {

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { completeCatalog } from 'resourced-contract/model/catalog'
 import { createIndex, tablesFor } from '../sql/tables.ts'
-import { addFunctions, sqlite } from './engine.ts'
+import { addFunctions, sqlite } from './dialect.ts'
 
 const wide = Object.fromEntries(Array.from({ length: 1_200 }, (_, number) => [`f${number}`, { type: 'integer' }]))
 

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { join, raw, type Sql } from 'sql-template-tag'
 import { identifier, type SnapshotColumn } from '../sql/columns.ts'
-import type { EventTrigger } from '../sql/engine.ts'
+import type { EventTrigger } from '../sql/dialect.ts'
 import type { EventSpec } from '../sql/event-columns.ts'
 
 const idFunction = 'resourced_event_id'
@@ -80,7 +80,7 @@ export function eventTriggers(table: string, { columns, kept, isSoft }: EventSpe
   ]
 }
 
-/** See `Engine.snapshotSource`. */
+/** See `Dialect.snapshotSource`. */
 export function snapshotSource(event: string, columns: readonly SnapshotColumn[]): Sql {
   const values = columns.map(({ name }) => raw(`json_extract(${event}.data, '$."${name}"') as ${identifier(name)}`))
   return raw(`(select ${event}.record as id, ${join(values, ', ').sql})`)

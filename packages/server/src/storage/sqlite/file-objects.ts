@@ -14,10 +14,10 @@ import {
   type TableSpec,
 } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
-import { sqlite } from './engine.ts'
+import { sqlite } from './dialect.ts'
 import { eventTriggers } from './event-triggers.ts'
 import { immutableAddress } from './file.ts'
-import { migrationEngineOf, runOn } from './migrate.ts'
+import { migrationDialectOf, runOn } from './migrate.ts'
 import { addParts, partNames, viewName } from './search-parts.ts'
 
 /** An object of a SQLite file: a row of `sqlite_schema`. */
@@ -64,7 +64,7 @@ export function findStrangers(database: DatabaseSync): Strangers {
       throw unknownFile()
   }
   if (!objects.some(({ name, kind }) => name === 'resourced_meta' && kind === 'table')) throw unknownFile()
-  const made = madeBy(runOn(database, readSchema(migrationEngineOf(database))))
+  const made = madeBy(runOn(database, readSchema(migrationDialectOf(database))))
   const strange = objects.filter((object) => !isMade(object, made))
   const isAltered = ({ kind, name, table }: FileObject) => made.has(kind === 'trigger' ? table : name)
   return {

@@ -16,7 +16,7 @@ import { deleteMatching } from '../transactions/delete/delete.ts'
 import { stepDeletion } from '../transactions/delete/deletion-job.ts'
 import { inspectAnnounced } from '../transactions/delete/inspect-announced.ts'
 import { Connection } from './connection.ts'
-import { sqlite } from './engine.ts'
+import { sqlite } from './dialect.ts'
 import { openSqlite } from './storage.ts'
 
 const name = { type: 'string' } as const
@@ -55,7 +55,7 @@ test('a record stays, with its children and its parents, if another record has b
     plant('branches', `branch of ${tree}`, 'tree_id', tree)
     plant('leaves', `leaf of ${tree}`, 'branch_id', `branch of ${tree}`)
   }
-  const context = sqlContext({ catalog, engine: sqlite })
+  const context = sqlContext({ catalog, dialect: sqlite })
   const resource = catalog.resources.get('trees')
   assert.ok(resource)
   const now = Date.now()
@@ -106,7 +106,7 @@ test('DEL-4: a rule that asks for other records decides again when the job comes
   const stamps = "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 1"
   database.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 1200)
     insert into trees (id, name, created_at, updated_at, _revision) select 'tree ' || i, 'n', ${stamps} from n`)
-  const context = sqlContext({ catalog: park, engine: sqlite })
+  const context = sqlContext({ catalog: park, dialect: sqlite })
   const resource = park.resources.get('trees')
   assert.ok(resource)
   const now = Date.now()

@@ -19,7 +19,7 @@ import { beginRestoration, finishRestoration, inspectRestoration, restoreRecord 
 import { stateOf } from '../transactions/rows/job-rows.ts'
 import { isPendingDeletion } from '../transactions/rows/pending-deletions.ts'
 import { Connection } from './connection.ts'
-import { sqlite } from './engine.ts'
+import { sqlite } from './dialect.ts'
 import { openSqlite } from './storage.ts'
 
 const to = (reference: string, onDelete: 'cascade' | 'clear' | 'restrict') => ({ reference, onDelete }) as const
@@ -65,7 +65,7 @@ async function deleted(context: TestContext) {
     rmSync(folder, { recursive: true })
   })
   const { database } = connection
-  const sql = sqlContext({ catalog, engine: sqlite })
+  const sql = sqlContext({ catalog, dialect: sqlite })
   database.exec(`insert into boxes (id, created_at, updated_at, _revision) values ('a', ${stamps}), ('b', ${stamps});
     insert into owners (id, created_at, updated_at, _revision) values ('owner', ${stamps});
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 3000)

@@ -7,12 +7,12 @@ import type { Catalog } from 'resourced-contract/model/resource'
 import sql, { join, raw } from 'sql-template-tag'
 import { changeSchema, isMigrated, type Migrated, type MigrateOptions, migrationTo } from '../migration/apply.ts'
 import { convertStored, type Stored } from '../migration/convert.ts'
-import type { MigrationEngine } from '../migration/migration-engine.ts'
+import type { MigrationDialect } from '../migration/migration-dialect.ts'
 import { quoted } from '../sql/columns.ts'
 import { isSystemTable, type SearchSpec, searchTable } from '../sql/tables.ts'
 import { derived, searchText } from '../sql/values.ts'
 import type { Row, Statement, Transaction } from '../transaction.ts'
-import { sqlite } from './engine.ts'
+import { sqlite } from './dialect.ts'
 import { addParts, endOfRun, partName, partNames, partOf, partsUpTo, viewName } from './search-parts.ts'
 
 /** Milliseconds that a migration waits for other connections that write; one of them may be migrating a large file. */
@@ -25,7 +25,7 @@ const patience = 60_000
  * @throws Error of SQLite, such as a database that stays busy for a minute
  */
 export function migrate(database: DatabaseSync, catalog: Catalog, options: MigrateOptions): Migrated {
-  const migration = migrationTo(catalog, migrationEngineOf(database), options)
+  const migration = migrationTo(catalog, migrationDialectOf(database), options)
   return waiting(database, () => {
     const isDone = inTransaction(database, 'begin', () => runOn(database, isMigrated(migration)))
     if (isDone) return { steps: [], applied: false }
@@ -68,7 +68,7 @@ export function runOn<T>(database: DatabaseSync, transaction: Transaction<T>): T
 }
 
 /** The engine for one connection, because SQLite's functions belong to a connection. */
-export function migrationEngineOf(database: DatabaseSync): MigrationEngine {
+export function migrationDialectOf(database: DatabaseSync): MigrationDialect {
   return {
     ...sqlite,
     defersIndexes: false,

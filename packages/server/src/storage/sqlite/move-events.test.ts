@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import { completeCatalog } from 'resourced-contract/model/catalog'
 import { moveAll } from '../move/move.ts'
 import { migrateSqlite } from './administration.ts'
-import { addFunctions } from './engine.ts'
+import { addFunctions } from './dialect.ts'
 import { fillSqlite, sqliteSource } from './move.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'resourced-move-'))

@@ -10,10 +10,10 @@ import { insertClock } from '../migration/take-step.ts'
 import { batch, type MovedRow, type MovedTable, type MoveSource, type MoveTarget } from '../move/move.ts'
 import { identifier } from '../sql/columns.ts'
 import { Connection } from './connection.ts'
-import { sqlite } from './engine.ts'
+import { sqlite } from './dialect.ts'
 import { exportsFolderOf, makeFile } from './file.ts'
 import { alteredObject, findStrangers } from './file-objects.ts'
-import { migrationEngineOf } from './migrate.ts'
+import { migrationDialectOf } from './migrate.ts'
 
 /** A file that is read. */
 export interface SqliteSource extends MoveSource {
@@ -37,7 +37,7 @@ export function sqliteSource(path: string): SqliteSource {
     async schema() {
       const { altered } = findStrangers(snapshot.database)
       if (altered.length > 0) throw alteredObject(altered[0]!)
-      return snapshot.run(readStoredSchema(migrationEngineOf(snapshot.database)))
+      return snapshot.run(readStoredSchema(migrationDialectOf(snapshot.database)))
     },
     all: async (statement) => snapshot.all(statement),
     rows: (table) => rowsOf(snapshot, table),
@@ -117,8 +117,8 @@ export function writerOf(folder: string): MoveTarget['writeFile'] {
 
 function makeTarget(connection: Connection, schema: StoredSchema): Omit<MoveTarget, 'writeFile'> {
   const { database } = connection
-  const engine = migrationEngineOf(database)
-  const indexes = connection.run(createTables(engine, schema))
+  const dialect = migrationDialectOf(database)
+  const indexes = connection.run(createTables(dialect, schema))
   return {
     all: async (statement) => connection.all(statement),
     async write({ name, columns }, rows) {
@@ -131,7 +131,7 @@ function makeTarget(connection: Connection, schema: StoredSchema): Omit<MoveTarg
     writeClock: async (collection, numbers) => void connection.all(insertClock(sqlite.layout, collection, numbers)),
     async index() {
       for (const step of indexes) {
-        connection.run(buildIndex(engine, step))
+        connection.run(buildIndex(dialect, step))
         // Lets an interruption be handled between two indexes.
         await new Promise(setImmediate)
       }

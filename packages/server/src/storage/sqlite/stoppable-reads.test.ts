@@ -10,7 +10,7 @@ import type { Row } from '../transaction.ts'
 import { Memory } from '../transactions/memory.ts'
 import { readPage } from '../transactions/read-page.ts'
 import { Connection } from './connection.ts'
-import { sqlite } from './engine.ts'
+import { sqlite } from './dialect.ts'
 import { catalogOf, fill, pageOf, patient } from './slow-reads.fixture.ts'
 import { makeStoppable, Stopped, stoppableSqlite } from './stoppable-reads.ts'
 
@@ -44,8 +44,8 @@ const reads: Readonly<Record<string, Partial<ReadPage>>> = {
 }
 
 /** The statements of a page, each with its plan and its rows. */
-function traced(connection: Connection, plan: ReadPage, engine = sqlite) {
-  const context = sqlContext({ catalog, engine, tagSecret: new Uint8Array(32) })
+function traced(connection: Connection, plan: ReadPage, dialect = sqlite) {
+  const context = sqlContext({ catalog, dialect, tagSecret: new Uint8Array(32) })
   const reading = readPage(context, new Memory(), plan)
   const statements: { readonly paths: string[]; readonly rows: readonly Row[] }[] = []
   for (let step = reading.next([]); step.done !== true; ) {

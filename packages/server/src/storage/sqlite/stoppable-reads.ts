@@ -8,8 +8,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Catalog } from 'resourced-contract/model/resource'
 import { raw } from 'sql-template-tag'
 import { identifier } from '../sql/columns.ts'
-import type { Engine } from '../sql/engine.ts'
-import { sqlite } from './engine.ts'
+import type { Dialect } from '../sql/dialect.ts'
+import { sqlite } from './dialect.ts'
 import { searchSql } from './search-parts.ts'
 
 const checkFunction = 'resourced_continue'
@@ -23,7 +23,7 @@ function goesOn(row: string): string {
 }
 
 /** SQLite on such a connection. A full-text index is no table that a view could hide: its rows are checked too. */
-export const stoppableSqlite: Engine = {
+export const stoppableSqlite: Dialect = {
   ...sqlite,
   matchesSearch: (collection, alias, words) => searchSql(collection, alias, words, raw(`${goesOn('"row"')} and `)),
 }

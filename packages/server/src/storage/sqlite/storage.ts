@@ -36,7 +36,7 @@ import { plainPage, plainPreview, type ReadElsewhere } from '../transactions/slo
 import { probeWrite, WriteProbe } from '../write-probe.ts'
 import { Checkpoints, threadedCopier } from './checkpoints.ts'
 import { Connection, Reader, type Synchronous, toStorageFault, withStorageFaults } from './connection.ts'
-import { sqlite } from './engine.ts'
+import { sqlite } from './dialect.ts'
 import { exportsFolderOf, fileWatch, makeFile } from './file.ts'
 import { migrate } from './migrate.ts'
 import { ReaderThreads } from './reader-threads.ts'
@@ -49,7 +49,7 @@ export interface SqliteOptions {
   /** A file, which is created where there is none, or `:memory:`. */
   readonly path: string
   /** Which changes of the database a start may make. */
-  readonly migrate?: Apply
+  readonly migrate?: Apply | undefined
   readonly synchronous?: Synchronous
   /**
    * For filling a new file with many records: unique indexes only, and commits do not wait for the disk. No other
@@ -81,7 +81,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   // In KiB: most requests read, and what they read is spread over the file. Connections of threads have 2,000.
   if (!inMemory) reading.execute('pragma cache_size = -32000')
   const reader = new Reader(reading, inMemory)
-  const opened = { catalog, engine: sqlite, epochs, tagSecret: cursorSecret }
+  const opened = { catalog, dialect: sqlite, epochs, tagSecret: cursorSecret }
   const context = sqlContext(opened)
   const probe = new WriteProbe((bytes) =>
     writer.write(
@@ -235,11 +235,11 @@ interface ReadFile {
 
 /** Reads pages of a file. */
 function pagesOfFile(
-  opened: Omit<Opened, 'engine'> & { readonly tagSecret: Uint8Array },
+  opened: Omit<Opened, 'dialect'> & { readonly tagSecret: Uint8Array },
   { path, connection, reader, requireFile }: ReadFile,
 ): PageReads {
   const threads = new ReaderThreads({ path, catalog: opened.catalog, tagSecret: opened.tagSecret, requireFile })
-  const pages = new PagesOfFile(sqlContext({ ...opened, engine: stoppableSqlite }), reader, threads)
+  const pages = new PagesOfFile(sqlContext({ ...opened, dialect: stoppableSqlite }), reader, threads)
   makeStoppable(connection.database, opened.catalog, pages.check)
   return pages
 }

@@ -9,7 +9,7 @@ import { isLarge, recordWithoutBody } from '../../plan/early-permission.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Create } from '../../plan/plan.ts'
 import { filled, type SqlContext, slot } from '../sql/context.ts'
-import type { Bound, Engine } from '../sql/engine.ts'
+import type { Bound, Dialect } from '../sql/dialect.ts'
 import { newStride } from '../sql/marks.ts'
 import { firstRevision, representationText, versionedName } from '../sql/records.ts'
 import type { Refusal, Whole } from '../storage.ts'
@@ -55,7 +55,7 @@ import {
 export function* createRecord(context: SqlContext, plan: Create): Transaction<Outcome> {
   // The first answer to an idempotency key is kept in the same transaction.
   const isLast = plan.idempotency === undefined
-  const { writeReturning } = context.engine
+  const { writeReturning } = context.dialect
   // What the statement asks the database is known only after the body is validated.
   const isRestricted = plan.permitted.kind !== 'always' || plan.parent !== undefined
   if (writeReturning !== undefined && isLast && !(isRestricted && isLarge(plan.body))) {
@@ -190,7 +190,7 @@ function withoutPromised({ promised }: Create, proposal: Proposal): Proposal {
 function creationStatement(
   context: SqlContext,
   plan: Create,
-  writeReturning: NonNullable<Engine['writeReturning']>,
+  writeReturning: NonNullable<Dialect['writeReturning']>,
   { draft: { values: record }, questions, fieldPermissions }: Proposal,
 ): Statement {
   const { resource, versionResource, parent, permitted, readableFields } = plan
@@ -218,7 +218,7 @@ function creationStatement(
     const conditions = [
       ...(permitted.kind === 'always' ? [] : [sql`exists (${permission})`]),
       ...fieldPermissions.map((each) => sql`exists (${permittedSql(context, resource, each.permission, record)})`),
-      ...(parent === undefined ? [] : [permittedRecordSql(context, parent, context.engine.lock.share)]),
+      ...(parent === undefined ? [] : [permittedRecordSql(context, parent, context.dialect.lock.share)]),
       ...conditionsOf(context, resource, questions),
     ]
     return statement(sourceOf(resource, record), conditions, (field) => counterOf(resource, field, record))

@@ -42,23 +42,23 @@ export function* listConsumers(): Transaction<ConsumerState[]> {
 
 /** Adds the consumer of functions unless it is there, and the kinds that it lacks, from a position on. */
 export function* addConsumer(
-  { engine }: SqlContext,
+  { dialect }: SqlContext,
   { name, position, kinds }: FunctionKinds & Pick<ConsumerState, 'position'>,
 ): Transaction<void> {
   yield sql`insert into resourced_consumers (name, position, active) values (${name}, ${position}, 1)
     on conflict (name) do nothing`
-  const known = yield* lockKinds(engine, name)
+  const known = yield* lockKinds(dialect, name)
   const added = Object.fromEntries(kinds.map((kind) => [kind, position]))
   yield* keepKinds(name, { ...added, ...known })
 }
 
 /** Removes a kind from a consumer. */
-export function* removeKind({ engine }: SqlContext, name: string, kind: EventKind): Transaction<void> {
-  const { [kind]: _, ...others } = yield* lockKinds(engine, name)
+export function* removeKind({ dialect }: SqlContext, name: string, kind: EventKind): Transaction<void> {
+  const { [kind]: _, ...others } = yield* lockKinds(dialect, name)
   yield* keepKinds(name, others)
 }
 
-function* lockKinds({ lock }: SqlContext['engine'], name: string): Transaction<KindPositions> {
+function* lockKinds({ lock }: SqlContext['dialect'], name: string): Transaction<KindPositions> {
   return kindsOf(yield* firstRow(sql`select kinds from resourced_consumers where name = ${name}${lock.update}`))
 }
 
@@ -123,7 +123,7 @@ function* addDeliveries(
   }: Pick<FanOut, 'consumer' | 'deliveries' | 'now'> & { readonly owner: Owner | undefined },
 ): Transaction<void> {
   const records = [...new Set(deliveries.map(recordOf))]
-  const among = context.engine.isAnyOf(sql`record`, records)
+  const among = context.dialect.isAnyOf(sql`record`, records)
   const found = yield sql`select distinct record from resourced_deliveries where consumer = ${consumer} and ${among}`
   const waiting = new Set(found.map((row) => String(row['record'])))
   const at = timestamp(now)
@@ -156,7 +156,7 @@ export function* addDelivery(
   { to, delivery, now }: { to: CreateDelivery['to']; delivery: Omit<NewDelivery, 'turn'>; now: number },
 ): Transaction<boolean> {
   const consumer = 'webhook' in to ? consumerOfWebhook(to.webhook) : to.function
-  const { update } = context.engine.lock
+  const { update } = context.dialect.lock
   const row = yield* firstRow(sql`select position from resourced_consumers where name = ${consumer}${update}`)
   const owner = 'webhook' in to ? yield* ownerOf(to.webhook) : undefined
   if (row === undefined || ('webhook' in to && owner === undefined)) return false
@@ -181,7 +181,7 @@ export function* claimDeliveries(
   context: SqlContext,
   { consumer, server, limit, now, until }: Claim,
 ): Transaction<ClaimedDelivery[]> {
-  const { isAnyOf, lock } = context.engine
+  const { isAnyOf, lock } = context.dialect
   const which = sql`consumer = ${consumer} and due <= ${now} order by due limit ${limit}`
   const free = yield sql`select delivery from resourced_deliveries where ${which}${lock.skipLocked}`
   if (free.length === 0) return []
@@ -240,9 +240,9 @@ export function* endAttempt(
   return true
 }
 
-function* lockConsumer({ engine }: SqlContext, consumer: string): Transaction<void> {
-  if (!engine.lock.hasOtherWriters) return
-  yield sql`select name from resourced_consumers where name = ${consumer}${engine.lock.share}`
+function* lockConsumer({ dialect }: SqlContext, consumer: string): Transaction<void> {
+  if (!dialect.lock.hasOtherWriters) return
+  yield sql`select name from resourced_consumers where name = ${consumer}${dialect.lock.share}`
 }
 
 /** Makes the next delivery of a record due. */
@@ -277,7 +277,7 @@ const batch = 200
  * is left.
  */
 export function* discardRemoved(context: SqlContext, now: number): Transaction<number> {
-  const { isAnyOf, lock } = context.engine
+  const { isAnyOf, lock } = context.dialect
   const [removed] = yield sql`select name from resourced_consumers where active = -1 limit 1${lock.skipLocked}`
   if (removed === undefined) return 0
   const consumer = String(removed['name'])
@@ -303,7 +303,7 @@ export function* deleteOldDeliveries(
   context: SqlContext,
   { before, now }: { readonly before: number; readonly now: number },
 ): Transaction<number> {
-  const { isAnyOf } = context.engine
+  const { isAnyOf } = context.dialect
   // The index has live records only.
   const isOld = sql`created_at <= ${timestamp(before)} and deleted_at is null`
   const old = yield sql`select id from deliveries where ${isOld} order by created_at limit ${batch}`

@@ -8,7 +8,7 @@ import { Type } from 'typebox'
 import { sqlContext } from '../sql/context.ts'
 import { predicateSql } from '../sql/predicate.ts'
 import { Connection } from '../sqlite/connection.ts'
-import { sqlite } from '../sqlite/engine.ts'
+import { sqlite } from '../sqlite/dialect.ts'
 import { migrate } from '../sqlite/migrate.ts'
 
 test('the events of the records that a caller may read are found by indexes, and no other events are read (EVT-4)', (context) => {
@@ -19,7 +19,7 @@ test('the events of the records that a caller may read are found by indexes, and
   migrate(connection.database, catalog, { apply: 'additive', now: 0 })
   const own: Predicate = { kind: 'compare', field: 'owner_id', operator: 'eq', value: 'ann' }
   const grants = ['tasks', 'notes'].map((collection) => ({ collection, read: own, readDeleted: own }))
-  const list = { ...sqlContext({ catalog, engine: sqlite, tagSecret: undefined }), semijoin: 'in' } as const
+  const list = { ...sqlContext({ catalog, dialect: sqlite, tagSecret: undefined }), semijoin: 'in' } as const
   const readable = predicateSql(list, catalog.system.get('events') as Resource, { kind: 'event', grants })
   const steps = connection.database
     .prepare(`explain query plan select count(*) from events t where ${readable.sql}`)

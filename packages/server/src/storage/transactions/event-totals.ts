@@ -80,7 +80,7 @@ function emptiedSql(context: SqlContext, { resource, filter }: ReadPage, last: n
   const column = (name: string) => columnSql(subject, name)
   const removals = sql`from ${tableSql(resource.name)} later where later._row > ${last}
     and ${raw(isRemoval)}`
-  const isRemoved = context.engine.isInSubquery(column('record'), sql`select later.record ${removals}`)
+  const isRemoved = context.dialect.isInSubquery(column('record'), sql`select later.record ${removals}`)
   const count = sql`select count(*) from ${subjectSql(resource.name)} where ${column('_row')} <= ${last}
     and ${column('data')} is null and ${predicateSql(context, resource, filter)} and ${isRemoved}`
   // Without a removal, which is usual, nothing is looked for.

@@ -10,7 +10,7 @@ import { exportColumns } from '../../plan/export-document.ts'
 import { catalogFixture, resourceFixture } from '../sql/catalog.fixture.ts'
 import { sqlContext } from '../sql/context.ts'
 import { Connection } from '../sqlite/connection.ts'
-import { sqlite } from '../sqlite/engine.ts'
+import { sqlite } from '../sqlite/dialect.ts'
 import { migrate } from '../sqlite/migrate.ts'
 import { batchOf, books, documentOf, idOf, openLibrary, plant } from './export-rows.fixture.ts'
 
@@ -88,7 +88,7 @@ test('the widest records that can be declared fit in a line', () => {
     sql`insert into tables (id, field_499, created_at, updated_at, _revision) values ('a', '=', 'b', 'c', 1)`,
   )
   const { texts } = connection.run(
-    exportRows(sqlContext({ catalog, engine: sqlite }), { ...batchOf({ format: 'csv' }), resource: wide }),
+    exportRows(sqlContext({ catalog, dialect: sqlite }), { ...batchOf({ format: 'csv' }), resource: wide }),
   )
   assert.deepEqual(texts, [`a${','.repeat(500)}"'=",b,c`])
   connection.close()

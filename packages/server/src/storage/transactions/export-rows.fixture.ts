@@ -11,7 +11,7 @@ import { columnsOf } from '../sql/columns.ts'
 import { sqlContext } from '../sql/context.ts'
 import { boundOf } from '../sql/records.ts'
 import { Connection } from '../sqlite/connection.ts'
-import { sqlite } from '../sqlite/engine.ts'
+import { sqlite } from '../sqlite/dialect.ts'
 import { migrate } from '../sqlite/migrate.ts'
 import { type ExportBatch, exportRows } from './export-rows.ts'
 import { tickAll } from './rows/clock.ts'
@@ -41,7 +41,7 @@ export const catalog = completeCatalog(
   }),
 )
 export const books = catalog.resources.get('books') as Resource
-export const context = sqlContext({ catalog, engine: sqlite, tagSecret: new Uint8Array(32) })
+export const context = sqlContext({ catalog, dialect: sqlite, tagSecret: new Uint8Array(32) })
 
 /** Opens an empty library. */
 export function openLibrary(): Connection {

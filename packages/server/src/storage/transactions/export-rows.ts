@@ -66,7 +66,7 @@ export function* exportRows(context: SqlContext, batch: ExportBatch): Transactio
   const terms = isSorted ? unindexedTerms(context, ordered) : ordered
   const where = liveSql(context, resource, range)
   const text = textSql(context, batch, rest)
-  const place = context.engine.jsonKeys(terms.map(({ column, type }) => [column, type]))
+  const place = context.dialect.jsonKeys(terms.map(({ column, type }) => [column, type]))
   const texts: string[] = []
   let looked = 0
   let last: unknown
@@ -107,7 +107,7 @@ const formulaStarts = ['=', '+', '-', '@', '\t', '\r', '\n', '\uff1d', '\uff0b',
 
  */
 function csvLineSql(context: SqlContext, { resource, fields, readableFields }: Representation): Sql {
-  const { engine } = context
+  const { dialect } = context
   const members = new Map(membersOf(resource).map((member) => [member.name, member]))
   const cells = exportColumns(resource, fields).map((name) => {
     const member = members.get(name)
@@ -121,7 +121,7 @@ function csvLineSql(context: SqlContext, { resource, fields, readableFields }: R
     // Digits with an optional minus are a number in every program.
     if (isDecimal) return sql`coalesce(${value}, '')`
     if (type === 'text') return sql`coalesce(${quotedSql(harmlessSql(value))}, '')`
-    const text = engine.jsonText(value, type)
+    const text = dialect.jsonText(value, type)
     // JSON can begin with only one of these characters, the minus of a number, and is read as that number.
     return sql`coalesce(${type === 'json' ? quotedSql(text) : text}, '')`
   })

@@ -203,13 +203,13 @@ function* fitsQuota(context: SqlContext, job: string, bytes: number, now: number
 }
 
 /** Lets one transaction at a time decide about the exports of a caller. */
-function* lockQuota({ engine }: SqlContext, caller: string): Transaction<void> {
-  const { advisoryLock } = engine
+function* lockQuota({ dialect }: SqlContext, caller: string): Transaction<void> {
+  const { advisoryLock } = dialect
   if (advisoryLock !== undefined) yield sql`select ${advisoryLock(`exports of ${caller}`)}`
 }
 
 /** How many exports there are, and the bytes of their files so far. */
-function* usage({ engine: { jsonInteger } }: SqlContext, which: Sql, now: number) {
+function* usage({ dialect: { jsonInteger } }: SqlContext, which: Sql, now: number) {
   const bytes = sql`coalesce(${jsonInteger(sql`w.state`, 'bytes')}, ${jsonInteger(sql`j.result`, 'bytes')}, 0)`
   const isKept = sql`j.status = 'succeeded' and j.finished_at > ${timestamp(now - exportsKept)}`
   const exports = sql`jobs j left join resourced_work w on w.job = j.id where j.kind = 'export'`

@@ -49,14 +49,14 @@ const made: ReadonlySet<string> = new Set<Outcome['kind']>(['created', 'updated'
  *   the answer is looked up, because the last transaction of such a change keeps the answer and releases the key.
  */
 export function* onceForKey<Other extends { readonly kind: string } = never>(
-  { engine }: Pick<SqlContext, 'engine'>,
+  { dialect }: Pick<SqlContext, 'dialect'>,
   plan: Repeatable,
   change: Transaction<Outcome | Other>,
   isWaitedFor?: (scope: string) => Transaction<boolean>,
 ): Transaction<Outcome | Other> {
   const { idempotency } = plan
   if (idempotency === undefined) return yield* change
-  const { tryAdvisoryLock } = engine
+  const { tryAdvisoryLock } = dialect
   if (tryAdvisoryLock !== undefined) {
     const row = yield* firstRow(sql`select ${tryAdvisoryLock(idempotency.scope)} as locked`)
     if (row?.['locked'] !== 1) return { kind: 'key-in-use' }

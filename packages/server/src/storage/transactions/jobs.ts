@@ -22,7 +22,7 @@ export function* deleteJob(context: SqlContext, plan: DeleteJob): Transaction<Ou
     return { kind: 'conflict', issues: [issue('unfinished', { status: String(record['status']) })] }
   }
   yield sql`delete from jobs where id = ${plan.id}`
-  if (context.engine.layout.storesExports) yield* deleteChunks(plan.id)
+  if (context.dialect.layout.storesExports) yield* deleteChunks(plan.id)
   yield tick(context, 'jobs', -1, 0)
   return { kind: 'deleted', id: plan.id, deletedAt: timestamp(plan.now) }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { postgres } from '../postgres/engine.ts'
-import { sqlite } from '../sqlite/engine.ts'
+import { postgres } from '../postgres/dialect.ts'
+import { sqlite } from '../sqlite/dialect.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { findEvent, readFloor, readHorizon } from './kept-events.ts'
 
@@ -14,8 +14,8 @@ function answered<T>(transaction: Transaction<T>, ...rows: Row[]): { readonly te
 }
 
 test('the horizon is the newest position, or what the locks of transactions leave of it', () => {
-  assert.match(answered(readHorizon({ engine: sqlite }), { horizon: 7 }).text, /max\(_row\)/)
-  const { text, value } = answered(readHorizon({ engine: postgres }), { horizon: '7' })
+  assert.match(answered(readHorizon({ dialect: sqlite }), { horizon: 7 }).text, /max\(_row\)/)
+  const { text, value } = answered(readHorizon({ dialect: postgres }), { horizon: '7' })
   assert.match(text, /pg_locks/)
   assert.equal(value, 7)
 })

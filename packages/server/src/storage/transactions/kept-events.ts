@@ -18,8 +18,8 @@ const mostExpiredEvents = 500
  * The position up to which no event can appear any more; 0: there was none yet. It has to be read in the primary
  * database, before the snapshot in which events are read.
  */
-export function* readHorizon({ engine }: Pick<SqlContext, 'engine'>): Transaction<number> {
-  const row = yield* firstRow(engine.horizon ?? sql`select coalesce(max(_row), 0) as horizon from "events"`)
+export function* readHorizon({ dialect }: Pick<SqlContext, 'dialect'>): Transaction<number> {
+  const row = yield* firstRow(dialect.horizon ?? sql`select coalesce(max(_row), 0) as horizon from "events"`)
   return Number(row?.['horizon'])
 }
 
@@ -46,18 +46,18 @@ export function* readMark(position: number): Transaction<number> {
  * that SQLite gives no position twice.
  */
 export function* deleteExpiredEvents(context: SqlContext, now: number): Transaction<number> {
-  const { catalog, engine } = context
+  const { catalog, dialect } = context
   if (!catalog.system.has('events')) return 0
   const horizon = yield* readHorizon(context)
   const newest = sql`select max(_row) from "events"`
   // A purge may be changing some of them.
   const oldest = yield sql`select _row, id from "events" where _row <= ${horizon} and _row < (${newest})
-    order by _row limit ${mostExpiredEvents}${engine.lock.skipLocked}`
+    order by _row limit ${mostExpiredEvents}${dialect.lock.skipLocked}`
   const first = firstIdSince(now - catalog.limits.events.retention)
   const expired = oldest.filter(({ id }) => String(id) < first).map((row) => Number(row['_row']))
   const last = expired.at(-1)
   if (last === undefined) return 0
-  yield sql`delete from "events" where ${engine.isAnyOf(raw('_row'), expired)}`
+  yield sql`delete from "events" where ${dialect.isAnyOf(raw('_row'), expired)}`
   const rises = raw('cast(excluded.value as bigint) > cast(resourced_meta.value as bigint)')
   yield sql`insert into resourced_meta (key, value) values (${floorKey}, ${String(last)})
     on conflict (key) do update set value = excluded.value where ${rises}`

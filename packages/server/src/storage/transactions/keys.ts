@@ -73,7 +73,7 @@ export function* createKey(context: SqlContext, plan: CreateKey): Transaction<Ou
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
   // A revocation of the maker's descendants locks the maker: it finds the new key, or the key is not made.
   if (madeBy.kind === 'key') {
-    const { share } = context.engine.lock
+    const { share } = context.dialect.lock
     const maker = yield* firstRow(sql`select revoked_at from "api-keys" where id = ${madeBy.id}${share}`)
     if (maker === undefined || maker['revoked_at'] !== null) return { kind: 'forbidden' }
   }
@@ -138,12 +138,12 @@ function isValid(key: RecordValues): boolean {
 }
 
 /** The keys that were made with a key, and those made with them, revoked ones too. They are locked. */
-function* lockDescendants({ engine }: SqlContext, id: string): Transaction<Row[]> {
+function* lockDescendants({ dialect }: SqlContext, id: string): Transaction<Row[]> {
   const found: Row[] = []
   const known = new Set([id])
   for (let makers = [id]; makers.length > 0; ) {
-    const among = engine.isAnyOf(raw('made_by'), makers)
-    const which = sql`${among}${engine.lock.orderById}${engine.lock.update}`
+    const among = dialect.isAnyOf(raw('made_by'), makers)
+    const which = sql`${among}${dialect.lock.orderById}${dialect.lock.update}`
     const rows = yield sql`select id, subject, roles, updated_at, revoked_at from "api-keys" where ${which}`
     const others = rows.filter((row) => !known.has(String(row['id'])))
     makers = others.map((row) => String(row['id']))
@@ -160,7 +160,7 @@ function* revokeAnyKey(
   at: string,
   withDescendants: boolean,
 ): Transaction<Revoked | undefined> {
-  const { update } = context.engine.lock
+  const { update } = context.dialect.lock
   const key = yield* firstRow(sql`select id, updated_at, revoked_at from "api-keys" where id = ${id}${update}`)
   if (key === undefined) return undefined
   const descendants = (yield* lockDescendants(context, id)).filter(isValid)
@@ -182,7 +182,7 @@ function* revoke(context: SqlContext, key: RecordValues, now: number): Transacti
  * of the list, so uses are kept together, and once a minute for each key.
  */
 function* keepUses(context: SqlContext, uses: ReadonlyMap<string, number>): Transaction<void> {
-  const { isAnyOf, lock } = context.engine
+  const { isAnyOf, lock } = context.dialect
   const among = isAnyOf(raw('id'), [...uses.keys()])
   const rows =
     yield sql`select id, updated_at, last_used_at from "api-keys" where ${among}${lock.orderById}${lock.update}`

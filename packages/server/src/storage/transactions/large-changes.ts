@@ -119,7 +119,7 @@ const patience = 10_000
 
 /** Waits until every transaction has ended that may not have seen the announcement. Later ones do not wait for that. */
 async function awaitEarlier({ context, runner }: Places): Promise<void> {
-  const { earlier } = context.engine.lock
+  const { earlier } = context.dialect.lock
   if (earlier === undefined) return
   const running = async () => {
     const rows = await runner.read(function* (): Transaction<Row[]> {

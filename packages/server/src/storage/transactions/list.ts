@@ -147,7 +147,7 @@ function horizonSql(horizon: number): Sql {
 function searchSql(context: SqlContext, plan: ReadPage, words: readonly string[]): Sql {
   if (words.length === 0) return sql`1 = 0`
   const { resource, readableFields } = plan
-  const found = context.engine.matchesSearch(resource.name, subject, words)
+  const found = context.dialect.matchesSearch(resource.name, subject, words)
   const names = searchedTexts(plan)
   if (names === undefined) return found
   const texts = names.map((name) =>
@@ -156,7 +156,7 @@ function searchSql(context: SqlContext, plan: ReadPage, words: readonly string[]
       otherwise: raw("''"),
     }),
   )
-  return sql`${found} and ${context.engine.haveWords(texts, words)}`
+  return sql`${found} and ${context.dialect.haveWords(texts, words)}`
 }
 
 /** The same rows, so that the order finds them and the conditions only drop some. */
@@ -168,7 +168,7 @@ function checkedSql(context: SqlContext, plan: ReadPage): Sql {
   if (search !== undefined) checked.push(searchSql(context, plan, search))
   const scanned = [sql`${raw(subject)}.deleted_at is null`]
   if (context.horizon !== undefined) scanned.push(horizonSql(context.horizon))
-  return join([...scanned, ...checked.map(context.engine.unindexed)], ' and ')
+  return join([...scanned, ...checked.map(context.dialect.unindexed)], ' and ')
 }
 
 function ledTerms(plan: ReadPage, [first, ...others]: readonly OrderTerm[]): OrderTerm[] {
@@ -178,8 +178,8 @@ function ledTerms(plan: ReadPage, [first, ...others]: readonly OrderTerm[]): Ord
 }
 
 /** Terms that no index is read in the order of: the rows are found first, and then sorted. */
-export function unindexedTerms({ engine }: SqlContext, terms: readonly OrderTerm[]): OrderTerm[] {
-  return terms.map((term) => ({ ...term, column: engine.unindexed(term.column) }))
+export function unindexedTerms({ dialect }: SqlContext, terms: readonly OrderTerm[]): OrderTerm[] {
+  return terms.map((term) => ({ ...term, column: dialect.unindexed(term.column) }))
 }
 
 /**

@@ -117,8 +117,8 @@ export function isWriting(name: keyof LongWork): boolean {
 
 // What the job has done so far is consistent: nothing is undone.
 function* failJob(context: SqlContext, job: string, error: JobError, now: number): Transaction<boolean> {
-  if ((yield* stateOf(job, context.engine.lock.update)) === undefined) return false
-  if (context.engine.layout.storesExports) yield* deleteChunks(job)
+  if ((yield* stateOf(job, context.dialect.lock.update)) === undefined) return false
+  if (context.dialect.layout.storesExports) yield* deleteChunks(job)
   yield* finishJob(context, job, { status: 'failed', error }, now)
   return true
 }
@@ -150,15 +150,15 @@ export function backgroundOf(context: SqlContext, { read, write }: Runner): Back
       )
       const stepped = await ran
       // Where others write too, they wait for the rows of a batch alone, and much of its time is that of messages.
-      note((performance.now() - began) / (context.engine.lock.hasOtherWriters ? 2 : 1))
+      note((performance.now() - began) / (context.dialect.lock.hasOtherWriters ? 2 : 1))
       return stepped as never
     },
     async close() {},
   }
 }
 
-function* asReader<T>({ engine }: SqlContext, work: Transaction<T>): Transaction<T> {
-  if (engine.lock.asReader !== undefined) yield ignoringRows(engine.lock.asReader)
+function* asReader<T>({ dialect }: SqlContext, work: Transaction<T>): Transaction<T> {
+  if (dialect.lock.asReader !== undefined) yield ignoringRows(dialect.lock.asReader)
   return yield* work
 }
 
@@ -193,7 +193,7 @@ export function jobStore(
       return expired ? background.run('beginPurge', { ...job, now }) : false
     },
     async deleteExpired(now, goesOn = () => true) {
-      const { storesExports } = context.engine.layout
+      const { storesExports } = context.dialect.layout
       const batches = [
         () => deleteExpiredKeys(now),
         () => deleteExpiredJobs(context, now),

@@ -182,7 +182,7 @@ function* readRows(
 /** The rows of one segment, with their number, and beside a cursor with their places. */
 function segmentSql(read: PageRead, segment: Segment, range: Range): Sql {
   const { context, plan, scan } = read
-  const { joinRows } = context.engine
+  const { joinRows } = context.dialect
   const rows = pageRowsSql(read, segment, range)
   const [value, fitting] = sharedSql(read)
   const json = joinRows(raw('json'))
@@ -208,9 +208,9 @@ function orderedSql({ context, plan, scan }: PageRead, segment: Segment, { limit
   const skip = offset === 0 ? empty : sql` offset ${offset}`
   // What ends soon needs no check whether it has to end, which SQLite has for each row.
   const isShort = offset + limit <= fewRows && hasIndex(plan)
-  const table = isShort ? sql`${context.engine.schema}${subjectSql(plan.resource.name)}` : undefined
+  const table = isShort ? sql`${context.dialect.schema}${subjectSql(plan.resource.name)}` : undefined
   const rows = rowsSql(plan.resource, scan.where, segment, table)
-  return sql`${rows} order by ${segment.order} ${context.engine.limit(limit)}${skip}`
+  return sql`${rows} order by ${segment.order} ${context.dialect.limit(limit)}${skip}`
 }
 
 /** The JSON of a row, null where it has more than its share of the page; and the count of those that have not. */
@@ -236,8 +236,8 @@ function valueSql(context: SqlContext, { resource, versionResource, fields, dele
 }
 
 /** The place of a row in the order, as JSON. */
-function placeSql({ engine }: SqlContext, { terms }: Scan): Sql {
-  return engine.jsonKeys(terms.map(({ column, key = column, type }) => [key, type]))
+function placeSql({ dialect }: SqlContext, { terms }: Scan): Sql {
+  return dialect.jsonKeys(terms.map(({ column, key = column, type }) => [key, type]))
 }
 
 /** How many rows a segment has: what an offset skips over when it lies beyond the segment. */
@@ -315,7 +315,7 @@ function* readLarge(
 function sizesSql(read: PageRead, segment: Segment, range: Range): Sql {
   const { context, plan } = read
   const size = sql`cast(${storedBytesSql(context, plan)} as text) as size`
-  const sizes = context.engine.joinRows(raw('size'))
+  const sizes = context.dialect.joinRows(raw('size'))
   return sql`select ${sizes} as sizes from (select ${size} ${orderedSql(read, segment, range)}) page`
 }
 
@@ -332,7 +332,7 @@ function withinSql(
   bounds: { readonly most: number; readonly isFirst: boolean },
 ): Sql {
   const { context, plan, scan } = read
-  const { joinRows, limit } = context.engine
+  const { joinRows, limit } = context.dialect
   const ids = sql`select ${raw(subject)}.id ${orderedSql(read, segment, range)}`
   const columns = sql`${valueSql(context, plan)} as json, ${placeSql(context, scan)} as place`
   const found = sql`from ${subjectSql(plan.resource.name)} where ${raw(subject)}.id in (${ids})`
@@ -396,7 +396,7 @@ function countWithin(sizes: readonly number[], most: number): number {
 }
 
 function bytesOf(context: SqlContext, plan: ReadPage): RecordBytes {
-  const { engine } = context
+  const { dialect } = context
   const { resource: stored, versionResource, fields, readableFields } = plan
   const resource = versionResource ?? stored
   let fixed = systemBytes
@@ -411,7 +411,7 @@ function bytesOf(context: SqlContext, plan: ReadPage): RecordBytes {
       continue
     }
     large += most
-    const size = engine.storedBytes(columnSql(subject, column.name), column.type)
+    const size = dialect.storedBytes(columnSql(subject, column.name), column.type)
     const grant = readableFields && grantOf(readableFields, column.field.name)
     const bytes = sql`coalesce(${maskedSql(context, resource, grant, { value: size })}, 0)`
     columns.push({ column: bytes, most: column.type === 'text' ? mostEscaped : 1 })

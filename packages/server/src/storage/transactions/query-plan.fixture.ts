@@ -7,7 +7,7 @@ import { reference } from 'resourced-contract/model/type'
 import { Type } from 'typebox'
 import { sqlContext } from '../sql/context.ts'
 import { Connection } from '../sqlite/connection.ts'
-import { sqlite } from '../sqlite/engine.ts'
+import { sqlite } from '../sqlite/dialect.ts'
 import { migrate } from '../sqlite/migrate.ts'
 import type { Transaction } from '../transaction.ts'
 
@@ -55,7 +55,7 @@ export const catalog = completeCatalog(
   }),
 )
 
-export const context = sqlContext({ catalog, engine: sqlite, tagSecret: new Uint8Array(32) })
+export const context = sqlContext({ catalog, dialect: sqlite, tagSecret: new Uint8Array(32) })
 
 /** A resource of the store. */
 export function resource(collection: string): Resource {

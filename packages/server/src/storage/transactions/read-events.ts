@@ -60,7 +60,7 @@ function statementOf(context: SqlContext, plan: ReadEvents, last: number) {
   const json = representationSql(context, { resource: versionResource, fields, readableFields })
   return prebuilt(
     sql`select ${join(columns, ', ')}, ${json} as json from ${subjectSql(resource.name)}
-      where ${join(conditions, ' and ')} order by ${column('_row')} ${context.engine.limit(limit)}`,
+      where ${join(conditions, ' and ')} order by ${column('_row')} ${context.dialect.limit(limit)}`,
   )
 }
 

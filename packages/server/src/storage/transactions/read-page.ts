@@ -199,7 +199,7 @@ export function pageKey({ key, permitted, parent, deleted, readableFields }: Rea
 export function* checkParent(context: PredicateContext, parent: Parent): Transaction<Outcome | undefined> {
   const { resource, id, permitted } = parent
   const columns = sql`${holdsSql(context, resource, permitted)} as _permitted`
-  const lock = context.locksReferenced ? context.engine.lock.share : empty
+  const lock = context.locksReferenced ? context.dialect.lock.share : empty
   const row = yield* firstRow(
     sql`select ${columns} from ${subjectSql(resource.name)} where id = ${id} and deleted_at is null${lock}`,
   )
@@ -230,10 +230,10 @@ function eventsNamed({ resource, filter, page }: ReadPage): readonly Scalar[] {
 }
 
 /** Whether the events that a page begins after are kept, so that it leaves none out (EVT-5). */
-function* isKept({ engine }: SqlContext, plan: ReadPage): Transaction<boolean> {
+function* isKept({ dialect }: SqlContext, plan: ReadPage): Transaction<boolean> {
   const ids = eventsNamed(plan)
   if (ids.length === 0) return true
-  const which = engine.isAnyOf(sql`id`, [...new Set(ids)])
+  const which = dialect.isAnyOf(sql`id`, [...new Set(ids)])
   const rows = yield sql`select id from ${subjectSql(plan.resource.name)} where ${which}`
   return rows.length === new Set(ids).size
 }

@@ -85,7 +85,7 @@ function statementOf(context: SqlContext, plan: ReadRecord, what: 'record' | 'st
     const id = slot(({ id }: ReadRecord) => id)
     const represented = { resource: versionResource, fields, readableFields }
     const json = what === 'state' ? empty : sql`${representationSql(context, represented)} as json, `
-    const from = sql`${context.engine.schema}${subjectSql(resource.name)}`
+    const from = sql`${context.dialect.schema}${subjectSql(resource.name)}`
     const columns = sql`${json}${stateColumns(context, plan)}`
     return prebuilt(sql`select ${columns} from ${from} where deleted_at is null and id = ${id}`)
   })

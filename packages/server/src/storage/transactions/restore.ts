@@ -92,7 +92,7 @@ function* findDeleted(context: SqlContext, plan: Restore): Transaction<Found | O
   const permitted = decidableRecords(plan, plan.mayRead)
   const columns = sql`${storedSql(context, resource)}, ${holdsSql(permitting, resource, permitted)} as _permitted`
   const isKept = sql`(deleted_at is null or deleted_at > ${since})`
-  const which = sql`${subjectSql(resource.name)} where id = ${id} and ${isKept}${context.engine.lock.update}`
+  const which = sql`${subjectSql(resource.name)} where id = ${id} and ${isKept}${context.dialect.lock.update}`
   const row = yield* firstRow(sql`select ${columns} from ${which}`)
   const ended = checkRecord(plan, foundOf(row))
   if (ended !== undefined || row === undefined) return ended ?? { kind: 'missing' }
@@ -123,7 +123,7 @@ function* restoreFew(
     const updatedAt = timestamp(plan.now)
     const revision = nextRevisionSql(newMark())
     const live = sql`deleted_at = null, _deletion = null, updated_at = ${updatedAt}, _revision = ${revision}`
-    yield sql`update ${tableSql(collection)} set ${live} where ${context.engine.isAnyOf(raw('id'), [...ids])}`
+    yield sql`update ${tableSql(collection)} set ${live} where ${context.dialect.isAnyOf(raw('id'), [...ids])}`
     noteMove(moves, collection, { live: ids.size, deleted: -ids.size, ids: [...ids] })
   }
   yield* tickAll(context, moves)
@@ -162,15 +162,15 @@ function deletedWith(
   { resource, id, now, deletion }: Asked,
   most?: number,
 ): Transaction<Closure | undefined> {
-  const { catalog, engine } = context
+  const { catalog, dialect } = context
   const limit = most === undefined ? raw('') : sql` limit ${most + 1}`
   const find = (from: string, field: string, parents: readonly string[]) => {
     const child = resourceOf(catalog, from)
     if (child.deletion.variant === 'hard') return undefined
-    const refers = engine.isAnyOf(columnSql(subject, field), parents)
+    const refers = dialect.isAnyOf(columnSql(subject, field), parents)
     const t = raw(subject)
     const isDeletedWith = sql`${t}.deleted_at > ${retainedSince(child, now)} and ${t}._deletion = ${deletion}`
-    const lock = sql`${engine.lock.orderById}${limit}${engine.lock.update}`
+    const lock = sql`${dialect.lock.orderById}${limit}${dialect.lock.update}`
     return sql`select id from ${subjectSql(from)} where ${isDeletedWith} and ${refers}${lock}`
   }
   return descend(catalog, [resource.name, [id]], find, most)

@@ -10,10 +10,10 @@ import type { Resource } from 'resourced-contract/model/resource'
 import { reference } from 'resourced-contract/model/type'
 import { Type } from 'typebox'
 import type { Page, ReadPage } from '../../plan/plan.ts'
-import { postgres } from '../postgres/engine.ts'
+import { postgres } from '../postgres/dialect.ts'
 import { type SqlContext, sqlContext } from '../sql/context.ts'
 import { representationSql } from '../sql/records.ts'
-import { sqlite } from '../sqlite/engine.ts'
+import { sqlite } from '../sqlite/dialect.ts'
 import type { Row, Statement, Transaction } from '../transaction.ts'
 import { Memory } from './memory.ts'
 import { readPage } from './read-page.ts'
@@ -86,8 +86,8 @@ function lines(text: string, record: string): string {
 }
 
 function show(t: TestContext, start: (context: SqlContext) => Transaction<unknown>, isRecordShown = false): void {
-  const texts = Object.entries({ SQLite: sqlite, PostgreSQL: postgres }).flatMap(([name, engine]) => {
-    const context = sqlContext({ catalog, engine, tagSecret: new Uint8Array(32) })
+  const texts = Object.entries({ SQLite: sqlite, PostgreSQL: postgres }).flatMap(([name, dialect]) => {
+    const context = sqlContext({ catalog, dialect, tagSecret: new Uint8Array(32) })
     const record = isRecordShown ? '‹›' : representationSql(context, { resource: plants }).sql
     const statements = statementsOf(start(context))
     return [`-- ${name}`, ...statements.map(({ sql, text }) => lines(name === 'SQLite' ? sql : text, record))]

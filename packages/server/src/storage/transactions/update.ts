@@ -32,9 +32,9 @@ import {
  * locked, checked and written in separate statements.
  */
 export function* updateRecord(context: SqlContext, plan: Update): Transaction<Outcome> {
-  const { catalog, engine } = context
+  const { catalog, dialect } = context
   const addressed = { ...plan, permitted: decidableRecords(plan, plan.mayRead), unread: unreadFields(plan) }
-  if (engine.writeReturning !== undefined) {
+  if (dialect.writeReturning !== undefined) {
     const current = yield* peekRecord(context, addressed)
     const proposal = proposeUpdate(catalog, plan, current)
     if (proposal.kind !== 'proposal') return proposal
@@ -62,7 +62,7 @@ function* updateOnCondition(
   const { resource, id, permitted, mayRead } = plan
   const { draft, questions, permissions, fieldPermissions } = proposal
   const required = [...permissions, ...fieldPermissions.map(({ permission }) => permission)]
-  const { writeReturning } = context.engine
+  const { writeReturning } = context.dialect
   if (writeReturning === undefined || draft.changed.length === 0) return undefined
   return yield* writeInOneStatement(plan, proposal, () => {
     // The revision proves that this record has not changed. Other records that the permission depends on may have.

@@ -207,7 +207,7 @@ function expiryOf({ expires_at }: WebhookMaker): number {
 /** Turns a webhook off. */
 export function* disableWebhook(context: SqlContext, id: string, reason: string, now: number): Transaction<void> {
   const resource = systemResource(context, 'webhooks')
-  const { update } = context.engine.lock
+  const { update } = context.dialect.lock
   const row = yield* firstRow(sql`select active, updated_at from webhooks where id = ${id}${update}`)
   if (row === undefined || !isTrue(row['active'])) return
   const at = timestamp(Math.max(now, Date.parse(String(row['updated_at']))))

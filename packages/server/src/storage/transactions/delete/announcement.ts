@@ -61,7 +61,7 @@ export function* announceListed(
   plan: DeleteMatching,
   ids: readonly string[],
 ): Transaction<Announced> {
-  yield enqueueSql(listKey(plan.deletion, 'selected'), plan.resource, context.engine.isAnyOf(raw('id'), ids))
+  yield enqueueSql(listKey(plan.deletion, 'selected'), plan.resource, context.dialect.isAnyOf(raw('id'), ids))
   return yield* announce(plan, { selection: onlyListed })
 }
 

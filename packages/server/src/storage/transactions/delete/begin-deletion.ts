@@ -45,7 +45,7 @@ export function* beginDeletion(
 ): Transaction<Outcome> {
   const { resource, deletion, now } = plan
   const deletedAt = timestamp(now)
-  const which = context.engine.isAnyOf(raw('id'), ids)
+  const which = context.dialect.isAnyOf(raw('id'), ids)
   const { length } = yield* markDeleted(resource.name, which, deletion, deletedAt)
   yield tick(context, resource.name, -length, length)
   yield* enqueue(context, deletion, resource, which)
@@ -64,7 +64,7 @@ export function* beginFilteredDeletion(
   closure: Closure | undefined,
 ): Transaction<Outcome> {
   const { resource, deletion, now } = plan
-  yield enqueueSql(listKey(deletion, 'selected'), resource, context.engine.isAnyOf(raw('id'), ids))
+  yield enqueueSql(listKey(deletion, 'selected'), resource, context.dialect.isAnyOf(raw('id'), ids))
   return yield* addDeletion(context, plan, ids.length, {
     ...{ collection: resource.name, deletedAt: timestamp(now), ids: [], phase: 'match', at: 0 },
     ...{ selection: onlyListed, taken: 0, left: 0, done: 0, total: closure === undefined ? null : sizeOf(closure) },
@@ -135,10 +135,10 @@ export function* beginAnnounced(
   }
   let state = newState(plan, announced.selection)
   if (kind !== 'delete-matching') {
-    const which = context.engine.isAnyOf(raw('id'), ids)
+    const which = context.dialect.isAnyOf(raw('id'), ids)
     const live = yield* lockedIds(
       context,
-      sql`${liveRows(resource.name)} and ${context.engine.isAnyOf(columnSql(subject, 'id'), ids)}`,
+      sql`${liveRows(resource.name)} and ${context.dialect.isAnyOf(columnSql(subject, 'id'), ids)}`,
     )
     // Another deletion has come to them.
     if (live.length < ids.length) return { kind: 'conflict', issues: [issue('BEING_DELETED')] }
@@ -171,7 +171,7 @@ function* deleteFew(
   const { resource, deletion } = plan
   yield* lockRows(context, resource, few)
   const isSelected = selectedSql({ ...context, locksReferenced: true }, resource, deletion, selection)
-  const among = sql`${liveRows(resource.name)} and ${context.engine.isAnyOf(columnSql(subject, 'id'), few)}`
+  const among = sql`${liveRows(resource.name)} and ${context.dialect.isAnyOf(columnSql(subject, 'id'), few)}`
   const ids = yield* lockedIds(context, sql`${among} and ${isSelected}`)
   const closure = yield* closureOf(context, resource, ids)
   const issues = yield* findBlockers(context, plan, closure)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completeCatalog } from 'resourced-contract/model/catalog'
 import { sqlContext } from '../../sql/context.ts'
-import { sqlite } from '../../sqlite/engine.ts'
+import { sqlite } from '../../sqlite/dialect.ts'
 import { resourceOf } from '../rows/pending-deletions.ts'
 import { closureWithin } from './cascade.ts'
 
@@ -10,7 +10,7 @@ const catalog = completeCatalog({
   name: 'tree',
   resources: { folders: { fields: { parent_id: { reference: 'folders', onDelete: 'cascade', optional: true } } } },
 })
-const context = sqlContext({ catalog, engine: sqlite })
+const context = sqlContext({ catalog, dialect: sqlite })
 const folders = resourceOf(catalog, 'folders')
 
 /** Drives the search by hand, in a tree where `a` has the child `b`, and `b` has the children `a` and `c`. */

@@ -10,7 +10,7 @@ import sql, { empty, join, type RawValue, raw, type Sql } from 'sql-template-tag
 import type { Removal } from '../../../plan/plan.ts'
 import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
 import { filled, type SqlContext, slot } from '../../sql/context.ts'
-import type { Bound } from '../../sql/engine.ts'
+import type { Bound } from '../../sql/dialect.ts'
 import { newMark, nextRevisionSql } from '../../sql/marks.ts'
 import { ignoringRows, prebuilt, type Statement, type Transaction } from '../../transaction.ts'
 import { type Moves, noteMove, tickAll } from '../rows/clock.ts'
@@ -58,7 +58,7 @@ export function reachWithin(
   among?: ReadonlySet<string>,
 ): Transaction<Reached> {
   // One more than the most shows that there are more. A resource that never deletes by a job has no most.
-  const limit = most === Number.POSITIVE_INFINITY ? raw('') : sql` ${context.engine.limit(most + 1)}`
+  const limit = most === Number.POSITIVE_INFINITY ? raw('') : sql` ${context.dialect.limit(most + 1)}`
   const find: FindChildren = (from, field, parents) =>
     among?.has(from) === false ? undefined : childrenSql(context, from, field, parents, limit)
   return reach(context.catalog, [resource.name, ids], find, most)
@@ -118,14 +118,14 @@ function* reach(
 // The index of a reference has the children of one parent in the order of their ids: of a million, a limit reads as
 // many as it wants, and nothing is sorted.
 function childrenSql(
-  { engine }: SqlContext,
+  { dialect }: SqlContext,
   from: string,
   field: string,
   parents: readonly string[],
   limit = raw(''),
 ): Sql {
-  const refers = amongSql(engine, columnSql(subject, field), parents)
-  return sql`select id from ${liveRows(from)} and ${refers}${engine.lock.orderById}${limit}${engine.lock.update}`
+  const refers = amongSql(dialect, columnSql(subject, field), parents)
+  return sql`select id from ${liveRows(from)} and ${refers}${dialect.lock.orderById}${limit}${dialect.lock.update}`
 }
 
 /** How many records a closure has. */
@@ -139,7 +139,7 @@ export function liveRows(collection: string): Sql {
 }
 
 /** Whether a column is one of some ids. An engine changes a single row with less effort than one of a list. */
-export function amongSql({ isAnyOf }: SqlContext['engine'], column: Sql, ids: readonly string[]): Sql {
+export function amongSql({ isAnyOf }: SqlContext['dialect'], column: Sql, ids: readonly string[]): Sql {
   return ids.length === 1 ? sql`${column} = ${ids[0]}` : isAnyOf(column, ids)
 }
 
@@ -149,8 +149,8 @@ export function amongSql({ isAnyOf }: SqlContext['engine'], column: Sql, ids: re
  *
  * @param most of very many rows, lock and read this many, in no order
  */
-export function* lockedIds({ engine }: SqlContext, rows: Sql, most?: number): Transaction<string[]> {
-  const { orderById, update } = engine.lock
+export function* lockedIds({ dialect }: SqlContext, rows: Sql, most?: number): Transaction<string[]> {
+  const { orderById, update } = dialect.lock
   const which = most === undefined ? orderById : sql` limit ${most}`
   return (yield sql`select id from ${rows}${which}${update}`).map((row) => String(row['id']))
 }
@@ -160,7 +160,7 @@ export function* lockedIds({ engine }: SqlContext, rows: Sql, most?: number): Tr
  * one order. Otherwise two deletions that meet would each lock their own records first, and deadlock.
  */
 export function* lockRows(context: SqlContext, { name, dependents }: Resource, ids: readonly string[]) {
-  const { isAnyOf, lock } = context.engine
+  const { isAnyOf, lock } = context.dialect
   const own = dependents.filter(({ collection, onDelete }) => collection === name && onDelete !== 'restrict')
   if (!lock.hasOtherWriters || own.length === 0) return
   const among = ['id', ...own.map(({ field }) => field)].map((field) => isAnyOf(columnSql(subject, field), ids))
@@ -189,7 +189,7 @@ export function* deleteClosure(
     if (ids.size === 0) continue
     const resource = resourceOf(context.catalog, collection)
     if (resource.deletion.variant === 'soft') {
-      yield ignoringRows(markSql(collection, amongSql(context.engine, raw('id'), [...ids]), deletion, at))
+      yield ignoringRows(markSql(collection, amongSql(context.dialect, raw('id'), [...ids]), deletion, at))
       noteMove(moves, collection, { live: -ids.size, deleted: ids.size, ids: [...ids] })
     } else {
       yield* removeRows(context, resource, [...ids])
@@ -201,15 +201,15 @@ export function* deleteClosure(
 
 /** The live records that refer to one of some ids and are not deleted themselves. */
 export function remainingSql(
-  { engine }: SqlContext,
+  { dialect }: SqlContext,
   { collection, field }: Reference,
   ids: Iterable<string>,
   closure?: Closure,
 ): Sql {
-  const refers = amongSql(engine, columnSql(subject, field), [...ids])
+  const refers = amongSql(dialect, columnSql(subject, field), [...ids])
   const deleted = closure?.get(collection)
   if (deleted === undefined || deleted.size === 0) return sql`${liveRows(collection)} and ${refers}`
-  return sql`${liveRows(collection)} and ${refers} and not (${engine.isAnyOf(columnSql(subject, 'id'), [...deleted])})`
+  return sql`${liveRows(collection)} and ${refers} and not (${dialect.isAnyOf(columnSql(subject, 'id'), [...deleted])})`
 }
 
 /** Sets references of rows to null and returns the number of rows. The caller moves the clock. */
@@ -223,7 +223,7 @@ export function* clearReferences(
   if (ids.length > 0) {
     yield* settleSelections(context, collection, ids)
     const cleared = sql`${raw(`"${field}"`)} = null, updated_at = ${at}, _revision = ${nextRevisionSql(newMark())}`
-    yield sql`update ${tableSql(collection)} set ${cleared} where ${context.engine.isAnyOf(raw('id'), ids)}`
+    yield sql`update ${tableSql(collection)} set ${cleared} where ${context.dialect.isAnyOf(raw('id'), ids)}`
   }
   return ids.length
 }
@@ -238,10 +238,10 @@ export function* markDeleted(collection: string, which: Sql, deletion: string, a
  * The statement that deletes one locked live record alone. The record belongs to no deletion, so that no index has to
  * find what was deleted with it. The text is built once. The caller moves the clock.
  */
-export function markOne({ engine, statements }: SqlContext, { name }: Resource, mark: Mark): Statement {
+export function markOne({ dialect, statements }: SqlContext, { name }: Resource, mark: Mark): Statement {
   const marking = statements.of(`mark ${name}`, () => {
     const [id, at] = (['id', 'at'] as const).map((key) => slot((about: Mark) => about[key]))
-    return prebuilt(markSql(name, sql`id = ${id}`, null, at, { orFail: engine.orFail, change: slot(newMark) }))
+    return prebuilt(markSql(name, sql`id = ${id}`, null, at, { orFail: dialect.orFail, change: slot(newMark) }))
   })
   return ignoringRows(filled(marking, mark))
 }
@@ -261,9 +261,9 @@ function markSql(
 
 /** Removes rows from their table, and their words from search. The caller moves the clock. */
 export function* removeRows(context: SqlContext, resource: Resource, ids: readonly string[]) {
-  const { engine } = context
+  const { dialect } = context
   const { name, fields } = resource
   yield* removeCounters(context, resource, ids)
-  if (fields.some((field) => field.search)) yield* engine.deleteWords(name, ids)
-  yield ignoringRows(sql`delete from ${tableSql(name)} where ${amongSql(engine, raw('id'), ids)}`)
+  if (fields.some((field) => field.search)) yield* dialect.deleteWords(name, ids)
+  yield ignoringRows(sql`delete from ${tableSql(name)} where ${amongSql(dialect, raw('id'), ids)}`)
 }

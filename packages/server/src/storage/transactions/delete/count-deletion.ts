@@ -31,7 +31,7 @@ const mostCountedParents = 500
 export function* countDeletion(context: SqlContext, job: string): Transaction<number | undefined> {
   const state = yield* stateOf<DeletionState>(job)
   if (state === undefined || state.total !== null) return undefined
-  const { catalog, engine } = context
+  const { catalog, dialect } = context
   const resource = catalog.resources.get(state.collection)
   if (state.phase === 'check' || resource === undefined) return undefined
   if (state.asked === null)
@@ -50,7 +50,7 @@ export function* countDeletion(context: SqlContext, job: string): Transaction<nu
     for (const { collection: from, field } of cascadesOf(catalog, collection)) {
       const fresh: string[] = []
       for (let at = 0; at < ids.length; at += mostCountedParents) {
-        const refers = engine.isAnyOf(columnSql(subject, field), ids.slice(at, at + mostCountedParents))
+        const refers = dialect.isAnyOf(columnSql(subject, field), ids.slice(at, at + mostCountedParents))
         if (isLeaf(catalog, state.collection, from)) {
           const row = yield* firstRow(sql`select count(*) as count from ${liveRows(from)} and ${refers}`)
           count += Number(row?.['count'])

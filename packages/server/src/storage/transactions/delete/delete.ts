@@ -90,7 +90,7 @@ export function* findRequested(
   plan: Pick<BulkDelete, 'resource' | 'ids' | 'permitted'>,
 ): Transaction<{ readonly allowed: readonly string[]; readonly refused: readonly Issue[] }> {
   const { resource, ids } = plan
-  const { isAnyOf, lock } = context.engine
+  const { isAnyOf, lock } = context.dialect
   const among = isAnyOf(columnSql(subject, 'id'), ids)
   const permitted = holdsSql({ ...context, locksReferenced: true }, resource, plan.permitted)
   const columns = sql`${storedSql(context, resource)}, ${permitted} as _permitted`
@@ -130,7 +130,7 @@ export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Tran
     const isChecked = most !== undefined || !isJob || canBeBlocked(context.catalog, resource)
     return yield* isChecked ? announce(plan, { selection }) : acceptMatching(context, plan, selection)
   }
-  const { orderById, update } = context.engine.lock
+  const { orderById, update } = context.dialect.lock
   const locked = sql`${matchingSql({ ...context, locksReferenced: true }, plan)}${orderById}${update}`
   const rows = yield sql`select ${storedSql(context, resource)} ${locked}`
   if (rows.length === 0) return { kind: 'deleted-matching', count: 0 }
@@ -157,7 +157,7 @@ function* estimate(context: SqlContext, plan: DeleteMatching): Transaction<'few'
     const clock = yield* firstRow(clockSql(context, resource.name))
     if (clockOf(clock).live > mostSearched) return 'unknown'
   }
-  const some = sql`select 1 as one ${matchingSql(context, plan)} ${context.engine.limit(mostInspected + 1)}`
+  const some = sql`select 1 as one ${matchingSql(context, plan)} ${context.dialect.limit(mostInspected + 1)}`
   const row = yield* firstRow(sql`select count(*) as count from (${some}) matching`)
   return Number(row?.['count']) <= mostInspected ? 'few' : 'many'
 }

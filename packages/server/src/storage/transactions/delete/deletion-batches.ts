@@ -67,12 +67,12 @@ export function enqueueSql(key: string, { name }: Resource, which: Sql): Sql {
  * Claims live records that the job will delete and that others may refer to by `restrict`, in the transaction that has
  * found no blocker: the records carry the job's id before they are deleted (`unclaimed`).
  */
-export function* claimRows({ catalog, engine }: SqlContext, job: string, closure: Closure): Transaction<void> {
+export function* claimRows({ catalog, dialect }: SqlContext, job: string, closure: Closure): Transaction<void> {
   // With a single writer every transaction sees the jobs that run.
-  if (!engine.lock.hasOtherWriters) return
+  if (!dialect.lock.hasOtherWriters) return
   for (const [collection, ids] of closure) {
     if (!resourceOf(catalog, collection).dependents.some(({ onDelete }) => onDelete === 'restrict')) continue
-    const which = engine.isAnyOf(raw('id'), [...ids])
+    const which = dialect.isAnyOf(raw('id'), [...ids])
     yield sql`update ${tableSql(collection)} set _deletion = ${job} where ${which} and deleted_at is null`
   }
 }
@@ -88,7 +88,7 @@ function* match(context: SqlContext, { job, state, size }: Batch): After {
   const listed = yield sql`select _row, record from resourced_queue where job = ${key} order by _row limit ${room}`
   if (listed.length > 0) {
     const rows = listed.map((row) => Number(row['_row']))
-    yield sql`delete from resourced_queue where ${context.engine.isAnyOf(raw('_row'), rows)}`
+    yield sql`delete from resourced_queue where ${context.dialect.isAnyOf(raw('_row'), rows)}`
     const ids = listed.map((row) => String(row['record']))
     return yield* takeRecords(context, job, state, yield* liveAmong(context, resource, ids))
   }
@@ -113,7 +113,7 @@ function* nextMatches(
   const end = yield* firstRow(sql`${window} offset ${size * rowsForEach}`)
   const last = Math.min(Number(end?.['_row'] ?? selection.last), selection.last)
   // By the number of the row alone: an index of the filter would find all rows of the collection that match.
-  const matches = context.engine.unindexed(liveSql(context, resource, selection.filter))
+  const matches = context.dialect.unindexed(liveSql(context, resource, selection.filter))
   const range = selectionRange(context, { ...selection, last })
   const found = yield sql`select _row, id from ${subjectSql(resource.name)} where ${range} and ${matches}
     order by ${row} limit ${size}`
@@ -128,10 +128,10 @@ function liveAmong(
   ids: readonly string[],
   selection?: Selection,
 ): Transaction<string[]> {
-  const among = context.engine.isAnyOf(columnSql(subject, 'id'), ids)
+  const among = context.dialect.isAnyOf(columnSql(subject, 'id'), ids)
   if (selection === undefined) return lockedIds(context, sql`${liveRows(resource.name)} and ${among}`)
   // By the ids alone: without statistics PostgreSQL would go through an index of the filter, once for each batch.
-  const matches = context.engine.unindexed(liveSql({ ...context, locksReferenced: true }, resource, selection.filter))
+  const matches = context.dialect.unindexed(liveSql({ ...context, locksReferenced: true }, resource, selection.filter))
   return lockedIds(context, sql`${subjectSql(resource.name)} where ${among} and ${matches}`)
 }
 
@@ -149,7 +149,7 @@ function* takeRecords(
   const { deletable, closure } = yield* deletableAmong(context, resource, ids, asked)
   const stayed = { ...state, left: left + ids.length - deletable.length }
   if (deletable.length === 0) return stayed
-  const which = context.engine.isAnyOf(raw('id'), deletable)
+  const which = context.dialect.isAnyOf(raw('id'), deletable)
   yield* markDeleted(collection, which, job, deletedAt)
   yield tick(context, collection, -deletable.length, deletable.length)
   yield* enqueue(context, job, resource, which)
@@ -165,7 +165,7 @@ function* markUnder(context: SqlContext, { job, state, size }: Batch): After {
   const collection = String(first['collection'])
   const alike = runOf(entries, collection)
   const parents = alike.map((entry) => String(entry['record']))
-  const { isAnyOf } = context.engine
+  const { isAnyOf } = context.dialect
   const moves: Moves = new Map()
   let left = size
   for (const { collection: from, field } of cascadesOf(context.catalog, collection)) {

@@ -128,7 +128,7 @@ export function* blockingRules(
   for (const [collection, ids] of closure) {
     const resource = resourceOf(context.catalog, collection)
     if (!hasDeletionRules(resource)) continue
-    const among = context.engine.isAnyOf(columnSql(subject, 'id'), [...ids])
+    const among = context.dialect.isAnyOf(columnSql(subject, 'id'), [...ids])
     const rows = yield sql`select ${storedSql(context, resource)} from ${liveRows(collection)} and ${among} order by id`
     for (const row of rows) {
       const current = recordOf(resource, row)

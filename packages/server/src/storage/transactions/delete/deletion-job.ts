@@ -60,7 +60,7 @@ export function* undoDeletion(
   yield* lockAllRulesBelow(context, state.collection)
   for (const { name } of reachedBy(context, state)) {
     const table = tableSql(name)
-    if (context.engine.lock.hasOtherWriters) {
+    if (context.dialect.lock.hasOtherWriters) {
       yield sql`update ${table} set _deletion = null where _deletion = ${job} and deleted_at is null`
     }
     const live = sql`deleted_at = null, _deletion = null, _revision = ${nextRevisionSql(newMark())}`
@@ -103,7 +103,7 @@ export function* stepDeletion(
   now: number,
   { size: sizeFor = usualSize, isRequest = false }: Stepping = {},
 ): Transaction<JobStep> {
-  const { update } = context.engine.lock
+  const { update } = context.dialect.lock
   const isHeld = sql`case when until > ${now} then 1 else 0 end as held`
   const row = yield* firstRow(sql`select state, ${isHeld} from resourced_work where job = ${job}${update}`)
   if (row === undefined || (row['held'] === 1 && !isRequest)) return 'elsewhere'

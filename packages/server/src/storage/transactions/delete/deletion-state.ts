@@ -94,8 +94,8 @@ export interface DeletionState {
 }
 
 /** The state of a deletion's job, locked; `undefined`: the job is finished. */
-export function lockedState({ engine }: SqlContext, job: string): Transaction<DeletionState | undefined> {
-  return stateOf(job, engine.lock.update)
+export function lockedState({ dialect }: SqlContext, job: string): Transaction<DeletionState | undefined> {
+  return stateOf(job, dialect.lock.update)
 }
 
 /** Whether a deletion by filter is of few records, which are all listed and not deleted yet. */

@@ -88,7 +88,7 @@ function* countReadable(
   permitted: Predicate,
 ): Transaction<number> {
   if (permitted.kind === 'never' || ids.size === 0) return 0
-  const among = context.engine.isAnyOf(columnSql(subject, 'id'), [...ids])
+  const among = context.dialect.isAnyOf(columnSql(subject, 'id'), [...ids])
   const isReadable = predicateSql(context, resourceOf(context.catalog, collection), permitted)
   const row = yield* firstRow(sql`select count(*) as count from ${liveRows(collection)} and ${among} and ${isReadable}`)
   return Number(row?.['count'])

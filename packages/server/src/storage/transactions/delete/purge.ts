@@ -36,7 +36,7 @@ const gate = sql`key = 'cursor_secret'`
  * record that was due then can be restored, on a server with any clock.
  */
 export function* purgeBegan(context: SqlContext): Transaction<number | undefined> {
-  yield sql`select key from resourced_meta where ${gate}${context.engine.lock.share}`
+  yield sql`select key from resourced_meta where ${gate}${context.dialect.lock.share}`
   const row = yield* firstRow(sql`select state from resourced_work where task = 'purge'`)
   return row === undefined ? undefined : (JSON.parse(String(row['state'])) as PurgeState).due
 }
@@ -55,7 +55,7 @@ export function* beginPurge(
   { id, statusUrl, now }: { readonly id: string; readonly statusUrl: string; readonly now: number },
 ): Transaction<boolean> {
   // Of two servers that begin a purge at once, the second waits here and finds the purge of the first.
-  yield sql`select key from resourced_meta where ${gate}${context.engine.lock.update}`
+  yield sql`select key from resourced_meta where ${gate}${context.dialect.lock.update}`
   const running = yield sql`select job from resourced_work where task = 'purge'`
   if (running.length > 0) return false
   if (!(yield* hasExpired(context, now))) return false
@@ -81,7 +81,7 @@ export function* countPurge({ catalog }: SqlContext, job: string): Transaction<n
 
 /** Runs one batch, of the records that were deleted first. */
 export function* stepPurge(context: SqlContext, job: string, now: number, size?: number): Transaction<JobStep> {
-  const state = yield* stateOf<PurgeState>(job, context.engine.lock.update)
+  const state = yield* stateOf<PurgeState>(job, context.dialect.lock.update)
   if (state === undefined) return 'elsewhere'
   let count = 0
   for (const resource of keptFor(context.catalog)) {
@@ -109,7 +109,7 @@ export function* purgeRecords(
   due: number,
   size = mostPurged,
 ): Transaction<number> {
-  const { isAnyOf, lock } = context.engine
+  const { isAnyOf, lock } = context.dialect
   const { skipLocked } = lock
   const restored = yield* restoredDeletions()
   const isFree =

@@ -37,8 +37,8 @@ export interface Returning {
 }
 
 /** The condition that a record is one of a closure. */
-function returnsWith({ engine }: SqlContext, closure: Closure): Returning['returns'] {
-  return (collection, id) => engine.isAnyOf(id, [...(closure.get(collection) ?? [])])
+function returnsWith({ dialect }: SqlContext, closure: Closure): Returning['returns'] {
+  return (collection, id) => dialect.isAnyOf(id, [...(closure.get(collection) ?? [])])
 }
 
 /** The condition that a record has the mark of a restoration. */
@@ -110,7 +110,7 @@ function* readableAmong(
   blocked: readonly Blocker[],
 ): Transaction<string[]> {
   if (blocked.length === 0) return []
-  const among = context.engine.isAnyOf(columnSql(subject, 'id'), [...new Set(blocked.map(({ id }) => id))])
+  const among = context.dialect.isAnyOf(columnSql(subject, 'id'), [...new Set(blocked.map(({ id }) => id))])
   const shown = predicateSql(context, resource, readable.get(resource.name) ?? never)
   const rows = yield sql`select id from ${subjectSql(resource.name)} where ${among} and ${shown}`
   return rows.map((row) => String(row['id']))
@@ -118,16 +118,16 @@ function* readableAmong(
 
 /** Records that refer to a record which is deleted and is not restored with them. */
 function* lostReferences(context: SqlContext, { resource, ids, returns }: Returning): Transaction<Blocker[]> {
-  const { engine } = context
+  const { dialect } = context
   const blockers: Blocker[] = []
-  const among = engine.isAnyOf(columnSql(subject, 'id'), ids)
+  const among = dialect.isAnyOf(columnSql(subject, 'id'), ids)
   for (const { name, reference } of resource.fields) {
     if (reference === undefined) continue
     const { collection } = reference
     const column = columnSql(subject, name)
     // None of the records that they refer to is deleted before they are restored.
     const referred = sql`select ${column} from ${subjectSql(resource.name)} where ${among}`
-    const lock = sql`${engine.lock.orderById}${engine.lock.share}`
+    const lock = sql`${dialect.lock.orderById}${dialect.lock.share}`
     yield ignoringRows(
       sql`select id from ${tableSql(collection)} where id in (${referred}) and deleted_at is null${lock}`,
     )
@@ -135,7 +135,7 @@ function* lostReferences(context: SqlContext, { resource, ids, returns }: Return
     const isLeft = sql`${column} is not null and not (${returns(collection, column)})`
     const referring = sql`from ${from} where ${among} and ${isLeft}`
     const pending = yield* beingDeletedAmong(context, collection, sql`select distinct ${column} as id ${referring}`)
-    const isPending = engine.isAnyOf(column, pending)
+    const isPending = dialect.isAnyOf(column, pending)
     const exists = sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${column} and x.deleted_at is null)`
     for (const [which, found] of [
       [sql`not (${isPending}) and not ${exists}`, issue('targetDeleted', { field: name, target: collection })],
@@ -159,9 +159,9 @@ function* beingDeletedAmong(context: SqlContext, collection: string, ids: Sql): 
 }
 
 /** Records with a unique value that another live record has taken. */
-function* takenValues({ engine }: SqlContext, { resource, ids }: Returning): Transaction<Blocker[]> {
+function* takenValues({ dialect }: SqlContext, { resource, ids }: Returning): Transaction<Blocker[]> {
   const blockers: Blocker[] = []
-  const among = engine.isAnyOf(columnSql(subject, 'id'), ids)
+  const among = dialect.isAnyOf(columnSql(subject, 'id'), ids)
   const table = tableSql(resource.name)
   for (const fields of resource.unique) {
     const same = fields.map((name) => {
@@ -182,12 +182,12 @@ function* named(select: Sql, issue: Issue): Transaction<Blocker[]> {
 }
 
 /** Records with a text that is too long for an index: it was declared after their deletion (LIM-3). */
-function* longTexts({ engine }: SqlContext, { resource, ids }: Returning): Transaction<Blocker[]> {
+function* longTexts({ dialect }: SqlContext, { resource, ids }: Returning): Transaction<Blocker[]> {
   const names = indexedTexts(resource)
   if (names.length === 0) return []
   const columns = ['id', ...names].map((name) => columnSql(subject, name))
   const lengths = names.map((name) => sql`coalesce(length(cast(${columnSql(subject, name)} as text)), 0)`)
-  const among = engine.isAnyOf(columnSql(subject, 'id'), ids)
+  const among = dialect.isAnyOf(columnSql(subject, 'id'), ids)
   const which = sql`${among} and ${join(lengths, ' + ')} > ${shortText} order by id`
   const rows = yield sql`select ${join(columns, ', ')} from ${subjectSql(resource.name)} where ${which}`
   return rows.flatMap(({ id, ...values }) =>
@@ -203,7 +203,7 @@ export function* objections(
 ): Transaction<Blocker[]> {
   if (!resource.rules.some((rule) => [rule.on].flat().includes('restore'))) return []
   const blockers: Blocker[] = []
-  const among = context.engine.isAnyOf(raw('id'), ids)
+  const among = context.dialect.isAnyOf(raw('id'), ids)
   const columns = storedSql(context, resource)
   for (const row of yield sql`select ${columns} from ${tableSql(resource.name)} where ${among} order by id`) {
     const next = recordOf(resource, row)

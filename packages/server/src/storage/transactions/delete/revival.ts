@@ -92,10 +92,10 @@ function* claim(context: SqlContext, { job, state, size }: Batch): After {
   const rows = yield* markedRows(name, restoration.deletion, retainedSql(state, resource), next)
   const last = rows.at(-1)
   if (last === undefined) return { ...state, table: table + 1, at: 0 }
-  const which = sql`${context.engine.isAnyOf(columnSql(subject, 'id'), idsOf(rows))} and (${join(isAbove, ' or ')})`
+  const which = sql`${context.dialect.isAnyOf(columnSql(subject, 'id'), idsOf(rows))} and (${join(isAbove, ' or ')})`
   const found = idsOf(yield sql`select id from ${subjectSql(name)} where ${which}`)
   if (found.length > 0) {
-    const among = context.engine.isAnyOf(raw('id'), found)
+    const among = context.dialect.isAnyOf(raw('id'), found)
     yield ignoringRows(sql`update ${tableSql(name)} set _deletion = ${job} where ${among}`)
   }
   return { ...state, at: Number(last['_row']), hasClaimed: hasClaimed || found.length > 0 }
@@ -151,7 +151,7 @@ function* reviveRows(
   yield* settleSelections(context, name, ids)
   const updated = restoration === undefined ? raw('') : sql`, updated_at = ${restoration.updatedAt}`
   const live = sql`deleted_at = null, _revision = ${nextRevisionSql(newMark())}${updated}`
-  yield sql`update ${tableSql(name)} set ${live} where ${context.engine.isAnyOf(raw('id'), ids)}`
+  yield sql`update ${tableSql(name)} set ${live} where ${context.dialect.isAnyOf(raw('id'), ids)}`
   yield touchedTick(context, name, { live: ids.length, deleted: -ids.length, ids })
   return true
 }
@@ -159,7 +159,7 @@ function* reviveRows(
 /** Removes the mark of the next records. */
 function* release(context: SqlContext, batch: Batch): After {
   return yield* everyLive(context, batch, function* (resource, ids) {
-    const among = context.engine.isAnyOf(raw('id'), ids)
+    const among = context.dialect.isAnyOf(raw('id'), ids)
     yield ignoringRows(sql`update ${tableSql(resource.name)} set _deletion = null where ${among}`)
   })
 }
@@ -168,7 +168,7 @@ function* release(context: SqlContext, batch: Batch): After {
 function* retract(context: SqlContext, batch: Batch): After {
   const { job, state } = batch
   return yield* everyLive(context, batch, function* (resource, ids) {
-    const which = context.engine.isAnyOf(raw('id'), ids)
+    const which = context.dialect.isAnyOf(raw('id'), ids)
     yield* markDeleted(resource.name, which, markOf(batch), state.deletedAt)
     yield touchedTick(context, resource.name, { live: -ids.length, deleted: ids.length, ids })
     // A deletion that goes on looks for their children.
@@ -186,12 +186,12 @@ function* everyLive(
   const { table = 0 } = state
   const resource = reachedBy(context, state)[table]
   if (resource === undefined) return 'ended'
-  const { orderById, update } = context.engine.lock
+  const { orderById, update } = context.dialect.lock
   const rows = yield* markedRows(resource.name, markOf(batch), sql`deleted_at is null`, { at: state.at, size })
   const last = rows.at(-1)
   if (last === undefined) return { ...state, table: table + 1, at: 0 }
   // Another deletion may have come to them.
-  const among = context.engine.isAnyOf(raw('id'), idsOf(rows))
+  const among = context.dialect.isAnyOf(raw('id'), idsOf(rows))
   const live = sql`${among} and _deletion = ${markOf(batch)} and deleted_at is null${orderById}${update}`
   const ids = idsOf(yield sql`select id from ${tableSql(resource.name)} where ${live}`)
   if (ids.length > 0) yield* work(resource, ids)

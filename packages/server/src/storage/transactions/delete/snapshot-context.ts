@@ -5,8 +5,8 @@ import type { SqlContext } from '../../sql/context.ts'
 /** The same context for a read on a snapshot, which locks nothing. */
 export function withoutLocks(context: SqlContext): SqlContext {
   const none = raw('')
-  const lock = { ...context.engine.lock, update: none, share: none, orderById: none }
-  return { ...context, engine: { ...context.engine, lock } }
+  const lock = { ...context.dialect.lock, update: none, share: none, orderById: none }
+  return { ...context, dialect: { ...context.dialect, lock } }
 }
 
 /**

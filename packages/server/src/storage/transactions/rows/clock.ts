@@ -7,7 +7,7 @@ import { eventMark } from 'resourced-contract/model/event'
 import sql, { empty, type Sql } from 'sql-template-tag'
 import { tableSql } from '../../sql/columns.ts'
 import { filled, type SqlContext, slot } from '../../sql/context.ts'
-import type { Bound, Engine } from '../../sql/engine.ts'
+import type { Bound, Dialect } from '../../sql/dialect.ts'
 import { newStride, nextClockSql } from '../../sql/marks.ts'
 import {
   constant,
@@ -20,8 +20,8 @@ import {
   touching,
 } from '../../transaction.ts'
 
-type Reading = Pick<SqlContext, 'catalog' | 'horizon'> & { readonly engine: Pick<Engine, 'isAnyOf'> }
-type Ticking = { readonly engine: Pick<Engine, 'clockSlot'> }
+type Reading = Pick<SqlContext, 'catalog' | 'horizon'> & { readonly dialect: Pick<Dialect, 'isAnyOf'> }
+type Ticking = { readonly dialect: Pick<Dialect, 'clockSlot'> }
 type KeptTicking = Ticking & Pick<SqlContext, 'statements'>
 type Ticked = Move & { readonly collection: string; readonly stride: number }
 
@@ -80,7 +80,7 @@ export function clockSql(context: Reading, collection: string, others: Iterable<
   if (context.catalog.system.get(collection)?.order === 'by-position') return positionsSql(context, collection, others)
   const all = new Set([collection, ...others])
   const live = all.size === 1 ? sql`live` : sql`case collection when ${collection} then live else 0 end`
-  const which = all.size === 1 ? sql`collection = ${collection}` : context.engine.isAnyOf(sql`collection`, [...all])
+  const which = all.size === 1 ? sql`collection = ${collection}` : context.dialect.isAnyOf(sql`collection`, [...all])
   return sql`select sum(revision) as revision, sum(${live}) as live from resourced_clocks where ${which}`
 }
 
@@ -89,12 +89,12 @@ export function clockSql(context: Reading, collection: string, others: Iterable<
  * rows are added, the last position that is read grows. A position may be given again, so the id of the row that has it
  * counts too.
  */
-function positionsSql({ engine, horizon }: Reading, collection: string, others: Iterable<string>): Sql {
+function positionsSql({ dialect, horizon }: Reading, collection: string, others: Iterable<string>): Sql {
   const table = tableSql(collection)
   const last = horizon === undefined ? sql`(select max(_row) from ${table})` : sql`cast(${horizon} as bigint)`
   const positions = sql`select coalesce(${last}, 0) as last, coalesce((select min(_row) from ${table}), 0) as first`
   const clocks = sql`select coalesce(sum(revision), 0) as revision
-    from resourced_clocks where ${engine.isAnyOf(sql`collection`, [collection, ...others])}`
+    from resourced_clocks where ${dialect.isAnyOf(sql`collection`, [collection, ...others])}`
   const newest = sql`(select id from ${table} where _row <= last order by _row desc limit 1)`
   return sql`select last + first + clocks.revision as revision, last - first as live, ${newest} as newest
     from (${positions}) positions, (${clocks}) clocks`
@@ -124,23 +124,23 @@ export function clockOf(row: Row | undefined): Clock {
  * @param stride how far it advances; a slot in statements that run many times
  */
 export function tick(
-  { engine }: Ticking,
+  { dialect }: Ticking,
   collection: string,
   live: number,
   deleted: number,
   stride: Bound = newStride(),
 ): Sql {
   const changed = sql`revision = ${nextClockSql(stride)}, live = live + ${live}, deleted = deleted + ${deleted}`
-  return sql`update resourced_clocks set ${changed} where collection = ${collection}${engine.clockSlot}`
+  return sql`update resourced_clocks set ${changed} where collection = ${collection}${dialect.clockSlot}`
 }
 
 /** Locks the row of a collection's clock that a transaction will update, where there are other writers. */
 export function* lockClock(
-  { engine }: { readonly engine: Pick<Engine, 'clockSlot' | 'lock'> },
+  { dialect }: { readonly dialect: Pick<Dialect, 'clockSlot' | 'lock'> },
   collection: string,
 ): Transaction<void> {
-  const row = sql`collection = ${collection}${engine.clockSlot}`
-  yield ignoringRows(sql`select 1 as one from resourced_clocks where ${row}${engine.lock.update}`)
+  const row = sql`collection = ${collection}${dialect.clockSlot}`
+  yield ignoringRows(sql`select 1 as one from resourced_clocks where ${row}${dialect.lock.update}`)
 }
 
 /** By how many live and deleted records a collection grows. */
@@ -189,11 +189,11 @@ export function touchedTick(ticking: KeptTicking, collection: string, { live, de
  * except where events are read through them (EVT-4), whose readers depend on the rows of deleted records too.
  */
 export function countRemoved(
-  { engine, catalog }: Ticking & Pick<SqlContext, 'catalog'>,
+  { dialect, catalog }: Ticking & Pick<SqlContext, 'catalog'>,
   collection: string,
   count: number,
 ): Sql {
-  const row = sql`collection = ${collection}${engine.clockSlot}`
+  const row = sql`collection = ${collection}${dialect.clockSlot}`
   const advanced = catalog.system.has('events') ? sql`, revision = ${nextClockSql(newStride())}` : empty
   return sql`update resourced_clocks set deleted = deleted - ${count}${advanced} where ${row}`
 }

@@ -12,7 +12,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Create } from '../../../plan/plan.ts'
 import { counterName, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
-import type { Bound } from '../../sql/engine.ts'
+import type { Bound } from '../../sql/dialect.ts'
 import { counters } from '../../sql/tables.ts'
 import { firstRow, ignoringRows, type Row, type Transaction } from '../../transaction.ts'
 import { lockClock } from './clock.ts'
@@ -122,14 +122,14 @@ export function* lockCounters(
   context: SqlContext,
   plans: readonly Pick<Create, 'resource' | 'parent' | 'body'>[],
 ): Transaction<void> {
-  const { engine } = context
+  const { dialect } = context
   const numbering = plans.filter(({ resource }) => sequencesOf(resource).length > 0)
-  if (!engine.lock.hasOtherWriters || numbering.length === 0) return
+  if (!dialect.lock.hasOtherWriters || numbering.length === 0) return
   const collections = new Set(plans.map(({ resource }) => resource.name))
   for (const collection of [...collections].sort()) yield* lockClock(context, collection)
   const names = new Set(numbering.flatMap(({ resource, parent, body }) => countersOf(resource, likely(parent, body))))
-  const isKnown = engine.isAnyOf(sql`name`, [...names])
-  yield ignoringRows(sql`select 1 as one from ${table} where ${isKnown} order by name${engine.lock.update}`)
+  const isKnown = dialect.isAnyOf(sql`name`, [...names])
+  yield ignoringRows(sql`select 1 as one from ${table} where ${isKnown} order by name${dialect.lock.update}`)
 }
 
 /** The values by which a record is probably numbered: the body may still be refused. */
@@ -145,7 +145,7 @@ export function* removeCounters(context: SqlContext, removed: Resource, ids: rea
       const { reference } = fields.find((each) => each.name === sequence?.per) ?? {}
       if (reference?.collection !== removed.name) continue
       const names = ids.map((id) => counterName(name, field, id))
-      yield ignoringRows(sql`delete from ${table} where ${context.engine.isAnyOf(sql`name`, names)}`)
+      yield ignoringRows(sql`delete from ${table} where ${context.dialect.isAnyOf(sql`name`, names)}`)
     }
   }
 }

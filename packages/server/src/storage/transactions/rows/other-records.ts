@@ -120,7 +120,7 @@ export function namesOf(questions: readonly Question[]): string {
 }
 
 /** Questions with slots for their values, in statements that are filled with `{ questions }`. */
-export function slotsOfQuestions({ engine }: SqlContext, questions: readonly Question[]): Question[] {
+export function slotsOfQuestions({ dialect }: SqlContext, questions: readonly Question[]): Question[] {
   type About = { readonly questions: readonly Question[] }
   return questions.map((question, index) => {
     const asked = (about: About) => about.questions[index]
@@ -129,7 +129,7 @@ export function slotsOfQuestions({ engine }: SqlContext, questions: readonly Que
     }
     if (question.kind === 'rule') return question
     const taken = (about: About) => asked(about) as typeof question
-    const keys = question.keys.map((_, key) => slot((about: About) => engine.bind(taken(about).keys[key] ?? '')))
+    const keys = question.keys.map((_, key) => slot((about: About) => dialect.bind(taken(about).keys[key] ?? '')))
     return { ...question, keys: keys as string[], except: slot((about: About) => taken(about).except) as string }
   })
 }
@@ -156,7 +156,7 @@ function* isReferenceDeleted(context: SqlContext, question: Question, exists: bo
 function askedSql(context: SqlContext, resource: Resource, question: Question, more: Sql = empty): Sql {
   if (question.kind === 'reference') {
     const { collection, id, readable } = question
-    const { share } = context.engine.lock
+    const { share } = context.dialect.lock
     // The records by which the caller may read the target are locked with it.
     const locking: PredicateContext = { ...context, locksReferenced: true }
     const shown =
@@ -168,7 +168,7 @@ function askedSql(context: SqlContext, resource: Resource, question: Question, m
   if (question.kind === 'taken') {
     const same = question.fields.map((name, index) => {
       const key = question.keys[index]
-      return sql`${columnSql(subject, comparisonColumn(resource, name))} = ${context.engine.bind(key ?? '')}`
+      return sql`${columnSql(subject, comparisonColumn(resource, name))} = ${context.dialect.bind(key ?? '')}`
     })
     const isOther = sql`deleted_at is null and id <> ${question.except}`
     return sql`${subjectSql(resource.name)} where ${join(same, ' and ')} and ${isOther}`
@@ -243,8 +243,8 @@ export function permittedSql(context: SqlContext, resource: Resource, predicate:
 }
 
 /** A record as a row that is in no table. */
-function rowSql({ engine }: SqlContext, resource: Resource, record: RecordValues): Sql {
-  const { cast } = engine
+function rowSql({ dialect }: SqlContext, resource: Resource, record: RecordValues): Sql {
+  const { cast } = dialect
   const columns = columnsOf(resource).map(
     (column) => sql`${cast(boundOf(column, record), column.type)} as ${raw(`"${column.name}"`)}`,
   )
@@ -277,7 +277,7 @@ export function ruledBelow(context: SqlContext, resource: Resource): Ruled {
  * Keeps serializable changes away until this transaction ends, which is not serializable itself. It is the first
  * statement of its transaction, or follows the one that says what the transaction is about.
  */
-export function* lockRules({ engine: { lock } }: SqlContext): Transaction<void> {
+export function* lockRules({ dialect: { lock } }: SqlContext): Transaction<void> {
   if (lock.excludeSerializable !== undefined) yield ignoringRows(lock.excludeSerializable)
 }
 

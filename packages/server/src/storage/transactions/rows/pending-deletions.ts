@@ -105,15 +105,15 @@ export function listKey(job: string, list: 'selected' | 'kept'): string {
 }
 
 /** The records in one of these lists, among others. */
-export function listedSql({ engine }: SqlContext, key: string, ids: readonly string[]): Sql {
-  return sql`select record from resourced_queue where job = ${key} and ${engine.isAnyOf(raw('record'), ids)}`
+export function listedSql({ dialect }: SqlContext, key: string, ids: readonly string[]): Sql {
+  return sql`select record from resourced_queue where job = ${key} and ${dialect.isAnyOf(raw('record'), ids)}`
 }
 
 /** A condition on rows of the subject: the filter of a selection decides about them. */
-export function selectionRange({ engine }: SqlContext, { at, last, newest }: Selection): Sql {
+export function selectionRange({ dialect }: SqlContext, { at, last, newest }: Selection): Sql {
   const [row, created] = [columnSql(subject, '_row'), columnSql(subject, 'created_at')]
   // SQLite gives the number of the last row anew once that row is removed.
-  const isOld = engine.lock.hasOtherWriters ? empty : sql` and ${created} <= ${newest}`
+  const isOld = dialect.lock.hasOtherWriters ? empty : sql` and ${created} <= ${newest}`
   return sql`${row} > ${at} and ${row} <= ${last}${isOld}`
 }
 
@@ -206,7 +206,7 @@ export function* settleSelections(context: SqlContext, collection: string, ids: 
     ] as const) {
       const key = listKey(job, list)
       const listed = sql`select 1 from resourced_queue where job = ${key} and record = ${columnSql(subject, 'id')}`
-      const among = context.engine.isAnyOf(columnSql(subject, 'id'), ids)
+      const among = context.dialect.isAnyOf(columnSql(subject, 'id'), ids)
       const from = sql`${subjectSql(collection)} where ${among} and ${which} and not exists (${listed})`
       yield ignoringRows(
         sql`insert into resourced_queue (job, collection, record) select ${key}, ${collection}, id from ${from}`,

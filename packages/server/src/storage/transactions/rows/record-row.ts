@@ -13,7 +13,7 @@ import type { Represented } from '../../../plan/outcome.ts'
 import type { Create, Delete, Update, Write } from '../../../plan/plan.ts'
 import { type Column, columnsOf, subjectSql, tableSql } from '../../sql/columns.ts'
 import { filled, type SqlContext, slot, slotted } from '../../sql/context.ts'
-import type { Bound, Engine } from '../../sql/engine.ts'
+import type { Bound, Dialect } from '../../sql/dialect.ts'
 import { newMark, nextRevisionSql } from '../../sql/marks.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
 import {
@@ -71,7 +71,8 @@ function lockingStatement(context: SqlContext, plan: Addressed, what: 'record' |
   const statement = (id: Bound) => {
     const state = sql`${revisionColumn(context, resource.name)}, updated_at`
     const columns = what === 'record' ? storedSql(context, resource, unread) : state
-    return sql`${currentSql({ ...context, locksReferenced: true }, plan, { id, columns })}${context.engine.lock.update}`
+    const current = currentSql({ ...context, locksReferenced: true }, plan, { id, columns })
+    return sql`${current}${context.dialect.lock.update}`
   }
   const isForAll = permitted.kind === 'always' && mayRead.kind === 'always'
   if (!isForAll || readableFields !== undefined || writableFields !== undefined) return statement(asked)
@@ -200,14 +201,14 @@ export function slotsOf(resource: Resource): RowSource {
  * @param numbers the SQL of the columns that the statement itself numbers
  */
 export function insertionSql(
-  { engine }: SqlContext,
+  { dialect }: SqlContext,
   resource: Resource,
   { system, column, words }: RowSource,
   conditions: readonly Sql[] = [],
   numbers: ReadonlyMap<string, Sql> = new Map(),
 ): Sql {
   const columns = columnsOf(resource)
-  const indexed = isSearched(resource) ? wordValues(engine, words) : []
+  const indexed = isSearched(resource) ? wordValues(dialect, words) : []
   const names = [
     'id',
     ...columns.map((column) => column.name),
@@ -226,7 +227,7 @@ export function insertionSql(
       : sql`select ${join(values, ', ')} where ${join(conditions, ' and ')}`
   // Without RETURNING, for which SQLite would keep a copy of every page that it changes.
   const table = sql`${tableSql(resource.name)} (${raw(names.map((name) => `"${name}"`).join(', '))})`
-  return sql`insert${engine.orFail} into ${table} ${source}`
+  return sql`insert${dialect.orFail} into ${table} ${source}`
 }
 
 function isSearched({ fields }: Resource): boolean {
@@ -234,10 +235,10 @@ function isSearched({ fields }: Resource): boolean {
 }
 
 /** The columns of a row that hold its search words, where the engine has some, with their values. */
-function wordValues(engine: Engine, words: RowSource['words']): (readonly [name: string, value: Sql])[] {
-  return engine
+function wordValues(dialect: Dialect, words: RowSource['words']): (readonly [name: string, value: Sql])[] {
+  return dialect
     .wordColumns('')
-    .map(([name], index) => [name, words((text) => engine.wordColumns(text)[index]?.[1] as Sql)] as const)
+    .map(([name], index) => [name, words((text) => dialect.wordColumns(text)[index]?.[1] as Sql)] as const)
 }
 
 /** Whether a change of fields changes the search words of a record. */
@@ -253,28 +254,28 @@ interface RowUpdate extends Pick<Draft, 'changed'> {
 
 /** The statement that updates a row if conditions hold. */
 export function updateSql(
-  { engine }: SqlContext,
+  { dialect }: SqlContext,
   resource: Resource,
   { changed, source: { system, column, words, mark }, conditions = [] }: RowUpdate,
 ): Sql {
   const columns = columnsOf(resource).filter(({ field }) => changed.includes(field.name))
   const values = columns.map((each) => [each.name, column(each)] as const)
-  const indexed = changesWords(resource, changed) ? wordValues(engine, words) : []
+  const indexed = changesWords(resource, changed) ? wordValues(dialect, words) : []
   const settings = [...values, ...indexed].map(([name, value]) => sql`${raw(`"${name}"`)} = ${value}`)
   settings.push(sql`updated_at = ${system('updated_at')}`, sql`_revision = ${nextRevisionSql(mark())}`)
   const where = join([sql`id = ${system('id')}`, ...conditions], ' and ')
-  return sql`update${engine.orFail} ${tableSql(resource.name)} set ${join(settings, ', ')} where ${where}`
+  return sql`update${dialect.orFail} ${tableSql(resource.name)} set ${join(settings, ', ')} where ${where}`
 }
 
 /** Writes a new record. The caller moves the clock. */
 export function* insertRecord(context: SqlContext, resource: Resource, record: RecordValues): Transaction<void> {
-  const { engine, statements } = context
+  const { dialect, statements } = context
   const insertion = statements.of(`insert ${resource.name}`, () =>
     prebuilt(insertionSql(context, resource, slotsOf(resource))),
   )
   yield ignoringRows(filled(insertion, { record }))
   if (isSearched(resource)) {
-    yield* engine.indexWords(resource.name, String(record['id']), searchWords(resource, record), false)
+    yield* dialect.indexWords(resource.name, String(record['id']), searchWords(resource, record), false)
   }
 }
 
@@ -285,14 +286,14 @@ export function* changeRecord(
   { values, changed }: Pick<Draft, 'values' | 'changed'>,
   mark = newMark(),
 ): Transaction<void> {
-  const { engine, statements } = context
+  const { dialect, statements } = context
   const update = statements.of(`update ${resource.name} ${changed.join()}`, () =>
     prebuilt(updateSql(context, resource, { changed, source: slotsOf(resource) })),
   )
   yield ignoringRows(filled(update, { record: values, mark }))
   const id = String(values['id'])
   if (changesWords(resource, changed)) {
-    yield* engine.indexWords(resource.name, id, searchWords(resource, values), true)
+    yield* dialect.indexWords(resource.name, id, searchWords(resource, values), true)
   }
   yield touchedTick(context, resource.name, { live: 0, deleted: 0, ids: [id] })
 }
@@ -309,7 +310,7 @@ export function* writeAndRepresent(
   before: number,
 ): Transaction<Answered> {
   const { resource, mayRead } = plan
-  const { writeReturning } = context.engine
+  const { writeReturning } = context.dialect
   if (writeReturning !== undefined) {
     const source = sourceOf(resource, draft.values)
     const statement = updateSql(context, resource, { changed: draft.changed, source })

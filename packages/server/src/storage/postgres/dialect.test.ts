@@ -5,7 +5,7 @@ import { numberText } from 'resourced-contract/model/json/json-text'
 import sql, { raw } from 'sql-template-tag'
 import { databaseFor } from '../../../../../test/postgres/database.ts'
 import { oddNumbers } from '../sql/numbers.fixture.ts'
-import { lexemeOf, lexemePrefixOf, lexemesOf, postgres } from './engine.ts'
+import { lexemeOf, lexemePrefixOf, lexemesOf, postgres } from './dialect.ts'
 
 test('MET-3: PostgreSQL writes a number as JavaScript does', async (context) => {
   const client = new pg.Client(await databaseFor(context))

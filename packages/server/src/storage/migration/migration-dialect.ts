@@ -1,6 +1,6 @@
 /** The parts of a migration that differ between engines. The other parts are shared: see `apply.ts`. */
 import type { Sql } from 'sql-template-tag'
-import type { Engine } from '../sql/engine.ts'
+import type { Dialect } from '../sql/dialect.ts'
 import type { ColumnSpec, SearchSpec } from '../sql/tables.ts'
 import type { Statement, Transaction } from '../transaction.ts'
 import type { Stored } from './convert.ts'
@@ -29,7 +29,7 @@ export interface DerivedValues {
 }
 
 /** The part of a migration that differs between engines. */
-export interface MigrationEngine extends Engine {
+export interface MigrationDialect extends Dialect {
   /** Whether indexes of existing tables are built after the transaction, while other connections write. */
   readonly defersIndexes: boolean
   /** The column of a table that holds its full-text index; `undefined` where the index has tables of its own. */

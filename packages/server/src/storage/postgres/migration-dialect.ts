@@ -6,20 +6,20 @@
 import pg from 'pg'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { convertStored, writeStored } from '../migration/convert.ts'
-import type { DerivedValues, MigrationEngine } from '../migration/migration-engine.ts'
+import type { DerivedValues, MigrationDialect } from '../migration/migration-dialect.ts'
 import type { MigrationStep } from '../migration/migration-step.ts'
 import { quoted } from '../sql/columns.ts'
 import { searchTable } from '../sql/tables.ts'
 import { derived, searchText } from '../sql/values.ts'
 import type { Statement, Transaction } from '../transaction.ts'
-import { createSearch, lexemesOf, postgres, wordsColumn } from './engine.ts'
+import { createSearch, lexemesOf, postgres, wordsColumn } from './dialect.ts'
 import { silence } from './event-triggers.ts'
 
 /** The schema that holds everything: the first of the search_path that exists. */
 const currentSchema = raw('(select oid from pg_namespace where nspname = current_schema())')
 
 /** @param lockWait the most milliseconds that a migration waits for all table locks together */
-export function migrationEngine(lockWait: number): MigrationEngine {
+export function migrationDialect(lockWait: number): MigrationDialect {
   return {
     ...postgres,
     defersIndexes: true,

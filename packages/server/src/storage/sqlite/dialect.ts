@@ -1,11 +1,11 @@
-/** SQLite as an `Engine`: its SQL for tables, conditions, search and JSON. */
+/** SQLite as a `Dialect`: its SQL for tables, conditions, search and JSON. */
 import type { DatabaseSync } from 'node:sqlite'
 import { numberText } from 'resourced-contract/model/json/json-text'
 import type { Scalar } from 'resourced-contract/model/predicate'
 import { fold } from 'resourced-contract/model/text'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { type Column, identifier } from '../sql/columns.ts'
-import type { Engine } from '../sql/engine.ts'
+import type { Dialect } from '../sql/dialect.ts'
 import { type ColumnSpec, defineColumn, type Held } from '../sql/tables.ts'
 import { haveWords } from '../sql/values.ts'
 import { addEventFunctions, eventTriggers, snapshotSource } from './event-triggers.ts'
@@ -61,7 +61,7 @@ function bind(value: Scalar): string | number {
 }
 
 /** SQLite 3.53, as the pinned version of Node.js contains it. */
-export const sqlite: Engine = {
+export const sqlite: Dialect = {
   layout: { clockSlots: 1, indexesRowNumber: false, storesExports: false },
   schema: raw('main.'),
   types,

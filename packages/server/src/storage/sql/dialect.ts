@@ -1,6 +1,6 @@
 /**
- * Every difference between the SQL engines, as one record that each engine's folder fills. No other code depends on the
- * engine.
+ * The dialect port: every difference between the SQL of the engines, as one record that each engine's folder fills. The
+ * other ports are the runner of transactions (`Runner`) and the administration (`Administration`).
  */
 
 import type { Scalar } from 'resourced-contract/model/predicate'
@@ -54,8 +54,8 @@ export interface EventTrigger {
   statements(schema: string): readonly string[]
 }
 
-/** One SQL engine. Arguments that are columns are SQL text, already quoted. */
-export interface Engine {
+/** The SQL of one engine. Arguments that are columns are SQL text, already quoted. */
+export interface Dialect {
   // Tables
 
   readonly layout: Layout

@@ -1,5 +1,5 @@
 /**
- * PostgreSQL as an `Engine`: its SQL for tables, records, JSON (put together as text, so that it is the same as
+ * PostgreSQL as a `Dialect`: its SQL for tables, records, JSON (put together as text, so that it is the same as
  * SQLite's) and search. Searches have the same results on every engine: texts are folded as `fold` does, and words
  * (`words` in model/text.ts) are the lexemes of a `tsvector`.
  */
@@ -8,7 +8,7 @@ import type { Scalar } from 'resourced-contract/model/predicate'
 import { fold, markRanges, plainLetters } from 'resourced-contract/model/text'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { type Column, identifier, subject } from '../sql/columns.ts'
-import type { Bound, Engine } from '../sql/engine.ts'
+import type { Bound, Dialect } from '../sql/dialect.ts'
 import { type ColumnSpec, defineColumn, type Held, type SearchSpec } from '../sql/tables.ts'
 import { eventTriggers, horizon, snapshotSource } from './event-triggers.ts'
 
@@ -99,7 +99,7 @@ const earlier = `select distinct virtualtransaction as id from pg_locks held
       and reading.locktype = 'advisory' and reading.classid = 18 and reading.objid = 58)`
 
 /** PostgreSQL 15 and newer. */
-export const postgres: Engine = {
+export const postgres: Dialect = {
   layout,
   schema: empty,
   types,

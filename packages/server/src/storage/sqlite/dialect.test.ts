@@ -5,7 +5,7 @@ import { numberText } from 'resourced-contract/model/json/json-text'
 import sql, { raw } from 'sql-template-tag'
 import { oddNumbers } from '../sql/numbers.fixture.ts'
 import { Connection } from './connection.ts'
-import { sqlite } from './engine.ts'
+import { sqlite } from './dialect.ts'
 
 test('MET-3: SQLite writes a number as JavaScript does', () => {
   const connection = new Connection(':memory:')
