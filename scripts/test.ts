@@ -98,9 +98,9 @@ function namedRun(): Run {
 }
 
 async function groupsOf(): Promise<readonly Group[]> {
-  const all = await testFiles()
+  const all = (await testFiles()).filter(({ file }) => !isElsewhere(file))
   const files = all.map(({ file }) => file)
-  const of = (kind: string) => files.filter((file) => kindOf(file) === kind && !isElsewhere(file))
+  const of = (kind: string) => files.filter((file) => kindOf(file) === kind)
   const following = all.filter(({ follows }) => follows).map(({ file }) => file)
   const repeated = following.filter((file) => !choosesEngines(file))
   if (selection === 'package') {
