@@ -25,7 +25,7 @@ import { compressedMethods } from './compressor.ts'
 import { finish, problemOf } from './finish-request.ts'
 import { authenticate, authorize, countRequest, type Gate, locate, requireAddress } from './gates.ts'
 import { Timing } from './observe/observe.ts'
-import { beginTrace } from './observe/tracing.ts'
+import { beginTrace, isTraced } from './observe/tracing.ts'
 import type {
   Addressed,
   Answered,
@@ -66,23 +66,22 @@ export async function respond(
   app.running.began()
   // An observer may throw: closing must not wait for that request forever.
   try {
-    const arrived = await arrive(app, request, givenCaller)
-    const { span } = arrived
+    const started = performance.now()
+    const requestId = randomUUID()
+    app.observe({ kind: 'arrival' })
+    const span = isTraced() ? await beginTrace(request, requestId, started) : undefined
+    const arrived = arrive({ app, request, givenCaller, requestId, started, span })
     return finish(await (span === undefined ? answer(arrived) : span.run(() => answer(arrived))))
   } finally {
     app.running.ended()
   }
 }
 
-async function arrive(app: AppServices, request: HttpRequest, givenCaller: Caller | undefined): Promise<Arrived> {
-  const started = performance.now()
-  const requestId = randomUUID()
-  app.observe({ kind: 'arrival' })
+function arrive(received: Omit<Arrived, 'path' | 'query' | 'instance' | 'timing'>): Arrived {
+  const { app, request, started, span } = received
   const { path, query } = splitTarget(request.target)
-  const span = await beginTrace(request, requestId, started)
   const timing = app.development || span !== undefined ? new Timing(started) : undefined
-  const instance = pathWithoutCredentials(path)
-  return { app, request, givenCaller, requestId, started, path, query, instance, timing, span }
+  return { ...received, path, query, instance: pathWithoutCredentials(path), timing }
 }
 
 /** Takes a request through the gates, and makes its response. A refused one ends at the stage that it has reached. */
@@ -121,11 +120,11 @@ async function carryOut(authorized: Authorized): Promise<HttpResponse> {
   const context = { ...authorized, preferred, applied, catalog, files, webhookAddresses, cursorSecret, now }
   const plan = planRequest(context, target, input)
   timing?.mark('plan')
-  const stored = await run(authorized, plan)
+  const stored = await run(authorized, plan.kind === 'create-webhook' ? await fromNow(app.storage, plan) : plan)
   const { versionResource } = plan
   const outcome = versionResource === undefined ? stored : outcomeFromStored(versionResource, stored)
   timing?.mark('db')
-  await followUp(authorized, plan, outcome)
+  if (plan.kind !== 'read-record' && plan.kind !== 'read-page') await followUp(authorized, plan, outcome)
   const response = represent(plan, outcome, context)
   if (isFile(response.body)) await requireFile(app, plan, response.body, now)
   timing?.mark('reply')
@@ -150,13 +149,12 @@ async function metricsResponse({ app, caller }: Authorized): Promise<HttpRespons
 }
 
 /** Runs a plan. Errors are logged, so values of `writeOnly` fields are taken out of them (SEC-3). */
-async function run({ app: { storage }, caller, request }: Authorized, plan: Plan): Promise<Outcome> {
-  const requester = { callerId: caller.id, abandoned: request.abandoned }
-  try {
-    return await storage.run(plan.kind === 'create-webhook' ? await fromNow(storage, plan) : plan, requester)
-  } catch (error) {
-    throw 'body' in plan ? redactError(error, writeOnlyTexts(plan.versionResource ?? plan.resource, plan.body)) : error
-  }
+function run({ app: { storage }, caller, request }: Authorized, plan: Plan): Promise<Outcome> {
+  const running = storage.run(plan, { callerId: caller.id, abandoned: request.abandoned })
+  if (!('body' in plan)) return running
+  return running.catch((error: unknown) => {
+    throw redactError(error, writeOnlyTexts(plan.versionResource ?? plan.resource, plan.body))
+  })
 }
 
 /** A webhook gets the events that follow: its position is read before its transaction begins. */
@@ -164,9 +162,9 @@ async function fromNow({ events }: Storage, plan: CreateWebhook): Promise<Create
   return { ...plan, position: await events?.horizon() }
 }
 
-/** The effects of an outcome on other parts of the server. */
+/** The effects of a change on other parts of the server. */
 async function followUp({ app, requestId }: Authorized, plan: Plan, { kind }: Outcome): Promise<void> {
-  if (plan.kind !== 'read-record' && plan.kind !== 'read-page') app.streams?.wake()
+  app.streams?.wake()
   if (kind === 'accepted') app.runner.wake()
   if (kind !== 'deleted') return
   if (plan.kind === 'revoke-key') {

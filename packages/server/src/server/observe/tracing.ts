@@ -17,7 +17,7 @@ let loading: Promise<typeof import('./request-span.ts')> | undefined
 
 /** Loads the module that traces, if an SDK is registered. */
 export async function loadTracing(): Promise<void> {
-  if (registered() !== undefined) await load()
+  if (isTraced()) await load()
 }
 
 function load(): Promise<typeof import('./request-span.ts')> {
@@ -29,17 +29,17 @@ function load(): Promise<typeof import('./request-span.ts')> {
   return loading
 }
 
+/** Whether an SDK is registered. */
+export function isTraced(): boolean {
+  return registered() !== undefined
+}
+
 /**
- * Starts the span of a request; `undefined` if no SDK is registered.
+ * Starts the span of a request.
  *
  * @param started when the request arrived, by `performance.now()`
  */
-export async function beginTrace(
-  request: HttpRequest,
-  requestId: string,
-  started: number,
-): Promise<RequestSpan | undefined> {
-  if (registered() === undefined) return undefined
+export async function beginTrace(request: HttpRequest, requestId: string, started: number): Promise<RequestSpan> {
   const { beginSpan } = await load()
   return beginSpan(request, requestId, started)
 }
