@@ -34,7 +34,6 @@ export function common(shared: SharedDraft) {
   }
 }
 
-/** One case. */
 export function defineOne(id: Case['id'], { needs = [], needsOnly, ...draft }: Draft): Case {
   const kind = isChanging(draft.steps) ? 'changing' : 'reading'
   return { id, kind, ...draft, needs: needsOnly ?? needsOf(draft.steps, needs) }
@@ -59,7 +58,6 @@ export function isChanging(steps: readonly Step[]): boolean {
   })
 }
 
-/** The requests of a step. */
 export function requestsOf(step: Step): readonly Ask[] {
   switch (step.kind) {
     case 'ask':

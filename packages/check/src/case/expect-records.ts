@@ -88,13 +88,18 @@ type Where = Pick<Observations, 'profile' | 'collection'>
  * {…}}`); `undefined` where it holds none.
  */
 export function recordOf(answer: Answer | undefined, { profile, collection }: Where): JsonObject | undefined {
-  const body = answer && jsonOf(answer)
+  const body = jsonOf(answer)
   if (!isObject(body)) return undefined
   if (Object.hasOwn(body, collection.id)) return body
   const inner = valueAt(body, profile.names.items)
   if (isObject(inner) && inner !== body) return inner
   const [only, ...others] = Object.values(body).filter((each) => isObject(each) && Object.hasOwn(each, collection.id))
   return isObject(only) && others.length === 0 ? only : body
+}
+
+/** The record in the last response of a step. */
+export function recordAt(step: Reference, seen: Observations): JsonObject | undefined {
+  return recordOf(seen.of(step).answer, seen)
 }
 
 /** The record in the body of a request, without its envelope. */

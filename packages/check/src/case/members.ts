@@ -117,7 +117,6 @@ export function brokenValues({ schemas = {}, references, example = {} }: Collect
   return Object.fromEntries(values.filter(([, value]) => value !== undefined))
 }
 
-/** The collections to which records refer. */
 export function referredCollections({
   references,
   nestedReferences = {},
@@ -125,7 +124,6 @@ export function referredCollections({
   return [...new Set([...Object.values(references), ...Object.values(nestedReferences)])]
 }
 
-/** The member that holds the time of creation. */
 export function createdMember({ created = 'created_at' }: Pick<CollectionProfile, 'created'>): string {
   return created
 }

@@ -53,7 +53,6 @@ export function answered(step: Reference, ...statuses: readonly number[]): (seen
   return (seen) => statuses.includes(seen.of(step).answer?.status ?? 0)
 }
 
-/** Whether the last response of a step is a success. */
 export function succeeded(step: Reference): (seen: Observations) => boolean {
   return (seen) => (seen.of(step).answer?.status ?? 500) < 300
 }

@@ -66,7 +66,6 @@ export function deleteRecord(deletion: Reference, record: Target, more?: More): 
   return [setUp(deletion.delete(record, more)), settled(deletion)]
 }
 
-/** Creates a record and deletes it. */
 export function createAndDelete(record: Reference, deletion: Reference): readonly Step[] {
   return [create(record), ...deleteRecord(deletion, record)]
 }

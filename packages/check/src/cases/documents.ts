@@ -133,14 +133,12 @@ export const documents: readonly Case[] = [
   ),
 ]
 
-/** The OpenAPI document of a server. */
 export interface ServerDocument {
   readonly root: JsonObject
   /** Its address, to which relative addresses in it refer. */
   readonly url: string
 }
 
-/** How a response differs from the document. */
 export interface Mismatch {
   readonly part: Part
   readonly message: string

@@ -140,7 +140,6 @@ function isForThis(step: Reference, sound: Reference, otherwise: string): Expect
   }, otherwise)
 }
 
-/** The status is none of these. */
 function statusNot(step: Reference, ...unwanted: readonly number[]): Expectation {
   return answerOf(step, (answer, _, exchange) =>
     unwanted.includes(answer.status) ? finding(exchange, 'status', `${answer.status}`) : undefined,

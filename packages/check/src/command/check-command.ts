@@ -46,7 +46,6 @@ export async function checkCommand(address: string, options: CheckCommandOptions
   }
 }
 
-/** What the parts of a check share. */
 interface Session {
   readonly target: CheckTarget
   readonly options: CheckOptions
@@ -426,21 +425,18 @@ function rulesOf(details: readonly string[] | undefined): string[] | undefined {
   return details?.includes('all') ? undefined : details?.map((name) => name.split('/')[0] as string)
 }
 
-/** The number of `--concurrency`. */
 function concurrencyOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^\d{1,3}$/.test(text) && Number(text) > 0) return Number(text)
   throw new CannotCheck(`--concurrency takes a number from 1 to 999, not ${JSON.stringify(text)}.`)
 }
 
-/** The number of `--seed`. */
 function seedOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^\d{1,15}$/.test(text)) return Number(text)
   throw new CannotCheck(`--seed takes the number that a report shows, not ${JSON.stringify(text)}.`)
 }
 
-/** The text of a file that an option names. */
 function fileOf(file: string, option: string): string {
   try {
     return readFileSync(file, 'utf8')

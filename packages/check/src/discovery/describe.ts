@@ -150,7 +150,6 @@ function hasDefault(schema: Schema = {}): boolean {
   return (schema['default'] ?? schema['x-default'] ?? null) !== null
 }
 
-/** Names of members that servers set themselves. */
 export const setByServer =
   /^(?:last_?)?(?:created|updated|modified|deleted)_?(?:at|on|by|time|date)?$|^date_?(?:created|modified)$|^_|^etag$/i
 
@@ -250,7 +249,6 @@ function createdName(shown: readonly string[]): Pick<CollectionProfile, 'created
   return found === undefined || shown.includes('created_at') ? {} : { created: found }
 }
 
-/** Names of members that are often unique. */
 export const oftenUnique =
   /^(?:e-?mail|sku|slug|user_?name|login|code|isbn|handle|domain|key|ean|vin|iban|serial(?:_?number)?)$/i
 

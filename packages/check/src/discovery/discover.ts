@@ -34,7 +34,6 @@ import { identifierIn } from './record-names.ts'
 import { namesOf, readList } from './response-names.ts'
 import { exclusionNotices, Selection } from './selection.ts'
 
-/** What discovery found. */
 export interface Discovered {
   readonly profile: Profile
   /** Sentences for people about what is missing or excluded. */

@@ -26,7 +26,6 @@ export interface Parameter {
   readonly schema: JsonObject
 }
 
-/** An operation of a path. */
 interface Endpoint {
   readonly parameters: readonly Parameter[]
   /** Media type object of its JSON body. */
@@ -37,7 +36,6 @@ interface Endpoint {
   readonly isOpen: boolean
 }
 
-/** A path of a document. */
 interface Path {
   /** As written, without a slash at its end: `/cities/{id}`. */
   readonly path: string
@@ -170,7 +168,6 @@ function merged(left: JsonObject, right: JsonObject): JsonObject {
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
 
-/** All paths of a document. */
 export function pathsOf(root: JsonObject): Path[] {
   return Object.entries(objectOf(root['paths'])).map(([path, value]) => {
     const item = resolve(root, value)
@@ -269,7 +266,6 @@ export interface Candidate {
   readonly listed?: ListResponse | undefined
 }
 
-/** What a list answered. */
 export interface ListResponse {
   readonly exchange: Exchange
   /** Where the response holds records, total and cursors; `undefined` if it is no list. */

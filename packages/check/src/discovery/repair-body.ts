@@ -3,7 +3,6 @@ import { type Answer, jsonOf } from '../client/exchange.ts'
 import { generate, isUnmade, type Schema, typeOf, uniqueValue } from '../values/generate.ts'
 import { isObject, type JsonObject } from '../values/json.ts'
 
-/** One thing that is wrong with a body. */
 export interface Complaint {
   /** The member of the body; `undefined` if the response names none. */
   readonly member: string | undefined
@@ -173,7 +172,6 @@ export function schemaFromText(text: string): Schema {
   return { type: 'string', [/at most|max|no more|fewer|exceed/i.test(text) ? 'maxLength' : 'minLength']: number }
 }
 
-/** A refused body and what is known about it. */
 export interface RefusedBody {
   readonly body: JsonObject
   readonly complaints: readonly Complaint[]

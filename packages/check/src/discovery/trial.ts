@@ -13,7 +13,6 @@ import { mediaTypesIn } from './media-type.ts'
 import type { Parameter } from './openapi.ts'
 import { identifierIn } from './record-names.ts'
 
-/** A record that a trial created. */
 export interface TrialRecord {
   readonly id: string
   readonly url: string
@@ -26,7 +25,6 @@ export interface TrialRecord {
 /** How long a deletion may take that the server has accepted, in milliseconds. */
 const longestDeletion = 4_000
 
-/** Parts of a request of a trial. */
 interface TrialParts extends Omit<RequestParts, 'body'> {
   /** A record, without an envelope. */
   readonly body?: JsonObject
@@ -34,13 +32,11 @@ interface TrialParts extends Omit<RequestParts, 'body'> {
   readonly by?: Requester
 }
 
-/** What a trial begins with. */
 interface TrialFacts extends Pick<Trial, 'profile' | 'guessed'> {
   readonly parameters?: ReadonlyMap<string, readonly Parameter[]> | undefined
   readonly ledger?: Ledger | undefined
 }
 
-/** A trial of several collections, one after the other. */
 export class Trial {
   readonly requester: Requester
   /** The second caller, if there is one. */

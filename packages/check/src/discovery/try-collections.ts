@@ -21,7 +21,6 @@ import { singular } from './record-names.ts'
 import { type Complaint, complaintsIn, repairBody } from './repair-body.ts'
 import { Trial, type TrialRecord } from './trial.ts'
 
-/** What is to be tried. */
 export interface TrialOptions {
   readonly profile: Profile
   /** The cases that will run: only collections that they use are tried. */
@@ -36,7 +35,6 @@ export interface TrialOptions {
   readonly ledger?: Ledger | undefined
 }
 
-/** What a trial found. */
 export interface TrialResult {
   readonly profile: Profile
   readonly notices: readonly string[]

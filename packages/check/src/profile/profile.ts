@@ -221,7 +221,6 @@ const collectionEntries = {
   ],
 } satisfies Entries
 
-/** A collection of a server. */
 export interface CollectionProfile extends ValuesOf<typeof collectionEntries> {
   /** Its name in reports: the last segment of its path. */
   readonly name: string
@@ -236,7 +235,6 @@ export interface CollectionProfile extends ValuesOf<typeof collectionEntries> {
 /** Names that the interface leaves open, as JSON Pointers into responses. */
 export type Names = ValuesOf<typeof nameEntries>
 
-/** A server to check. */
 export interface Profile extends ValuesOf<typeof serverEntries> {
   readonly collections: readonly CollectionProfile[]
   readonly names: Names

@@ -53,7 +53,6 @@ interface Styled {
   readonly query?: QueryStyle | undefined
 }
 
-/** The name of a parameter. */
 export function parameterOf({ query = {} }: Styled, name: ParameterName): string {
   return query[name] ?? name
 }
@@ -63,7 +62,6 @@ export function sizeOf(collection: Styled & { readonly pages: readonly string[] 
   return parameterOf(collection, collection.pages.includes('page') ? 'per_page' : 'limit')
 }
 
-/** The size of the smallest page. */
 export function smallestPage({ query: { least = 1 } = {} }: Styled): number {
   return least
 }
@@ -139,7 +137,6 @@ export function filterBy(form: string, name: string, value: string): string {
   return named.includes('{value}') ? named.replaceAll('{value}', () => value) : `${named}=${value}`
 }
 
-/** A form with a name in it. */
 export function inForm(form: string, name: string): string {
   return form.replaceAll('{}', () => name)
 }

@@ -10,7 +10,6 @@ interface Recorded {
   readonly sent: string
 }
 
-/** Records the exchanges of a client. */
 export class Recording {
   readonly #all: Recorded[] = []
 
@@ -53,10 +52,10 @@ function entryOf({ step, asked, answer, failure, milliseconds }: Exchange, sent:
       ...{ httpVersion: version, cookies: [], headers: headersOf(answer?.fields ?? []) },
       content: {
         size: Buffer.byteLength(answer?.body ?? ''),
-        mimeType: (answer && fieldOf(answer, 'Content-Type')) ?? '',
+        mimeType: fieldOf(answer, 'Content-Type') ?? '',
         text: answer?.body.slice(0, mostCharacters) ?? '',
       },
-      redirectURL: (answer && fieldOf(answer, 'Location')) ?? '',
+      redirectURL: fieldOf(answer, 'Location') ?? '',
       ...{ headersSize: -1, bodySize: -1 },
     },
     cache: {},

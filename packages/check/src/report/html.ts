@@ -23,7 +23,6 @@ class Html {
   }
 }
 
-/** A report as an HTML document. */
 export function htmlReport(report: Report): string {
   const { base, date, requests, seconds, stopped, strict, seed } = report
   const end = stopped ? '; stopped before its end' : ''

@@ -31,7 +31,6 @@ const verdicts: readonly Verdict[] = [
   ...(['holds', 'fails', 'advice', 'blocked', 'not set up', 'not applicable', 'not asked'] as const),
 ]
 
-/** The score of each tier. */
 export function scoresOf(report: Pick<Report, 'rules' | 'strict'>): readonly Score[] {
   const all = report.rules.flatMap(({ cases }) => cases)
   return tiers.map((tier) => {
@@ -62,7 +61,6 @@ export function isFailure({ verdict, level }: CaseResult, strict: boolean): bool
   return verdict === 'fails' && (strict || level === 'must')
 }
 
-/** Whether a case fails the run. */
 export function hasFailed({ rules, strict }: Pick<Report, 'rules' | 'strict'>): boolean {
   return rules.some(({ cases }) => cases.some((found) => isFailure(found, strict)))
 }
@@ -77,14 +75,12 @@ export function isProblem({ verdict }: { readonly verdict: Verdict }): boolean {
   return verdict === 'fails' || verdict === 'advice'
 }
 
-/** The sections of a report with their rules. */
 export function sectionsOf({ rules }: Pick<Report, 'rules'>) {
   return ruleSections
     .map(({ prefix, title }) => ({ prefix, title, rules: rules.filter(({ rule }) => rule.section === prefix) }))
     .filter((section) => section.rules.length > 0)
 }
 
-/** How many of a rule's cases hold. */
 export function holdingCases({ cases }: RuleResult): number {
   return cases.filter(({ verdict }) => verdict === 'holds').length
 }
@@ -190,7 +186,6 @@ function countText(before: number | undefined, after: number | undefined): strin
   return `${counted} ${after > before ? 'more' : 'fewer'} than before (${before}, now ${after})`
 }
 
-/** A line of a response. */
 interface Line {
   readonly text: string
   /** Whether it shows the problem. */

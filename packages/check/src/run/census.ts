@@ -103,7 +103,6 @@ function numberedPage(collection: CollectionProfile, start: URL, page: number, r
   return next.href
 }
 
-/** The paths of all records of a census. */
 export function recordPaths(profile: Profile, census: Census): string[] {
   return profile.collections.flatMap((collection) =>
     (census.get(collection.name)?.records ?? []).flatMap((each) => recordPath(profile, collection, each) ?? []),

@@ -21,7 +21,6 @@ import { Ledger } from './ledger.ts'
 import { lackingFor, type Proved } from './prove.ts'
 import { createRecord, newMark, type Outcome, runCase } from './run-case.ts'
 
-/** What to check, and how. */
 export interface CheckOptions {
   readonly profile: Profile
   readonly client: Client
@@ -48,7 +47,6 @@ export interface CheckOptions {
   readonly cases?: readonly Case[] | undefined
 }
 
-/** The results of a check. */
 export interface Report {
   readonly base: string
   /** When the check began, in ISO 8601. */
@@ -74,7 +72,6 @@ export interface Report {
   readonly seed: number
 }
 
-/** Checks a server. */
 export async function check(options: CheckOptions): Promise<Report> {
   const { profile, client, credential, other = [], signal, only } = options
   const began = performance.now()
@@ -163,7 +160,6 @@ async function findIdentifierReuse(run: RunContext): Promise<boolean> {
   }
 }
 
-/** The number of cases that run at the same time. */
 const parallelCases = 4
 
 async function runAll(run: RunContext, cases: readonly Case[], options: CheckOptions): Promise<CaseResult[]> {
@@ -256,7 +252,6 @@ async function runRepeatedly(
   }
 }
 
-/** The verdict on a case or a rule. */
 export type Verdict =
   /** Responses showed that it holds. */
   | 'holds'
@@ -273,7 +268,6 @@ export type Verdict =
   /** Options or a stop left it out. */
   | 'not asked'
 
-/** The result of a case. */
 export interface CaseResult {
   readonly id: Case['id']
   readonly title: string
@@ -295,7 +289,6 @@ export interface CaseResult {
   readonly milliseconds: number
 }
 
-/** The result of a rule. */
 export interface RuleResult {
   readonly rule: Pick<Rule, 'id' | 'section' | 'level' | 'mark' | 'sentence'>
   readonly verdict: Verdict
@@ -306,7 +299,6 @@ export interface RuleResult {
 /** A rule gets the first of these verdicts that one of its cases has. */
 const order: readonly Verdict[] = ['fails', 'advice', 'holds', 'blocked', 'not set up', 'not asked', 'not applicable']
 
-/** Sums up the results of a rule's cases. */
 export function ruleResult(rule: Rule, all: readonly CaseResult[]): RuleResult {
   const { id, section, level, mark, sentence, unobservable } = rule
   const cases = all.filter((each) => ruleOf(each) === id)

@@ -35,7 +35,6 @@ export interface RunContext {
   reusesIdentifiers?: boolean
 }
 
-/** A case that runs on a collection. */
 export interface CaseRun extends RunContext, CaseState {
   readonly made: Map<string, CreatedRecord>
   readonly exchanges: Map<string, Exchange[]>

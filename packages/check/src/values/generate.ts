@@ -11,12 +11,10 @@ import { randomInt, randomText, randomUuid } from './random.ts'
  */
 export type Schema = JsonObject
 
-/** Why no value was generated. */
 export interface Unmade {
   readonly unmade: string
 }
 
-/** Whether no value was generated. */
 export function isUnmade(value: unknown): value is Unmade {
   return isObject(value) && Object.keys(value).join() === 'unmade'
 }

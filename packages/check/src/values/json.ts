@@ -1,6 +1,5 @@
 /** JSON values: objects, equality and JSON Pointers (RFC 6901). */
 
-/** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** Whether a value is a JSON object: not an array, not null. */

@@ -3,7 +3,7 @@
 import type { Case } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { everyStatus, field, finding, refused, sameBody, status, unless } from '../../case/expect.ts'
-import { ownItems } from '../../case/expect-list.ts'
+import { ownCount, ownItems } from '../../case/expect-list.ts'
 import { after, before, both, changed, list, listings, one, read, refusal, removed } from '../../case/names.ts'
 import { answered, applicableIf, succeeded } from '../../case/preconditions.ts'
 import { collection, credentialFields, host, key, listWithCase, Reference } from '../../case/references.ts'
@@ -12,13 +12,11 @@ import { fieldOf } from '../../client/exchange.ts'
 
 const [created] = Reference.named('created')
 
-/** Sent with an invalid credential. */
 const asWrong = { caller: 'wrong' } as const
 
 const authenticateFirst =
   'Check the credential first, for every address and method, and answer 401 if it is missing or invalid.'
 
-/** A request for a list with an invalid Authorization is refused. */
 function refusedCredential(name: string, title: string, authorization: string, remedy = authenticateFirst): Case {
   return {
     ...{
@@ -34,7 +32,6 @@ function refusedCredential(name: string, title: string, authorization: string, r
   }
 }
 
-/** Requests without a valid credential are refused. */
 export const authentication: readonly Case[] = [
   ...common({ remedy: authenticateFirst }).define({
     'AUT-1/bearer': {
@@ -91,7 +88,7 @@ export const authentication: readonly Case[] = [
       expect: [
         refused(created),
         (seen) => {
-          const [expected, count] = [before, list].map((step) => ownItems(seen.of(step).answer, seen)?.length)
+          const [expected, count] = [before, list].map((step) => ownCount(step, seen))
           if (expected === 0) return finding(seen.of(before), 'body', 'the created record is not in the list')
           if (expected === count) return undefined
           const message = `${count} records in place of ${expected}`
@@ -238,7 +235,7 @@ export const authentication: readonly Case[] = [
       steps: [create(one), read.get(one), refusal.get(one, asNobody)],
       expect: [
         ({ earlier }) => {
-          const found = earlier.find(({ answer }) => answer && fieldOf(answer, 'Set-Cookie') !== undefined)
+          const found = earlier.find(({ answer }) => fieldOf(answer, 'Set-Cookie') !== undefined)
           return found && finding(found, { field: 'Set-Cookie' }, `${found.asked.method} sets a cookie`)
         },
       ],

@@ -14,7 +14,6 @@ const [tried, readOwn, readTheirs, sent] = Reference.named('tried', 'read own', 
 const checkPermission =
   'Decide for each resource and action whether the caller may do it, and answer 403 before anything is done.'
 
-/** A caller without permission cannot change a record. */
 function withoutEffect(action: 'update' | 'replace' | 'delete' | 'bulk-delete' | 'delete-by-filter', step: Step): Case {
   return {
     id: `AUT-3/${action}`,
@@ -43,7 +42,6 @@ const words = {
   'delete-by-filter': 'the deletion by filter',
 }
 
-/** Requests without permission are refused and have no effect. */
 export const permissions: readonly Case[] = [
   ...define({
     'AUT-3/create': {

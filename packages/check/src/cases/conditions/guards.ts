@@ -8,7 +8,6 @@ import { body, create, setUp } from '../../case/steps.ts'
 
 const [write, unreadable, empty, now, stale] = Reference.named('write', 'unreadable', 'empty', 'now', 'stale')
 
-/** A kind of write that can have a condition. */
 interface Write {
   readonly method: 'DELETE' | 'PUT' | 'PATCH'
   readonly sends?: Body

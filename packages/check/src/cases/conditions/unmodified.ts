@@ -37,7 +37,7 @@ const byTags: readonly Case[] = common({
       answerOf(again, (answer, seen, exchange) => {
         const whole = seen.of(read).answer
         for (const name of kept) {
-          const [value, wanted] = [fieldOf(answer, name), whole && fieldOf(whole, name)]
+          const [value, wanted] = [fieldOf(answer, name), fieldOf(whole, name)]
           if (wanted !== undefined && value !== wanted) {
             return finding(exchange, { field: name }, `${name} is ${value ?? 'absent'}, with a 200 it is ${wanted}`)
           }

@@ -3,7 +3,7 @@ import { parseHttpDate } from 'resourced-contract/fields/http-date'
 import type { Expectation, Observations, Step } from '../../case/case.ts'
 import { common, defineEach } from '../../case/define.ts'
 import { answerOf, done, elementsOf, field, fieldIs, finding, status, unless } from '../../case/expect.ts'
-import { recordOf } from '../../case/expect-records.ts'
+import { recordAt, recordOf } from '../../case/expect-records.ts'
 import { again, change, deletion, list, one, read, two } from '../../case/names.ts'
 import type { Need } from '../../case/needs.ts'
 import { answered, applicableWhere } from '../../case/preconditions.ts'
@@ -54,7 +54,6 @@ const others: readonly CachedResponse[] = [
   },
 ]
 
-/** Cache-Control has a directive of this form. */
 function directive(pattern: RegExp, message: string): Expectation {
   return field(asked, 'Cache-Control', (value) => {
     const isThere = elementsOf(value.toLowerCase()).some((each) => pattern.test(each))
@@ -62,7 +61,6 @@ function directive(pattern: RegExp, message: string): Expectation {
   })
 }
 
-/** The case is not applicable if the response has another status. */
 function isAnswered(status: number | undefined): Expectation {
   return applicableWhere(
     (seen) => status === undefined || answered(asked, status)(seen),
@@ -121,17 +119,14 @@ export const caching = [
 const strong = /^"[\x21\x23-\x7e\x80-\xff]*"$/
 const anyTag = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/
 
-/** A response has a well-formed entity tag. */
 const isTag = (step: Reference) =>
   field(step, 'ETag', (value) => unless(anyTag.test(value), `${value} is no entity tag: "…", or W/"…"`))
 
-/** The entity tag in the answer of a step. */
 export function tagOf(seen: Observations, step: Reference): string | undefined {
   const { answer } = seen.of(step)
-  return answer && fieldOf(answer, 'ETag')
+  return fieldOf(answer, 'ETag')
 }
 
-/** The responses of two steps have different tags. */
 const differs = (step: Reference, other: Reference) =>
   answerOf(step, (answer, seen, exchange) => {
     const tag = fieldOf(answer, 'ETag')
@@ -144,9 +139,8 @@ const isAnother = applicableWhere(
   'the list is the same as before',
 )
 
-/** The record shows when it was changed. */
 function showsChangeTime(seen: Observations): boolean {
-  return Object.entries(recordOf(seen.of(read).answer, seen) ?? {}).some(
+  return Object.entries(recordAt(read, seen) ?? {}).some(
     ([name, value]) =>
       /updated|modified|changed/i.test(name) &&
       // Some servers write milliseconds, or seconds, since 1970.
@@ -244,7 +238,6 @@ export const validators = common({ remedy: tagsOfLists, expect: [isAnother, diff
   },
 })
 
-/** The responses of two steps have the same tag. */
 function sameTag(step: Reference, other: Reference): Expectation {
   return (seen) => {
     const [tag, wanted] = [tagOf(seen, step), tagOf(seen, other)]
@@ -269,7 +262,7 @@ function deciding(seen: Observations): string[] {
     const { answer } = seen.of(step)
     return JSON.stringify([
       answer?.status,
-      ...['Content-Type', 'Content-Encoding'].map((name) => answer && fieldOf(answer, name)),
+      ...['Content-Type', 'Content-Encoding'].map((name) => fieldOf(answer, name)),
     ])
   }
   const usual = kindOf(read)
@@ -323,7 +316,7 @@ export const tags = common({ remedy }).define({
       ),
       (seen) => {
         const { answer } = seen.of(read)
-        const vary = (answer && fieldOf(answer, 'Vary')) ?? ''
+        const vary = fieldOf(answer, 'Vary') ?? ''
         const named = elementsOf(vary.toLowerCase())
         const missing = deciding(seen).filter((name) => !named.includes('*') && !named.includes(name.toLowerCase()))
         if (missing.length === 0) return undefined

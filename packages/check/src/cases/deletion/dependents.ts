@@ -2,7 +2,7 @@
 import { NotApplicable, type Observations } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, member, sameBody, short, status } from '../../case/expect.ts'
-import { deleted, isExactly, recordOf, recordSent, shows } from '../../case/expect-records.ts'
+import { deleted, isExactly, recordAt, recordOf, recordSent, shows } from '../../case/expect-records.ts'
 import { after, before, first, gone, made, one, three, two } from '../../case/names.ts'
 import { answered, applicableIf, readyIf, succeeded } from '../../case/preconditions.ts'
 import { caseRecords, collection, listWithCase, members, parent, Reference } from '../../case/references.ts'
@@ -200,7 +200,7 @@ export const dependentCases = common({
         const exchange = seen.of(child)
         const [first = ''] = Object.keys(seen.collection.references)
         const sent = objectOf(recordSent(seen.of(one).asked, seen))
-        const made = recordOf(seen.of(one).answer, seen)
+        const made = recordAt(one, seen)
         const now = recordOf(exchange.answer, seen)
         const before = Object.entries(sent).map(([name, value]) => [name, made?.[name] ?? value] as const)
         for (const [name, was] of Object.entries({ ...Object.fromEntries(before), [first]: null })) {

@@ -13,8 +13,8 @@ import {
   status,
   unless,
 } from '../../case/expect.ts'
-import { ownItems } from '../../case/expect-list.ts'
-import { asMade, deleted, isListed, listed, recordOf, shows } from '../../case/expect-records.ts'
+import { ownCount, ownItems } from '../../case/expect-list.ts'
+import { asMade, deleted, isListed, listed, recordAt, recordOf, shows } from '../../case/expect-records.ts'
 import {
   after,
   again,
@@ -84,7 +84,7 @@ export const goneCases = common({ needs: ['read'] }).define({
       createMany(two, 2),
       setUp(before.get(listWithCase)),
       readyIf(
-        (seen) => ownItems(seen.of(before).answer, seen)?.length === 2,
+        (seen) => ownCount(before, seen) === 2,
         'the list did not show what had been made',
       ),
       ...deleteRecord(gone, two.at(0)),
@@ -115,7 +115,7 @@ export const goneCases = common({ needs: ['read'] }).define({
     expect: [
       status(after, 200),
       answerOf(after, (answer, seen) => {
-        const [was, is] = [recordOf(seen.of(before).answer, seen), recordOf(answer, seen)]
+        const [was, is] = [recordAt(before, seen), recordOf(answer, seen)]
         return isSame(was, is) ? undefined : `${short(is)}, and was ${short(was)}`
       }),
     ],

@@ -6,7 +6,7 @@ import { answerOf, errorsIn, everyAnswerOf, field, finding, noField, short, stat
 import { brokenValues } from '../../case/members.ts'
 import { error, first, list, odd, one, second } from '../../case/names.ts'
 import { applicableWhere, succeeded } from '../../case/preconditions.ts'
-import { base, collection, mark, pageParameter, pageSize, Reference } from '../../case/references.ts'
+import { base, collection, mark, paging, Reference } from '../../case/references.ts'
 import { body, create, setUp } from '../../case/steps.ts'
 import { type Answer, fieldOf, jsonOf } from '../../client/exchange.ts'
 import { mistakesOf } from '../../profile/profile.ts'
@@ -39,7 +39,7 @@ const outcomes = defineEach('ERR-1/', commonMistakes, (mistake) => ({
 const wellNamed = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/
 
 function codeOf(answer: Answer | undefined, { profile }: Observations): unknown {
-  const body = answer && jsonOf(answer)
+  const body = jsonOf(answer)
   const codes = [profile.names.code, '/code'].map((at) => valueAt(body, at))
   // The framework's own errors may have it elsewhere.
   return codes.find((each) => wellNamed.test(String(each))) ?? codes[0]
@@ -198,11 +198,11 @@ const validation = common({ remedy: collectAll }).define({
   'ERR-3/parameters': {
     title: 'One response lists all errors of the parameters',
     needsOnly: ['page', 'paged'],
-    steps: [error.get(`${collection}?page=no-such&${pageSize}=no-such`)],
+    steps: [error.get(`${collection}?page=no-such&${paging.perPage}=no-such`)],
     expect: [
       answerOf(error, (answer, seen) => {
         if (answer.status < 400) throw new NotSetUp(`page=no-such was answered ${answer.status}`)
-        const unnamed = unnamedIn(answer, [pageParameter, pageSize].map(seen.fill), seen)
+        const unnamed = unnamedIn(answer, [paging.page, paging.perPage].map(seen.fill), seen)
         return unnamed.length === 0 ? undefined : `it says nothing of ${unnamed.join(', ')}`
       }),
     ],
@@ -439,7 +439,6 @@ export function internalDetailIn(body: string): string | undefined {
   return undefined
 }
 
-/** All texts in a JSON value. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []

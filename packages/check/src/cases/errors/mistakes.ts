@@ -10,8 +10,8 @@ import {
   host,
   mark,
   members,
+  paging,
   type Reference,
-  sizeParameter,
   unusedId,
 } from '../../case/references.ts'
 import { asNobody, asOther, body, create } from '../../case/steps.ts'
@@ -71,7 +71,6 @@ export const forbidden: Mistake = {
 /** Mistakes that can be made on every server. */
 export const commonMistakes: readonly Mistake[] = [noRecord, noPath, malformed, invalid]
 
-/** The part of a case that makes a mistake. */
 export function making({ needs, after, steps }: Mistake): Pick<Draft, 'needs' | 'after' | 'steps'> {
   return { steps, ...(needs === undefined ? {} : { needs }), ...(after === undefined ? {} : { after }) }
 }
@@ -166,7 +165,6 @@ const bodyFields: readonly Readonly<Record<string, string>>[] = [
 
 const notText = '{"odd":"\xff\xfe\xc0\x80"}'
 
-/** All kinds of malformed input. */
 export const oddInputs: readonly OddInput[] = [
   { name: 'paths', title: 'odd paths', steps: paths.map((path) => odd.get(`${collection}/${path}`)) },
   {
@@ -178,7 +176,7 @@ export const oddInputs: readonly OddInput[] = [
   {
     name: 'sizes',
     title: 'odd sizes of pages',
-    steps: oddSizes.map((size) => odd.get(`${collection}?${sizeParameter}=${size}`)),
+    steps: oddSizes.map((size) => odd.get(`${collection}?${paging.size}=${size}`)),
   },
   {
     name: 'filters',

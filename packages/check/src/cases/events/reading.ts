@@ -2,8 +2,8 @@
 import type { Case, Expectation, Observations, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, code, finding, itemsOf, member, refused, short, status, unless } from '../../case/expect.ts'
-import { inOrder } from '../../case/expect-list.ts'
-import { recordOf } from '../../case/expect-records.ts'
+import { theItems } from '../../case/expect-list.ts'
+import { recordAt, recordOf } from '../../case/expect-records.ts'
 import { all, change, changed, gone, list, one, other, pages, read, refusal, two } from '../../case/names.ts'
 import { readyIf } from '../../case/preconditions.ts'
 import { base, collection, collectionName, Reference } from '../../case/references.ts'
@@ -12,12 +12,10 @@ import { isSame, type JsonObject } from '../../values/json.ts'
 
 const [again, single, theirs, third] = Reference.named('again', 'single', 'theirs', 'third')
 
-/** The list of the events of a record. */
 export function eventsOf(record: Reference): string {
   return `${base}/events?collection=${collectionName}&record=${record.id}`
 }
 
-/** The events that a step has listed. */
 export function eventsIn(step: Reference, seen: Observations): readonly JsonObject[] {
   return itemsOf(seen.of(step).answer, seen) ?? []
 }
@@ -42,22 +40,20 @@ export function knownEvents(step: Reference, record: Reference, count = 1): read
   ]
 }
 
-/** Changes a record. */
 export function update(as: Reference, record: Reference): Step {
   return setUp(as.patch(record, body.change))
 }
 
 /** The kinds of the events in a list, in any order. */
 function kindsAre(step: Reference, ...wanted: readonly string[]): Expectation {
-  return inOrder(step, (items) => {
+  return theItems(step, (items) => {
     const kinds = items.map(({ kind }) => String(kind)).toSorted()
     return unless(isSame(kinds, wanted.toSorted()), `${short(kinds)} in place of ${short(wanted)}`)
   })
 }
 
-/** Every event in a list passes a test. */
 function everyEvent(step: Reference, test: (event: JsonObject, seen: Observations) => string | undefined): Expectation {
-  return inOrder(step, (items, seen) => {
+  return theItems(step, (items, seen) => {
     if (items.length === 0) return 'there is no event'
     return items.map((item) => test(item, seen)).find((wrong) => wrong !== undefined)
   })
@@ -68,7 +64,7 @@ function showsRecord(step: Reference, kind: string, record: Reference): Expectat
   return answerOf(step, (_, seen, exchange) => {
     const event = eventsIn(step, seen).find((each) => each['kind'] === kind)
     if (event === undefined) return `there is no event ${kind}`
-    const wanted = recordOf(seen.of(record).answer, seen)
+    const wanted = recordAt(record, seen)
     if (isSame(event['data'], wanted)) return undefined
     return finding(exchange, 'body', `data of ${kind} is ${short(event['data'])} in place of ${short(wanted)}`)
   })
@@ -258,7 +254,7 @@ export const eventCases: readonly Case[] = common({ needs: ['create', 'read'] })
     ],
     expect: [
       excludes(theirs, one),
-      inOrder(theirs, (items) => unless(items.length > 0, 'the events of the own record are not shown')),
+      theItems(theirs, (items) => unless(items.length > 0, 'the events of the own record are not shown')),
     ],
     remedy: 'Decide for each event by its record, not for the list as a whole.',
   },

@@ -12,10 +12,8 @@ import { eventsIn, knownEvents, update } from './reading.ts'
 
 const [live, resumed, theirs] = Reference.named('live', 'resumed', 'theirs')
 
-/** The stream of the events of the case's collection. */
 const events = `${base}/events?collection=${collectionName}`
 
-/** An event of a stream, and the message that it came in. */
 interface Streamed {
   readonly message: StreamMessage
   readonly event: JsonObject
@@ -36,7 +34,6 @@ function objectIn(text: string): JsonObject {
   }
 }
 
-/** The events of a record that a stream has brought. */
 function eventsOf(step: Reference, record: Reference, seen: Observations): readonly Streamed[] {
   return streamed(seen.of(step).answer?.body ?? '', seen.fill(record.id))
 }

@@ -19,7 +19,6 @@ const part = (range: string, more: Record<string, string> = {}, method = 'GET'):
   partStep.send(method, one, { headers: { Range: range, ...more } }),
 ]
 
-/** The bytes of the record's representation. */
 function bytesOf(seen: Observations): Buffer {
   return Buffer.from(seen.of(whole).answer?.body ?? '')
 }

@@ -102,7 +102,7 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
     steps: [
       ...threeJobs,
       applicableIf(
-        (seen) => seen.all(job).some(({ answer }) => !isOver(answer && jsonOf(answer), seen.profile.names.finished)),
+        (seen) => seen.all(job).some(({ answer }) => !isOver(jsonOf(answer), seen.profile.names.finished)),
         'no job was met before its end',
       ),
     ],

@@ -3,7 +3,7 @@
 import type { Ask, Expectation } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { answerOf, done, field, finding, itemsOf, noBody, sameBody, status, unless } from '../../case/expect.ts'
-import { ownItems } from '../../case/expect-list.ts'
+import { ownCount, ownItems } from '../../case/expect-list.ts'
 import { listed, madeBy, theRecord } from '../../case/expect-records.ts'
 import { again, all, before, first, list, made, one, other, patch } from '../../case/names.ts'
 import { applicableWhere } from '../../case/preconditions.ts'
@@ -168,7 +168,7 @@ export const repeats = common({ after: ['MET-9/replay'], prepare: [create(other)
       },
       applicableWhere((seen) => itemsOf(seen.of(list).answer, seen) !== undefined, 'there is no list'),
       (seen) => {
-        const [existing = 0, count = 0] = [before, list].map((step) => ownItems(seen.of(step).answer, seen)?.length)
+        const [existing = 0, count = 0] = [before, list].map((step) => ownCount(step, seen))
         if (count === existing + 1) return undefined
         return finding(seen.of(list), 'body', `${count} records in place of ${existing + 1}`)
       },

@@ -15,9 +15,8 @@ const overrides = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override
 
 const isAsBefore: readonly Expectation[] = [status(after, 200), sameBody(after, before)]
 
-/** The number of a case's records in a list. */
 function countIn(seen: Observations, step: Reference): number | undefined {
-  return ownItems(seen.of(step).answer, seen)?.length
+  return ownCount(step, seen)
 }
 
 export const safety = common({ expect: isAsBefore, prepare: [create(one), setUp(before.get(one))] }).define({

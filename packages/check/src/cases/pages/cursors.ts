@@ -4,17 +4,7 @@ import { common, define } from '../../case/define.ts'
 import { answerOf, code, everyStatus, fieldIs, finding, noFailure, status } from '../../case/expect.ts'
 import { cursorAt, eachOnce, idsOf, itemsPart, lists, noList, showsNone } from '../../case/expect-list.ts'
 import { back, first, gone, good, last, list, many, one, pages, refusal, second, three, two } from '../../case/names.ts'
-import {
-  caseRecords,
-  collection,
-  greater,
-  lesser,
-  mark,
-  members,
-  pageSize,
-  Reference,
-  sizeParameter,
-} from '../../case/references.ts'
+import { caseRecords, collection, mark, members, ordered, paging, Reference } from '../../case/references.ts'
 import { createMany, setUp, walk } from '../../case/steps.ts'
 import { linksOf } from '../../client/exchange.ts'
 import { isSame } from '../../values/json.ts'
@@ -170,7 +160,7 @@ export const cursorCases: readonly Case[] = [
     'PAG-6/ties': {
       title: 'A sorted walk by cursor visits each record once if all have the same value',
       steps: [
-        createMany(many, 5, { [members.ranked]: lesser.ranked }),
+        createMany(many, 5, { [members.ranked]: ordered.less.ranked }),
         walk(walked, `${firstPage}&sort=${members.ranked}`, 9),
       ],
       remedy: 'Put the identifier behind the fields of sort, in the order and in what the cursor remembers.',
@@ -179,9 +169,9 @@ export const cursorCases: readonly Case[] = [
       title: 'A sorted walk by cursor visits each record once while others are added before its position',
       after: ['QRY-3/ascending', 'PAG-6/inserted', 'PAG-6/ties'],
       steps: [
-        createMany(many, 5, { [members.ranked]: greater.ranked }),
+        createMany(many, 5, { [members.ranked]: ordered.more.ranked }),
         walk(walked, `${firstPage}&sort=${members.ranked}`, 9, [
-          createMany(before, 2, { [members.ranked]: lesser.ranked }),
+          createMany(before, 2, { [members.ranked]: ordered.less.ranked }),
         ]),
       ],
       remedy: 'Go on behind the values and the identifier of the last record shown, not after so many records.',
@@ -219,9 +209,9 @@ export const linkCases = define({
     after: ['PAG-2/page'],
     steps: [
       createMany(many, 5),
-      setUp(one.get(`${caseRecords}&page=1&${pageSize}=2`)),
-      setUp(two.get(`${caseRecords}&page=2&${pageSize}=2`)),
-      setUp(three.get(`${caseRecords}&page=3&${pageSize}=2`)),
+      setUp(one.get(`${caseRecords}&page=1&${paging.perPage}=2`)),
+      setUp(two.get(`${caseRecords}&page=2&${paging.perPage}=2`)),
+      setUp(three.get(`${caseRecords}&page=3&${paging.perPage}=2`)),
     ],
     expect: [
       links(one, ['first', 'next', 'last'], ['prev']),
@@ -235,9 +225,9 @@ export const linkCases = define({
     after: ['PAG-7/link-page'],
     steps: [
       createMany(many, 5),
-      setUp(one.get(`${caseRecords}&page=1&${pageSize}=2`)),
-      setUp(two.get(`${caseRecords}&page=2&${pageSize}=2`)),
-      setUp(three.get(`${caseRecords}&page=3&${pageSize}=2`)),
+      setUp(one.get(`${caseRecords}&page=1&${paging.perPage}=2`)),
+      setUp(two.get(`${caseRecords}&page=2&${paging.perPage}=2`)),
+      setUp(three.get(`${caseRecords}&page=3&${paging.perPage}=2`)),
       next.get(one.link('next')),
       prev.get(two.link('prev')),
       last.get(two.link('last')),
@@ -267,13 +257,13 @@ export const linkCases = define({
   'PAG-7/total-header': {
     title: 'X-Total-Count repeats the total',
     after: ['PAG-4/filtered'],
-    steps: [createMany(many, 3), setUp(list.get(`${caseRecords}&${sizeParameter}=2`))],
+    steps: [createMany(many, 3), setUp(list.get(`${caseRecords}&${paging.size}=2`))],
     expect: [fieldIs(list, 'X-Total-Count', '3')],
     remedy: 'Send the total in X-Total-Count too, for clients that look no further.',
   },
   'PAG-7/past-end': {
     title: 'A page past the end is empty',
-    steps: [createMany(many, 2), past.get(`${caseRecords}&page=9&${pageSize}=2`)],
+    steps: [createMany(many, 2), past.get(`${caseRecords}&page=9&${paging.perPage}=2`)],
     expect: [lists(past)],
     remedy: 'Answer 200 with an empty list: records may be deleted while a client pages.',
   },
@@ -289,7 +279,7 @@ export const linkCases = define({
     level: 'should',
     steps: ['1000000000', '9007199254740993', '9223372036854775807', '9'.repeat(60)].flatMap((page) => [
       far.get(`${collection}?page=${page}`),
-      far.get(`${collection}?page=${page}&${pageSize}=2`),
+      far.get(`${collection}?page=${page}&${paging.perPage}=2`),
     ]),
     expect: [noFailure(far)],
     remedy: 'Check that page times per_page is a number that the database has; otherwise answer 400.',

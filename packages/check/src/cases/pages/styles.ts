@@ -30,16 +30,7 @@ import {
   two,
   whole,
 } from '../../case/names.ts'
-import {
-  caseRecords,
-  collection,
-  mark,
-  members,
-  pageSize,
-  Reference,
-  sizeParameter,
-  smallestSize,
-} from '../../case/references.ts'
+import { caseRecords, collection, mark, members, paging, Reference } from '../../case/references.ts'
 import { body, create, createMany, setUp, simultaneous, walk } from '../../case/steps.ts'
 import { type Answer, jsonOf } from '../../client/exchange.ts'
 import type { CollectionProfile } from '../../profile/profile.ts'
@@ -60,8 +51,8 @@ function refused(name: string, title: string, sizes: readonly string[], remedy: 
     needs: ['list', 'paged'],
     level: 'should',
     steps: [
-      setUp(good.get(`${collection}?${sizeParameter}=${smallestSize}`)),
-      ...sizes.map((size) => refusal.get(`${collection}?${sizeParameter}=${size}`)),
+      setUp(good.get(`${collection}?${paging.size}=${paging.smallest}`)),
+      ...sizes.map((size) => refusal.get(`${collection}?${paging.size}=${size}`)),
     ],
     expect: [everyStatus(refusal, 400)],
     remedy,
@@ -111,9 +102,9 @@ export const sizeCases: readonly Case[] = [
     'PAG-1/no-number': {
       title: 'A page size beyond all number types causes no failure',
       steps: [
-        setUp(good.get(`${collection}?${sizeParameter}=${smallestSize}`)),
+        setUp(good.get(`${collection}?${paging.size}=${paging.smallest}`)),
         ...['9223372036854775808', '9'.repeat(400), '-9223372036854775809', 'Infinity', 'NaN'].map((size) =>
-          asked.get(`${collection}?${sizeParameter}=${size}`),
+          asked.get(`${collection}?${paging.size}=${size}`),
         ),
       ],
       expect: [noFailure(asked)],
@@ -190,7 +181,10 @@ export const styleCases: readonly Case[] = [
   ...define({
     'PAG-2/page': {
       title: 'Pages by page and per_page cover the list without overlap',
-      steps: [createMany(many, 5), ...[1, 2, 3].map((page) => pages.get(`${caseRecords}&page=${page}&${pageSize}=2`))],
+      steps: [
+        createMany(many, 5),
+        ...[1, 2, 3].map((page) => pages.get(`${caseRecords}&page=${page}&${paging.perPage}=2`)),
+      ],
       expect: [holds(pages, 1), eachOnce(pages, many)],
       remedy: 'Skip (page − 1) · per_page records of an order that is total, and show the next per_page.',
     },
@@ -215,7 +209,7 @@ export const styleCases: readonly Case[] = [
   joins(
     'page',
     'Two pages by number show the same records as one of twice their size',
-    [`page=1&${pageSize}=2`, `page=2&${pageSize}=2`, `page=1&${pageSize}=4`],
+    [`page=1&${paging.perPage}=2`, `page=2&${paging.perPage}=2`, `page=1&${paging.perPage}=4`],
     'Skip (page − 1) · per_page records of an order that is total, and show the next per_page.',
   ),
   joins(
@@ -231,7 +225,7 @@ export const styleCases: readonly Case[] = [
   ...define({
     'PAG-3/page': {
       title: 'A page has its number, its size and the number of pages',
-      steps: [createMany(many, 5), setUp(pageStep.get(`${caseRecords}&page=1&${pageSize}=2`))],
+      steps: [createMany(many, 5), setUp(pageStep.get(`${caseRecords}&page=1&${paging.perPage}=2`))],
       expect: [tells(pageStep, (it) => [pageNumberOf(it, 1), 2, 3])],
       remedy: 'Put page, per_page and total_pages beside total_count.',
     },
@@ -269,7 +263,7 @@ export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
       createMany(many, 3),
       // Without the mark: some filters find every text that contains theirs.
       create(other, { [members.marker]: 'left alone' }),
-      setUp(page.get(`${caseRecords}&${sizeParameter}=2`)),
+      setUp(page.get(`${caseRecords}&${paging.size}=2`)),
     ],
     expect: [totals(page, 3)],
     remedy: 'Count with the conditions of the list and without its limit, in the same transaction.',
@@ -278,7 +272,7 @@ export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
     title: 'The total does not depend on the size of the page',
     after: [],
     alone: true,
-    steps: [setUp(list.get(collection)), setUp(page.get(`${collection}?${sizeParameter}=${smallestSize}`))],
+    steps: [setUp(list.get(collection)), setUp(page.get(`${collection}?${paging.size}=${paging.smallest}`))],
     expect: [
       answerOf(page, (answer, seen, exchange) => {
         const [whole, part] = [totalOf(seen.of(list).answer, seen), totalOf(answer, seen)]
@@ -323,7 +317,7 @@ export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
     title: 'Each page of each style has the same total',
     steps: [
       createMany(many, 3),
-      setUp(list.get(`${caseRecords}&page=2&${pageSize}=2`)),
+      setUp(list.get(`${caseRecords}&page=2&${paging.perPage}=2`)),
       setUp(list.get(`${caseRecords}&offset=1&limit=1`)),
       walk(list, `${caseRecords}&limit=2`),
     ],
@@ -344,7 +338,6 @@ export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
   },
 })
 
-/** A list holds so many records. */
 function holds(step: Reference, count: number): Expectation {
   return answerOf(step, (answer, seen, exchange) => {
     const length = itemsOf(answer, seen)?.length

@@ -42,7 +42,6 @@ const lists = (step: Reference, name: string, wanted: readonly string[]): Expect
     return lacking.length === 0 ? undefined : `${value} lacks ${lacking.join(', ')}`
   })
 
-/** The response allows the origin of the request. */
 const isAllowed = (step: Reference): Expectation =>
   fieldIs(step, 'Access-Control-Allow-Origin', (seen) => `${seen.profile.origin}`)
 

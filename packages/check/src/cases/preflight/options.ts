@@ -10,13 +10,11 @@ import { fieldOf } from '../../client/exchange.ts'
 
 const [optionsStep, get, known] = Reference.named('options', 'get', 'known')
 
-/** The methods in the Allow of a step's answer. */
 function allowed(seen: Observations, step: Reference): string[] {
   const { answer } = seen.of(step)
-  return elementsOf((answer && fieldOf(answer, 'Allow')) ?? '')
+  return elementsOf(fieldOf(answer, 'Allow') ?? '')
 }
 
-/** Allow names these methods. */
 const names = (step: Reference, ofCollection: (seen: Observations) => readonly string[]): Expectation =>
   field(step, 'Allow', (value, seen) => {
     const missing = ofCollection(seen).filter((method) => !elementsOf(value).includes(method))

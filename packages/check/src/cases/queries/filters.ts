@@ -3,17 +3,16 @@ import { type Case, type Expectation, NotSetUp, type Step } from '../../case/cas
 import { define } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, status } from '../../case/expect.ts'
 import { idsOf, lists, showsNone } from '../../case/expect-list.ts'
-import { recordOf } from '../../case/expect-records.ts'
+import { recordAt, recordOf } from '../../case/expect-records.ts'
 import { empty, first, found, one, other, second, whole } from '../../case/names.ts'
 import { applicableWhere } from '../../case/preconditions.ts'
 import {
   caseRecords,
   collection,
-  greater,
   idMember,
-  lesser,
   mark,
   members,
+  ordered,
   Reference,
   uppercase,
 } from '../../case/references.ts'
@@ -32,7 +31,7 @@ const odd = `&=#+%'"\\ü日😀`
 const marked = (text: string) => ({ [members.marker]: text })
 
 /** Another value in the number by which lists are filtered. */
-const measured = (which: 'less' | 'more') => ({ [members.measured]: (which === 'less' ? lesser : greater).measured })
+const measured = (which: 'less' | 'more') => ({ [members.measured]: ordered[which].measured })
 
 export const filterCases: readonly Case[] = [
   ...define({
@@ -59,7 +58,7 @@ export const filterCases: readonly Case[] = [
       steps: [
         create(less, measured('less')),
         create(more, measured('more')),
-        found.get(`${caseRecords}&${members.measured}=${greater.measured}`),
+        found.get(`${caseRecords}&${members.measured}=${ordered.more.measured}`),
       ],
       expect: [lists(found, more)],
       remedy: 'Read the value of a filter by the type of its field, and combine filters of several fields with "and".',
@@ -67,9 +66,9 @@ export const filterCases: readonly Case[] = [
     'QRY-1/word': {
       title: 'A filter by a text finds only records with this text, beside another filter',
       steps: [
-        create(less, { [members.worded]: lesser.worded }),
-        create(more, { [members.worded]: greater.worded }),
-        found.get(`${caseRecords}&${members.worded}=${greater.worded}`),
+        create(less, { [members.worded]: ordered.less.worded }),
+        create(more, { [members.worded]: ordered.more.worded }),
+        found.get(`${caseRecords}&${members.worded}=${ordered.more.worded}`),
       ],
       expect: [lists(found, more)],
       remedy: 'Combine the filters of several fields with "and".',
@@ -134,7 +133,7 @@ export const filterCases: readonly Case[] = [
       steps: [
         create(less, measured('less')),
         create(more, measured('more')),
-        found.get(`${caseRecords}&${members.measured}%5Bnot%5D=${lesser.measured}`),
+        found.get(`${caseRecords}&${members.measured}%5Bnot%5D=${ordered.less.measured}`),
       ],
       expect: [lists(found, more)],
       remedy: 'Read field[not]=value as "the field has another value than this".',
@@ -180,7 +179,7 @@ export const filterCases: readonly Case[] = [
       ],
       expect: [
         applicableWhere(
-          (seen) => recordOf(seen.of(empty).answer, seen)?.[seen.fill(members.emptied)] == null,
+          (seen) => recordAt(empty, seen)?.[seen.fill(members.emptied)] == null,
           'the server gives the member that was left out a value',
         ),
         lists(without, empty),
@@ -223,7 +222,7 @@ function comparison(
     steps: [
       create(less, measured('less')),
       create(more, measured('more')),
-      found.get(`${caseRecords}&${members.measured}%5B${operator}%5D=${(than === 'less' ? lesser : greater).measured}`),
+      found.get(`${caseRecords}&${members.measured}%5B${operator}%5D=${ordered[than].measured}`),
     ],
     expect: [lists(found, finds === 'less' ? less : more)],
     remedy: `Read field[${operator}]=value as "a value ${words} that", compared as the type of the field.`,

@@ -2,20 +2,11 @@
 import { type Case, type Expectation, NotSetUp } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { answerOf, code, everyStatus, finding, short, status } from '../../case/expect.ts'
-import { inOrder, lists } from '../../case/expect-list.ts'
-import { recordOf } from '../../case/expect-records.ts'
+import { theItems, lists } from '../../case/expect-list.ts'
+import { recordAt, recordOf } from '../../case/expect-records.ts'
 import { back, first, found, gone, good, other, refusal, removed, second } from '../../case/names.ts'
 import { applicableWhere } from '../../case/preconditions.ts'
-import {
-  caseRecords,
-  collection,
-  idMember,
-  lesser,
-  mark,
-  members,
-  Reference,
-  sizeParameter,
-} from '../../case/references.ts'
+import { caseRecords, collection, idMember, mark, members, ordered, paging, Reference } from '../../case/references.ts'
 import { asOther, body, create, setUp, wait } from '../../case/steps.ts'
 import { jsonOf } from '../../client/exchange.ts'
 import { valueAt } from '../../values/json.ts'
@@ -86,7 +77,7 @@ export const refusedCases: readonly Case[] = [
   }),
   refused('type', 'A filter by number refuses other text', `${members.measured}=much`, {
     needs: ['list', 'measured'],
-    accepted: `?${members.measured}=${lesser.measured}`,
+    accepted: `?${members.measured}=${ordered.less.measured}`,
     remedy: 'Parse the value of a filter by the type of its field, and refuse invalid values.',
   }),
   refused('boolean', 'include_deleted accepts only true and false', 'include_deleted=perhaps', {
@@ -109,7 +100,7 @@ export const refusedCases: readonly Case[] = [
     `${members.measured}%5Bcontains%5D=1`,
     {
       needs: ['list', 'measured'],
-      accepted: `?${members.measured}%5Bgt%5D=${lesser.measured}`,
+      accepted: `?${members.measured}%5Bgt%5D=${ordered.less.measured}`,
       after: ['QRY-8/operator'],
       remedy: 'Refuse operators for texts on numbers, naming those that fit.',
     },
@@ -125,7 +116,7 @@ export const refusedCases: readonly Case[] = [
     'QRY-8/values-together': {
       title: 'One response lists all invalid values of a query',
       after: ['QRY-8/together', 'QRY-8/type'],
-      steps: [refusal.get(`${collection}?${members.measured}=much&${sizeParameter}=none`)],
+      steps: [refusal.get(`${collection}?${members.measured}=much&${paging.size}=none`)],
       expect: [status(refusal, 400), errorsAtLeast(refusal, 2)],
       remedy: 'Read the values of all parameters before answering, and collect what is wrong with them.',
     },
@@ -196,7 +187,7 @@ const removal = setUp(gone.delete(removed))
 
 /** Two records are in the order of their creation. Records of the same moment prove nothing. */
 function byCreation(step: Reference, isInOrder: (one: number, next: number) => boolean): Expectation {
-  return inOrder(step, (items, seen) => {
+  return theItems(step, (items, seen) => {
     const name = seen.fill(members.created)
     const times = items.map((item) => item[name])
     const [one, next] = times.map((time) => (typeof time === 'number' ? time : Date.parse(String(time))))
@@ -260,7 +251,7 @@ export const deletedCases = define({
     ],
     expect: [
       applicableWhere(
-        (seen) => recordOf(seen.of(live).answer, seen)?.[seen.fill(members.created)] !== undefined,
+        (seen) => recordAt(live, seen)?.[seen.fill(members.created)] !== undefined,
         'records do not show when they were created',
       ),
       lists(newest, first, second),

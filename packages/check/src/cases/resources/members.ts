@@ -3,7 +3,7 @@
 import type { Case, Expectation, Finding, Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, short } from '../../case/expect.ts'
-import { listed, recordOf, theRecord, type Wrong, wrongIn } from '../../case/expect-records.ts'
+import { listed, recordAt, recordOf, theRecord, type Wrong, wrongIn } from '../../case/expect-records.ts'
 import { createdMember } from '../../case/members.ts'
 import {
   after,
@@ -52,14 +52,14 @@ function createdAt(record: JsonObject | undefined, { collection }: Observations)
 
 /** A client could not set the time of creation. */
 function isNotSet(seen: Observations) {
-  if (Date.parse(String(createdAt(recordOf(seen.of(after).answer, seen), seen))) !== Date.parse(longAgo))
+  if (Date.parse(String(createdAt(recordAt(after, seen), seen))) !== Date.parse(longAgo))
     return undefined
   const name = createdMember(seen.collection)
   return finding(seen.of(after), { pointer: memberPointer(name) }, `${name} is what the client sent`)
 }
 
 const isShown = applicableWhere(
-  (seen) => createdAt(recordOf(seen.of(one).answer, seen), seen) !== undefined,
+  (seen) => createdAt(recordAt(one, seen), seen) !== undefined,
   'records do not show when they were created',
 )
 
@@ -92,7 +92,7 @@ export const times = common({ steps: [create(one)], expect: [isShown, isNotSet] 
       theRecord(one, (record, seen) => {
         const value = createdAt(record, seen)
         const { answer } = seen.of(one)
-        const date = answer && fieldOf(answer, 'Date')
+        const date = fieldOf(answer, 'Date')
         const now = date === undefined ? Date.now() : Date.parse(date)
         const seconds = Math.abs(now - momentOf(value)) / 1_000
         // The time is compared with the server's own Date, if there is one.
@@ -109,7 +109,7 @@ export const times = common({ steps: [create(one)], expect: [isShown, isNotSet] 
     expect: [
       isShown,
       theRecord(after, (record, seen) => {
-        const [now, old] = [createdAt(record, seen), createdAt(recordOf(seen.of(before).answer, seen), seen)]
+        const [now, old] = [createdAt(record, seen), createdAt(recordAt(before, seen), seen)]
         if (now === old) return undefined
         return { member: createdMember(seen.collection), message: `${short(now)} in place of ${short(old)}` }
       }),
@@ -151,11 +151,11 @@ export const times = common({ steps: [create(one)], expect: [isShown, isNotSet] 
     steps: [create(one), setUp(before.get(one)), wait(20), setUp(changed.change(one)), after.get(one)],
     expect: [
       applicableWhere(
-        (seen) => String(recordOf(seen.of(before).answer, seen)?.updated_at).includes('.'),
+        (seen) => String(recordAt(before, seen)?.updated_at).includes('.'),
         'updated_at has whole seconds, and the checker does not wait that long',
       ),
       theRecord(after, ({ updated_at }, seen) => {
-        const old = recordOf(seen.of(before).answer, seen)?.updated_at
+        const old = recordAt(before, seen)?.updated_at
         if (Date.parse(String(updated_at)) > Date.parse(String(old))) return undefined
         return { member: 'updated_at', message: `${short(updated_at)} after a change, ${short(old)} before it` }
       }),
@@ -221,14 +221,14 @@ function badName(exchange: Exchange, value: unknown, where: string): Finding | u
   if (!isObject(value)) return undefined
   const name = Object.keys(value).find((one) => !snakeCase.test(one))
   if (name === undefined) return undefined
-  const at = pointerTo(exchange.answer && jsonOf(exchange.answer), value) ?? ''
+  const at = pointerTo(jsonOf(exchange.answer), value) ?? ''
   return finding(exchange, { pointer: at + memberPointer(name) }, `${where} has a member ${name}`)
 }
 
 /** The response to a PUT or POST may omit the record. */
 function onlyWhereRecord(step: Reference): Expectation {
   return applicableWhere(
-    (seen) => succeeded(step)(seen) && recordOf(seen.of(step).answer, seen) !== undefined,
+    (seen) => succeeded(step)(seen) && recordAt(step, seen) !== undefined,
     'the response has no record',
   )
 }
@@ -262,7 +262,7 @@ export const names = define({
       }, 'a list is an array, without other members'),
       (seen) => {
         const exchange = seen.of(list)
-        const body = exchange.answer && jsonOf(exchange.answer)
+        const body = jsonOf(exchange.answer)
         const inner = isObject(body) ? Object.entries(body) : []
         return (
           badName(exchange, body, 'the list') ??
@@ -286,7 +286,7 @@ export const names = define({
       ),
       (seen) => {
         const refused = seen.of(refusal)
-        const whole = refused.answer && jsonOf(refused.answer)
+        const whole = jsonOf(refused.answer)
         const inner = isObject(whole) ? Object.values(whole) : []
         // An error may have an envelope: {"error": {"code": …}}.
         const body = inner.length === 1 && isObject(inner[0]) ? inner[0] : whole
@@ -361,11 +361,11 @@ export const structure = define({
     ],
     expect: [
       applicableWhere((seen) => {
-        const found = recordOf(seen.of(after).answer, seen) ?? {}
+        const found = recordAt(after, seen) ?? {}
         return Object.keys(seen.collection.optional).some((name) => (found[name] ?? null) === null)
       }, 'every member that is left out gets a value'),
       theRecord(after, (found, seen) => {
-        const full = recordOf(seen.of(before).answer, seen) ?? {}
+        const full = recordAt(before, seen) ?? {}
         const lacking = namesOf(full).filter((name) => !Object.hasOwn(found, name))
         return lacking.length === 0 ? undefined : { message: `it lacks ${lacking.join(', ')}, which another has` }
       }),
@@ -387,7 +387,7 @@ function sameMembers(
 ): Expectation {
   return answerOf(step, (answer, seen) => {
     const record = find(answer, seen)
-    const wanted = recordOf(seen.of(other).answer, seen)
+    const wanted = recordAt(other, seen)
     if (record === undefined || wanted === undefined) return 'there is no record in it'
     const lacking = namesOf(wanted).filter((name) => !Object.hasOwn(record, name))
     const added = namesOf(record).filter((name) => !Object.hasOwn(wanted, name))
