@@ -2,7 +2,7 @@
 import { type Answer, type Asked, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
 import { isObject, isSame, type JsonObject, memberPointer, objectOf, valueAt } from '../values/json.ts'
 import type { Expectation, Finding, Observations } from './case.ts'
-import { answerOf, finding, itemsOf, short, status } from './expect.ts'
+import { answerOf, finding, itemsOf, short, status, unexpected } from './expect.ts'
 import type { Reference } from './references.ts'
 
 /** A deletion was made, or accepted: one of the three good answers (DEL-2). */
@@ -51,12 +51,8 @@ export function oneWins(step: Reference, ...others: readonly number[]): Expectat
   return (seen) => {
     const all = seen.all(step)
     const won = all.filter(({ answer }) => answer !== undefined && answer.status < 300)
-    const odd = all.find(
-      ({ answer }) => answer === undefined || (answer.status >= 300 && !others.includes(answer.status)),
-    )
-    if (odd !== undefined) {
-      return finding(odd, 'status', `${odd.answer?.status ?? odd.failure} in place of ${others.join(' or ')}`)
-    }
+    const odd = all.find((each) => !won.includes(each) && !others.includes(each.answer?.status ?? 0))
+    if (odd !== undefined) return unexpected(odd, others.join(' or '))
     if (won.length === 1) return undefined
     return finding(won[1] ?? all[0], 'status', `${won.length} of ${all.length} were answered 2xx`)
   }

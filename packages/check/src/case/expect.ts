@@ -46,9 +46,13 @@ export function finding(exchange: Exchange | undefined, part: Part, message: str
   return { exchange, part, message }
 }
 
+/** A request that was answered with another status, or not at all. */
+export function unexpected(exchange: Exchange, wanted: string | number): Finding {
+  return finding(exchange, 'status', `${exchange.answer?.status ?? exchange.failure} in place of ${wanted}`)
+}
+
 function statusIs(isRight: (status: number) => boolean, wanted: string): Judgement {
-  return ({ status }, _, exchange) =>
-    isRight(status) ? undefined : finding(exchange, 'status', `${status} in place of ${wanted}`)
+  return ({ status }, _, exchange) => (isRight(status) ? undefined : unexpected(exchange, wanted))
 }
 
 const oneOf = (wanted: readonly number[]) => statusIs((status) => wanted.includes(status), wanted.join(' or '))
@@ -58,6 +62,14 @@ const isNoFailure = statusIs((status) => status < 500, 'a success or 4xx')
 
 export function status(step: Reference, ...wanted: readonly number[]): Expectation {
   return answerOf(step, oneOf(wanted))
+}
+
+/** No record is at the address that a step has read. */
+export function nothingAt(step: Reference): Expectation {
+  return (seen) => {
+    const exchange = seen.of(step)
+    return exchange.answer?.status === 200 ? finding(exchange, 'status', 'a record is there: 200') : undefined
+  }
 }
 
 export function everyStatus(step: Reference, ...wanted: readonly number[]): Expectation {

@@ -158,10 +158,7 @@ function factsFromBody({ unique, references, schemas: told }: CollectionProfile,
   const free = Object.keys(body).filter((name) => !unique.includes(name) && !Object.hasOwn(references, name))
   const valuesOf = (make: (name: string) => unknown) =>
     Object.fromEntries(free.map((name) => [name, make(name)]).filter(([, value]) => value !== undefined))
-  return {
-    schemas,
-    change: valuesOf((name) => otherValue(body[name], schemas[name] ?? {}, name)),
-  }
+  return { schemas, change: valuesOf((name) => otherValue(body[name], schemas[name] ?? {}, name)) }
 }
 
 const mostMembers = 6

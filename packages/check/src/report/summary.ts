@@ -21,11 +21,7 @@ export interface Score {
   readonly failures: number
 }
 
-export const tierTitles: Readonly<Record<Tier, string>> = {
-  http: 'HTTP',
-  safety: 'Safety',
-  choices: 'Choices',
-}
+export const tierTitles: Readonly<Record<Tier, string>> = { http: 'HTTP', safety: 'Safety', choices: 'Choices' }
 
 const verdicts: readonly Verdict[] = [
   ...(['holds', 'fails', 'advice', 'blocked', 'not set up', 'not applicable', 'not asked'] as const),

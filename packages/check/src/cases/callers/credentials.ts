@@ -3,7 +3,7 @@
 import type { Case } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { everyStatus, field, finding, refused, sameBody, status, unless } from '../../case/expect.ts'
-import { ownCount, ownItems } from '../../case/expect-list.ts'
+import { ownCount } from '../../case/expect-list.ts'
 import { after, before, both, changed, list, listings, one, read, refusal, removed } from '../../case/names.ts'
 import { answered, applicableIf, succeeded } from '../../case/preconditions.ts'
 import { collection, credentialFields, host, key, listWithCase, Reference } from '../../case/references.ts'

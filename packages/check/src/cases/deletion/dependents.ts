@@ -38,10 +38,7 @@ function referenceIn(item: unknown, { collection }: Pick<Observations, 'collecti
   return typeof value === 'string' ? value.split('/').at(-1) : value
 }
 
-export const dependentCases = common({
-  needs: ['read'],
-  after: ['DEL-4/refused'],
-}).define({
+export const dependentCases = common({ needs: ['read'], after: ['DEL-4/refused'] }).define({
   'DEL-4/refused': {
     title: 'A deletion that dependents prevent is refused with a client error (4xx)',
     after: [],

@@ -13,7 +13,7 @@ import {
   status,
   unless,
 } from '../../case/expect.ts'
-import { ownCount, ownItems } from '../../case/expect-list.ts'
+import { ownCount } from '../../case/expect-list.ts'
 import { asMade, deleted, isListed, listed, recordAt, recordOf, shows } from '../../case/expect-records.ts'
 import {
   after,
@@ -83,10 +83,7 @@ export const goneCases = common({ needs: ['read'] }).define({
     steps: [
       createMany(two, 2),
       setUp(before.get(listWithCase)),
-      readyIf(
-        (seen) => ownCount(before, seen) === 2,
-        'the list did not show what had been made',
-      ),
+      readyIf((seen) => ownCount(before, seen) === 2, 'the list did not show what had been made'),
       ...deleteRecord(gone, two.at(0)),
       after.get(listWithCase),
     ],

@@ -197,11 +197,7 @@ export const oddInputs: readonly OddInput[] = [
       ...values.map((value) => odd.post(collection, { ...body.example, with: { [members.free]: value } })),
     ],
   },
-  {
-    name: 'fields',
-    title: 'odd header fields',
-    steps: fields.map((headers) => odd.get(collection, { headers })),
-  },
+  { name: 'fields', title: 'odd header fields', steps: fields.map((headers) => odd.get(collection, { headers })) },
   {
     name: 'body-fields',
     title: 'odd header fields of a sound body',

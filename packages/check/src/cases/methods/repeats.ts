@@ -3,7 +3,7 @@
 import type { Ask, Expectation } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { answerOf, done, field, finding, itemsOf, noBody, sameBody, status, unless } from '../../case/expect.ts'
-import { ownCount, ownItems } from '../../case/expect-list.ts'
+import { ownCount } from '../../case/expect-list.ts'
 import { listed, madeBy, theRecord } from '../../case/expect-records.ts'
 import { again, all, before, first, list, made, one, other, patch } from '../../case/names.ts'
 import { applicableWhere } from '../../case/preconditions.ts'

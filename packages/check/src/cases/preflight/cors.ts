@@ -19,11 +19,7 @@ const foreign = 'https://foreign.example'
 const preflight = (origin: string, wanted = 'authorization, content-type'): Step =>
   asking.options(collection, {
     caller: 'nobody',
-    headers: {
-      Origin: origin,
-      'Access-Control-Request-Method': 'POST',
-      'Access-Control-Request-Headers': wanted,
-    },
+    headers: { Origin: origin, 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': wanted },
   })
 
 const readFrom = (origin: string, to = collection, more: Partial<Request> = {}): Step =>

@@ -2,7 +2,7 @@
 import type { Expectation, Observations } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { everyStatus, finding, status } from '../../case/expect.ts'
-import { eachOnce, idsOf, theItems, lists } from '../../case/expect-list.ts'
+import { eachOnce, idsOf, lists, theItems } from '../../case/expect-list.ts'
 import { memberOf, twoValuesOf } from '../../case/members.ts'
 import { again, both, found, many, one, other, pages, plain } from '../../case/names.ts'
 import {

@@ -2,8 +2,8 @@
 
 import type { Case, Expectation, Finding, Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import { answerOf, finding, itemsOf, short } from '../../case/expect.ts'
-import { listed, recordAt, recordOf, theRecord, type Wrong, wrongIn } from '../../case/expect-records.ts'
+import { answerOf, finding, itemsOf, type Objection, short, unless } from '../../case/expect.ts'
+import { isListed, listed, recordAt, recordOf, theRecord, type Wrong, wrongIn } from '../../case/expect-records.ts'
 import { createdMember } from '../../case/members.ts'
 import {
   after,
@@ -50,10 +50,17 @@ function createdAt(record: JsonObject | undefined, { collection }: Observations)
   return record?.[createdMember(collection)]
 }
 
+/** Expects a time of creation in the record of a step. */
+function theCreation(step: Reference, test: Objection<unknown>): Expectation {
+  return theRecord(step, (record, seen) => {
+    const message = test(createdAt(record, seen), seen)
+    return message === undefined ? undefined : { member: createdMember(seen.collection), message }
+  })
+}
+
 /** A client could not set the time of creation. */
 function isNotSet(seen: Observations) {
-  if (Date.parse(String(createdAt(recordAt(after, seen), seen))) !== Date.parse(longAgo))
-    return undefined
+  if (Date.parse(String(createdAt(recordAt(after, seen), seen))) !== Date.parse(longAgo)) return undefined
   const name = createdMember(seen.collection)
   return finding(seen.of(after), { pointer: memberPointer(name) }, `${name} is what the client sent`)
 }
@@ -76,12 +83,9 @@ export const times = common({ steps: [create(one)], expect: [isShown, isNotSet] 
     level: 'should',
     expect: [
       isShown,
-      theRecord(one, (record, seen) => {
-        const value = createdAt(record, seen)
-        if (withMilliseconds.test(String(value))) return undefined
-        const member = createdMember(seen.collection)
-        return { member, message: `${short(value)} has not three digits after the seconds, and Z` }
-      }),
+      theCreation(one, (value) =>
+        unless(withMilliseconds.test(String(value)), `${short(value)} has not three digits after the seconds, and Z`),
+      ),
     ],
     remedy: 'Write all times with three digits after the seconds and Z, so that they sort as texts.',
   },
@@ -89,16 +93,13 @@ export const times = common({ steps: [create(one)], expect: [isShown, isNotSet] 
     title: 'The time of creation is that at which the record was created',
     expect: [
       isShown,
-      theRecord(one, (record, seen) => {
-        const value = createdAt(record, seen)
-        const { answer } = seen.of(one)
-        const date = fieldOf(answer, 'Date')
+      theCreation(one, (value, seen) => {
+        const date = fieldOf(seen.of(one).answer, 'Date')
         const now = date === undefined ? Date.now() : Date.parse(date)
         const seconds = Math.abs(now - momentOf(value)) / 1_000
         // The time is compared with the server's own Date, if there is one.
-        if (seconds <= (date === undefined ? 3_600 : 60)) return undefined
-        const message = `${short(value)} where the answer was given at ${new Date(now).toISOString()}`
-        return { member: createdMember(seen.collection), message }
+        const isNow = seconds <= (date === undefined ? 3_600 : 60)
+        return unless(isNow, `${short(value)} where the answer was given at ${new Date(now).toISOString()}`)
       }),
     ],
     remedy: 'Set created_at from the clock in the transaction that makes the record.',
@@ -108,10 +109,9 @@ export const times = common({ steps: [create(one)], expect: [isShown, isNotSet] 
     steps: [create(one), setUp(before.get(one)), setUp(changed.change(one)), after.get(one)],
     expect: [
       isShown,
-      theRecord(after, (record, seen) => {
-        const [now, old] = [createdAt(record, seen), createdAt(recordAt(before, seen), seen)]
-        if (now === old) return undefined
-        return { member: createdMember(seen.collection), message: `${short(now)} in place of ${short(old)}` }
+      theCreation(after, (now, seen) => {
+        const old = createdAt(recordAt(before, seen), seen)
+        return unless(now === old, `${short(now)} in place of ${short(old)}`)
       }),
     ],
     remedy: 'Write created_at once, on creation, and leave it out of every update.',
@@ -202,10 +202,7 @@ export const deletionTimes = define({
     title: 'A deleted record in a list has deleted_at, the time of its deletion',
     steps: [create(one), setUp(gone.delete(one)), list.get(`${caseRecords}&include_deleted=true`)],
     expect: [
-      applicableWhere(
-        (seen) => listed(seen.of(list).answer, seen, seen.fill(one.id)) !== undefined,
-        'deleted records are not shown with include_deleted=true',
-      ),
+      applicableWhere(isListed(list, one), 'deleted records are not shown with include_deleted=true'),
       (seen) => {
         const exchange = seen.of(list)
         const found = listed(exchange.answer, seen, seen.fill(one.id)) ?? {}
@@ -313,10 +310,7 @@ export const structure = define({
     title: 'A record in a list has the same members as GET of the record',
     steps: [create(one), setUp(read.get(one)), setUp(list.get(listWithCase))],
     expect: [
-      applicableWhere(
-        (seen) => listed(seen.of(list).answer, seen, seen.fill(one.id)) !== undefined,
-        'the list does not show the record',
-      ),
+      applicableWhere(isListed(list, one), 'the list does not show the record'),
       sameMembers(list, read, (answer, seen) => listed(answer, seen, seen.fill(one.id))),
     ],
     remedy: 'Write records of lists as single ones are written, and let clients ask for less with fields.',
