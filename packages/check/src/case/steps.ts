@@ -4,6 +4,7 @@ import type { Ask, Body, Observations, Step } from './case.ts'
 import { type More, Reference, type Target } from './references.ts'
 
 type StreamStep = Extract<Step, { readonly kind: 'stream' }>
+type BytesStep = Extract<Step, { readonly kind: 'bytes' }>
 
 /** A request that prepares the case: if it fails, the case could not be set up. */
 export function setUp(ask: Ask): Ask {
@@ -12,12 +13,17 @@ export function setUp(ask: Ask): Ask {
 
 /** Creates a record for the case, with these members. The response has the same name. */
 export function create(as: Reference, values?: JsonObject): Step {
-  return { kind: 'create', as: as.name, ...(values === undefined ? {} : { with: values }) }
+  return { kind: 'create', as: as.name, ...(values && { with: values }) }
+}
+
+/** Creates a record as the second caller. */
+export function createByOther(as: Reference): Step {
+  return { kind: 'create', as: as.name, caller: 'other' }
 }
 
 /** Creates several records: `many.at(0)`, `many.at(1)`, … */
 export function createMany(as: Reference, count: number, values?: JsonObject): Step {
-  return { kind: 'create', as: as.name, count, ...(values === undefined ? {} : { with: values }) }
+  return { kind: 'create', as: as.name, count, ...(values && { with: values }) }
 }
 
 /** Sends the same request to every collection that can be listed. */
@@ -55,6 +61,11 @@ const job = new Reference('job')
 /** Waits for the job of a deletion that was only accepted (202). Its responses are known as `as`. */
 export function settled(of: Reference, as: Reference = job, seconds = 30): Step {
   return { kind: 'settle', as: as.name, of: of.name, seconds }
+}
+
+/** Sends bytes as they are, on a connection of their own. */
+export function bytes(as: Reference, text: string, more: Pick<BytesStep, 'seconds' | 'plain'> = {}): Step {
+  return { kind: 'bytes', as: as.name, bytes: text, ...more }
 }
 
 export function wait(milliseconds: number | 'grace'): Step {

@@ -3,18 +3,8 @@ import type { Case, Step } from '../../case/case.ts'
 import type { Draft } from '../../case/define.ts'
 import { error, odd, one } from '../../case/names.ts'
 import type { Need } from '../../case/needs.ts'
-import {
-  base,
-  collection,
-  credentialFields,
-  host,
-  mark,
-  members,
-  paging,
-  type Reference,
-  unusedId,
-} from '../../case/references.ts'
-import { asNobody, asOther, body, create } from '../../case/steps.ts'
+import { base, collection, credentialFields, host, mark, members, paging, unusedId } from '../../case/references.ts'
+import { asNobody, asOther, body, bytes, create } from '../../case/steps.ts'
 
 /** A way to make a mistake. The response to it is called `error`. */
 export interface Mistake {
@@ -215,8 +205,3 @@ export const oddInputs: readonly OddInput[] = [
     ],
   },
 ]
-
-/** Sends bytes as they are, on a connection of their own. */
-function bytes(as: Reference, text: string, more: { seconds?: number; plain?: boolean } = {}): Step {
-  return { kind: 'bytes', as: as.name, bytes: text, ...more }
-}

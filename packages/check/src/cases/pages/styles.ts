@@ -12,7 +12,7 @@ import {
   totalOf,
   totalPart,
 } from '../../case/expect.ts'
-import { cursorAt, eachOnce, isPart, itemsPart, lists, noList } from '../../case/expect-list.ts'
+import { cursorAt, eachOnce, holds, isPart, itemsPart, lists, noList } from '../../case/expect-list.ts'
 import {
   after,
   before,
@@ -44,19 +44,21 @@ const most = 101
 
 /** A case of refused page sizes. */
 function refused(name: string, title: string, sizes: readonly string[], remedy: string): Case {
-  return {
-    id: `PAG-1/${name}`,
+  return defineOne(`PAG-1/${name}`, {
     title,
-    kind: 'reading',
-    needs: ['list', 'paged'],
     level: 'should',
-    steps: [
-      setUp(good.get(`${collection}?${paging.size}=${paging.smallest}`)),
-      ...sizes.map((size) => refusal.get(`${collection}?${paging.size}=${size}`)),
-    ],
+    steps: ofSizes(refusal, sizes),
     expect: [everyStatus(refusal, 400)],
     remedy,
-  }
+  })
+}
+
+/** Requests pages of a good size, and of these. */
+function ofSizes(as: Reference, sizes: readonly string[]): Step[] {
+  return [
+    setUp(good.get(`${collection}?${paging.size}=${paging.smallest}`)),
+    ...sizes.map((size) => as.get(`${collection}?${paging.size}=${size}`)),
+  ]
 }
 
 export const sizeCases: readonly Case[] = [
@@ -73,10 +75,10 @@ export const sizeCases: readonly Case[] = [
             return finding(exchange, 'body', `there is no array at ${seen.profile.names.items || 'the root'}`)
           }
           if (isPart(exchange.answer, seen, seen.ids(list))) return undefined
-          const size = numbersBeside(exchange.answer, seen).find(
+          const isSized = numbersBeside(exchange.answer, seen).some(
             ({ name, value }) => /limit|size|per_?page/i.test(name) && value > count,
           )
-          if (size !== undefined) return undefined
+          if (isSized) return undefined
           const message = `all ${count} records came at once, and nothing tells of a size that pages have`
           return finding(exchange, 'body', message)
         },
@@ -101,19 +103,12 @@ export const sizeCases: readonly Case[] = [
   ...define({
     'PAG-1/no-number': {
       title: 'A page size beyond all number types causes no failure',
-      steps: [
-        setUp(good.get(`${collection}?${paging.size}=${paging.smallest}`)),
-        ...['9223372036854775808', '9'.repeat(400), '-9223372036854775809', 'Infinity', 'NaN'].map((size) =>
-          asked.get(`${collection}?${paging.size}=${size}`),
-        ),
-      ],
+      steps: ofSizes(asked, ['9223372036854775808', '9'.repeat(400), '-9223372036854775809', 'Infinity', 'NaN']),
       expect: [noFailure(asked)],
       remedy: 'Validate the size before it reaches the database: answer 400, not 500, if it is too large.',
     },
   }),
 ]
-
-const needs = ['create', 'list', 'finder'] as const
 
 /** The response has these numbers beside its records, under any names. */
 function tells(step: Reference, numbersIn: (collection: CollectionProfile) => readonly number[]): Expectation {
@@ -158,11 +153,9 @@ function textsIn(seen: Observations, step: Reference): readonly string[] | undef
 /** A case that sends parameters of two styles together, each of which works alone. */
 function mixed(name: string, left: string, right: string, styles: Case['needs']): Case {
   const names = [left, right].map((parameter) => parameter.split('=')[0])
-  return {
-    id: `PAG-2/${name}`,
+  return defineOne(`PAG-2/${name}`, {
     title: `Pagination styles do not mix: ${names.join(' with ')} is refused`,
-    kind: 'changing',
-    needs: [...needs, ...styles],
+    needsOnly: ['create', 'list', 'finder', ...styles],
     level: 'should',
     ...(styles.includes('cursor') ? { after: ['PAG-2/cursor'] } : {}),
     steps: [
@@ -174,7 +167,7 @@ function mixed(name: string, left: string, right: string, styles: Case['needs'])
     ],
     expect: [status(refusal, 400)],
     remedy: 'Refuse parameters of two styles in one request: whichever wins, somebody gets another page than meant.',
-  }
+  })
 }
 
 export const styleCases: readonly Case[] = [
@@ -337,14 +330,6 @@ export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
     remedy: 'Count what the list holds: the total belongs to the same conditions.',
   },
 })
-
-function holds(step: Reference, count: number): Expectation {
-  return answerOf(step, (answer, seen, exchange) => {
-    const length = itemsOf(answer, seen)?.length
-    if (length === undefined) return noList(exchange, seen)
-    return length === count ? undefined : finding(exchange, itemsPart(seen), `${length} records in place of ${count}`)
-  })
-}
 
 /** Every response of a step has this total. */
 function totals(step: Reference, count: number): Expectation {

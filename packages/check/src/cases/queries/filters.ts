@@ -1,6 +1,6 @@
 /** QRY-1, QRY-2, QRY-4, WHR-5: filters and their operators, and the members that a response includes. */
-import { type Case, type Expectation, NotSetUp, type Step } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { type Case, type Expectation, NotSetUp } from '../../case/case.ts'
+import { define, defineOne } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, status } from '../../case/expect.ts'
 import { idsOf, lists, showsNone } from '../../case/expect-list.ts'
 import { recordAt, recordOf } from '../../case/expect-records.ts'
@@ -17,21 +17,23 @@ import {
   uppercase,
 } from '../../case/references.ts'
 import { create, setUp } from '../../case/steps.ts'
-import { isObject, type JsonObject } from '../../values/json.ts'
+import { isObject } from '../../values/json.ts'
 
 const [longer, capitals, less, more, third] = Reference.named('longer', 'capitals', 'less', 'more', 'third')
 const [percent, underscore, star, quote, comment] = Reference.named('percent', 'underscore', 'star', 'quote', 'comment')
 const [inside, begins, ends, full, without] = Reference.named('inside', 'begins', 'ends', 'full', 'without')
 const [including, some] = Reference.named('with', 'some')
 
-const needs = ['create', 'list', 'finder'] as const
 const odd = `&=#+%'"\\ü日😀`
 
 /** Another text in the member by which a case finds its records. */
 const marked = (text: string) => ({ [members.marker]: text })
 
+/** Records whose texts end with a, b and c. */
+const threeMarked = [first, second, third].map((step, at) => create(step, marked(`${mark}-${'abc'[at]}`)))
+
 /** Another value in the number by which lists are filtered. */
-const measured = (which: 'less' | 'more') => ({ [members.measured]: ordered[which].measured })
+const measured = (which: Which) => ({ [members.measured]: ordered[which].measured })
 
 export const filterCases: readonly Case[] = [
   ...define({
@@ -77,12 +79,7 @@ export const filterCases: readonly Case[] = [
       title: 'A repeated filter finds the records with either value',
       level: 'should',
       after: ['QRY-1/equal'],
-      steps: [
-        create(first, marked(`${mark}-a`)),
-        create(second, marked(`${mark}-b`)),
-        create(third, marked(`${mark}-c`)),
-        found.get(`${collection}?${members.marker}=${mark}-a&${members.marker}=${mark}-b`),
-      ],
+      steps: [...threeMarked, found.get(`${collection}?${members.marker}=${mark}-a&${members.marker}=${mark}-b`)],
       expect: [lists(found, first, second)],
       remedy: 'Read all values of a repeated parameter, and find records with any of them: "where name in (?, ?)".',
     },
@@ -123,10 +120,10 @@ export const filterCases: readonly Case[] = [
       remedy: 'Refuse U+0000 in parameters with 400 before the query: PostgreSQL accepts no text with it.',
     },
   }),
-  comparison('gt', 'greater than', { than: 'less', finds: 'more' }),
-  comparison('gte', 'of at least', { than: 'more', finds: 'more' }),
-  comparison('lt', 'less than', { than: 'more', finds: 'less' }),
-  comparison('lte', 'of at most', { than: 'less', finds: 'less' }),
+  comparison('gt', 'greater than', 'less', 'more'),
+  comparison('gte', 'of at least', 'more', 'more'),
+  comparison('lt', 'less than', 'more', 'less'),
+  comparison('lte', 'of at most', 'less', 'less'),
   ...define({
     'QRY-2/not': {
       title: '[not] finds the records with another value',
@@ -140,12 +137,7 @@ export const filterCases: readonly Case[] = [
     },
     'QRY-2/in': {
       title: '[in] finds the records with any of the comma-separated values',
-      steps: [
-        create(first, marked(`${mark}-a`)),
-        create(second, marked(`${mark}-b`)),
-        create(third, marked(`${mark}-c`)),
-        found.get(`${collection}?${members.marker}%5Bin%5D=${mark}-a,${mark}-b`),
-      ],
+      steps: [...threeMarked, found.get(`${collection}?${members.marker}%5Bin%5D=${mark}-a,${mark}-b`)],
       expect: [lists(found, first, second)],
       remedy: 'Read field[in]=a,b as "the field has one of these values".',
     },
@@ -173,7 +165,7 @@ export const filterCases: readonly Case[] = [
       title: '[null] finds the records without a value, or with one',
       steps: [
         create(full),
-        createWithout(empty, [members.emptied]),
+        { kind: 'create', as: empty.name, with: {}, without: [members.emptied] },
         without.get(`${caseRecords}&${members.emptied}%5Bnull%5D=true`),
         including.get(`${caseRecords}&${members.emptied}%5Bnull%5D=false`),
       ],
@@ -208,17 +200,12 @@ export const idCases: readonly Case[] = define({
   },
 })
 
+type Which = 'less' | 'more'
+
 /** A case of an operator that compares numbers. */
-function comparison(
-  operator: 'gt' | 'gte' | 'lt' | 'lte',
-  words: string,
-  { than, finds }: { readonly than: 'less' | 'more'; readonly finds: 'less' | 'more' },
-): Case {
-  return {
-    id: `QRY-2/${operator}`,
+function comparison(operator: 'gt' | 'gte' | 'lt' | 'lte', words: string, than: Which, finds: Which): Case {
+  return defineOne(`QRY-2/${operator}`, {
     title: `[${operator}] finds the records with a value ${words} that`,
-    kind: 'changing',
-    needs: [...needs, 'measured'],
     steps: [
       create(less, measured('less')),
       create(more, measured('more')),
@@ -226,7 +213,7 @@ function comparison(
     ],
     expect: [lists(found, finds === 'less' ? less : more)],
     remedy: `Read field[${operator}]=value as "a value ${words} that", compared as the type of the field.`,
-  }
+  })
 }
 
 const readWhole = setUp(whole.get(caseRecords))
@@ -285,8 +272,3 @@ export const fieldsCases = define({
     remedy: 'Add the identifier to what fields names: without it a client cannot tell which record it has.',
   },
 })
-
-/** Creates a record without some of the members that it could have. */
-function createWithout(as: Reference, without: readonly string[], values: JsonObject = {}): Step {
-  return { kind: 'create', as: as.name, with: values, without }
-}
