@@ -142,6 +142,14 @@ export function member(step: Reference, pointer: Pointer, test: Objection<unknow
   })
 }
 
+/** The response lists so many errors at least. */
+export function listsErrors(step: Reference, count: number): Expectation {
+  const pointer: Pointer = ({ profile }) => profile.names.errors
+  return member(step, pointer, (errors) =>
+    unless(Array.isArray(errors) && errors.length >= count, `errors is ${short(errors)}`),
+  )
+}
+
 /** The value at a pointer of the JSON body passes a test. */
 export function memberIs(
   step: Reference,

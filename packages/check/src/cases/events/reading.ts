@@ -7,7 +7,16 @@ import { recordAt } from '../../case/expect-records.ts'
 import { all, change, changed, gone, list, one, other, pages, read, refusal, two } from '../../case/names.ts'
 import { readyIf } from '../../case/preconditions.ts'
 import { base, collection, collectionName, Reference } from '../../case/references.ts'
-import { asOther, body, create, eventually, settled, setUp } from '../../case/steps.ts'
+import {
+  asOther,
+  body,
+  create,
+  createAndDelete,
+  createByOther,
+  deleteRecord,
+  eventually,
+  setUp,
+} from '../../case/steps.ts'
 import { isSame, type JsonObject } from '../../values/json.ts'
 
 const [again, single, theirs, third] = Reference.named('again', 'single', 'theirs', 'third')
@@ -80,6 +89,18 @@ function excludes(step: Reference, record: Reference): Expectation {
   })
 }
 
+const deletionEvents = [
+  ...createAndDelete(one, gone),
+  eventually(list.get(`${eventsOf(one)}&kind=deleted`), (seen) => eventsIn(list, seen).length > 0),
+]
+
+/** The second caller creates a record, and reads its events. */
+const ownEvents = [
+  createByOther(other),
+  eventually(again.get(eventsOf(other), asOther), (seen) => eventsIn(again, seen).length > 0),
+  readyIf((seen) => eventsIn(again, seen).length > 0, 'the second caller got no event of an own record'),
+]
+
 const filterRemedy = 'Filter events by collection, record and kind as lists of records are filtered.'
 
 export const eventCases: readonly Case[] = common({ needs: ['create', 'read'] }).define({
@@ -93,12 +114,7 @@ export const eventCases: readonly Case[] = common({ needs: ['create', 'read'] })
   'EVT-1/deleted': {
     title: 'A deletion has exactly one event',
     needs: ['delete'],
-    steps: [
-      create(one),
-      setUp(gone.delete(one)),
-      settled(gone),
-      eventually(list.get(`${eventsOf(one)}&kind=deleted`), (seen) => eventsIn(list, seen).length > 0),
-    ],
+    steps: deletionEvents,
     expect: [status(list, 200), kindsAre(list, 'deleted')],
     remedy: 'Write an event in the transaction of the deletion.',
   },
@@ -198,13 +214,7 @@ export const eventCases: readonly Case[] = common({ needs: ['create', 'read'] })
     title: 'data of the event of a deletion is null',
     needs: ['delete'],
     after: ['EVT-1/deleted', 'EVT-3/members'],
-    steps: [
-      create(one),
-      setUp(gone.delete(one)),
-      settled(gone),
-      eventually(list.get(`${eventsOf(one)}&kind=deleted`), (seen) => eventsIn(list, seen).length > 0),
-      readyIf((seen) => eventsIn(list, seen).length > 0, 'the deletion has no event'),
-    ],
+    steps: [...deletionEvents, readyIf((seen) => eventsIn(list, seen).length > 0, 'the deletion has no event')],
     expect: [everyEvent(list, ({ data }) => unless(data === null, `it is ${short(data)}`))],
     remedy: 'Show null in place of a record that was deleted.',
   },
@@ -247,9 +257,7 @@ export const eventCases: readonly Case[] = common({ needs: ['create', 'read'] })
     steps: [
       create(one),
       ...knownEvents(list, one),
-      { kind: 'create', as: other.name, caller: 'other' },
-      eventually(again.get(eventsOf(other), asOther), (seen) => eventsIn(again, seen).length > 0),
-      readyIf((seen) => eventsIn(again, seen).length > 0, 'the second caller got no event of an own record'),
+      ...ownEvents,
       theirs.get(`${base}/events?collection=${collectionName}&record=${one.id}&record=${other.id}`, asOther),
     ],
     expect: [
@@ -262,11 +270,8 @@ export const eventCases: readonly Case[] = common({ needs: ['create', 'read'] })
     title: 'Of a deleted record, a caller who may not read deleted records gets the deletion alone',
     needs: ['other', 'owner', 'delete'],
     steps: [
-      { kind: 'create', as: other.name, caller: 'other' },
-      eventually(again.get(eventsOf(other), asOther), (seen) => eventsIn(again, seen).length > 0),
-      readyIf((seen) => eventsIn(again, seen).length > 0, 'the second caller got no event of an own record'),
-      setUp(gone.delete(other)),
-      settled(gone),
+      ...ownEvents,
+      ...deleteRecord(gone, other),
       third.get(`${collection}?include_deleted=only&limit=1`, asOther),
       readyIf((seen) => (seen.of(third).answer?.status ?? 0) >= 400, 'the second caller may read deleted records'),
       eventually(theirs.get(eventsOf(other), asOther), (seen) => kindsIn(theirs, seen).includes('deleted')),

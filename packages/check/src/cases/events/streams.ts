@@ -5,9 +5,9 @@ import { answerOf, field, finding, short, status, unless } from '../../case/expe
 import { all, change, list, one, other } from '../../case/names.ts'
 import { readyIf } from '../../case/preconditions.ts'
 import { base, collectionName, Reference } from '../../case/references.ts'
-import { create, stream } from '../../case/steps.ts'
+import { create, createByOther, stream } from '../../case/steps.ts'
 import { messagesIn, type StreamMessage } from '../../client/stream-messages.ts'
-import { isSame, type JsonObject, objectOf } from '../../values/json.ts'
+import { isSame, type JsonObject, objectOf, parseJson } from '../../values/json.ts'
 import { eventsIn, knownEvents, update } from './reading.ts'
 
 const [live, resumed, theirs] = Reference.named('live', 'resumed', 'theirs')
@@ -21,17 +21,9 @@ interface Streamed {
 
 function streamed(text: string, record: string): readonly Streamed[] {
   return messagesIn(text).flatMap((message) => {
-    const event = objectIn(message.data)
+    const event = objectOf(parseJson(message.data))
     return event['record'] === record ? [{ message, event }] : []
   })
-}
-
-function objectIn(text: string): JsonObject {
-  try {
-    return objectOf(JSON.parse(text))
-  } catch {
-    return {}
-  }
 }
 
 function eventsOf(step: Reference, record: Reference, seen: Observations): readonly Streamed[] {
@@ -130,7 +122,7 @@ export const streamCases: readonly Case[] = common({ needs: ['create', 'read'] }
     steps: [
       stream(theirs, events, {
         caller: 'other',
-        between: [create(one), ...knownEvents(all, one), { kind: 'create', as: other.name, caller: 'other' }],
+        between: [create(one), ...knownEvents(all, one), createByOther(other)],
         until: has('created', other),
         seconds: 5,
       }),
