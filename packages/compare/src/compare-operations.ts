@@ -16,13 +16,11 @@ interface Holder {
   readonly pointer: string
 }
 
-/** Collects what is found. */
 interface Found {
   differs(kind: Kind, more?: Partial<Difference>, parts?: readonly [old: Pointed, now: Pointed]): void
   pair(old: Holder, now: Holder, about: Omit<Pair, 'old' | 'new' | 'field'>): void
 }
 
-/** Compares two operations. */
 export function compareOperations(was: Operation, is: Operation): ComparedOperation {
   const differences: Difference[] = []
   const pairs: Pair[] = []

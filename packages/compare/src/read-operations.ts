@@ -1,18 +1,8 @@
 /** Reads an OpenAPI document as the operations that clients can send, independent of how the document writes them. */
-import { isObject } from 'resourced-contract/model/plain-copy'
-import {
-  canonical,
-  child,
-  type Document,
-  DocumentError,
-  follow,
-  items,
-  members,
-  type Part,
-} from './openapi-document.ts'
+import { canonicalJson, isObject } from 'resourced-contract/model/plain-copy'
+import { child, type Document, DocumentError, follow, items, members, type Part } from './openapi-document.ts'
 import { withProblems } from './read-problems.ts'
 
-/** A parameter of an operation. */
 export interface Parameter {
   readonly name: string
   readonly in: string
@@ -248,5 +238,5 @@ function schemeText(value: unknown, name: string): string {
   if (type === 'apiKey') return `key in ${String(place)} ${String(field)}`
   if (type === 'oauth2') return `OAuth 2 (${isObject(flows) ? Object.keys(flows).sort().join(', ') : ''})`
   if (type === 'openIdConnect') return `OpenID Connect of ${String(openIdConnectUrl)}`
-  return canonical(value)
+  return canonicalJson(value)
 }

@@ -94,7 +94,6 @@ export class Client {
   readonly #listeners = new Set<(exchange: Exchange) => void>()
   /** Number of requests that were sent. */
   count = 0
-  /** Time limit for a response in milliseconds. */
   patience: number
   /** Header fields that the user wants in every request. */
   fields: Fields = []
@@ -119,7 +118,6 @@ export class Client {
     }
   }
 
-  /** Calls a listener after every exchange. */
   watch(listener: (exchange: Exchange) => void): void {
     this.#listeners.add(listener)
   }

@@ -33,7 +33,6 @@ export interface Exchange {
   readonly step: string
   readonly asked: Asked
   readonly answer?: Answer | undefined
-  /** Why there is no response. */
   readonly failure?: string | undefined
   /** After a request in bytes: what followed the last complete response. */
   readonly rest?: string | undefined

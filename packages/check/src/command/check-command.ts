@@ -53,9 +53,7 @@ interface Session {
   readonly ledger: Ledger
   readonly progress: Progress
   readonly signal: AbortSignal
-  /** All random values of the run derive from it. */
   readonly seed: number
-  /** Replaces secrets in a text. */
   readonly hide: (text: string) => string
 }
 

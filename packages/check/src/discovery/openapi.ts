@@ -39,9 +39,7 @@ interface Endpoint {
 interface Path {
   /** As written, without a slash at its end: `/cities/{id}`. */
   readonly path: string
-  /** Whether it is written with a slash at its end. */
   readonly hasSlash: boolean
-  /** The path item object. */
   readonly item: JsonObject
   /** By method, in capitals. */
   readonly endpoints: ReadonlyMap<string, Endpoint>
@@ -256,13 +254,10 @@ export interface Candidate {
   readonly children: readonly string[]
   /** Statuses of successful deletions. */
   readonly deletionAnswers: readonly number[]
-  /** Whether changes need a condition. */
   readonly isConditional: boolean
-  /** Which of its addresses end with a slash. */
   readonly slashes: readonly Slash[]
   /** Names that differ from those of the other collections. */
   readonly names?: Partial<Names> | undefined
-  /** Response to a request for its list. */
   readonly listed?: ListResponse | undefined
 }
 

@@ -70,7 +70,6 @@ export class Trial {
     this.ledger = ledger ?? new Ledger()
   }
 
-  /** What is known of a collection so far. */
   collection(name: string): CollectionProfile {
     return this.profile.collections.find((each) => each.name === name) as CollectionProfile
   }
@@ -80,13 +79,11 @@ export class Trial {
     return this.#parameters?.get(name) ?? []
   }
 
-  /** Adds facts about a collection. */
   learn(name: string, facts: Partial<CollectionProfile>): void {
     const collections = this.profile.collections.map((each) => (each.name === name ? { ...each, ...facts } : each))
     this.profile = { ...this.profile, collections }
   }
 
-  /** The profile with the names of a collection. */
   profileOf(name: string): Profile {
     return profileFor(this.profile, this.collection(name))
   }
@@ -120,7 +117,6 @@ export class Trial {
     return true
   }
 
-  /** A body in the envelope that the server expects. */
   inEnvelope(name: string, body: JsonObject): unknown {
     return wrapAt(this.profileOf(name).names.body, body)
   }

@@ -28,13 +28,11 @@ export interface CheckOptions {
   readonly credential: Fields
   /** The same for a second caller, without permissions. */
   readonly other?: Fields | undefined
-  /** Send safe requests only. */
   readonly readOnly?: boolean | undefined
   /** Demand every "should" and the specification's own choices, too. */
   readonly strict?: boolean | undefined
   /** Sections and rules, such as `DEL` and `CON-3`; all if undefined. */
   readonly only?: readonly string[] | undefined
-  /** Called after each case. */
   readonly onResult?: ((result: CaseResult, done: number, all: number) => void) | undefined
   readonly signal?: AbortSignal | undefined
   /** All random values derive from it; a new one if undefined. */
@@ -64,11 +62,9 @@ export interface Report {
   readonly jobs: readonly string[]
   /** Collections whose content differs from their content before the check. */
   readonly differences: readonly Difference[]
-  /** Whether it was stopped before its end. */
   readonly stopped: boolean
   /** Whether every "should" and the specification's own choices were demanded, too. */
   readonly strict: boolean
-  /** All random values of the run derive from it. */
   readonly seed: number
 }
 
@@ -279,9 +275,7 @@ export interface CaseResult {
   readonly verdict: Verdict
   /** Why responses showed nothing; empty otherwise. */
   readonly why: string
-  /** The case that blocks it. */
   readonly blockedBy?: Case['id'] | undefined
-  /** The collection on which it ran. */
   readonly collection: string
   readonly findings: readonly Finding[]
   /** All exchanges of a case that does not hold. */
