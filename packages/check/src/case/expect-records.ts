@@ -99,18 +99,12 @@ export function recordAt(step: Reference, seen: Observations): JsonObject | unde
 }
 
 /** The record in the body of a request, without its envelope. */
-export function recordSent(
-  asked: Pick<Asked, 'body' | 'plain'> | undefined,
-  { profile }: Pick<Where, 'profile'>,
-): unknown {
+export function recordSent(asked: Pick<Asked, 'body' | 'plain'> | undefined, { profile }: Pick<Where, 'profile'>) {
   return valueAt(JSON.parse(asked?.plain ?? asked?.body ?? '{}'), profile.names.body)
 }
 
 /** Expects a record in the response of a step; `test` returns what is wrong with it. */
-export function theRecord(
-  step: Reference,
-  test: (record: JsonObject, seen: Observations) => Wrong | undefined,
-): Expectation {
+export function theRecord(step: Reference, test: (record: JsonObject, seen: Observations) => Wrong | undefined) {
   return answerOf(step, (answer, seen, exchange) => {
     const record = recordOf(answer, seen)
     if (record === undefined) return 'the body is no JSON object'

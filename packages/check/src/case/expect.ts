@@ -151,11 +151,7 @@ export function listsErrors(step: Reference, count: number): Expectation {
 }
 
 /** The value at a pointer of the JSON body passes a test. */
-export function memberIs(
-  step: Reference,
-  pointer: Pointer,
-  isRight: (value: unknown, seen: Observations) => boolean,
-): Expectation {
+export function memberIs(step: Reference, pointer: Pointer, isRight: (value: unknown, seen: Observations) => boolean) {
   return member(step, pointer, (it, seen) => unless(isRight(it, seen), `it is ${short(it)}`))
 }
 

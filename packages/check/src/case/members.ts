@@ -89,11 +89,7 @@ export function twoValuesOf(collection: CollectionProfile, member: string) {
   return isLess ? { less: one, more: other } : { less: other, more: one }
 }
 
-function withTwoValues(
-  collection: CollectionProfile,
-  members: readonly string[],
-  type?: 'number' | 'string',
-): string | undefined {
+function withTwoValues(collection: CollectionProfile, members: readonly string[], type?: 'number' | 'string') {
   return members.find((name) => {
     const values = twoValuesOf(collection, name)
     return values !== undefined && (type === undefined || typeof values.less === type)
@@ -131,10 +127,7 @@ export function createdMember({ created = 'created_at' }: Pick<CollectionProfile
 type Collections = Pick<Profile, 'collections'>
 
 /** The collection to which the first reference of a collection leads. */
-export function parentOf(
-  { references }: CollectionProfile,
-  { collections }: Collections,
-): CollectionProfile | undefined {
+export function parentOf({ references }: CollectionProfile, { collections }: Collections) {
   const [first] = Object.values(references)
   return collections.find(({ name }) => name === first)
 }

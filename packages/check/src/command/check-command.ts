@@ -57,11 +57,7 @@ interface Session {
   readonly hide: (text: string) => string
 }
 
-async function checkTarget(
-  target: CheckTarget,
-  options: CheckOptions,
-  hide: (text: string) => string,
-): Promise<number> {
+async function checkTarget(target: CheckTarget, options: CheckOptions, hide: (text: string) => string) {
   const details = detailsOf(options.details)
   const rules = onlyOf(options.only) ?? rulesOf(details)
   const earlier = options.compare === undefined ? undefined : earlierReport(options.compare)

@@ -6,7 +6,7 @@
 import type { Exchange } from '../client/exchange.ts'
 import { plainDocument, plainSchema } from '../client/json-api.ts'
 import type { Names, Operation, Slash } from '../profile/profile.ts'
-import { isObject, type JsonObject, objectOf, valueAt, without } from '../values/json.ts'
+import { isObject, type JsonObject, mapMembers, objectOf, valueAt, without } from '../values/json.ts'
 import { parseText } from '../values/openapi.ts'
 import { isListParameter } from './query-names.ts'
 import { convertSwagger } from './swagger.ts'
@@ -115,13 +115,11 @@ export function expandSchema(root: JsonObject, schema: unknown, alternatives: 'f
   const expand = (value: unknown, depth: number): JsonObject => {
     if (depth > deepest || --left < 0) return {}
     const found = joined(resolve(root, value), 0)
-    const properties = isObject(found['properties']) ? Object.entries(found['properties']) : undefined
+    const { properties, items } = found
     return {
       ...found,
-      ...(properties && {
-        properties: Object.fromEntries(properties.map(([name, each]) => [name, expand(each, depth + 1)])),
-      }),
-      ...(isObject(found['items']) && { items: expand(found['items'], depth + 1) }),
+      ...(isObject(properties) && { properties: mapMembers(properties, (each) => expand(each, depth + 1)) }),
+      ...(isObject(items) && { items: expand(items, depth + 1) }),
     }
   }
   const resolveAll = (value: unknown) => (Array.isArray(value) ? value.map((each) => resolve(root, each)) : [])

@@ -121,18 +121,22 @@ export class Trial {
     return wrapAt(this.profileOf(name).names.body, body)
   }
 
+  /** The records that a list shows; `undefined` if there is no list. */
+  async list(
+    collection: CollectionProfile,
+    suffix = '',
+    by = this.requester,
+  ): Promise<readonly JsonObject[] | undefined> {
+    return this.itemsIn(collection.name, await this.request(collection, 'GET', { suffix, by }))
+  }
+
   /** The records in the response of a list; `undefined` if it is no list. */
   itemsIn(name: string, { answer }: Exchange): readonly JsonObject[] | undefined {
     return isSuccess(answer) ? itemsOf(answer, { profile: this.profileOf(name) })?.map(objectOf) : undefined
   }
 
   /** Notes the record that a request created; `undefined` if the response does not identify a new record. */
-  note(
-    { name, id, path }: CollectionProfile,
-    { answer }: Exchange,
-    body: JsonObject,
-    creator = this.requester,
-  ): TrialRecord | undefined {
+  note({ name, id, path }: CollectionProfile, { answer }: Exchange, body: JsonObject, creator = this.requester) {
     if (answer === undefined) return undefined
     const { base, names } = this.profileOf(name)
     const bare = jsonOf(answer)
@@ -232,7 +236,7 @@ export class Trial {
     const by = { ...this.requester, signal: undefined }
     for (let pause = 50; pause < longestDeletion; pause *= 2) {
       // A record that is only marked as deleted may still be readable. No list shows it.
-      const items = this.itemsIn(name, await this.request(collection, 'GET', { by }))
+      const items = await this.list(collection, '', by)
       if (!items?.some((each) => String(each[collection.id]) === id)) return false
       await sleep(pause)
     }

@@ -36,6 +36,16 @@ export function causesOf({ rules }: Pick<Report, 'rules'>): readonly Cause[] {
     .sort((left, right) => severityOf(left.lead) - severityOf(right.lead) || sizeOf(right) - sizeOf(left))
 }
 
+/** Causes in groups, and how many of each the text shows. Other choices are no faults, unless the run is strict. */
+export function causeGroups(report: Pick<Report, 'rules' | 'strict'>) {
+  const isChoice = ({ lead }: Cause) => lead.tier === 'choices' && !report.strict
+  const causes = causesOf(report)
+  return [
+    { title: 'What does not hold, the worst first', causes: causes.filter((each) => !isChoice(each)), most: 14 },
+    { title: 'Other choices than those of this specification', causes: causes.filter(isChoice), most: 7 },
+  ]
+}
+
 /** Why cases showed nothing: each reason once, those that could not be set up first. */
 export function gapsOf({ rules }: Pick<Report, 'rules'>): readonly Gap[] {
   const all = rules.flatMap(({ cases }) => cases)

@@ -301,6 +301,15 @@ export function uniqueValue(value: unknown, turn: number, schema: Schema = {}): 
     : `${text.slice(0, Math.max(0, most - suffix.length))}${suffix.slice(-most)}`
 }
 
+/** A body with other values of its unique members, so that it can create another record. */
+export function withOtherUniqueValues(
+  body: JsonObject,
+  { unique, schemas = {} }: { readonly unique: readonly string[]; readonly schemas?: Readonly<Record<string, Schema>> },
+): JsonObject {
+  const values = unique.map((name) => [name, uniqueValue(body[name], 0, schemas[name])] as const)
+  return { ...body, ...Object.fromEntries(values) }
+}
+
 const usualMark = 'checked-0123456789'
 
 /** Whether a text member takes the checker's mark, alone and after other words. */

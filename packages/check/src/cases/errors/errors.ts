@@ -2,7 +2,18 @@
 
 import { type Expectation, NotSetUp, type Observations } from '../../case/case.ts'
 import { common, define, defineEach } from '../../case/define.ts'
-import { answerOf, errorsIn, everyAnswerOf, field, finding, noField, short, status } from '../../case/expect.ts'
+import {
+  answerOf,
+  errorsIn,
+  everyAnswerOf,
+  field,
+  finding,
+  noField,
+  short,
+  status,
+  unexpected,
+  unless,
+} from '../../case/expect.ts'
 import { brokenValues } from '../../case/members.ts'
 import { error, first, list, odd, one, second } from '../../case/names.ts'
 import { applicableWhere, succeeded } from '../../case/preconditions.ts'
@@ -28,11 +39,7 @@ const [absent, unreadable, constraints] = Reference.named('absent', 'malformed',
 const outcomes = defineEach('ERR-1/', commonMistakes, (mistake) => ({
   title: `An error has an error status: ${mistake.title}`,
   ...making(mistake),
-  expect: [
-    answerOf(error, (answer, _, exchange) =>
-      answer.status >= 400 ? undefined : finding(exchange, 'status', `${answer.status} in place of 4xx`),
-    ),
-  ],
+  expect: [answerOf(error, ({ status }, _, exchange) => (status >= 400 ? undefined : unexpected(exchange, '4xx')))],
   remedy: 'Answer what went wrong with its own status, 4xx or 5xx, whatever the body says.',
 }))
 
@@ -106,9 +113,7 @@ const bodies = [
       title: 'Errors are application/problem+json (RFC 9457)',
       ...making(noRecord),
       expect: [
-        field(error, 'Content-Type', (value) =>
-          /^application\/problem\+json\s*(;|$)/i.test(value) ? undefined : value,
-        ),
+        field(error, 'Content-Type', (value) => unless(/^application\/problem\+json\s*(;|$)/i.test(value), value)),
       ],
       remedy: 'Send errors as application/problem+json.',
     },
@@ -135,10 +140,7 @@ const bodies = [
       steps: twoAbsentRecords,
       expect: [
         (seen) => {
-          const [id, next] = [first, second].map((step) => {
-            const { answer } = seen.of(step)
-            return answer && valueAt(jsonOf(answer), '/request_id')
-          })
+          const [id, next] = [first, second].map((step) => valueAt(jsonOf(seen.of(step).answer), '/request_id'))
           if ([id, next].some((each) => typeof each !== 'string' && typeof each !== 'number')) {
             return finding(seen.of(first), 'body', 'there is no request_id')
           }
@@ -290,7 +292,7 @@ const hidden = [
       expect: [
         nowhere(({ body: text }) => {
           const told = internalDetailIn(text)
-          return told === undefined ? undefined : `it tells ${told}`
+          return told && `it tells ${told}`
         }),
       ],
       remedy: 'Answer unexpected failures with one constant sentence, and write the details to the log.',
