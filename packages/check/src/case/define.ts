@@ -12,7 +12,6 @@ export interface Draft extends Omit<Case, 'id' | 'kind' | 'needs'> {
   readonly kind?: Case['kind']
 }
 
-/** Cases by their identifiers. */
 export function define(drafts: Readonly<Record<Case['id'], Draft>>): readonly Case[] {
   return common({}).define(drafts)
 }

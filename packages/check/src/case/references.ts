@@ -7,10 +7,8 @@ import type { Ask, Body, Request } from './case.ts'
 import type { PartOfStep, ValueOfCase } from './fill.ts'
 import { type MemberKind, memberKinds } from './members.ts'
 
-/** Where a request goes: an address, or a record. */
 export type Target = string | Reference
 
-/** What a request has beside method, target and body. */
 export type More = Omit<Request, 'method' | 'to' | 'body'>
 
 /** Has its name before the tokens of a reference are made with it. */

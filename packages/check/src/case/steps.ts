@@ -113,6 +113,5 @@ export const body = {
   text: (value: string) => ({ text: value }),
 } as const satisfies Readonly<Record<string, Body | ((value: never) => Body)>>
 
-/** Options of a request that is sent by another caller. */
 export const asNobody: More = { caller: 'nobody' }
 export const asOther: More = { caller: 'other' }

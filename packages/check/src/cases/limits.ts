@@ -125,7 +125,6 @@ export const limits = [
   }),
 ]
 
-/** A value in so many arrays. */
 function nested(depth: number): unknown {
   return depth === 0 ? [] : [nested(depth - 1)]
 }

@@ -286,7 +286,6 @@ function handleInterruption(ledger: Ledger): {
   }
 }
 
-/** Options as commander passes them. */
 interface CheckCommandOptions {
   readonly key?: string
   readonly otherKey?: string

@@ -13,7 +13,6 @@ type Facts = Partial<CollectionProfile>
 /** Requests the list with a query. Returns its records, or `undefined` if the query is refused. */
 type ListBy = (query: string) => Promise<readonly JsonObject[] | undefined>
 
-/** How many members of a record are tried. */
 const mostMembers = 12
 
 /** With so many forms of a query, only few members are tried in all of them. */

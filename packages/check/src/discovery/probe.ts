@@ -22,7 +22,6 @@ import type { Trial, TrialRecord } from './trial.ts'
 
 type Facts = Partial<CollectionProfile>
 
-/** What requests show about a collection. */
 export async function probe(trial: Trial, collection: CollectionProfile, given: TrialRecord): Promise<Facts> {
   const isGuessed = trial.guessed.has(collection.name)
   const record = isGuessed ? { ...given, body: membersOf(given.body, collection) } : given
@@ -114,7 +113,6 @@ async function probeReplacement(trial: Trial, collection: CollectionProfile, rec
   return isAbsent ? { operations: operations.filter((each) => each !== 'replace') } : {}
 }
 
-/** The members that are tried to be left out. */
 const mostLeftOut = 10
 
 /** For a collection with a document: which members it requires, although the document does not say so. */

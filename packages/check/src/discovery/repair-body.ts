@@ -80,7 +80,6 @@ function* readComplaints(
   }
 }
 
-/** The member that an error object names. */
 function memberNamed(error: Readonly<Record<string, unknown>>): string | undefined {
   const params = isObject(error['params']) ? error['params'] : {}
   const inParams = params['missingProperty'] ?? params['additionalProperty']

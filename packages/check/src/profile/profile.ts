@@ -361,7 +361,6 @@ function mistakeText({ instancePath, keyword, params, message }: ErrorObject): s
   }
 }
 
-/** A collection of which only its path is known. */
 export function bareCollection(name: string, path = `/${name}`): CollectionProfile {
   return {
     ...{ name, path, id: 'id', operations: ['list', 'read'], deletion: 'hard', conditional: false, pages: [] },

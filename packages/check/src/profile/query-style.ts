@@ -31,7 +31,6 @@ const text = { type: 'string', minLength: 1 }
 const size = { type: 'integer', minimum: 1 }
 const form = { type: 'string', pattern: '\\{\\}' }
 
-/** The JSON Schema of a query style in a profile file. */
 export const queryStyleSchema = {
   type: 'object',
   additionalProperties: false,

@@ -6,7 +6,6 @@ import { tiers } from '../case/tiers.ts'
 import type { CaseResult, Report } from '../run/check.ts'
 import { isProblem } from './summary.ts'
 
-/** Cases that fail for one reason. */
 export interface Cause {
   /** The most severe of the cases: it stands for all. */
   readonly lead: CaseResult
@@ -16,7 +15,6 @@ export interface Cause {
   readonly blocked: readonly CaseResult[]
 }
 
-/** A reason for which cases showed nothing. */
 export interface Gap {
   readonly why: string
   readonly verdict: CaseResult['verdict']

@@ -3,7 +3,6 @@ import { STATUS_CODES } from 'node:http'
 import type { Client } from '../client/client.ts'
 import { type Exchange, type Fields, fieldOf } from '../client/exchange.ts'
 
-/** An exchange and the time at which its request was sent. */
 interface Recorded {
   readonly exchange: Exchange
   /** In ISO 8601. */

@@ -5,7 +5,6 @@
 import { type Answer, type Asked, type Exchange, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
 import type { CaseResult } from '../run/check.ts'
 
-/** A request as a command. */
 interface Command {
   readonly text: string
   /** How many times it was sent. */

@@ -10,7 +10,6 @@ import type { CaseResult, Report, RuleResult, Verdict } from '../run/check.ts'
 import { memberPointer } from '../values/json.ts'
 import { replayLines } from './replay.ts'
 
-/** How much of a tier holds. */
 export interface Score {
   readonly tier: Tier
   readonly title: string
@@ -92,7 +91,6 @@ export interface Problem {
   readonly findings: readonly Evidence[]
 }
 
-/** A finding, with the response that shows it. */
 export interface Evidence {
   /** The step that sent the request. */
   readonly step: string | undefined
@@ -109,7 +107,6 @@ export function problemsOf({ rules }: Pick<Report, 'rules'>): Problem[] {
     .sort((left, right) => weights[left.found.level] - weights[right.found.level])
 }
 
-/** The evidence of a case that does not hold. */
 export function problemOf(rule: RuleResult['rule'], found: CaseResult): Problem {
   const source = `${found.level}, ${tierTitles[found.tier]}${found.section && `: ${found.section}`}`
   const findings = found.findings.map(({ exchange, part, message }) => ({
@@ -131,7 +128,6 @@ export function summaryLine(report: Pick<Report, 'rules' | 'strict'>): string {
     .join('; ')
 }
 
-/** Something that the run left on the server. */
 interface Leftover {
   readonly message: string
   /** Paths from the root. */

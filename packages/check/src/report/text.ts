@@ -43,7 +43,6 @@ export function textReport(report: Report, { color, width, details }: TextOption
   return `${lines.map((text) => (color ? text : stripVTControlCharacters(text))).join('\n')}\n`
 }
 
-/** How lines are shown. */
 interface Show {
   readonly width: number
   readonly paint: Paint

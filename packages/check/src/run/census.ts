@@ -12,7 +12,6 @@ import { isObject, type JsonObject, memberPointer, valueAt } from '../values/jso
 import { removeRecords } from './cleanup.ts'
 import { type RunContext, requesterFor } from './context.ts'
 
-/** The records of a collection at one time. */
 export interface Count {
   /** The total in the list, or the number of records read; `undefined` if neither is known. */
   readonly total: number | undefined
@@ -151,7 +150,6 @@ export async function reconcile(run: RunContext, before: Census): Promise<Differ
   })
 }
 
-/** Paths of existing records that the checker created. */
 async function findOwnRecords(run: RunContext, before: Census, after: Census): Promise<string[]> {
   const { ledger, profile, reusesIdentifiers } = run
   const found: string[] = []

@@ -22,7 +22,6 @@ import { nextCount } from '../values/random.ts'
 import { narrowMembers } from './choose-collections.ts'
 import type { Ledger } from './ledger.ts'
 
-/** What all cases of a run share. */
 export interface RunContext {
   readonly client: Client
   readonly profile: Profile

@@ -14,7 +14,6 @@ import { isSame } from '../../values/json.ts'
 const [earlier, earlierJob, single, shared] = Reference.named('earlier', 'earlier job', 'single', 'shared')
 const [firstAfter, secondAfter] = Reference.named('first after', 'second after')
 
-/** A body that lists identifiers. */
 export function ids(...list: readonly unknown[]): Body {
   return body.json({ ids: list })
 }

@@ -39,7 +39,6 @@ function exported(format: string, more: Readonly<Record<string, unknown>> = {}):
   ]
 }
 
-/** The list of the same records. */
 const showing = [
   setUp(list.get(caseRecords)),
   readyIf((seen) => itemsOf(seen.of(list).answer, seen)?.length === 3, 'the list did not show what had been made'),

@@ -331,7 +331,6 @@ export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
   },
 })
 
-/** Every response of a step has this total. */
 function totals(step: Reference, count: number): Expectation {
   return everyAnswerOf(step, (answer, seen, exchange) => {
     const told = totalOf(answer, seen)
