@@ -2,7 +2,6 @@
  * Compares what two declarations promise beyond their OpenAPI documents: access, deletion, uniqueness, business rules,
  * limits.
  */
-
 import { type AccessRule, actions, type BusinessRule } from 'resourced-contract/model/declaration'
 import { pointerTo } from 'resourced-contract/model/place'
 import { canonicalJson } from 'resourced-contract/model/plain-copy'

@@ -10,7 +10,6 @@ export interface ComparedOperation {
   readonly pairs: readonly Pair[]
 }
 
-/** A schema, and where it is or would be. */
 interface Holder {
   readonly schema: Part | undefined
   readonly pointer: string

@@ -3,7 +3,6 @@
  * to it: so circles end, and depth costs no stack. Two shapes of one type are compared by the values that they admit:
  * listed values, limits, patterns, formats.
  */
-
 import { isMultipleOf } from 'resourced-contract/model/decimal'
 import { canonicalJson } from 'resourced-contract/model/plain-copy'
 import type { Difference, Kind, Place } from './finding.ts'
@@ -255,7 +254,6 @@ function overlap(left: Keyed = new Set(), right: Keyed = new Set()): number {
   return common === 0 ? Number(left.size + right.size === 0) : common / (left.size + right.size - common)
 }
 
-/** A difference in values, without the place where it is. */
 type ValueDifference = Pick<Difference, 'kind' | 'names' | 'keyword' | 'before' | 'after'>
 
 /** All differences but those inside of objects and arrays. */

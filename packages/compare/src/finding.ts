@@ -2,7 +2,6 @@
  * The findings of a comparison, and every kind of difference in one table: whether it breaks clients (spec 9.3) or not
  * (spec 9.4), its message, and what to do about it.
  */
-
 import { keywordRows, type keywords } from 'resourced-contract/model/keywords'
 
 /** Whether clients of the old interface break, the worst first. `review`: the two interfaces alone do not say. */
@@ -11,7 +10,6 @@ export type Severity = (typeof severities)[number]
 
 export type Direction = 'request' | 'response'
 
-/** Where in one of the two interfaces something is. */
 export interface Place {
   readonly in: 'old' | 'new'
   /** The OpenAPI document (of a declaration: the document generated from it), or the declaration itself. */
@@ -20,7 +18,6 @@ export interface Place {
   readonly pointer: string
 }
 
-/** One difference, before it is judged. */
 export interface Difference {
   readonly kind: Kind
   /** The version of the interface, such as `v1`; empty where the interface has none. */
@@ -44,7 +41,6 @@ export interface Difference {
   readonly places: readonly Place[]
 }
 
-/** A difference, judged and in words. */
 export interface Finding extends Difference {
   readonly severity: Severity
   /**

@@ -136,7 +136,6 @@ export function follow(document: Document, part: Part): Part {
   }
 }
 
-/** The part that one reference leads to. */
 export function target(document: Document, from: string, reference: string): Part {
   if (!reference.startsWith('#')) return refuseReference(from, reference)
   const problem = `refers to ${cut(reference)}, which is not in the document. Refer by JSON Pointer (#/…).`

@@ -13,7 +13,6 @@ export interface Parameter {
   readonly pointer: string
 }
 
-/** The body of a request or a response. */
 export interface Body {
   /** Schemas by media type; `undefined`: anything of that type. */
   readonly content: ReadonlyMap<string, Part | undefined>
@@ -26,7 +25,6 @@ export interface Answer extends Body {
   readonly headers: ReadonlyMap<string, { readonly name: string; readonly schema: Part | undefined; pointer: string }>
 }
 
-/** One method of one address. */
 export interface Operation {
   /** Equal in both documents for the same method and address: the names of path parameters make no difference. */
   readonly key: string

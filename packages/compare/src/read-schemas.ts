@@ -65,11 +65,9 @@ const keywordsOf: Readonly<Record<Exclude<TypeName, 'any'>, Keywords>> = {
   },
 }
 
-const lowerLimits = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']
-
 /** Whether a limit narrows when it grows; the others narrow when they shrink. */
 export function isLowerLimit(keyword: string): boolean {
-  return lowerLimits.includes(keyword)
+  return /^(?:min|exclusiveMin)/.test(keyword)
 }
 
 const everything = {
