@@ -3,10 +3,10 @@
  * limits.
  */
 import { type AccessRule, actions, type BusinessRule } from 'resourced-contract/model/declaration'
-import { escapeStep } from 'resourced-contract/model/place'
+import { pointerTo } from 'resourced-contract/model/place'
+import { canonicalJson } from 'resourced-contract/model/plain-copy'
 import { type Catalog, type Field, isRestorable, type Resource } from 'resourced-contract/model/resource'
 import { comparedKeywords, type Difference } from './finding.ts'
-import { canonical } from './openapi-document.ts'
 
 /** A difference in a resource, or in the limits of the interface. */
 type Declared = Pick<Difference, 'kind' | 'field' | 'names' | 'keyword' | 'before' | 'after'> & {
@@ -16,32 +16,23 @@ type Declared = Pick<Difference, 'kind' | 'field' | 'names' | 'keyword' | 'befor
 
 /** All differences of two declarations that their documents do not show. */
 export function compareDeclarations(old: Catalog, now: Catalog): Difference[] {
-  const difference = (
-    root: readonly string[],
-    resources: readonly string[],
-    { at, ...found }: Declared,
-  ): Difference => {
-    const pointer = [...root, ...at].map((step) => `/${escapeStep(step)}`).join('')
-    const places = [{ in: 'new', of: 'declaration', pointer } as const]
-    return { ...found, version: now.version, resources, operations: [], places }
+  const difference = (root: readonly string[], { at, ...found }: Declared): Difference => {
+    const places = [{ in: 'new', of: 'declaration', pointer: pointerTo([...root, ...at]) } as const]
+    return { ...found, version: now.version, resources: root.slice(1), operations: [], places }
   }
   const inResources = [...old.resources.values()].flatMap((was) => {
     const is = now.resources.get(was.name)
     if (is === undefined) return []
-    const parts = [
-      compareAccess,
-      compareDeletion,
-      compareUnique,
-      compareOwner,
-      compareSearch,
-      compareFields,
-      compareRules,
-    ]
-    const found = [...parts.flatMap((compare) => compare(was, is)), ...compareMaxAge(was, is)]
-    return found.map((each) => difference(['resources', was.name], [was.name], each))
+    const found = comparisons.flatMap((compare) => compare(was, is))
+    return found.map((each) => difference(['resources', was.name], each))
   })
-  return [...inResources, ...compareLimits(old, now).map((each) => difference([], [], each))]
+  return [...inResources, ...compareLimits(old, now).map((each) => difference([], each))]
 }
+
+const comparisons = [
+  ...[compareAccess, compareDeletion, compareUnique, compareOwner, compareSearch, compareFields],
+  ...[compareRules, compareMaxAge],
+]
 
 /** AUT-3. An action is allowed where any of its rules allows it. */
 function compareAccess(was: Resource, is: Resource): Declared[] {
@@ -86,7 +77,7 @@ function compareAccessRules(
 
 /** Functions are compared by their source; values of their closures are not compared. */
 function accessText(rule: AccessRule): string {
-  return typeof rule === 'string' ? rule : typeof rule === 'function' ? String(rule) : canonical(rule)
+  return typeof rule === 'string' ? rule : typeof rule === 'function' ? String(rule) : canonicalJson(rule)
 }
 
 const day = 86_400_000
@@ -195,7 +186,7 @@ function ruleTexts(rules: readonly BusinessRule[]): string {
   const textOf = (rule: BusinessRule) =>
     'check' in rule ? [rule.on, String(rule.check)] : [[rule.on].flat().sort(), rule.when, rule.unless]
   return rules
-    .map((rule) => canonical(textOf(rule)))
+    .map((rule) => canonicalJson(textOf(rule)))
     .sort()
     .join('\n')
 }

@@ -2,16 +2,16 @@
  * Compares two interfaces, version by version: which differences break clients of the old one, and which do not
  * (VER-5). The same difference in many places is reported once, with all its operations, and without its consequences.
  */
+import { canonicalJson } from 'resourced-contract/model/plain-copy'
 import type { Catalog } from 'resourced-contract/model/resource'
 import { compareDeclarations } from './compare-declarations.ts'
 import { compareOperations } from './compare-operations.ts'
 import { type PairResult, schemaComparison } from './compare-schemas.ts'
 import { type Difference, type Finding, judge, type Kind, severities, severityOf } from './finding.ts'
-import { canonical, type Document, stepBudget } from './openapi-document.ts'
+import { type Document, stepBudget } from './openapi-document.ts'
 import { type Operation, operationsOf } from './read-operations.ts'
 import { schemaReader } from './read-schemas.ts'
 
-/** One version of an interface, as it is served. */
 export interface ServedVersion {
   readonly document: Document
   /** Such as `v1`; left out where it is unknown, or the document has several. */
@@ -165,7 +165,7 @@ function mergeDifferences(differences: readonly Difference[]): Difference[] {
 function joinDirections(differences: readonly Difference[]): Difference[] {
   const groups = Map.groupBy(differences, (each) => {
     const { resources, direction, operations, field } = each
-    return canonical([
+    return canonicalJson([
       subjectOf(each),
       resources,
       isAddress(each) || field === undefined ? [direction, operations] : [],
@@ -191,7 +191,7 @@ function subjectOf({ kind, version, field, names, within, keyword, before, after
 }
 
 function joinBy(differences: readonly Difference[], keyOf: (difference: Difference) => unknown[]): Difference[] {
-  return [...Map.groupBy(differences, (each) => canonical(keyOf(each))).values()].map((same) => {
+  return [...Map.groupBy(differences, (each) => canonicalJson(keyOf(each))).values()].map((same) => {
     const [first] = same as [Difference]
     if (same.length === 1) return first
     const isOneWay = same.every((each) => each.direction === first.direction)

@@ -10,19 +10,16 @@ export interface ComparedOperation {
   readonly pairs: readonly Pair[]
 }
 
-/** A schema, and where it is or would be. */
 interface Holder {
   readonly schema: Part | undefined
   readonly pointer: string
 }
 
-/** Collects what is found. */
 interface Found {
   differs(kind: Kind, more?: Partial<Difference>, parts?: readonly [old: Pointed, now: Pointed]): void
   pair(old: Holder, now: Holder, about: Omit<Pair, 'old' | 'new' | 'field'>): void
 }
 
-/** Compares two operations. */
 export function compareOperations(was: Operation, is: Operation): ComparedOperation {
   const differences: Difference[] = []
   const pairs: Pair[] = []

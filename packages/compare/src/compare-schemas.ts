@@ -3,10 +3,10 @@
  * to it: so circles end, and depth costs no stack. Two shapes of one type are compared by the values that they admit:
  * listed values, limits, patterns, formats.
  */
-
 import { isMultipleOf } from 'resourced-contract/model/decimal'
+import { canonicalJson } from 'resourced-contract/model/plain-copy'
 import type { Difference, Kind, Place } from './finding.ts'
-import { canonical, type Spend } from './openapi-document.ts'
+import type { Spend } from './openapi-document.ts'
 import { isLowerLimit, type SchemaReader, type Schemas, type Shape, sizeOf, type Union } from './read-schemas.ts'
 
 /** What a schema describes. `error`: the body of an error response; `code`: its error code. */
@@ -43,13 +43,11 @@ export interface SchemaComparison {
   different(from: readonly PairResult[]): PairResult[]
 }
 
-/** What is found in one pair. */
 interface Found {
   readonly differences: (Partial<SchemaDifference> & Pick<SchemaDifference, 'kind'>)[]
   readonly inside: Pair[]
 }
 
-/** Begins to compare the schemas of two documents. */
 export function schemaComparison(older: SchemaReader, newer: SchemaReader, spend: Spend): SchemaComparison {
   const results = new Map<string, PairResult>()
   const queue: { readonly pair: Pair; readonly result: PairResult }[] = []
@@ -80,7 +78,7 @@ export function schemaComparison(older: SchemaReader, newer: SchemaReader, spend
   }
 
   function compareDefaults({ default: before }: Union, { default: after }: Union, { differences }: Found): void {
-    const [was = '', is = ''] = [before, after].map((value) => (value === undefined ? '' : canonical(value)))
+    const [was = '', is = ''] = [before, after].map((value) => (value === undefined ? '' : canonicalJson(value)))
     spend((was.length + is.length) / 64)
     if (was !== is) differences.push({ kind: 'default-changed', before, after })
   }
@@ -147,7 +145,6 @@ export function schemaComparison(older: SchemaReader, newer: SchemaReader, spend
   }
 }
 
-/** Something with a place in a document. */
 export type Pointed = { readonly pointer: string } | undefined
 
 /** The places of something in both documents, or in one. */
@@ -257,7 +254,6 @@ function overlap(left: Keyed = new Set(), right: Keyed = new Set()): number {
   return common === 0 ? Number(left.size + right.size === 0) : common / (left.size + right.size - common)
 }
 
-/** A difference in values, without the place where it is. */
 type ValueDifference = Pick<Difference, 'kind' | 'names' | 'keyword' | 'before' | 'after'>
 
 /** All differences but those inside of objects and arrays. */

@@ -2,17 +2,14 @@
  * The findings of a comparison, and every kind of difference in one table: whether it breaks clients (spec 9.3) or not
  * (spec 9.4), its message, and what to do about it.
  */
-
 import { keywordRows, type keywords } from 'resourced-contract/model/keywords'
 
 /** Whether clients of the old interface break, the worst first. `review`: the two interfaces alone do not say. */
 export const severities = ['breaking', 'review', 'compatible'] as const
 export type Severity = (typeof severities)[number]
 
-/** Whether requests or responses differ. */
 export type Direction = 'request' | 'response'
 
-/** Where in one of the two interfaces something is. */
 export interface Place {
   readonly in: 'old' | 'new'
   /** The OpenAPI document (of a declaration: the document generated from it), or the declaration itself. */
@@ -21,7 +18,6 @@ export interface Place {
   readonly pointer: string
 }
 
-/** One difference, before it is judged. */
 export interface Difference {
   readonly kind: Kind
   /** The version of the interface, such as `v1`; empty where the interface has none. */
@@ -45,7 +41,6 @@ export interface Difference {
   readonly places: readonly Place[]
 }
 
-/** A difference, judged and in words. */
 export interface Finding extends Difference {
   readonly severity: Severity
   /**
@@ -77,6 +72,24 @@ const acceptAsBefore = 'Keep accepting what was accepted before, or make a new v
 const returnAsBefore = 'Return only what was declared before, or make a new version.'
 const makeOptional = 'Make it optional.'
 const leaveOptional = 'Leave it optional.'
+const onlyNewRequests = 'Make sure that clients get it only for requests that were not possible before.'
+const leaveConditionsOptional = 'Leave conditions optional, or make a new version.'
+const keepCode = 'Clients may check for it. Keep returning it, or make a new version.'
+const bringFieldBack = 'Bring it back (a field renamed is one gone and another one new), or make a new version.'
+const addFieldOfType = 'Give the new type a field of its own, or make a new version.'
+const addFieldOfFormat = 'Give the new format a field of its own, or make a new version.'
+const checkValues = 'Make sure that every value that was sent still matches, and that responses have no other values.'
+const compareKeyword = 'Compare it by hand: programs cannot compare this keyword.'
+const tellOfDefault = 'No request is refused, but clients that leave it out get another value. Tell them.'
+const keepAllowing = 'Keep allowing them, or tell those who lose access: they get 403, or no longer see the records.'
+const compareAccess = 'Compare the rules by hand: callers that were allowed must still be allowed.'
+const keepSoft = 'Keep it soft, or make a new version: deleted records can no longer be restored or read.'
+const keepImmediate = 'Keep completing deletions at once, or make a new version.'
+const keepSearching = 'Keep searching it, or make a new version: q finds fewer records.'
+const refuseAsBefore = 'Make sure that it refuses only requests that were refused before, or make a new version.'
+const compareRules = 'Compare the rules by hand: requests that were allowed should still be.'
+const waitAsAsked = 'Make sure that clients wait on 429 (Retry-After).'
+const bearOlder = 'Make sure that clients can live with older responses.'
 const giveDefault = 'Make it optional, or give it a default.'
 
 const breaking = (words: Words, remedy = bringBack): KindEntry => ({ severity: 'breaking', words, remedy })
@@ -144,20 +157,11 @@ const table = {
   'media-type-removed': breaking('{names} is no longer {accepted}'),
   'media-type-added': compatible('{names} is {accepted} too'),
   'status-removed': breaking('the status {names} is no longer returned'),
-  'status-added': review(
-    'the status {names} may be returned',
-    'Make sure that clients get it only for requests that were not possible before.',
-  ),
+  'status-added': review('the status {names} may be returned', onlyNewRequests),
   'part-status-added': compatible('the status {names} is returned to clients that ask for it'),
-  'condition-required': breaking(
-    'a condition is required: requests without If-Match get 428',
-    'Leave conditions optional, or make a new version.',
-  ),
+  'condition-required': breaking('a condition is required: requests without If-Match get 428', leaveConditionsOptional),
   'condition-optional': compatible('a condition is no longer required'),
-  'code-removed': breaking(
-    'the error code {names} is gone',
-    'Clients may check for it. Keep returning it, or make a new version.',
-  ),
+  'code-removed': breaking('the error code {names} is gone', keepCode),
   'code-added': review(
     ({ names = [] }) => `${names.length === 0 ? 'any error code' : 'the error code {names}'} may be returned`,
     'Make sure that it is returned only for requests that were refused before too.',
@@ -165,10 +169,7 @@ const table = {
   'header-removed': breaking('the header {names} is gone from responses'),
   'header-added': compatible('the header {names} is new in responses'),
 
-  'field-removed': breaking(
-    '{subject} is gone{from}',
-    'Bring it back (a field renamed is one gone and another one new), or make a new version.',
-  ),
+  'field-removed': breaking('{subject} is gone{from}', bringFieldBack),
   'field-added': compatible('{subject} is new{side}'),
   'field-added-required': breaking('{subject} is new{side}, and required', giveDefault),
   'field-required': narrowed(
@@ -181,10 +182,7 @@ const table = {
   ),
   'field-read-only': breaking('{subject} is read-only, and could be sent', acceptAsBefore),
   'field-deprecated': compatible('{subject} is deprecated{side}', 'spec 9.6'),
-  'type-changed': breaking(
-    'the type of {subject} changed{side} {change}',
-    'Give the new type a field of its own, or make a new version.',
-  ),
+  'type-changed': breaking('the type of {subject} changed{side} {change}', addFieldOfType),
   'type-narrowed': narrowed('the type of {subject} is narrower{side}: {change}'),
   'type-widened': widened('the type of {subject} is wider{side}: {change}'),
   'null-added': widened('{subject} may be null{side}', 'Always return a value, or make a new version.'),
@@ -195,39 +193,18 @@ const table = {
   'values-unlisted': widened('{subject} {takes} any value{side}, and only listed values before'),
   'limit-narrowed': narrowed('{subject} is narrower{side}: {limit}'),
   'limit-widened': widened('{subject} is wider{side}: {limit}'),
-  'format-changed': breaking(
-    'the format of {subject} changed{side} {change}',
-    'Give the new format a field of its own, or make a new version.',
-  ),
-  'pattern-changed': review(
-    'the pattern of {subject} changed{side} {change}',
-    'Make sure that every value that was sent still matches, and that responses have no other values.',
-  ),
-  'keyword-changed': review(
-    '{keyword} of {subject} changed{side}',
-    'Compare it by hand: programs cannot compare this keyword.',
-  ),
-  'default-changed': review(
-    'the default of {subject} changed {change}',
-    'No request is refused, but clients that leave it out get another value. Tell them.',
-  ),
+  'format-changed': breaking('the format of {subject} changed{side} {change}', addFieldOfFormat),
+  'pattern-changed': review('the pattern of {subject} changed{side} {change}', checkValues),
+  'keyword-changed': review('{keyword} of {subject} changed{side}', compareKeyword),
+  'default-changed': review('the default of {subject} changed {change}', tellOfDefault),
   'object-closed': breaking('{subject} no longer accepts fields other than those listed', acceptAsBefore),
   'object-opened': compatible('{subject} accepts fields other than those listed'),
   'others-widened': breaking('other fields of {subject} may have any type in responses', returnAsBefore),
 
-  'access-narrowed': breaking(
-    '{keyword} is allowed to fewer callers: {arrow}',
-    'Keep allowing them, or tell those who lose access: they get 403, or no longer see the records.',
-  ),
+  'access-narrowed': breaking('{keyword} is allowed to fewer callers: {arrow}', keepAllowing),
   'access-widened': compatible('{keyword} is allowed to more callers: {arrow}'),
-  'access-changed': review(
-    'the access rule of {keyword} changed',
-    'Compare the rules by hand: callers that were allowed must still be allowed.',
-  ),
-  'deletion-hard': breaking(
-    'deletion is permanent, and was soft',
-    'Keep it soft, or make a new version: deleted records can no longer be restored or read.',
-  ),
+  'access-changed': review('the access rule of {keyword} changed', compareAccess),
+  'deletion-hard': breaking('deletion is permanent, and was soft', keepSoft),
   'deletion-soft': compatible('deletion is soft, and was permanent'),
   'grace-shortened': breaking(gracePeriod, 'Keep the longer time, or tell callers that delete records.'),
   'grace-lengthened': compatible(gracePeriod),
@@ -238,10 +215,7 @@ const table = {
         : 'a deletion returns 204 without a body instead of 200',
     'Keep the response as it was, or make a new version.',
   ),
-  'deletion-always-later': breaking(
-    'every deletion returns 202 and runs as a job',
-    'Keep completing deletions at once, or make a new version.',
-  ),
+  'deletion-always-later': breaking('every deletion returns 202 and runs as a job', keepImmediate),
   'deletion-sooner-later': review(
     'more deletions run as jobs (202): above {after} records, {before} before',
     'Make sure that clients follow Location on 202.',
@@ -264,19 +238,10 @@ const table = {
   ),
   'reference-widened': compatible('{subject} can also refer to records that the caller may not read'),
   'owner-changed': breaking('the owner field is {after}, and was {before}: callers cannot set it', acceptAsBefore),
-  'search-removed': breaking(
-    'q no longer searches {names}',
-    'Keep searching it, or make a new version: q finds fewer records.',
-  ),
+  'search-removed': breaking('q no longer searches {names}', keepSearching),
   'search-added': compatible('q searches {names} too'),
-  'rule-added': breaking(
-    'there is a new business rule: {names} (409)',
-    'Make sure that it refuses only requests that were refused before, or make a new version.',
-  ),
-  'rule-changed': review(
-    'the business rule {names} changed',
-    'Compare the rules by hand: requests that were allowed should still be.',
-  ),
+  'rule-added': breaking('there is a new business rule: {names} (409)', refuseAsBefore),
+  'rule-changed': review('the business rule {names} changed', compareRules),
   'body-limit-lowered': breaking('the limit of request bodies is lower: {change} bytes (413)', acceptAsBefore),
   'body-members-lowered': breaking('bodies may have fewer members: {change} (400)', acceptAsBefore),
   'patch-operations-lowered': breaking('a JSON Patch may have fewer operations: {change} (400)', acceptAsBefore),
@@ -287,23 +252,15 @@ const table = {
         : 'the exports of a caller may have fewer bytes: {change} (409)',
     acceptAsBefore,
   ),
-  'rate-lowered': review(
-    'the rate limit is lower ({keyword}): {change}',
-    'Make sure that clients wait on 429 (Retry-After).',
-  ),
-  'cached-longer': review(
-    'caches may keep responses longer: {change} seconds',
-    'Make sure that clients can live with older responses.',
-  ),
+  'rate-lowered': review('the rate limit is lower ({keyword}): {change}', waitAsAsked),
+  'cached-longer': review('caches may keep responses longer: {change} seconds', bearOlder),
 } as const satisfies Readonly<Record<NamedKind, KindEntry>> & Readonly<Record<string, KindEntry>>
 
 /** A kind of difference. Stable: programs may branch on it. */
 export type Kind = keyof typeof table
 
-/** Every kind. */
 export const kinds = Object.keys(table) as Kind[]
 
-/** Whether a difference breaks clients. */
 export function severityOf({ kind, direction }: Pick<Difference, 'kind' | 'direction'>): Severity {
   const { severity } = table[kind]
   if (typeof severity === 'string') return severity
@@ -311,7 +268,6 @@ export function severityOf({ kind, direction }: Pick<Difference, 'kind' | 'direc
   return direction === undefined ? 'breaking' : severity[direction]
 }
 
-/** Judges a difference, and says it in words. */
 export function judge(difference: Difference): Finding {
   const severity = severityOf(difference)
   const entry: KindEntry = table[difference.kind]
@@ -331,7 +287,6 @@ function messageOf(words: Words, difference: Difference): string {
   )
 }
 
-/** The values of placeholders in messages. */
 const placeholders = {
   version: ({ version }) => `${version}`,
   keyword: ({ keyword }) => `${keyword}`,

@@ -11,7 +11,6 @@ export class DocumentError extends Error {
   }
 }
 
-/** A JSON object of a document. */
 export type Json = { readonly [key: string]: unknown }
 
 /** A value of a document, with the JSON Pointer to it. */
@@ -20,7 +19,6 @@ export interface Part {
   readonly pointer: string
 }
 
-/** A document that can be compared. */
 export interface Document {
   readonly root: Part
   /** 3.0 has `nullable`, and ignores keywords beside a `$ref`. */
@@ -117,7 +115,6 @@ export function items(part: Part | undefined): Part[] {
   return part.value.map((value: unknown, index) => ({ value, pointer: `${part.pointer}/${index}` }))
 }
 
-/** The `$ref` of a value, where it is a reference. */
 export function referenceOf({ value }: Part): string | undefined {
   return isObject(value) && typeof value['$ref'] === 'string' ? value['$ref'] : undefined
 }
@@ -139,7 +136,6 @@ export function follow(document: Document, part: Part): Part {
   }
 }
 
-/** The part that one reference leads to. */
 export function target(document: Document, from: string, reference: string): Part {
   if (!reference.startsWith('#')) return refuseReference(from, reference)
   const problem = `refers to ${cut(reference)}, which is not in the document. Refer by JSON Pointer (#/…).`
@@ -158,14 +154,6 @@ export function target(document: Document, from: string, reference: string): Par
     value = (value as Record<string, unknown>)[key]
   }
   return { value, pointer }
-}
-
-/** The canonical text of a JSON value, independent of the order of its keys. */
-export function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, each: unknown) => {
-    if (!isObject(each)) return each
-    return Object.fromEntries(Object.entries(each).sort(([left], [right]) => (left < right ? -1 : 1)))
-  })
 }
 
 /**

@@ -1,18 +1,8 @@
 /** Reads an OpenAPI document as the operations that clients can send, independent of how the document writes them. */
-import { isObject } from 'resourced-contract/model/plain-copy'
-import {
-  canonical,
-  child,
-  type Document,
-  DocumentError,
-  follow,
-  items,
-  members,
-  type Part,
-} from './openapi-document.ts'
+import { canonicalJson, isObject } from 'resourced-contract/model/plain-copy'
+import { child, type Document, DocumentError, follow, items, members, type Part } from './openapi-document.ts'
 import { withProblems } from './read-problems.ts'
 
-/** A parameter of an operation. */
 export interface Parameter {
   readonly name: string
   readonly in: string
@@ -23,7 +13,6 @@ export interface Parameter {
   readonly pointer: string
 }
 
-/** The body of a request or a response. */
 export interface Body {
   /** Schemas by media type; `undefined`: anything of that type. */
   readonly content: ReadonlyMap<string, Part | undefined>
@@ -36,7 +25,6 @@ export interface Answer extends Body {
   readonly headers: ReadonlyMap<string, { readonly name: string; readonly schema: Part | undefined; pointer: string }>
 }
 
-/** One method of one address. */
 export interface Operation {
   /** Equal in both documents for the same method and address: the names of path parameters make no difference. */
   readonly key: string
@@ -248,5 +236,5 @@ function schemeText(value: unknown, name: string): string {
   if (type === 'apiKey') return `key in ${String(place)} ${String(field)}`
   if (type === 'oauth2') return `OAuth 2 (${isObject(flows) ? Object.keys(flows).sort().join(', ') : ''})`
   if (type === 'openIdConnect') return `OpenID Connect of ${String(openIdConnectUrl)}`
-  return canonical(value)
+  return canonicalJson(value)
 }

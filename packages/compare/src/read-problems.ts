@@ -5,7 +5,6 @@
  */
 import { child, type Document, items, members, type Part } from './openapi-document.ts'
 
-/** A response: schemas by media type. */
 interface Answered {
   readonly content: ReadonlyMap<string, Part | undefined>
 }

@@ -2,9 +2,8 @@
  * Brings schemas into one form before they are compared: shapes, each the values of one type that are admitted. Follows
  * references, joins `allOf`, lays `anyOf` and `oneOf` side by side.
  */
-import { isObject } from 'resourced-contract/model/plain-copy'
+import { canonicalJson, isObject } from 'resourced-contract/model/plain-copy'
 import {
-  canonical,
   child,
   type Document,
   DocumentError,
@@ -22,7 +21,6 @@ type TypeName = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' |
 /** Schemas that must all hold: one, unless `allOf` brings several together. */
 export type Schemas = readonly Part[]
 
-/** Values of one type. */
 export interface Shape {
   readonly type: TypeName
   /** The name of the component, where the schema is one. */
@@ -47,22 +45,16 @@ interface Keywords {
   readonly texts: readonly string[]
 }
 
-const number = {
-  limits: ['minimum', 'exclusiveMinimum', 'maximum', 'exclusiveMaximum', 'multipleOf'],
-  texts: ['format'],
-}
+const bounds = ['minimum', 'exclusiveMinimum', 'maximum', 'exclusiveMaximum', 'multipleOf']
+const number = { limits: bounds, texts: ['format'] }
 const none = { limits: [], texts: [] }
 
-/** The keywords of each type. */
 const keywordsOf: Readonly<Record<Exclude<TypeName, 'any'>, Keywords>> = {
   null: none,
   boolean: none,
   integer: number,
   number,
-  string: {
-    limits: ['minLength', 'maxLength'],
-    texts: ['pattern', 'format', 'contentEncoding', 'contentMediaType'],
-  },
+  string: { limits: ['minLength', 'maxLength'], texts: ['pattern', 'format', 'contentEncoding', 'contentMediaType'] },
   array: {
     limits: ['minItems', 'maxItems'],
     texts: ['contains', 'minContains', 'maxContains', 'prefixItems', 'unevaluatedItems', 'uniqueItems'],
@@ -73,27 +65,18 @@ const keywordsOf: Readonly<Record<Exclude<TypeName, 'any'>, Keywords>> = {
   },
 }
 
-const lowerLimits = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']
-
 /** Whether a limit narrows when it grows; the others narrow when they shrink. */
 export function isLowerLimit(keyword: string): boolean {
-  return lowerLimits.includes(keyword)
+  return /^(?:min|exclusiveMin)/.test(keyword)
 }
 
-/** The shape of everything of a type. */
+const everything = {
+  ...{ name: undefined, values: undefined, items: undefined, additional: 'open' as const },
+  ...{ limits: new Map(), texts: new Map(), properties: new Map(), required: new Set<string>() },
+}
+
 function wholeType(type: TypeName, pointer: string): Shape {
-  return {
-    type,
-    name: undefined,
-    pointer,
-    values: undefined,
-    limits: new Map(),
-    texts: new Map(),
-    properties: new Map(),
-    required: new Set(),
-    additional: 'open',
-    items: undefined,
-  }
+  return { ...everything, type, pointer }
 }
 
 /** Whether a shape admits everything of its type. */
@@ -102,7 +85,6 @@ function isWhole({ values, limits, texts, properties, required, additional, item
   return isEmpty && values === undefined && items === undefined && additional === 'open'
 }
 
-/** The type of a value. */
 function typeOf(value: unknown): TypeName {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
@@ -110,7 +92,6 @@ function typeOf(value: unknown): TypeName {
   return typeof value as TypeName
 }
 
-/** The listed values that are of a type. */
 function valuesOf(type: TypeName, values: ReadonlyMap<string, unknown>): ReadonlyMap<string, unknown> {
   if (type === 'any') return values
   return new Map([...values].filter(([, value]) => commonType(type, typeOf(value)) === typeOf(value)))
@@ -189,11 +170,13 @@ const mostNested = 200
 const annotations = ['default', 'readOnly', 'writeOnly', 'deprecated'] as const
 type Annotations = Partial<Readonly<Record<(typeof annotations)[number], unknown>>>
 
-/** Everything that some schemas admit together. */
-export interface Union extends Annotations {
-  readonly isNullable: boolean
-  /** Any of these, and `null` where that is admitted. */
+interface Local extends Annotations {
   readonly shapes: readonly Shape[]
+}
+
+/** Everything that some schemas admit together: any of the shapes, and `null` where that is admitted. */
+export interface Union extends Local {
+  readonly isNullable: boolean
 }
 
 /** Reads the schemas of one document, each once. */
@@ -204,11 +187,6 @@ export interface SchemaReader {
   key(schemas: Schemas): string
 }
 
-interface Local extends Annotations {
-  readonly shapes: readonly Shape[]
-}
-
-/** Makes the reader of a document. */
 export function schemaReader(document: Document, spend: Spend): SchemaReader {
   const ids = new Map<object, number>()
   const read = new Map<object, Local>()
@@ -323,7 +301,7 @@ function ownShapes(document: Document, part: Part): readonly Shape[] {
   const own: TypeName[] = types.length === 0 ? ['any'] : typeNames.filter((name) => types.includes(name))
   const constant = child(part, 'const')
   const values = Array.isArray(listed) ? (listed as unknown[]) : constant && [constant.value]
-  const all = values && new Map(values.map((each) => [canonical(each), each]))
+  const all = values && new Map(values.map((each) => [canonicalJson(each), each]))
   return own
     .filter((name) => name !== 'integer' || !own.includes('number'))
     .map((name): Shape => ({ ...shapeOf(document, part, name), values: all && valuesOf(name, all) }))
@@ -346,7 +324,7 @@ function shapeOf(document: Document, part: Part, type: TypeName): Shape {
     const said = schema[keyword]
     const isPlain = keyword === 'pattern' || keyword === 'format'
     if (said === undefined || said === false || (isPlain && typeof said !== 'string')) continue
-    texts.set(keyword, new Set([isPlain ? String(said) : canonical(said)]))
+    texts.set(keyword, new Set([isPlain ? String(said) : canonicalJson(said)]))
   }
   const whole = { ...wholeType(type, part.pointer), limits: limitsOf(schema, keywords.limits, document.dialect), texts }
   const each = child(part, 'items')

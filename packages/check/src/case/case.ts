@@ -51,7 +51,6 @@ export interface Request {
   readonly isUnconditional?: boolean
 }
 
-/** A request of a case. */
 export interface Ask {
   readonly kind: 'ask'
   /** The name by which later steps and expectations refer to it. */
@@ -63,7 +62,6 @@ export interface Ask {
   readonly times?: number
 }
 
-/** One step of a case. */
 export type Step =
   | Ask
   /** Creates records in the case's collection. If there are several, they are called `name.0`, `name.1`, … */
@@ -143,7 +141,6 @@ export type Step =
 /** Where in an exchange something is wrong. */
 export type Part = 'status' | 'body' | 'connection' | { readonly field: string } | { readonly pointer: string }
 
-/** What is wrong. */
 export interface Finding {
   readonly exchange: Exchange | undefined
   readonly part: Part
@@ -151,7 +148,6 @@ export interface Finding {
   readonly message: string
 }
 
-/** Something that has the name of a step: a reference. */
 interface Named {
   readonly name: string
 }
@@ -195,7 +191,6 @@ export interface Case {
   readonly remedy: string
 }
 
-/** The rule that a case is about. */
 export function ruleOf({ id }: Pick<Case, 'id'>): string {
   return id.slice(0, id.indexOf('/'))
 }
@@ -219,7 +214,6 @@ export interface CreatedRecord {
   readonly by?: Caller | undefined
 }
 
-/** The state of a case while it runs. */
 export interface CaseState {
   readonly profile: Profile
   readonly collection: CollectionProfile

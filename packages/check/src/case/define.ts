@@ -12,7 +12,6 @@ export interface Draft extends Omit<Case, 'id' | 'kind' | 'needs'> {
   readonly kind?: Case['kind']
 }
 
-/** Cases by their identifiers. */
 export function define(drafts: Readonly<Record<Case['id'], Draft>>): readonly Case[] {
   return common({}).define(drafts)
 }
@@ -34,7 +33,6 @@ export function common(shared: SharedDraft) {
   }
 }
 
-/** One case. */
 export function defineOne(id: Case['id'], { needs = [], needsOnly, ...draft }: Draft): Case {
   const kind = isChanging(draft.steps) ? 'changing' : 'reading'
   return { id, kind, ...draft, needs: needsOnly ?? needsOf(draft.steps, needs) }
@@ -59,7 +57,6 @@ export function isChanging(steps: readonly Step[]): boolean {
   })
 }
 
-/** The requests of a step. */
 export function requestsOf(step: Step): readonly Ask[] {
   switch (step.kind) {
     case 'ask':

@@ -2,7 +2,7 @@
 import { type Answer, type Exchange, jsonOf, linksOf } from '../client/exchange.ts'
 import { valueAt } from '../values/json.ts'
 import type { Expectation, Observations } from './case.ts'
-import { answerOf, everyAnswerOf, finding, itemsOf, short, totalOf } from './expect.ts'
+import { answerOf, everyAnswerOf, finding, itemsOf, type Objection, short, totalOf, unless } from './expect.ts'
 import { mark, type Reference } from './references.ts'
 
 /** The identifiers in a list; `undefined` if the value is no list. */
@@ -14,6 +14,11 @@ export function idsOf(answer: Answer | undefined, seen: Observations): string[] 
 export function ownItems(answer: Answer | undefined, seen: Observations): readonly Item[] | undefined {
   const text = seen.fill(mark)
   return itemsOf(answer, seen)?.filter((each) => JSON.stringify(each).includes(text))
+}
+
+/** How many records of the case a list shows. */
+export function ownCount(step: Reference, seen: Observations): number | undefined {
+  return ownItems(seen.of(step).answer, seen)?.length
 }
 
 /** A list holds exactly these records, in whichever order; the name of a step that made several is that of all. */
@@ -63,8 +68,7 @@ export function cursorAt(step: Reference, which: 'next' | 'previous', wanted: 'a
   })
 }
 
-/** The records of a list, by a value of each. */
-export function inOrder(step: Reference, test: (items: readonly Item[], seen: Observations) => string | undefined) {
+export function theItems(step: Reference, test: Objection<readonly Item[]>): Expectation {
   return answerOf(step, (answer, seen, exchange) => {
     const items = itemsOf(answer, seen)
     if (items === undefined) return noList(exchange, seen)
@@ -73,8 +77,11 @@ export function inOrder(step: Reference, test: (items: readonly Item[], seen: Ob
   })
 }
 
-/** A record in a list. */
 export type Item = Readonly<Record<string, unknown>>
+
+export function holds(step: Reference, count: number): Expectation {
+  return theItems(step, ({ length }) => unless(length === count, `${length} records in place of ${count}`))
+}
 
 /**
  * Whether a response shows that it has only a part of its list: the total is larger, there is a next page, or a created

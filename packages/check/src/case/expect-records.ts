@@ -2,7 +2,7 @@
 import { type Answer, type Asked, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
 import { isObject, isSame, type JsonObject, memberPointer, objectOf, valueAt } from '../values/json.ts'
 import type { Expectation, Finding, Observations } from './case.ts'
-import { answerOf, finding, itemsOf, short, status } from './expect.ts'
+import { answerOf, finding, itemsOf, short, status, unexpected } from './expect.ts'
 import type { Reference } from './references.ts'
 
 /** A deletion was made, or accepted: one of the three good answers (DEL-2). */
@@ -51,12 +51,8 @@ export function oneWins(step: Reference, ...others: readonly number[]): Expectat
   return (seen) => {
     const all = seen.all(step)
     const won = all.filter(({ answer }) => answer !== undefined && answer.status < 300)
-    const odd = all.find(
-      ({ answer }) => answer === undefined || (answer.status >= 300 && !others.includes(answer.status)),
-    )
-    if (odd !== undefined) {
-      return finding(odd, 'status', `${odd.answer?.status ?? odd.failure} in place of ${others.join(' or ')}`)
-    }
+    const odd = all.find((each) => !won.includes(each) && !others.includes(each.answer?.status ?? 0))
+    if (odd !== undefined) return unexpected(odd, others.join(' or '))
     if (won.length === 1) return undefined
     return finding(won[1] ?? all[0], 'status', `${won.length} of ${all.length} were answered 2xx`)
   }
@@ -88,7 +84,7 @@ type Where = Pick<Observations, 'profile' | 'collection'>
  * {…}}`); `undefined` where it holds none.
  */
 export function recordOf(answer: Answer | undefined, { profile, collection }: Where): JsonObject | undefined {
-  const body = answer && jsonOf(answer)
+  const body = jsonOf(answer)
   if (!isObject(body)) return undefined
   if (Object.hasOwn(body, collection.id)) return body
   const inner = valueAt(body, profile.names.items)
@@ -97,19 +93,18 @@ export function recordOf(answer: Answer | undefined, { profile, collection }: Wh
   return isObject(only) && others.length === 0 ? only : body
 }
 
+/** The record in the last response of a step. */
+export function recordAt(step: Reference, seen: Observations): JsonObject | undefined {
+  return recordOf(seen.of(step).answer, seen)
+}
+
 /** The record in the body of a request, without its envelope. */
-export function recordSent(
-  asked: Pick<Asked, 'body' | 'plain'> | undefined,
-  { profile }: Pick<Where, 'profile'>,
-): unknown {
+export function recordSent(asked: Pick<Asked, 'body' | 'plain'> | undefined, { profile }: Pick<Where, 'profile'>) {
   return valueAt(JSON.parse(asked?.plain ?? asked?.body ?? '{}'), profile.names.body)
 }
 
 /** Expects a record in the response of a step; `test` returns what is wrong with it. */
-export function theRecord(
-  step: Reference,
-  test: (record: JsonObject, seen: Observations) => Wrong | undefined,
-): Expectation {
+export function theRecord(step: Reference, test: (record: JsonObject, seen: Observations) => Wrong | undefined) {
   return answerOf(step, (answer, seen, exchange) => {
     const record = recordOf(answer, seen)
     if (record === undefined) return 'the body is no JSON object'

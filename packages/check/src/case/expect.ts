@@ -42,57 +42,55 @@ export function unless(isMet: boolean | undefined, message: string): string | un
   return isMet ? undefined : message
 }
 
-/** A finding. */
 export function finding(exchange: Exchange | undefined, part: Part, message: string): Finding {
   return { exchange, part, message }
 }
 
-function statusJudgement(isRight: (status: number) => boolean, wanted: string): Judgement {
-  return ({ status }, _, exchange) =>
-    isRight(status) ? undefined : finding(exchange, 'status', `${status} in place of ${wanted}`)
+/** A request that was answered with another status, or not at all. */
+export function unexpected(exchange: Exchange, wanted: string | number): Finding {
+  return finding(exchange, 'status', `${exchange.answer?.status ?? exchange.failure} in place of ${wanted}`)
 }
 
-/** The status is one of these. */
+function statusIs(isRight: (status: number) => boolean, wanted: string): Judgement {
+  return ({ status }, _, exchange) => (isRight(status) ? undefined : unexpected(exchange, wanted))
+}
+
+const oneOf = (wanted: readonly number[]) => statusIs((status) => wanted.includes(status), wanted.join(' or '))
+const isDone = statusIs((status) => status >= 200 && status < 300, 'a success')
+const isRefused = statusIs((status) => status >= 400 && status < 500, '4xx')
+const isNoFailure = statusIs((status) => status < 500, 'a success or 4xx')
+
 export function status(step: Reference, ...wanted: readonly number[]): Expectation {
-  return answerOf(
-    step,
-    statusJudgement((each) => wanted.includes(each), wanted.join(' or ')),
-  )
+  return answerOf(step, oneOf(wanted))
 }
 
-/** The status of every response of a step is one of these. */
+/** No record is at the address that a step has read. */
+export function nothingAt(step: Reference): Expectation {
+  return (seen) => {
+    const exchange = seen.of(step)
+    return exchange.answer?.status === 200 ? finding(exchange, 'status', 'a record is there: 200') : undefined
+  }
+}
+
 export function everyStatus(step: Reference, ...wanted: readonly number[]): Expectation {
-  return everyAnswerOf(
-    step,
-    statusJudgement((each) => wanted.includes(each), wanted.join(' or ')),
-  )
+  return everyAnswerOf(step, oneOf(wanted))
 }
 
 /** The request was carried out: 2xx. */
 export function done(step: Reference): Expectation {
-  return answerOf(
-    step,
-    statusJudgement((each) => each >= 200 && each < 300, 'a success'),
-  )
+  return answerOf(step, isDone)
 }
 
 /** Every request of a step is refused as a mistake of the client: 4xx. */
 export function refused(step: Reference): Expectation {
-  return everyAnswerOf(
-    step,
-    statusJudgement((each) => each >= 400 && each < 500, '4xx'),
-  )
+  return everyAnswerOf(step, isRefused)
 }
 
 /** No request of a step makes the server fail: 5xx. */
 export function noFailure(step: Reference): Expectation {
-  return everyAnswerOf(
-    step,
-    statusJudgement((each) => each < 500, 'a success or 4xx'),
-  )
+  return everyAnswerOf(step, isNoFailure)
 }
 
-/** The error has this code. */
 export function code(step: Reference, wanted: string): Expectation {
   return answerOf(step, (answer, { profile }, exchange) => {
     const found = valueAt(jsonOf(answer), profile.names.code)
@@ -101,12 +99,10 @@ export function code(step: Reference, wanted: string): Expectation {
   })
 }
 
-/** Expects a header field; `test` returns what is wrong with its value. */
-export function field(
-  step: Reference,
-  name: string,
-  test: (value: string, seen: Observations) => string | undefined = () => undefined,
-): Expectation {
+/** Returns what is wrong with a value; `undefined`: nothing. */
+export type Objection<Value> = (value: Value, seen: Observations) => string | undefined
+
+export function field(step: Reference, name: string, test: Objection<string> = () => undefined): Expectation {
   return answerOf(step, (answer, seen, exchange) => {
     const value = fieldOf(answer, name)
     if (value === undefined) return finding(exchange, { field: name }, `there is no ${name}`)
@@ -115,7 +111,6 @@ export function field(
   })
 }
 
-/** A header field has exactly this value. */
 export function fieldIs(step: Reference, name: string, wanted: string | ((seen: Observations) => string)): Expectation {
   return field(step, name, (value, seen) => {
     const expected = typeof wanted === 'string' ? wanted : wanted(seen)
@@ -123,7 +118,6 @@ export function fieldIs(step: Reference, name: string, wanted: string | ((seen: 
   })
 }
 
-/** A header field is not there. */
 export function noField(step: Reference, name: string): Expectation {
   return answerOf(step, (answer, _, exchange) => {
     const value = fieldOf(answer, name)
@@ -131,19 +125,14 @@ export function noField(step: Reference, name: string): Expectation {
   })
 }
 
-/** The body is empty. */
 export function noBody(step: Reference): Expectation {
   return answerOf(step, ({ body }) => unless(body === '', `a body of ${Buffer.byteLength(body)} bytes`))
 }
 
-/**
- * The value at a pointer of the JSON body: `test` returns what is wrong with it, `undefined` if there is no such value.
- */
-export function member(
-  step: Reference,
-  pointer: string | ((seen: Observations) => string),
-  test: (value: unknown, seen: Observations) => string | undefined,
-): Expectation {
+type Pointer = string | ((seen: Observations) => string)
+
+/** The value at a pointer of the JSON body; `undefined` if there is none. */
+export function member(step: Reference, pointer: Pointer, test: Objection<unknown>): Expectation {
   return answerOf(step, (answer, seen, exchange) => {
     const at = typeof pointer === 'string' ? pointer : pointer(seen)
     const body = jsonOf(answer)
@@ -152,6 +141,24 @@ export function member(
     return wrong === undefined ? undefined : finding(exchange, at === '' ? 'body' : { pointer: at }, wrong)
   })
 }
+
+/** The response lists so many errors at least. */
+export function listsErrors(step: Reference, count: number): Expectation {
+  const pointer: Pointer = ({ profile }) => profile.names.errors
+  return member(step, pointer, (errors) =>
+    unless(Array.isArray(errors) && errors.length >= count, `errors is ${short(errors)}`),
+  )
+}
+
+/** The value at a pointer of the JSON body passes a test. */
+export function memberIs(step: Reference, pointer: Pointer, isRight: (value: unknown, seen: Observations) => boolean) {
+  return member(step, pointer, (it, seen) => unless(isRight(it, seen), `it is ${short(it)}`))
+}
+
+export const isText = (value: unknown): value is string => typeof value === 'string'
+
+/** A path from the root, or an HTTP address. */
+export const isAddress = (value: unknown) => isText(value) && /^(\/|https?:\/\/)/.test(value)
 
 /** The records of a list that an answer holds; `undefined` where it holds none. */
 export function itemsOf(
@@ -179,7 +186,6 @@ export function totalOf(answer: Answer | undefined, { profile }: Pick<Observatio
   return told === undefined || told === null || told === '' ? undefined : Number(told)
 }
 
-/** Where responses have the total. */
 export function totalPart({ profile: { names } }: Pick<Observations, 'profile'>) {
   const field = fieldOfTotal(names.total)
   return field === undefined ? { pointer: names.total } : { field: field.name }
@@ -198,7 +204,6 @@ function totalIn(value: string | undefined, pointer: string): unknown {
   return /^[\w-]+ [^/]*\/(\d+)$/.exec(value)?.[1] ?? value
 }
 
-/** The bodies of two steps say the same. */
 export function sameBody(step: Reference, other: Reference): Expectation {
   return answerOf(step, (answer, seen) => {
     const expected = seen.of(other).answer

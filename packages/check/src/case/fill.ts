@@ -59,7 +59,6 @@ function queryOfCase(known: CaseState): string | undefined {
   return finder && finderQuery(finder, (name) => (name === 'mark' ? known.mark : madeBy(known, `parent ${name}`)?.id))
 }
 
-/** The name of a value that belongs to a case as a whole. */
 export type ValueOfCase = keyof typeof ofCase
 
 /** Values from the record that a step created. */
@@ -101,7 +100,6 @@ interface AnswerContext {
   readonly detail: string
 }
 
-/** The name of a value that belongs to one step. */
 export type PartOfStep = keyof typeof ofRecord | keyof typeof ofAnswer
 
 const token = /«(?:([^«»|]*)\|)?([a-z-]+)(?::([^«»]*))?»/g

@@ -89,11 +89,7 @@ export function twoValuesOf(collection: CollectionProfile, member: string) {
   return isLess ? { less: one, more: other } : { less: other, more: one }
 }
 
-function withTwoValues(
-  collection: CollectionProfile,
-  members: readonly string[],
-  type?: 'number' | 'string',
-): string | undefined {
+function withTwoValues(collection: CollectionProfile, members: readonly string[], type?: 'number' | 'string') {
   return members.find((name) => {
     const values = twoValuesOf(collection, name)
     return values !== undefined && (type === undefined || typeof values.less === type)
@@ -117,7 +113,6 @@ export function brokenValues({ schemas = {}, references, example = {} }: Collect
   return Object.fromEntries(values.filter(([, value]) => value !== undefined))
 }
 
-/** The collections to which records refer. */
 export function referredCollections({
   references,
   nestedReferences = {},
@@ -125,7 +120,6 @@ export function referredCollections({
   return [...new Set([...Object.values(references), ...Object.values(nestedReferences)])]
 }
 
-/** The member that holds the time of creation. */
 export function createdMember({ created = 'created_at' }: Pick<CollectionProfile, 'created'>): string {
   return created
 }
@@ -133,10 +127,7 @@ export function createdMember({ created = 'created_at' }: Pick<CollectionProfile
 type Collections = Pick<Profile, 'collections'>
 
 /** The collection to which the first reference of a collection leads. */
-export function parentOf(
-  { references }: CollectionProfile,
-  { collections }: Collections,
-): CollectionProfile | undefined {
+export function parentOf({ references }: CollectionProfile, { collections }: Collections) {
   const [first] = Object.values(references)
   return collections.find(({ name }) => name === first)
 }

@@ -10,7 +10,6 @@ import {
 } from '../profile/profile.ts'
 import { finderOf, type MemberKind, markedMember, memberOf, nestingOf, objectMemberOf, parentOf } from './members.ts'
 
-/** Which callers a run has. */
 export interface Callers {
   readonly hasKey: boolean
   /** Whether the credential is sent in another scheme than Bearer. */
@@ -22,7 +21,6 @@ export interface Callers {
 type ServerNeed = keyof typeof serverNeeds
 type CollectionNeed = keyof typeof collectionNeeds
 
-/** What a case needs. */
 export type Need = ServerNeed | CollectionNeed
 
 type ServerTest = readonly [test: (profile: Profile, callers: Callers) => boolean, why: string]

@@ -1,5 +1,8 @@
 /** Preconditions of cases: what must hold before a case goes on or is judged. */
+
+import type { Operation } from '../profile/profile.ts'
 import { type Expectation, NotApplicable, NotSetUp, type Observations, type Step } from './case.ts'
+import { parentOf } from './members.ts'
 import { absentId, collection, Reference } from './references.ts'
 
 /** Continues only if the collection has what the case is about; otherwise the case is not applicable. */
@@ -22,6 +25,11 @@ export const nobodyThere: readonly Step[] = [
     return status >= 400 && status < 500
   }, 'there may be a record of somebody where none was thought to be'),
 ]
+
+/** Whether records that the case's records refer to take a request. */
+export function parentHas(operation: Operation): (seen: Observations) => boolean {
+  return ({ collection, profile }) => parentOf(collection, profile)?.operations.includes(operation) === true
+}
 
 /** Why a case cannot be judged. */
 type Reason = string | ((seen: Observations) => string)
@@ -53,7 +61,6 @@ export function answered(step: Reference, ...statuses: readonly number[]): (seen
   return (seen) => statuses.includes(seen.of(step).answer?.status ?? 0)
 }
 
-/** Whether the last response of a step is a success. */
 export function succeeded(step: Reference): (seen: Observations) => boolean {
   return (seen) => (seen.of(step).answer?.status ?? 500) < 300
 }

@@ -10,16 +10,7 @@ import { itemsOf, short } from './expect.ts'
 import { listed } from './expect-records.ts'
 import { list, one, patch, put, read } from './names.ts'
 import type { Need } from './needs.ts'
-import {
-  collection,
-  idMember,
-  listWithCase,
-  members,
-  pageSize,
-  Reference,
-  sizeParameter,
-  smallestSize,
-} from './references.ts'
+import { collection, idMember, listWithCase, members, paging, Reference } from './references.ts'
 import { asNobody, body, create } from './steps.ts'
 
 /** Shows whether a collection has what cases need: `expect` throws if it does not. */
@@ -104,7 +95,6 @@ function isSizeFollowed(parameter: string, sizeIn: (it: CollectionProfile) => nu
   }
 }
 
-/** The request succeeds. */
 export const proofs: Partial<Readonly<Record<Need, Proof>>> = {
   create: { steps: [create(one)], expect: [] },
   list: { steps: [list.get(collection)], expect: [works(list, 'GET of a list'), hasItems] },
@@ -126,12 +116,12 @@ export const proofs: Partial<Readonly<Record<Need, Proof>>> = {
   },
   shown: { steps: [create(one), list.get(listWithCase)], expect: [works(list, 'GET of a list'), hasItems, showsOwn] },
   paged: {
-    steps: [list.get(collection), part.get(`${collection}?${sizeParameter}=${smallestSize}`)],
-    expect: [works(list, 'GET of a list'), hasItems, isSizeFollowed(sizeParameter, smallestPage)],
+    steps: [list.get(collection), part.get(`${collection}?${paging.size}=${paging.smallest}`)],
+    expect: [works(list, 'GET of a list'), hasItems, isSizeFollowed(paging.size, smallestPage)],
   },
   numbered: {
-    steps: [list.get(collection), part.get(`${collection}?page=1&${pageSize}=1`)],
-    expect: [works(list, 'GET of a list'), hasItems, isSizeFollowed(pageSize, () => 1)],
+    steps: [list.get(collection), part.get(`${collection}?page=1&${paging.perPage}=1`)],
+    expect: [works(list, 'GET of a list'), hasItems, isSizeFollowed(paging.perPage, () => 1)],
   },
   protected: {
     steps: [list.get(collection, asNobody)],

@@ -7,78 +7,47 @@ import type { Ask, Body, Request } from './case.ts'
 import type { PartOfStep, ValueOfCase } from './fill.ts'
 import { type MemberKind, memberKinds } from './members.ts'
 
-/** Where a request goes: an address, or a record. */
 export type Target = string | Reference
 
-/** What a request has beside method, target and body. */
 export type More = Omit<Request, 'method' | 'to' | 'body'>
 
-/**
- * The name of a step. Later steps and expectations use it to refer to the records that the step created and to its last
- * response. In a text, a reference is the path of its record: `${one}/restore`.
- */
-export class Reference {
+/** Has its name before the tokens of a reference are made with it. */
+class Named {
   readonly name: string
 
   constructor(name: string) {
     this.name = name
   }
+}
 
+/**
+ * The name of a step. Later steps and expectations use it to refer to the records that the step created and to its last
+ * response. In a text, a reference is the path of its record: `${one}/restore`.
+ */
+export class Reference extends Named {
   /** References with these names. */
   static named<const Names extends readonly string[]>(...names: Names): { readonly [Index in keyof Names]: Reference } {
     return names.map((name) => new Reference(name)) as { [Index in keyof Names]: Reference }
   }
 
   /** The path of the record: `/v1/cities/7`. */
-  get path(): string {
-    return this.#token('path')
-  }
-
-  get id(): string {
-    return this.#token('id')
-  }
-
+  readonly path = this.#token('path')
+  readonly id = this.#token('id')
   /** An identifier of the same form that no record has ever had. */
-  get otherId(): string {
-    return this.#token('other')
-  }
-
-  get etag(): string {
-    return this.#token('etag')
-  }
-
+  readonly otherId = this.#token('other')
+  readonly etag = this.#token('etag')
   /** An entity tag of the same form with one character changed. */
-  get otherEtag(): string {
-    return this.#token('etag', 'other')
-  }
-
-  get location(): string {
-    return this.#token('location')
-  }
-
+  readonly otherEtag = this.#token('etag', 'other')
+  readonly location = this.#token('location')
   /** The value of the member that says who owns the record. */
-  get owner(): string {
-    return this.#token('owner')
-  }
-
+  readonly owner = this.#token('owner')
   /** The cursor of the next page, percent-encoded. */
-  get next(): string {
-    return this.#token('next')
-  }
-
+  readonly next = this.#token('next')
   /** The same cursor with one character changed. */
-  get forgedNext(): string {
-    return this.#token('next', 'forged')
-  }
-
-  get previous(): string {
-    return this.#token('previous')
-  }
-
+  readonly forgedNext = this.#token('next', 'forged')
+  readonly previous = this.#token('previous')
   /** The id of the last message of a stream. */
-  get messageId(): string {
-    return this.#token('message')
-  }
+  readonly messageId = this.#token('message')
 
   /** The value of a header field. */
   field(name: string): string {
@@ -105,7 +74,7 @@ export class Reference {
     return new Reference(`${this.name}.${index}`)
   }
 
-  toString(): string {
+  override toString(): string {
     return this.path
   }
 
@@ -203,19 +172,16 @@ export const members = byKind((kind) => value('member', kind))
 /** The valid value that the first changeable member has after a change. */
 export const changedValue = value('changed')
 
-/** Two valid values of such a member: the first sorts before the second. */
-export const lesser = byKind((kind) => value('less', kind))
-export const greater = byKind((kind) => value('more', kind))
+/** Two valid values of such a member, in the order in which they sort. */
+export const ordered = { less: byKind((kind) => value('less', kind)), more: byKind((kind) => value('more', kind)) }
 
-/** The size of the smallest page. */
-export const smallestSize = value('smallest')
-
-/** The parameter for the size of a page, and the one of pages by number. */
-export const sizeParameter = value('size')
-export const pageSize = value('page-size')
-
-/** The parameter for the number of a page. */
-export const pageParameter = value('page')
+/** The parameter for the size of a page, the smallest size, and the parameters of pages by number. */
+export const paging = {
+  size: value('size'),
+  smallest: value('smallest'),
+  perPage: value('page-size'),
+  page: value('page'),
+}
 
 /**
  * The caller's credential without its scheme, the same with one character changed, and all credential fields as bytes.

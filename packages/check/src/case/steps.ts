@@ -4,6 +4,7 @@ import type { Ask, Body, Observations, Step } from './case.ts'
 import { type More, Reference, type Target } from './references.ts'
 
 type StreamStep = Extract<Step, { readonly kind: 'stream' }>
+type BytesStep = Extract<Step, { readonly kind: 'bytes' }>
 
 /** A request that prepares the case: if it fails, the case could not be set up. */
 export function setUp(ask: Ask): Ask {
@@ -12,12 +13,17 @@ export function setUp(ask: Ask): Ask {
 
 /** Creates a record for the case, with these members. The response has the same name. */
 export function create(as: Reference, values?: JsonObject): Step {
-  return { kind: 'create', as: as.name, ...(values === undefined ? {} : { with: values }) }
+  return { kind: 'create', as: as.name, ...(values && { with: values }) }
+}
+
+/** Creates a record as the second caller. */
+export function createByOther(as: Reference): Step {
+  return { kind: 'create', as: as.name, caller: 'other' }
 }
 
 /** Creates several records: `many.at(0)`, `many.at(1)`, … */
 export function createMany(as: Reference, count: number, values?: JsonObject): Step {
-  return { kind: 'create', as: as.name, count, ...(values === undefined ? {} : { with: values }) }
+  return { kind: 'create', as: as.name, count, ...(values && { with: values }) }
 }
 
 /** Sends the same request to every collection that can be listed. */
@@ -57,6 +63,11 @@ export function settled(of: Reference, as: Reference = job, seconds = 30): Step 
   return { kind: 'settle', as: as.name, of: of.name, seconds }
 }
 
+/** Sends bytes as they are, on a connection of their own. */
+export function bytes(as: Reference, text: string, more: Pick<BytesStep, 'seconds' | 'plain'> = {}): Step {
+  return { kind: 'bytes', as: as.name, bytes: text, ...more }
+}
+
 export function wait(milliseconds: number | 'grace'): Step {
   return { kind: 'wait', milliseconds }
 }
@@ -66,7 +77,6 @@ export function deleteRecord(deletion: Reference, record: Target, more?: More): 
   return [setUp(deletion.delete(record, more)), settled(deletion)]
 }
 
-/** Creates a record and deletes it. */
 export function createAndDelete(record: Reference, deletion: Reference): readonly Step[] {
   return [create(record), ...deleteRecord(deletion, record)]
 }
@@ -103,6 +113,5 @@ export const body = {
   text: (value: string) => ({ text: value }),
 } as const satisfies Readonly<Record<string, Body | ((value: never) => Body)>>
 
-/** Options of a request that is sent by another caller. */
 export const asNobody: More = { caller: 'nobody' }
 export const asOther: More = { caller: 'other' }

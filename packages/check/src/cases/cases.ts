@@ -88,7 +88,6 @@ export const casesByPrefix = {
   OPS: operation,
 } as const satisfies Readonly<Record<string, readonly Case[]>>
 
-/** All cases, in the order of the sections of the rules. */
 export const cases: readonly Case[] = ruleSections.flatMap(
   ({ prefix }) => (casesByPrefix as Readonly<Record<string, readonly Case[]>>)[prefix] ?? [],
 )

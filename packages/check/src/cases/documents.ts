@@ -2,8 +2,8 @@
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { type Case, type Expectation, NotSetUp, type Observations, type Part, type Step } from '../case/case.ts'
-import { define } from '../case/define.ts'
+import { type Case, type Expectation, NotSetUp, type Observations, type Part } from '../case/case.ts'
+import { common, define } from '../case/define.ts'
 import { answerOf, everyAnswerOf, finding, short } from '../case/expect.ts'
 import { changed, list, made, one, read, removed } from '../case/names.ts'
 import { collection, configured, mark, Reference } from '../case/references.ts'
@@ -36,20 +36,6 @@ function fits(step: Reference): Expectation {
 }
 
 const keepTrue = 'Change the document or the answer: make one from the other, and compare them in your tests.'
-
-function truth(
-  name: string,
-  title: string,
-  needs: Case['needs'],
-  steps: readonly Step[],
-  judged: readonly Reference[],
-  after: Case['id'] = 'DOC-1/there',
-): Case {
-  return {
-    ...{ id: `DOC-1/${name}`, title, kind: 'changing', needs: ['document', ...needs], remedy: keepTrue },
-    ...{ after: [after], steps: [document, ...steps], expect: judged.map(fits) },
-  }
-}
 
 export const documents: readonly Case[] = [
   ...define({
@@ -98,49 +84,45 @@ export const documents: readonly Case[] = [
       remedy: 'Check the document with a linter, such as Redocly or Spectral, before it is published.',
     },
   }),
-  truth(
-    'reads',
-    'The lists of all collections, and a record, match the document',
-    ['create', 'list', 'read'],
-    [create(one), forEachCollection(list.get(collection)), read.get(one)],
-    [list, read],
-  ),
-  truth(
-    'least',
-    'A record with the required members alone matches the document',
-    ['create', 'read', 'optional'],
-    [create(one), setUp(made.post(collection, body.least)), read.get(made)],
-    [read],
-    'DOC-1/reads',
-  ),
-  truth(
-    'writes',
-    'The responses to a creation, a change and a deletion match the document',
-    ['create', 'changing', 'change', 'delete'],
-    [create(one), changed.change(one), removed.delete(one)],
-    [one, changed, removed],
-  ),
-  truth(
-    'errors',
-    'Errors and their statuses match the document',
-    ['create', 'list', 'read'],
-    [
-      absent.get(`${collection}/no-such-${mark}`),
-      malformed.post(collection, body.text('{"no-such')),
-      unknown.get(collection, asNobody),
-    ],
-    [absent, malformed, unknown],
-  ),
+  ...common({ after: ['DOC-1/there'], prepare: [document], remedy: keepTrue }).define({
+    'DOC-1/reads': {
+      title: 'The lists of all collections, and a record, match the document',
+      needsOnly: ['document', 'create', 'list', 'read'],
+      steps: [create(one), forEachCollection(list.get(collection)), read.get(one)],
+      expect: [list, read].map(fits),
+    },
+    'DOC-1/least': {
+      title: 'A record with the required members alone matches the document',
+      needsOnly: ['document', 'create', 'read', 'optional'],
+      after: ['DOC-1/reads'],
+      steps: [create(one), setUp(made.post(collection, body.least)), read.get(made)],
+      expect: [fits(read)],
+    },
+    'DOC-1/writes': {
+      title: 'The responses to a creation, a change and a deletion match the document',
+      needsOnly: ['document', 'create', 'changing', 'change', 'delete'],
+      steps: [create(one), changed.change(one), removed.delete(one)],
+      expect: [one, changed, removed].map(fits),
+    },
+    'DOC-1/errors': {
+      title: 'Errors and their statuses match the document',
+      needsOnly: ['document', 'create', 'list', 'read'],
+      steps: [
+        absent.get(`${collection}/no-such-${mark}`),
+        malformed.post(collection, body.text('{"no-such')),
+        unknown.get(collection, asNobody),
+      ],
+      expect: [absent, malformed, unknown].map(fits),
+    },
+  }),
 ]
 
-/** The OpenAPI document of a server. */
 export interface ServerDocument {
   readonly root: JsonObject
   /** Its address, to which relative addresses in it refer. */
   readonly url: string
 }
 
-/** How a response differs from the document. */
 export interface Mismatch {
   readonly part: Part
   readonly message: string

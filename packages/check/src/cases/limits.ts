@@ -1,6 +1,6 @@
 /** LIM: limits. */
 import { type Expectation, NotApplicable, type Step } from '../case/case.ts'
-import { define } from '../case/define.ts'
+import { common, define } from '../case/define.ts'
 import { answerOf, field, finding, status, unless } from '../case/expect.ts'
 import { again, last, list, listings, many, one } from '../case/names.ts'
 import { applicableWhere } from '../case/preconditions.ts'
@@ -32,20 +32,16 @@ const quota = /^\s*(?:"[^"]*"|[A-Za-z*][\w*.:/-]*)(?:\s*;\s*[a-z][\w-]*(?:=[^;,]
 
 const isWhole = (value: string) => /^\d+$/.test(value)
 
-export const limits = define({
+const rates = common({ needs: ['attempts'], alone: true }).define({
   'LIM-1/too-many': {
     title: 'Repeated failed authentication returns 429',
-    needs: ['attempts'],
-    alone: true,
     steps: [tooOften],
     expect: [status(last, 429)],
     remedy: 'Count requests, and failed authentications by address, and answer 429 to those that are too many.',
   },
   'LIM-1/retry-after': {
     title: 'A 429 has Retry-After',
-    needs: ['attempts'],
     after: ['LIM-1/too-many'],
-    alone: true,
     steps: [tooOften],
     expect: [
       field(last, 'Retry-After', (value) =>
@@ -56,76 +52,79 @@ export const limits = define({
   },
   'LIM-1/true': {
     title: 'After the time in Retry-After requests are processed again',
-    needs: ['attempts'],
     after: ['LIM-1/retry-after'],
-    alone: true,
     steps: [tooOften, { kind: 'pause', after: 'last' }, again.get(collection, { caller: 'wrong', noRetry: true })],
-    expect: [statusNot(again, 429)],
+    expect: [answerOf(again, ({ status }, _, all) => (status === 429 ? finding(all, 'status', '429') : undefined))],
     remedy: 'Round the time that is left up to whole seconds, and send that in Retry-After.',
-  },
-  'LIM-2/fields': {
-    title: 'Responses have RateLimit and RateLimit-Policy',
-    needs: ['key'],
-    steps: [list.get(collection)],
-    expect: ['RateLimit', 'RateLimit-Policy'].map((name) =>
-      field(list, name, (value) =>
-        unless(quota.test(value) || /\blimit\s*=\s*\d+/.test(value), `${value} cannot be read`),
-      ),
-    ),
-    remedy: 'Send RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers): “"caller";r=599;t=60”.',
-  },
-  'LIM-2/left': {
-    title: 'The remaining requests in RateLimit decrease with every request',
-    needs: ['key'],
-    steps: [simultaneous(5, listings.get(collection))],
-    expect: [
-      (seen) => {
-        const all = seen.all(listings)
-        const left = all.map(({ answer }) => answer && leftOf(answer))
-        if (left.includes(undefined)) throw new NotApplicable('responses do not say how many requests are left')
-        if (new Set(left).size > 1) return undefined
-        return finding(all.at(-1), { field: 'RateLimit' }, `after each of five requests ${left[0]} are left`)
-      },
-    ],
-    remedy: 'Say what the counter says once this request is counted.',
-  },
-  'LIM-3/body': {
-    title: 'A body of two megabytes is refused with 413',
-    steps: [large.post(collection, body.text(`{"no-such":"${'x'.repeat(2 * 1024 * 1024)}"}`))],
-    expect: [status(large, 413)],
-    remedy: 'Bound what is read of a body, and answer 413 as soon as it is more.',
-  },
-  'LIM-3/address': {
-    title: 'An address of ten thousand bytes is refused with 414',
-    steps: [short.get(`${collection}?no-such=x`), long.get(`${collection}?no-such=${'x'.repeat(10_000)}`)],
-    expect: [isForThis(long, short, 'an unknown parameter is refused, however long'), status(long, 414)],
-    remedy: 'Bound the length of addresses, and answer 414 beyond.',
-  },
-  'LIM-3/fields': {
-    title: 'Header fields of twenty thousand bytes are refused with 431',
-    steps: [long.get(collection, { headers: { 'X-No-Such': 'x'.repeat(20_000) } })],
-    expect: [status(long, 431)],
-    remedy: 'Bound the size of the header section, and answer 431 beyond (RFC 6585 section 5).',
-  },
-  'LIM-3/depth': {
-    title: 'JSON that is nested 200 times is refused with 400',
-    steps: [
-      create(one),
-      shallow.post(collection, { ...body.example, with: { 'no-such': [] } }),
-      deep.post(collection, { ...body.example, with: { 'no-such': nested(200) } }),
-    ],
-    expect: [isForThis(deep, shallow, 'a body with an unknown member is refused, however deep'), status(deep, 400)],
-    remedy: 'Bound the depth of JSON before anything walks through it, and answer 400 beyond.',
-  },
-  'LIM-5/words': {
-    title: 'A search for a hundred different words is refused with 400',
-    steps: [many.get(`${collection}?q=${Array.from({ length: 100 }, (_, index) => `w${index}`).join('%20')}`)],
-    expect: [status(many, 400)],
-    remedy: 'Bound how many different words a search may have: each of them costs a look into an index.',
   },
 })
 
-/** A value in so many arrays. */
+export const limits = [
+  ...rates,
+  ...define({
+    'LIM-2/fields': {
+      title: 'Responses have RateLimit and RateLimit-Policy',
+      needs: ['key'],
+      steps: [list.get(collection)],
+      expect: ['RateLimit', 'RateLimit-Policy'].map((name) =>
+        field(list, name, (value) =>
+          unless(quota.test(value) || /\blimit\s*=\s*\d+/.test(value), `${value} cannot be read`),
+        ),
+      ),
+      remedy: 'Send RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers): “"caller";r=599;t=60”.',
+    },
+    'LIM-2/left': {
+      title: 'The remaining requests in RateLimit decrease with every request',
+      needs: ['key'],
+      steps: [simultaneous(5, listings.get(collection))],
+      expect: [
+        (seen) => {
+          const all = seen.all(listings)
+          const left = all.map(({ answer }) => answer && leftOf(answer))
+          if (left.includes(undefined)) throw new NotApplicable('responses do not say how many requests are left')
+          if (new Set(left).size > 1) return undefined
+          return finding(all.at(-1), { field: 'RateLimit' }, `after each of five requests ${left[0]} are left`)
+        },
+      ],
+      remedy: 'Say what the counter says once this request is counted.',
+    },
+    'LIM-3/body': {
+      title: 'A body of two megabytes is refused with 413',
+      steps: [large.post(collection, body.text(`{"no-such":"${'x'.repeat(2 * 1024 * 1024)}"}`))],
+      expect: [status(large, 413)],
+      remedy: 'Bound what is read of a body, and answer 413 as soon as it is more.',
+    },
+    'LIM-3/address': {
+      title: 'An address of ten thousand bytes is refused with 414',
+      steps: [short.get(`${collection}?no-such=x`), long.get(`${collection}?no-such=${'x'.repeat(10_000)}`)],
+      expect: [isForThis(long, short, 'an unknown parameter is refused, however long'), status(long, 414)],
+      remedy: 'Bound the length of addresses, and answer 414 beyond.',
+    },
+    'LIM-3/fields': {
+      title: 'Header fields of twenty thousand bytes are refused with 431',
+      steps: [long.get(collection, { headers: { 'X-No-Such': 'x'.repeat(20_000) } })],
+      expect: [status(long, 431)],
+      remedy: 'Bound the size of the header section, and answer 431 beyond (RFC 6585 section 5).',
+    },
+    'LIM-3/depth': {
+      title: 'JSON that is nested 200 times is refused with 400',
+      steps: [
+        create(one),
+        shallow.post(collection, { ...body.example, with: { 'no-such': [] } }),
+        deep.post(collection, { ...body.example, with: { 'no-such': nested(200) } }),
+      ],
+      expect: [isForThis(deep, shallow, 'a body with an unknown member is refused, however deep'), status(deep, 400)],
+      remedy: 'Bound the depth of JSON before anything walks through it, and answer 400 beyond.',
+    },
+    'LIM-5/words': {
+      title: 'A search for a hundred different words is refused with 400',
+      steps: [many.get(`${collection}?q=${Array.from({ length: 100 }, (_, index) => `w${index}`).join('%20')}`)],
+      expect: [status(many, 400)],
+      remedy: 'Bound how many different words a search may have: each of them costs a look into an index.',
+    },
+  }),
+]
+
 function nested(depth: number): unknown {
   return depth === 0 ? [] : [nested(depth - 1)]
 }
@@ -138,11 +137,4 @@ function isForThis(step: Reference, sound: Reference, otherwise: string): Expect
     if (faulty === undefined || plain === undefined || plain.status < 400 || faulty.status !== plain.status) return true
     return valueAt(jsonOf(faulty), code) !== valueAt(jsonOf(plain), code)
   }, otherwise)
-}
-
-/** The status is none of these. */
-function statusNot(step: Reference, ...unwanted: readonly number[]): Expectation {
-  return answerOf(step, (answer, _, exchange) =>
-    unwanted.includes(answer.status) ? finding(exchange, 'status', `${answer.status}`) : undefined,
-  )
 }

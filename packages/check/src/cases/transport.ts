@@ -5,7 +5,7 @@ import { common } from '../case/define.ts'
 import { answerOf, field, finding, unless } from '../case/expect.ts'
 import { error, list, one, plain } from '../case/names.ts'
 import { collection, host, key, mark, type Reference, wrongKey } from '../case/references.ts'
-import { asNobody, body, create } from '../case/steps.ts'
+import { asNobody, body, bytes, create } from '../case/steps.ts'
 import { fieldOf } from '../client/exchange.ts'
 
 const isLoopback = (host: string) => /^(127(\.\d+){3}|\[::1\]|localhost|.+\.localhost)$/.test(host)
@@ -44,13 +44,10 @@ export const transport = common({ remedy: hideSecrets }).define({
     needs: ['tls'],
     // Without a credential, because plain HTTP is readable on the way.
     steps: [
-      {
-        kind: 'bytes',
-        as: 'plain',
-        bytes: `GET ${collection} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+      bytes(plain, `GET ${collection} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`, {
         seconds: 2,
         plain: true,
-      },
+      }),
     ],
     expect: [
       (seen) => {

@@ -10,6 +10,7 @@ import { valueAt } from '../values/json.ts'
 const { deprecatedBase, deprecatedVersion, retiredBase, versionField } = configured
 const [twice, older, oldStep] = Reference.named('twice', 'older', 'old')
 
+const successor = /rel="?[^"]*\b(deprecation|sunset|successor-version|latest-version)\b/
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** A date as HTTP writes it (RFC 9110 section 5.6.7). */
@@ -66,8 +67,7 @@ export const versions = common({ steps: [list.get(old)] }).define({
       answerOf(list, (answer, _, exchange) => {
         const isTold = ['Deprecation', 'Sunset', 'Warning'].some((name) => fieldOf(answer, name) !== undefined)
         const links = fieldOf(answer, 'Link') ?? ''
-        if (isTold || /rel="?[^"]*\b(deprecation|sunset|successor-version|latest-version)\b/.test(links))
-          return undefined
+        if (isTold || successor.test(links)) return undefined
         return finding(exchange, { field: 'Deprecation' }, 'nothing tells that the version is deprecated')
       }),
     ],
@@ -96,14 +96,7 @@ export const versions = common({ steps: [list.get(old)] }).define({
     title: 'Link of a deprecated version has its successor or its documentation',
     level: 'should',
     after: ['VER-3/says-so'],
-    expect: [
-      field(list, 'Link', (value) =>
-        unless(
-          /rel="?[^"]*\b(deprecation|sunset|successor-version|latest-version)\b/.test(value),
-          `${value} has none of them`,
-        ),
-      ),
-    ],
+    expect: [field(list, 'Link', (value) => unless(successor.test(value), `${value} has none of them`))],
     remedy: 'Send a Link with rel="successor-version" (RFC 5829), rel="deprecation" or rel="sunset".',
   },
   'VER-3/current': {
@@ -138,9 +131,8 @@ export const versions = common({ steps: [list.get(old)] }).define({
     expect: [
       (seen) => {
         const exchange = seen.of(list)
-        const { answer } = exchange
-        if (answer === undefined || !redirects.has(answer.status)) return undefined
-        const location = fieldOf(answer, 'Location')
+        if (!redirects.has(exchange.answer?.status ?? 0)) return undefined
+        const location = fieldOf(exchange.answer, 'Location')
         const target = location && URL.parse(location, exchange.asked.url)?.pathname
         const isBelow = !target || `${target}/`.startsWith(`${seen.fill(retiredBase)}/`)
         return isBelow ? finding(exchange, { field: 'Location' }, `it leads to ${location ?? 'nothing'}`) : undefined

@@ -11,7 +11,6 @@ import { ResourceTypes } from './json-api.ts'
 import { beginningIn } from './responses-in.ts'
 import { sendBytes } from './send-bytes.ts'
 
-/** Options of a client. */
 export interface ClientOptions {
   /** Time limit for a response in milliseconds; 30,000 if undefined. */
   readonly patience?: number | undefined
@@ -57,7 +56,6 @@ export function watchForLoss(client: Client, onLost: (reason: string) => void): 
   })
 }
 
-/** Options of one request. */
 export interface SendOptions {
   /** Return a 429 instead of waiting and repeating the request. */
   readonly noRetry?: boolean | undefined
@@ -85,7 +83,6 @@ const longestIdle = 500
 const typeLines = /^(?:accept|content-type):.*$/gim
 const json = /\bapplication\/json(?![\w.+-])/gi
 
-/** A client of one server. */
 export class Client {
   readonly #options: ClientOptions
   /** Connections for requests that may be repeated, and for those that may not. */
@@ -97,7 +94,6 @@ export class Client {
   readonly #listeners = new Set<(exchange: Exchange) => void>()
   /** Number of requests that were sent. */
   count = 0
-  /** Time limit for a response in milliseconds. */
   patience: number
   /** Header fields that the user wants in every request. */
   fields: Fields = []
@@ -122,7 +118,6 @@ export class Client {
     }
   }
 
-  /** Calls a listener after every exchange. */
   watch(listener: (exchange: Exchange) => void): void {
     this.#listeners.add(listener)
   }
@@ -362,7 +357,6 @@ function reasonOf(error: Error): string {
   return code === '' || error.message.includes(code) ? error.message : `${error.message} (${code})`
 }
 
-/** Who sends requests, and through which client. */
 export interface Requester {
   readonly client: Client
   /** Header fields of the caller's credential; empty if there is none. */
@@ -371,7 +365,6 @@ export interface Requester {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Parts of a request beside its method and address. */
 export interface RequestParts {
   /** A JSON value. */
   readonly body?: unknown
@@ -398,7 +391,7 @@ export async function request(
 /** The tag of a record as it is now; `*` if it has none. */
 export async function currentTag(requester: Requester, url: string): Promise<string> {
   const { answer } = await request(requester, 'GET', url)
-  return (answer && fieldOf(answer, 'ETag')) ?? '*'
+  return fieldOf(answer, 'ETag') ?? '*'
 }
 
 const mostRedirects = 3

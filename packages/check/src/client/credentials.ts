@@ -32,7 +32,6 @@ export function wrongSecret(secret: string): string {
     : Buffer.from(`${user}:${'x'.repeat(password.length)}`).toString('base64')
 }
 
-/** The credential with another character. */
 export function alteredCredential(credential: Fields): Fields {
   return credential.map(([name, value]) => {
     const secret = secretIn(value)

@@ -6,7 +6,6 @@ import { plainDocument } from './json-api.ts'
 /** Header fields as they were sent or received: one entry for each line, names in any case. */
 export type Fields = readonly (readonly [name: string, value: string])[]
 
-/** A request as it was sent. */
 export interface Asked {
   readonly method: string
   /** Absolute: `https://api.example.com/v1/cities`. */
@@ -19,7 +18,6 @@ export interface Asked {
   readonly bytes?: string | undefined
 }
 
-/** A response as it was received. */
 export interface Answer {
   readonly status: number
   /** `1.1`. */
@@ -35,7 +33,6 @@ export interface Exchange {
   readonly step: string
   readonly asked: Asked
   readonly answer?: Answer | undefined
-  /** Why there is no response. */
   readonly failure?: string | undefined
   /** After a request in bytes: what followed the last complete response. */
   readonly rest?: string | undefined
@@ -43,10 +40,10 @@ export interface Exchange {
 }
 
 /** The value of a header field, lines of one name combined (RFC 9110, section 5.3); `undefined` if it is absent. */
-export function fieldOf({ fields }: Pick<Answer, 'fields'>, name: string): string | undefined {
+export function fieldOf(message: Pick<Answer, 'fields'> | undefined, name: string): string | undefined {
   const lower = name.toLowerCase()
-  const values = fields.filter(([each]) => each.toLowerCase() === lower).map(([, value]) => value)
-  return values.length === 0 ? undefined : values.join(', ')
+  const lines = (message?.fields ?? []).filter(([each]) => each.toLowerCase() === lower)
+  return lines.length === 0 ? undefined : lines.map(([, value]) => value).join(', ')
 }
 
 const parsedBodies = new WeakMap<Answer, { readonly value: unknown }>()
@@ -58,8 +55,9 @@ export function mediaTypeOf(message: Pick<Answer, 'fields'>): string | undefined
 
 export const jsonApiType = 'application/vnd.api+json'
 
-/** The JSON value of a response body, with plain records if it is JSON:API; `undefined` if the body is not JSON. */
-export function jsonOf(answer: Answer): unknown {
+/** The JSON value of a response body, with plain records if it is JSON:API; `undefined` if there is no JSON. */
+export function jsonOf(answer: Answer | undefined): unknown {
+  if (answer === undefined) return undefined
   let known = parsedBodies.get(answer)
   if (known === undefined) {
     const value = parseJson(answer.body)

@@ -62,7 +62,6 @@ interface Shown {
 export class ResourceTypes {
   readonly #shown = new Map<string, Shown>()
 
-  /** Learns from a document. */
   learn(url: string, document: unknown): void {
     const { data } = objectOf(document)
     for (const resource of Array.isArray(data) ? data : [data]) {

@@ -1,6 +1,5 @@
 /** The messages of a stream of server-sent events (HTML Standard, section 9.2). */
 
-/** One message. */
 export interface StreamMessage {
   readonly id: string | undefined
   /** `message` unless the server names another one. */

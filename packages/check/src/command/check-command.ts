@@ -46,7 +46,6 @@ export async function checkCommand(address: string, options: CheckCommandOptions
   }
 }
 
-/** What the parts of a check share. */
 interface Session {
   readonly target: CheckTarget
   readonly options: CheckOptions
@@ -54,17 +53,11 @@ interface Session {
   readonly ledger: Ledger
   readonly progress: Progress
   readonly signal: AbortSignal
-  /** All random values of the run derive from it. */
   readonly seed: number
-  /** Replaces secrets in a text. */
   readonly hide: (text: string) => string
 }
 
-async function checkTarget(
-  target: CheckTarget,
-  options: CheckOptions,
-  hide: (text: string) => string,
-): Promise<number> {
+async function checkTarget(target: CheckTarget, options: CheckOptions, hide: (text: string) => string) {
   const details = detailsOf(options.details)
   const rules = onlyOf(options.only) ?? rulesOf(details)
   const earlier = options.compare === undefined ? undefined : earlierReport(options.compare)
@@ -293,7 +286,6 @@ function handleInterruption(ledger: Ledger): {
   }
 }
 
-/** Options as commander passes them. */
 interface CheckCommandOptions {
   readonly key?: string
   readonly otherKey?: string
@@ -426,21 +418,18 @@ function rulesOf(details: readonly string[] | undefined): string[] | undefined {
   return details?.includes('all') ? undefined : details?.map((name) => name.split('/')[0] as string)
 }
 
-/** The number of `--concurrency`. */
 function concurrencyOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^\d{1,3}$/.test(text) && Number(text) > 0) return Number(text)
   throw new CannotCheck(`--concurrency takes a number from 1 to 999, not ${JSON.stringify(text)}.`)
 }
 
-/** The number of `--seed`. */
 function seedOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^\d{1,15}$/.test(text)) return Number(text)
   throw new CannotCheck(`--seed takes the number that a report shows, not ${JSON.stringify(text)}.`)
 }
 
-/** The text of a file that an option names. */
 function fileOf(file: string, option: string): string {
   try {
     return readFileSync(file, 'utf8')

@@ -7,7 +7,6 @@ export const repeatable = (flags: string, description: string, none = 'none') =>
     .default([], none)
     .argParser((value, before: readonly string[]) => [...before, value])
 
-/** Gives a command the description, the argument and the options of the check. */
 export function checkOptions(command: Command): Command {
   return command
     .description('Check whether an HTTP server of any kind follows the rules')

@@ -5,7 +5,6 @@ import { checkCommand } from './check-command.ts'
 import { checkOptions } from './options.ts'
 import { print } from './terminal.ts'
 
-/** Runs the check that the arguments of the process name. */
 export async function main(): Promise<void> {
   const { version }: { readonly version: string } = createRequire(import.meta.url)('#manifest')
   // If standard error is closed, the check continues.

@@ -20,7 +20,6 @@ export function say(line: string): void {
   process.stderr.write(`${line}\n`)
 }
 
-/** Whether someone can be asked. */
 export function hasTerminal(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true
 }
@@ -60,7 +59,6 @@ export interface Screen {
   readonly columns?: number
 }
 
-/** What to show. */
 export interface ProgressOptions {
   /** What is being done: `Importing cities`. */
   readonly title: string
@@ -71,7 +69,6 @@ export interface ProgressOptions {
   readonly clock?: () => number
 }
 
-/** Progress that is on the screen. */
 export interface Progress {
   /**
    * Shows how far the work is.

@@ -17,7 +17,7 @@ import {
   takesMark,
   typeOf,
 } from '../values/generate.ts'
-import { isObject, type JsonObject, objectOf } from '../values/json.ts'
+import { isObject, type JsonObject, mapMembers, objectOf, pick } from '../values/json.ts'
 import type { Candidate } from './openapi.ts'
 import { documentedPages, filtersIn, ordersToTry } from './query-names.ts'
 import { idOf, referencesOf } from './record-names.ts'
@@ -25,10 +25,7 @@ import { idOf, referencesOf } from './record-names.ts'
 type Schemas = Readonly<Record<string, Schema>>
 
 /** The profile of a collection as far as its candidate goes, and notices about what is missing. */
-export function describeCollection(
-  candidate: Candidate,
-  all: readonly Candidate[],
-): { readonly collection: CollectionProfile; readonly notices: readonly string[] } {
+export function describeCollection(candidate: Candidate, all: readonly Candidate[]) {
   const { name, path, query, deletionFilters = [], deletionAnswers } = candidate
   const id = idOf(candidate)
   const schemas = settableSchemas(candidate, id)
@@ -150,7 +147,6 @@ function hasDefault(schema: Schema = {}): boolean {
   return (schema['default'] ?? schema['x-default'] ?? null) !== null
 }
 
-/** Names of members that servers set themselves. */
 export const setByServer =
   /^(?:last_?)?(?:created|updated|modified|deleted)_?(?:at|on|by|time|date)?$|^date_?(?:created|modified)$|^_|^etag$/i
 
@@ -158,20 +154,18 @@ export const setByServer =
 function settableSchemas({ creation, example, listed }: Candidate, id: string): Schemas {
   const shown = listed?.first ?? {}
   const required = listOf(creation?.['required'])
-  const all = Object.entries(objectOf(creation?.['properties'])).map(
-    ([name, value]) => [name, objectOf(value)] as const,
+  const all = objectOf(creation?.['properties'])
+  const isReadOnly = (name: string) => objectOf(all[name])['readOnly'] === true
+  const settable = pick(
+    all,
+    (name) => !isReadOnly(name) && (required.includes(name) || (name !== id && !setByServer.test(name))),
   )
-  const settable = all.filter(
-    ([name, schema]) =>
-      schema['readOnly'] !== true && (required.includes(name) || (name !== id && !setByServer.test(name))),
-  )
-  return Object.fromEntries(
-    settable.map(([name, schema]) => {
-      const values = (listed?.items ?? []).map((each) => each[name])
-      const formatted = withShownFormat(schema, example?.[name] ?? shown[name])
-      return [name, { ...formatted, ...(seenChoices(schema, values) ?? seenShape(formatted, values)) }]
-    }),
-  )
+  return mapMembers(settable, (value, name) => {
+    const schema = objectOf(value)
+    const values = (listed?.items ?? []).map((each) => each[name])
+    const formatted = withShownFormat(schema, example?.[name] ?? shown[name])
+    return { ...formatted, ...(seenChoices(schema, values) ?? seenShape(formatted, values)) }
+  })
 }
 
 /** Whether a schema says nothing about its texts but their length. */
@@ -250,7 +244,6 @@ function createdName(shown: readonly string[]): Pick<CollectionProfile, 'created
   return found === undefined || shown.includes('created_at') ? {} : { created: found }
 }
 
-/** Names of members that are often unique. */
 export const oftenUnique =
   /^(?:e-?mail|sku|slug|user_?name|login|code|isbn|handle|domain|key|ean|vin|iban|serial(?:_?number)?)$/i
 

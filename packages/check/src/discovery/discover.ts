@@ -15,7 +15,7 @@ import {
 } from '../profile/profile.ts'
 import { countOfNeeds, narrowMembers } from '../run/choose-collections.ts'
 import { type Schema, schemaOf } from '../values/generate.ts'
-import { type JsonObject, objectOf } from '../values/json.ts'
+import { type JsonObject, mapMembers, objectOf, pick } from '../values/json.ts'
 import { serverPaths } from '../values/openapi.ts'
 import { randomText } from '../values/random.ts'
 import { describeCollection, setByServer } from './describe.ts'
@@ -34,7 +34,6 @@ import { identifierIn } from './record-names.ts'
 import { namesOf, readList } from './response-names.ts'
 import { exclusionNotices, Selection } from './selection.ts'
 
-/** What discovery found. */
 export interface Discovered {
   readonly profile: Profile
   /** Sentences for people about what is missing or excluded. */
@@ -290,19 +289,14 @@ const ownIdentifier = /^(?:_?id|uu?id|guid|documentId|object_?id)$/i
 async function guessCandidate(requester: Requester, base: string, candidate: Candidate): Promise<Candidate> {
   const first = firstWithValues(candidate)
   const idName = first && (await addressMember(requester, base, candidate, first))
-  const example =
-    first &&
-    Object.fromEntries(
-      Object.entries(first)
-        .filter(
-          ([name]) =>
-            name !== idName && ![setByServer, oftenSetByServer, ownIdentifier].some((each) => each.test(name)),
-        )
-        // Records of others: a body that named them might move them to the new record.
-        .filter(([, value]) => !(Array.isArray(value) && value.some(populatedId)))
-        .filter(([, value]) => collectionAt(value, base) !== candidate.name)
-        .map(([name, value]) => [name, populatedId(value) ?? value] as const),
-    )
+  const isSent = (name: string, value: unknown) =>
+    name !== idName &&
+    ![setByServer, oftenSetByServer, ownIdentifier].some((each) => each.test(name)) &&
+    // Records of others: a body that named them might move them to the new record.
+    !(Array.isArray(value) && value.some(populatedId)) &&
+    collectionAt(value, base) !== candidate.name
+  const sent = first && pick(first, (name) => isSent(name, first[name]))
+  const example = sent && mapMembers(sent, (value) => populatedId(value) ?? value)
   const id = first && idName ? String(first[idName]) : undefined
   const record =
     id === undefined ? undefined : (await requestFollowing(requester, addressOf(base, candidate, id))).asked
@@ -311,11 +305,7 @@ async function guessCandidate(requester: Requester, base: string, candidate: Can
   const located = { ...candidate, slashes }
   return {
     ...{ ...located, idName, example, record: first && schemaOf(first) },
-    operations: await offeredOperations(
-      requester,
-      addressOf(base, located),
-      id === undefined ? undefined : addressOf(base, located, id),
-    ),
+    operations: await offeredOperations(requester, addressOf(base, located), id && addressOf(base, located, id)),
     creation: example ? withReferences(schemaOf(example), related, first, base) : { type: 'object', properties: {} },
   }
 }
@@ -324,19 +314,11 @@ async function guessCandidate(requester: Requester, base: string, candidate: Can
 function firstWithValues({ listed }: Candidate): JsonObject | undefined {
   const others = listed?.items ?? []
   const shown = (name: string) => others.find((each) => (each[name] ?? null) !== null)?.[name] ?? null
-  return (
-    listed?.first &&
-    Object.fromEntries(Object.entries(listed.first).map(([name, value]) => [name, value ?? shown(name)]))
-  )
+  return listed?.first && mapMembers(listed.first, (value, name) => value ?? shown(name))
 }
 
 /** The member that the address of a record has: the usual one, unless the record is only found by another one. */
-async function addressMember(
-  requester: Requester,
-  base: string,
-  candidate: Candidate,
-  first: JsonObject,
-): Promise<string | undefined> {
+async function addressMember(requester: Requester, base: string, candidate: Candidate, first: JsonObject) {
   const usual = identifierIn(first, candidate.name)
   const items = candidate.listed?.items ?? []
   const isOwn = (name: string) =>
@@ -366,13 +348,8 @@ function populatedId(value: unknown): unknown {
 }
 
 /** A schema that says to which records members refer. */
-function withReferences(
-  schema: Schema,
-  related: ReadonlyMap<string, string>,
-  shown: JsonObject = {},
-  base = '',
-): Schema {
-  const properties = Object.entries(objectOf(schema['properties'])).map(([name, value]) => {
+function withReferences(schema: Schema, related: ReadonlyMap<string, string>, shown: JsonObject = {}, base = '') {
+  const properties = mapMembers(objectOf(schema['properties']), (value, name) => {
     const isPopulated = populatedId(shown[name]) !== undefined
     const led = collectionAt(shown[name], base)
     const type = led ?? related.get(name) ?? (isPopulated ? name : undefined)
@@ -381,9 +358,9 @@ function withReferences(
       ...(isPopulated && { 'x-populated': true }),
       ...(led !== undefined && { 'x-path': true }),
     }
-    return [name, type === undefined ? value : { ...told, description: `id of a ${type}` }] as const
+    return type === undefined ? value : { ...told, description: `id of a ${type}` }
   })
-  return { ...schema, properties: Object.fromEntries(properties) }
+  return { ...schema, properties }
 }
 
 const listMethods = [['POST', 'create']] as const
@@ -402,12 +379,8 @@ async function offeredOperations(
 ): Promise<Operation[]> {
   const offered = async (methods: readonly (readonly [string, Operation])[], at: string | undefined) => {
     const answer = at === undefined ? undefined : (await request(requester, 'OPTIONS', at)).answer
-    const allow =
-      answer && answer.status < 400
-        ? fieldOf(answer, 'Allow')
-            ?.toUpperCase()
-            .split(/[\s,]+/)
-        : undefined
+    const field = answer && answer.status < 400 ? fieldOf(answer, 'Allow') : undefined
+    const allow = field?.toUpperCase().split(/[\s,]+/)
     return methods.flatMap(([method, operation]) => ((allow?.includes(method) ?? true) ? [operation] : []))
   }
   return ['list', ...(await offered(listMethods, url)), ...(await offered(recordMethods, onRecord))]

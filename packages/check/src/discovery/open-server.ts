@@ -10,7 +10,6 @@ import { serverPaths } from '../values/openapi.ts'
 import { documentIn, documentLinks } from './document-links.ts'
 import { type Candidate, candidatesIn, type Document, readDocument } from './openapi.ts'
 
-/** What a user says about the server. */
 export interface DiscoveryOptions {
   /** Address of the interface, of its server, or of its OpenAPI document. */
   readonly url: string

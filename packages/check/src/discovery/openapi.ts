@@ -6,7 +6,7 @@
 import type { Exchange } from '../client/exchange.ts'
 import { plainDocument, plainSchema } from '../client/json-api.ts'
 import type { Names, Operation, Slash } from '../profile/profile.ts'
-import { isObject, type JsonObject, objectOf, valueAt, without } from '../values/json.ts'
+import { isObject, type JsonObject, mapMembers, objectOf, valueAt, without } from '../values/json.ts'
 import { parseText } from '../values/openapi.ts'
 import { isListParameter } from './query-names.ts'
 import { convertSwagger } from './swagger.ts'
@@ -26,7 +26,6 @@ export interface Parameter {
   readonly schema: JsonObject
 }
 
-/** An operation of a path. */
 interface Endpoint {
   readonly parameters: readonly Parameter[]
   /** Media type object of its JSON body. */
@@ -37,13 +36,10 @@ interface Endpoint {
   readonly isOpen: boolean
 }
 
-/** A path of a document. */
 interface Path {
   /** As written, without a slash at its end: `/cities/{id}`. */
   readonly path: string
-  /** Whether it is written with a slash at its end. */
   readonly hasSlash: boolean
-  /** The path item object. */
   readonly item: JsonObject
   /** By method, in capitals. */
   readonly endpoints: ReadonlyMap<string, Endpoint>
@@ -119,13 +115,11 @@ export function expandSchema(root: JsonObject, schema: unknown, alternatives: 'f
   const expand = (value: unknown, depth: number): JsonObject => {
     if (depth > deepest || --left < 0) return {}
     const found = joined(resolve(root, value), 0)
-    const properties = isObject(found['properties']) ? Object.entries(found['properties']) : undefined
+    const { properties, items } = found
     return {
       ...found,
-      ...(properties && {
-        properties: Object.fromEntries(properties.map(([name, each]) => [name, expand(each, depth + 1)])),
-      }),
-      ...(isObject(found['items']) && { items: expand(found['items'], depth + 1) }),
+      ...(isObject(properties) && { properties: mapMembers(properties, (each) => expand(each, depth + 1)) }),
+      ...(isObject(items) && { items: expand(items, depth + 1) }),
     }
   }
   const resolveAll = (value: unknown) => (Array.isArray(value) ? value.map((each) => resolve(root, each)) : [])
@@ -170,7 +164,6 @@ function merged(left: JsonObject, right: JsonObject): JsonObject {
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
 
-/** All paths of a document. */
 export function pathsOf(root: JsonObject): Path[] {
   return Object.entries(objectOf(root['paths'])).map(([path, value]) => {
     const item = resolve(root, value)
@@ -259,17 +252,13 @@ export interface Candidate {
   readonly children: readonly string[]
   /** Statuses of successful deletions. */
   readonly deletionAnswers: readonly number[]
-  /** Whether changes need a condition. */
   readonly isConditional: boolean
-  /** Which of its addresses end with a slash. */
   readonly slashes: readonly Slash[]
   /** Names that differ from those of the other collections. */
   readonly names?: Partial<Names> | undefined
-  /** Response to a request for its list. */
   readonly listed?: ListResponse | undefined
 }
 
-/** What a list answered. */
 export interface ListResponse {
   readonly exchange: Exchange
   /** Where the response holds records, total and cursors; `undefined` if it is no list. */

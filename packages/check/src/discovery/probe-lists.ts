@@ -2,7 +2,7 @@
 import { finderOf, markedMember } from '../case/members.ts'
 import { type CollectionProfile, canCreate } from '../profile/profile.ts'
 import { filterBy, finderQuery, inForm, type QueryStyle, sizeOf } from '../profile/query-style.ts'
-import { typeOf, uniqueValue } from '../values/generate.ts'
+import { typeOf, withOtherUniqueValues } from '../values/generate.ts'
 import { type JsonObject, without } from '../values/json.ts'
 import { randomText } from '../values/random.ts'
 import { filtersToTry, findersToTry, ordersToTry, usual } from './query-names.ts'
@@ -13,7 +13,6 @@ type Facts = Partial<CollectionProfile>
 /** Requests the list with a query. Returns its records, or `undefined` if the query is refused. */
 type ListBy = (query: string) => Promise<readonly JsonObject[] | undefined>
 
-/** How many members of a record are tried. */
 const mostMembers = 12
 
 /** With so many forms of a query, only few members are tried in all of them. */
@@ -49,8 +48,7 @@ function styled(query: QueryStyle): Facts {
 }
 
 function listBy(trial: Trial, collection: CollectionProfile): ListBy {
-  return async (query) =>
-    trial.itemsIn(collection.name, await trial.request(collection, 'GET', { suffix: query && `?${query}` }))
+  return (query) => trial.list(collection, query && `?${query}`)
 }
 
 /**
@@ -65,11 +63,7 @@ function fieldsToTry(names: readonly string[], type: string | undefined): readon
 }
 
 /** The parameter that restricts the members of records, if it has an effect. */
-async function probeFields(
-  list: ListBy,
-  [record = {}]: readonly JsonObject[],
-  names: readonly string[],
-): Promise<QueryStyle> {
+async function probeFields(list: ListBy, [record = {}]: readonly JsonObject[], names: readonly string[]) {
   const [kept, dropped] = Object.keys(record).filter((each) => each !== 'id')
   if (kept === undefined || dropped === undefined) return {}
   const fields = await firstOf(names, async (name) => {
@@ -117,16 +111,12 @@ async function probeLargestPage(list: ListBy, collection: CollectionProfile): Pr
 }
 
 /** Whether documented pages are counted from 0. */
-async function probeFirstPage(
-  list: ListBy,
-  whole: readonly JsonObject[],
-  { pages, query = {} }: CollectionProfile,
-): Promise<Facts> {
+async function probeFirstPage(list: ListBy, whole: readonly JsonObject[], { pages, query = {} }: CollectionProfile) {
   if (!pages.includes('page') || whole.length < 2) return {}
   const { page = 'page', per_page: size = 'per_page' } = query
   const shows = async (number: number, place: number) =>
     JSON.stringify((await list(`${page}=${number}&${size}=1`))?.[0]) === JSON.stringify(whole[place])
-  return (await shows(0, 0)) && (await shows(1, 1)) ? { query: { firstPage: 0 } } : {}
+  return (await shows(0, 0)) && (await shows(1, 1)) ? { query: { firstPage: 0 as const } } : {}
 }
 
 /** The members by which a list can be filtered, and the form of its filters. */
@@ -218,8 +208,7 @@ function isRising(all: readonly unknown[]): boolean {
 export async function probeFinder(trial: Trial, collection: CollectionProfile, { body }: TrialRecord): Promise<Facts> {
   if (finderOf(collection) !== undefined) return {}
   // The record that exists may have been changed.
-  const values = collection.unique.map((name) => [name, uniqueValue(body[name], 0, collection.schemas?.[name])])
-  const sent = { ...body, ...Object.fromEntries(values) }
+  const sent = withOtherUniqueValues(body, collection)
   const record = trial.note(collection, await trial.request(collection, 'POST', { body: sent }), sent)
   if (record === undefined) return {}
   try {
@@ -271,10 +260,7 @@ async function finderFor(trial: Trial, collection: CollectionProfile, record: Tr
 }
 
 /** The first element that passes, tried one after the other. */
-async function firstOf<Element>(
-  all: readonly Element[],
-  passes: (element: Element) => Promise<boolean>,
-): Promise<Element | undefined> {
+async function firstOf<Element>(all: readonly Element[], passes: (element: Element) => Promise<boolean>) {
   for (const each of all) if (await passes(each)) return each
   return undefined
 }

@@ -5,8 +5,15 @@ import { currentTag, request } from '../client/client.ts'
 import { type Answer, isSuccess } from '../client/exchange.ts'
 import type { CollectionProfile } from '../profile/profile.ts'
 import { parameterOf } from '../profile/query-style.ts'
-import { invalidValue, otherValue, type Schema, schemaOf, takesMark, uniqueValue } from '../values/generate.ts'
-import { type JsonObject, without } from '../values/json.ts'
+import {
+  invalidValue,
+  otherValue,
+  type Schema,
+  schemaOf,
+  takesMark,
+  withOtherUniqueValues,
+} from '../values/generate.ts'
+import { type JsonObject, mapMembers, pick, without } from '../values/json.ts'
 import { randomText } from '../values/random.ts'
 import { markerOf } from './describe.ts'
 import { probeFinder, probeLists } from './probe-lists.ts'
@@ -15,7 +22,6 @@ import type { Trial, TrialRecord } from './trial.ts'
 
 type Facts = Partial<CollectionProfile>
 
-/** What requests show about a collection. */
 export async function probe(trial: Trial, collection: CollectionProfile, given: TrialRecord): Promise<Facts> {
   const isGuessed = trial.guessed.has(collection.name)
   const record = isGuessed ? { ...given, body: membersOf(given.body, collection) } : given
@@ -46,8 +52,7 @@ async function recordNow(trial: Trial, collection: CollectionProfile, url: strin
 /** The values that the members of a body have now, as far as a response shows them in the same form. */
 async function valuesNow(trial: Trial, collection: CollectionProfile, { url, body }: TrialRecord): Promise<JsonObject> {
   const now = await recordNow(trial, collection, url)
-  const isShown = (name: string) => Object.hasOwn(now, name) && typeof now[name] === typeof body[name]
-  return Object.fromEntries(Object.keys(body).flatMap((name) => (isShown(name) ? [[name, now[name]]] : [])))
+  return pick(now, (name) => Object.hasOwn(body, name) && typeof now[name] === typeof body[name])
 }
 
 /**
@@ -89,9 +94,7 @@ async function createWith(
   members: JsonObject,
   missing: readonly string[] = [],
 ): Promise<Answer | undefined> {
-  const { unique, schemas = {} } = collection
-  const values = unique.map((name) => [name, uniqueValue(body[name], 0, schemas[name])])
-  const sent = without({ ...body, ...Object.fromEntries(values), ...members }, missing)
+  const sent = without({ ...withOtherUniqueValues(body, collection), ...members }, missing)
   const exchange = await trial.request(collection, 'POST', { body: sent })
   const created = isSuccess(exchange.answer) ? trial.note(collection, exchange, sent) : undefined
   // A record with an invalid value would disturb what lists show.
@@ -110,7 +113,6 @@ async function probeReplacement(trial: Trial, collection: CollectionProfile, rec
   return isAbsent ? { operations: operations.filter((each) => each !== 'replace') } : {}
 }
 
-/** The members that are tried to be left out. */
 const mostLeftOut = 10
 
 /** For a collection with a document: which members it requires, although the document does not say so. */
@@ -137,31 +139,21 @@ function isEmptyIn(trial: Trial, collection: CollectionProfile, answer: Answer |
 
 /** Members with those first that are empty if they are left out: a default shows less of what a server does. */
 function emptyFirst(members: JsonObject, empty: readonly string[]): JsonObject {
-  const first = empty.filter((each) => Object.hasOwn(members, each)).map((each) => [each, members[each]] as const)
-  return { ...Object.fromEntries(first), ...members }
+  return { ...pick(members, (name) => empty.includes(name)), ...members }
 }
 
 /** The members of a body that the example still has: the server ignores the others. */
 function membersOf(body: JsonObject, { example = body }: Pick<CollectionProfile, 'example'>): JsonObject {
-  return without(
-    body,
-    Object.keys(body).filter((name) => !Object.hasOwn(example, name)),
-  )
+  return pick(body, (name) => Object.hasOwn(example, name))
 }
 
 /** For a collection without a document: the members of a body that the server accepted. */
 function factsFromBody({ unique, references, schemas: told }: CollectionProfile, body: JsonObject): Facts {
   // Errors may have told more than a value shows, such as a pattern.
-  const schemas: Record<string, Schema> = Object.fromEntries(
-    Object.entries(body).map(([name, value]) => [name, { ...told?.[name], ...schemaOf(value) }]),
-  )
-  const free = Object.keys(body).filter((name) => !unique.includes(name) && !Object.hasOwn(references, name))
-  const valuesOf = (make: (name: string) => unknown) =>
-    Object.fromEntries(free.map((name) => [name, make(name)]).filter(([, value]) => value !== undefined))
-  return {
-    schemas,
-    change: valuesOf((name) => otherValue(body[name], schemas[name] ?? {}, name)),
-  }
+  const schemas = mapMembers(body, (value, name): Schema => ({ ...told?.[name], ...schemaOf(value) }))
+  const free = pick(body, (name) => !unique.includes(name) && !Object.hasOwn(references, name))
+  const change = mapMembers(free, (value, name) => otherValue(value, schemas[name] ?? {}, name))
+  return { schemas, change: pick(change, (name) => change[name] !== undefined) }
 }
 
 const mostMembers = 6
@@ -212,8 +204,7 @@ async function probeOwner(trial: Trial, collection: CollectionProfile, { url, bo
   const { other } = trial
   if (other === undefined) return { owner: undefined }
   const { answer: read } = await request(other, 'GET', url)
-  const unique = collection.unique.map((name) => [name, uniqueValue(body[name], 0, collection.schemas?.[name])])
-  const theirs = { ...body, ...Object.fromEntries(unique) }
+  const theirs = withOtherUniqueValues(body, collection)
   const created = await trial.request(collection, 'POST', { body: theirs, by: other })
   const mayCreate = isSuccess(created.answer)
   if (mayCreate) {
@@ -268,7 +259,7 @@ async function probeChanges(trial: Trial, collection: CollectionProfile, record:
   }
   if (answer === undefined || ![400, 409, 422].includes(answer.status)) return { conditional }
   const refused = new Set(complaintsIn(answer, Object.keys(change)).map(({ member }) => member))
-  const rest = Object.fromEntries(Object.entries(change).filter(([name]) => !refused.has(name)))
+  const rest = pick(change, (name) => !refused.has(name))
   if (Object.keys(rest).length > 0 && refused.size > 0 && isSuccess(await patch(rest))) {
     return { change: rest, conditional }
   }
@@ -278,7 +269,7 @@ async function probeChanges(trial: Trial, collection: CollectionProfile, record:
   }
   // What is refused as a change of a record that keeps everything else is no value for it.
   const isRefused = (name: string) => !accepted.some(([each]) => each === name) && !(name in record.body)
-  const values = without(collection.optional, Object.keys(collection.optional).filter(isRefused))
+  const values = pick(collection.optional, (name) => !isRefused(name))
   return { change: Object.fromEntries(accepted), optional: values, conditional }
 }
 
@@ -294,11 +285,8 @@ async function probeSearch(trial: Trial, collection: CollectionProfile, record: 
       takesMark(schemas[name] ?? {}) &&
       !Object.hasOwn(references, name),
   )
-  const find = async (parameter: string, words: string) =>
-    trial.itemsIn(
-      collection.name,
-      await trial.request(collection, 'GET', { suffix: `?${parameter}=${encodeURIComponent(words)}` }),
-    )
+  const find = (parameter: string, words: string) =>
+    trial.list(collection, `?${parameter}=${encodeURIComponent(words)}`)
   const members = search === undefined ? texts : [search, ...texts]
   for (const parameter of search === undefined ? ['q', 'search'] : [parameterOf(collection, 'q')]) {
     for (const name of members.slice(0, mostMembers)) {
@@ -308,10 +296,8 @@ async function probeSearch(trial: Trial, collection: CollectionProfile, record: 
       if (!items?.some((each) => String(each[id]) === record.id)) continue
       // A server that does not know the parameter shows everything.
       if (search !== undefined || (await find(parameter, `no-such-${randomText()}`))?.length === 0) {
-        return {
-          search: name,
-          ...(parameter !== parameterOf(collection, 'q') && { query: { ...query, q: parameter } }),
-        }
+        const isUsual = parameter === parameterOf(collection, 'q')
+        return { search: name, ...(!isUsual && { query: { ...query, q: parameter } }) }
       }
     }
   }

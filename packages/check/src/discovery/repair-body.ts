@@ -1,9 +1,8 @@
 /** Reads from an error response what is wrong with a body, and repairs the body. */
 import { type Answer, jsonOf } from '../client/exchange.ts'
 import { generate, isUnmade, type Schema, typeOf, uniqueValue } from '../values/generate.ts'
-import { isObject, type JsonObject } from '../values/json.ts'
+import { isObject, type JsonObject, mapMembers, pick } from '../values/json.ts'
 
-/** One thing that is wrong with a body. */
 export interface Complaint {
   /** The member of the body; `undefined` if the response names none. */
   readonly member: string | undefined
@@ -81,7 +80,6 @@ function* readComplaints(
   }
 }
 
-/** The member that an error object names. */
 function memberNamed(error: Readonly<Record<string, unknown>>): string | undefined {
   const params = isObject(error['params']) ? error['params'] : {}
   const inParams = params['missingProperty'] ?? params['additionalProperty']
@@ -173,7 +171,6 @@ export function schemaFromText(text: string): Schema {
   return { type: 'string', [/at most|max|no more|fewer|exceed/i.test(text) ? 'maxLength' : 'minLength']: number }
 }
 
-/** A refused body and what is known about it. */
 export interface RefusedBody {
   readonly body: JsonObject
   readonly complaints: readonly Complaint[]
@@ -232,20 +229,18 @@ export function repairBody(refused: RefusedBody) {
 /** Other texts everywhere, if a value is taken and the server does not say which. */
 function withOtherTexts({ body, complaints, schemas, turn, references }: RefusedBody): JsonObject | undefined {
   if (!complaints.some(({ kind }) => kind === 'taken')) return undefined
-  const free = Object.entries(body).filter(([name, value]) => {
+  const free = pick(body, (name) => {
     const schema = schemas[name] ?? {}
-    return typeof value === 'string' && !('enum' in schema) && !('format' in schema) && !Object.hasOwn(references, name)
+    const isFree = !('enum' in schema) && !('format' in schema) && !Object.hasOwn(references, name)
+    return typeof body[name] === 'string' && isFree
   })
-  if (free.length === 0) return undefined
-  return {
-    ...body,
-    ...Object.fromEntries(free.map(([name, value]) => [name, uniqueValue(value, turn, schemas[name])])),
-  }
+  if (Object.keys(free).length === 0) return undefined
+  return { ...body, ...mapMembers(free, (value, name) => uniqueValue(value, turn, schemas[name])) }
 }
 
 function withRequiredOnly({ body, required, references }: RefusedBody): JsonObject | undefined {
-  const kept = Object.entries(body).filter(([name]) => required.includes(name) || Object.hasOwn(references, name))
-  return kept.length < Object.keys(body).length ? Object.fromEntries(kept) : undefined
+  const kept = pick(body, (name) => required.includes(name) || Object.hasOwn(references, name))
+  return Object.keys(kept).length < Object.keys(body).length ? kept : undefined
 }
 
 const measures = 'count amount quantity price total number size age year rank position population area weight height'

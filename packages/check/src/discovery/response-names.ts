@@ -71,7 +71,7 @@ export function namesOf(
 }
 
 function namesInError(answer: Answer | undefined): Partial<Names> {
-  const body = answer && jsonOf(answer)
+  const body = jsonOf(answer)
   const names = found(inValue(body), inErrors)
   if (names.message !== undefined) return names
   // Some servers say everything in a list of errors.
@@ -80,13 +80,11 @@ function namesInError(answer: Answer | undefined): Partial<Names> {
   return { ...names, ...inFirst }
 }
 
-/** Names in the schema of a list. */
 export function namesInListSchema(list: JsonObject): Partial<Names> {
   const items = itemsIn(list)
   return { ...(items && { items: items.pointer }), ...found(inSchema(list), inLists) }
 }
 
-/** Names in the response of a list. */
 function namesInList(answer: Answer): Partial<Names> {
   const body = jsonOf(answer)
   const items = itemsPointer(body)
@@ -187,7 +185,6 @@ function located(
   ]
 }
 
-/** Requests a list, and reads what its response shows. */
 export async function readList(requester: Requester, url: string): Promise<ListResponse> {
   const exchange = await requestRecords(requester, url)
   const { answer } = exchange

@@ -8,7 +8,6 @@ import { objectOf } from '../values/json.ts'
 import { describeCollection } from './describe.ts'
 import { bareCandidate, type Candidate, isCalled } from './openapi.ts'
 
-/** A collection that the checker excludes, and why. */
 interface Excluded {
   readonly name: string
   readonly why: string

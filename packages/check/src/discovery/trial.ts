@@ -13,7 +13,6 @@ import { mediaTypesIn } from './media-type.ts'
 import type { Parameter } from './openapi.ts'
 import { identifierIn } from './record-names.ts'
 
-/** A record that a trial created. */
 export interface TrialRecord {
   readonly id: string
   readonly url: string
@@ -26,7 +25,6 @@ export interface TrialRecord {
 /** How long a deletion may take that the server has accepted, in milliseconds. */
 const longestDeletion = 4_000
 
-/** Parts of a request of a trial. */
 interface TrialParts extends Omit<RequestParts, 'body'> {
   /** A record, without an envelope. */
   readonly body?: JsonObject
@@ -34,13 +32,11 @@ interface TrialParts extends Omit<RequestParts, 'body'> {
   readonly by?: Requester
 }
 
-/** What a trial begins with. */
 interface TrialFacts extends Pick<Trial, 'profile' | 'guessed'> {
   readonly parameters?: ReadonlyMap<string, readonly Parameter[]> | undefined
   readonly ledger?: Ledger | undefined
 }
 
-/** A trial of several collections, one after the other. */
 export class Trial {
   readonly requester: Requester
   /** The second caller, if there is one. */
@@ -74,7 +70,6 @@ export class Trial {
     this.ledger = ledger ?? new Ledger()
   }
 
-  /** What is known of a collection so far. */
   collection(name: string): CollectionProfile {
     return this.profile.collections.find((each) => each.name === name) as CollectionProfile
   }
@@ -84,13 +79,11 @@ export class Trial {
     return this.#parameters?.get(name) ?? []
   }
 
-  /** Adds facts about a collection. */
   learn(name: string, facts: Partial<CollectionProfile>): void {
     const collections = this.profile.collections.map((each) => (each.name === name ? { ...each, ...facts } : each))
     this.profile = { ...this.profile, collections }
   }
 
-  /** The profile with the names of a collection. */
   profileOf(name: string): Profile {
     return profileFor(this.profile, this.collection(name))
   }
@@ -124,9 +117,17 @@ export class Trial {
     return true
   }
 
-  /** A body in the envelope that the server expects. */
   inEnvelope(name: string, body: JsonObject): unknown {
     return wrapAt(this.profileOf(name).names.body, body)
+  }
+
+  /** The records that a list shows; `undefined` if there is no list. */
+  async list(
+    collection: CollectionProfile,
+    suffix = '',
+    by = this.requester,
+  ): Promise<readonly JsonObject[] | undefined> {
+    return this.itemsIn(collection.name, await this.request(collection, 'GET', { suffix, by }))
   }
 
   /** The records in the response of a list; `undefined` if it is no list. */
@@ -135,12 +136,7 @@ export class Trial {
   }
 
   /** Notes the record that a request created; `undefined` if the response does not identify a new record. */
-  note(
-    { name, id, path }: CollectionProfile,
-    { answer }: Exchange,
-    body: JsonObject,
-    creator = this.requester,
-  ): TrialRecord | undefined {
+  note({ name, id, path }: CollectionProfile, { answer }: Exchange, body: JsonObject, creator = this.requester) {
     if (answer === undefined) return undefined
     const { base, names } = this.profileOf(name)
     const bare = jsonOf(answer)
@@ -240,7 +236,7 @@ export class Trial {
     const by = { ...this.requester, signal: undefined }
     for (let pause = 50; pause < longestDeletion; pause *= 2) {
       // A record that is only marked as deleted may still be readable. No list shows it.
-      const items = this.itemsIn(name, await this.request(collection, 'GET', { by }))
+      const items = await this.list(collection, '', by)
       if (!items?.some((each) => String(each[collection.id]) === id)) return false
       await sleep(pause)
     }

@@ -21,7 +21,6 @@ import { singular } from './record-names.ts'
 import { type Complaint, complaintsIn, repairBody } from './repair-body.ts'
 import { Trial, type TrialRecord } from './trial.ts'
 
-/** What is to be tried. */
 export interface TrialOptions {
   readonly profile: Profile
   /** The cases that will run: only collections that they use are tried. */
@@ -36,7 +35,6 @@ export interface TrialOptions {
   readonly ledger?: Ledger | undefined
 }
 
-/** What a trial found. */
 export interface TrialResult {
   readonly profile: Profile
   readonly notices: readonly string[]
@@ -184,12 +182,7 @@ function learnsReferenceForms(
  * Learns the envelope that bodies need, if the server refused a body without one: it misses a member in which responses
  * hold records, or does not accept the members of the body. Returns whether the envelope is right.
  */
-async function learnEnvelope(
-  trial: Trial,
-  name: string,
-  body: JsonObject,
-  complaints: readonly Complaint[],
-): Promise<boolean> {
+async function learnEnvelope(trial: Trial, name: string, body: JsonObject, complaints: readonly Complaint[]) {
   const { names: known } = trial.collection(name)
   const ofAnswers = trial.profileOf(name).names.items.replace(/^\//, '')
   const member = [ofAnswers, singular(name)].find((each) => isEnvelope(each, each === ofAnswers, complaints))

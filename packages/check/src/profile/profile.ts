@@ -221,7 +221,6 @@ const collectionEntries = {
   ],
 } satisfies Entries
 
-/** A collection of a server. */
 export interface CollectionProfile extends ValuesOf<typeof collectionEntries> {
   /** Its name in reports: the last segment of its path. */
   readonly name: string
@@ -236,7 +235,6 @@ export interface CollectionProfile extends ValuesOf<typeof collectionEntries> {
 /** Names that the interface leaves open, as JSON Pointers into responses. */
 export type Names = ValuesOf<typeof nameEntries>
 
-/** A server to check. */
 export interface Profile extends ValuesOf<typeof serverEntries> {
   readonly collections: readonly CollectionProfile[]
   readonly names: Names
@@ -363,7 +361,6 @@ function mistakeText({ instancePath, keyword, params, message }: ErrorObject): s
   }
 }
 
-/** A collection of which only its path is known. */
 export function bareCollection(name: string, path = `/${name}`): CollectionProfile {
   return {
     ...{ name, path, id: 'id', operations: ['list', 'read'], deletion: 'hard', conditional: false, pages: [] },

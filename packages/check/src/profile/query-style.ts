@@ -31,7 +31,6 @@ const text = { type: 'string', minLength: 1 }
 const size = { type: 'integer', minimum: 1 }
 const form = { type: 'string', pattern: '\\{\\}' }
 
-/** The JSON Schema of a query style in a profile file. */
 export const queryStyleSchema = {
   type: 'object',
   additionalProperties: false,
@@ -53,7 +52,6 @@ interface Styled {
   readonly query?: QueryStyle | undefined
 }
 
-/** The name of a parameter. */
 export function parameterOf({ query = {} }: Styled, name: ParameterName): string {
   return query[name] ?? name
 }
@@ -63,7 +61,6 @@ export function sizeOf(collection: Styled & { readonly pages: readonly string[] 
   return parameterOf(collection, collection.pages.includes('page') ? 'per_page' : 'limit')
 }
 
-/** The size of the smallest page. */
 export function smallestPage({ query: { least = 1 } = {} }: Styled): number {
   return least
 }
@@ -139,7 +136,6 @@ export function filterBy(form: string, name: string, value: string): string {
   return named.includes('{value}') ? named.replaceAll('{value}', () => value) : `${named}=${value}`
 }
 
-/** A form with a name in it. */
 export function inForm(form: string, name: string): string {
   return form.replaceAll('{}', () => name)
 }

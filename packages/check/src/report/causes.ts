@@ -6,7 +6,6 @@ import { tiers } from '../case/tiers.ts'
 import type { CaseResult, Report } from '../run/check.ts'
 import { isProblem } from './summary.ts'
 
-/** Cases that fail for one reason. */
 export interface Cause {
   /** The most severe of the cases: it stands for all. */
   readonly lead: CaseResult
@@ -16,7 +15,6 @@ export interface Cause {
   readonly blocked: readonly CaseResult[]
 }
 
-/** A reason for which cases showed nothing. */
 export interface Gap {
   readonly why: string
   readonly verdict: CaseResult['verdict']
@@ -34,6 +32,16 @@ export function causesOf({ rules }: Pick<Report, 'rules'>): readonly Cause[] {
       return { lead: sorted[0] as CaseResult, cases: sorted, blocked: blockedOf(cases, blockedBy) }
     })
     .sort((left, right) => severityOf(left.lead) - severityOf(right.lead) || sizeOf(right) - sizeOf(left))
+}
+
+/** Causes in groups, and how many of each the text shows. Other choices are no faults, unless the run is strict. */
+export function causeGroups(report: Pick<Report, 'rules' | 'strict'>) {
+  const isChoice = ({ lead }: Cause) => lead.tier === 'choices' && !report.strict
+  const causes = causesOf(report)
+  return [
+    { title: 'What does not hold, the worst first', causes: causes.filter((each) => !isChoice(each)), most: 14 },
+    { title: 'Other choices than those of this specification', causes: causes.filter(isChoice), most: 7 },
+  ]
 }
 
 /** Why cases showed nothing: each reason once, those that could not be set up first. */

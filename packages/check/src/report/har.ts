@@ -3,14 +3,12 @@ import { STATUS_CODES } from 'node:http'
 import type { Client } from '../client/client.ts'
 import { type Exchange, type Fields, fieldOf } from '../client/exchange.ts'
 
-/** An exchange and the time at which its request was sent. */
 interface Recorded {
   readonly exchange: Exchange
   /** In ISO 8601. */
   readonly sent: string
 }
 
-/** Records the exchanges of a client. */
 export class Recording {
   readonly #all: Recorded[] = []
 
@@ -53,10 +51,10 @@ function entryOf({ step, asked, answer, failure, milliseconds }: Exchange, sent:
       ...{ httpVersion: version, cookies: [], headers: headersOf(answer?.fields ?? []) },
       content: {
         size: Buffer.byteLength(answer?.body ?? ''),
-        mimeType: (answer && fieldOf(answer, 'Content-Type')) ?? '',
+        mimeType: fieldOf(answer, 'Content-Type') ?? '',
         text: answer?.body.slice(0, mostCharacters) ?? '',
       },
-      redirectURL: (answer && fieldOf(answer, 'Location')) ?? '',
+      redirectURL: fieldOf(answer, 'Location') ?? '',
       ...{ headersSize: -1, bodySize: -1 },
     },
     cache: {},

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type Tier, tiers } from '../case/tiers.ts'
 import type { CaseResult, Report, RuleResult } from '../run/check.ts'
-import { type Cause, causesOf, type Gap, gapsOf } from './causes.ts'
+import { type Cause, causeGroups, type Gap, gapsOf } from './causes.ts'
 import {
   type Evidence,
   isObserved,
@@ -23,19 +23,13 @@ class Html {
   }
 }
 
-/** A report as an HTML document. */
 export function htmlReport(report: Report): string {
-  const { base, date, requests, seconds, stopped, strict, seed } = report
+  const { base, date, requests, seconds, stopped, seed } = report
   const end = stopped ? '; stopped before its end' : ''
   const leftovers = leftoversOf(report)
   const rulesById = new Map<string, RuleResult['rule']>(report.rules.map(({ rule }) => [rule.id, rule]))
   const ruleOf = ({ id }: CaseResult) => rulesById.get(id.slice(0, id.indexOf('/'))) as RuleResult['rule']
-  const causes = causesOf(report)
-  const isChoice = ({ lead }: Cause) => lead.tier === 'choices' && !strict
-  const groups = [
-    { title: 'What does not hold, the worst first', causes: causes.filter((each) => !isChoice(each)) },
-    { title: 'Other choices than those of this specification', causes: causes.filter(isChoice) },
-  ]
+  const groups = causeGroups(report)
   const gaps = gapsOf(report)
   return html`<!doctype html>
 <html lang="en">
@@ -62,7 +56,7 @@ ${scoresOf(report).map(scoreRow)}
 </form>
 </header>
 <main>
-${causes.length === 0 ? html`<p class="fine">No problem was found.</p>` : ''}
+${groups.every(({ causes }) => causes.length === 0) ? html`<p class="fine">No problem was found.</p>` : ''}
 ${groups.map(({ title, causes: all }) =>
   all.length === 0 ? '' : html`<section><h2>${title}</h2>${all.map((each) => causeRow(each, ruleOf))}</section>`,
 )}

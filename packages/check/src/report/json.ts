@@ -3,7 +3,6 @@ import type { Report, Verdict } from '../run/check.ts'
 
 const format = 'resourced-check/1'
 
-/** A report as JSON. */
 export function jsonReport(report: Report): string {
   return `${JSON.stringify({ format, ...report }, null, 2)}\n`
 }

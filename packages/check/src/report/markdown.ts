@@ -11,7 +11,6 @@ import {
   summaryLine,
 } from './summary.ts'
 
-/** A report as Markdown. */
 export function markdownReport(report: Report): string {
   const { base, date, requests, seconds, seed } = report
   const rows = sectionsOf(report).flatMap(({ title, rules }) =>

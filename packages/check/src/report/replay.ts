@@ -5,7 +5,6 @@
 import { type Answer, type Asked, type Exchange, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
 import type { CaseResult } from '../run/check.ts'
 
-/** A request as a command. */
 interface Command {
   readonly text: string
   /** How many times it was sent. */
@@ -60,11 +59,7 @@ function assignment(asked: Asked, found: readonly Variable[]): string {
 }
 
 /** The values of a response that later requests repeat, and that are in no variable yet. */
-function variablesOf(
-  { answer, asked }: Exchange,
-  later: readonly Asked[],
-  known: readonly Variable[],
-): readonly Variable[] {
+function variablesOf({ answer, asked }: Exchange, later: readonly Asked[], known: readonly Variable[]) {
   if (!isSuccess(answer) || asked.bytes !== undefined) return []
   const isNew = (value: string) => known.every((each) => each.value !== value)
   const own = new Set(segmentsOf(asked.url))
@@ -88,11 +83,7 @@ function variablesOf(
 /** From this length on, a text is taken for the identifier wherever it occurs. */
 const leastUnique = 8
 
-function identifierIn(
-  answer: Answer,
-  isRepeated: (value: string) => boolean,
-  { url }: Asked,
-): Omit<Variable, 'name'> | undefined {
+function identifierIn(answer: Answer, isRepeated: (value: string) => boolean, { url }: Asked) {
   const leaves = leavesOf(jsonOf(answer), '', 0).filter(({ value }) => isRepeated(value))
   const leaf =
     leaves.find(({ at }) => /(?:^|\.)_?id$/.test(at)) ?? leaves.find(({ at }) => /(?:id|key|slug)$/i.test(at))

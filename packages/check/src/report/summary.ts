@@ -10,7 +10,6 @@ import type { CaseResult, Report, RuleResult, Verdict } from '../run/check.ts'
 import { memberPointer } from '../values/json.ts'
 import { replayLines } from './replay.ts'
 
-/** How much of a tier holds. */
 export interface Score {
   readonly tier: Tier
   readonly title: string
@@ -21,17 +20,12 @@ export interface Score {
   readonly failures: number
 }
 
-export const tierTitles: Readonly<Record<Tier, string>> = {
-  http: 'HTTP',
-  safety: 'Safety',
-  choices: 'Choices',
-}
+export const tierTitles: Readonly<Record<Tier, string>> = { http: 'HTTP', safety: 'Safety', choices: 'Choices' }
 
 const verdicts: readonly Verdict[] = [
   ...(['holds', 'fails', 'advice', 'blocked', 'not set up', 'not applicable', 'not asked'] as const),
 ]
 
-/** The score of each tier. */
 export function scoresOf(report: Pick<Report, 'rules' | 'strict'>): readonly Score[] {
   const all = report.rules.flatMap(({ cases }) => cases)
   return tiers.map((tier) => {
@@ -62,7 +56,6 @@ export function isFailure({ verdict, level }: CaseResult, strict: boolean): bool
   return verdict === 'fails' && (strict || level === 'must')
 }
 
-/** Whether a case fails the run. */
 export function hasFailed({ rules, strict }: Pick<Report, 'rules' | 'strict'>): boolean {
   return rules.some(({ cases }) => cases.some((found) => isFailure(found, strict)))
 }
@@ -77,14 +70,12 @@ export function isProblem({ verdict }: { readonly verdict: Verdict }): boolean {
   return verdict === 'fails' || verdict === 'advice'
 }
 
-/** The sections of a report with their rules. */
 export function sectionsOf({ rules }: Pick<Report, 'rules'>) {
   return ruleSections
     .map(({ prefix, title }) => ({ prefix, title, rules: rules.filter(({ rule }) => rule.section === prefix) }))
     .filter((section) => section.rules.length > 0)
 }
 
-/** How many of a rule's cases hold. */
 export function holdingCases({ cases }: RuleResult): number {
   return cases.filter(({ verdict }) => verdict === 'holds').length
 }
@@ -100,7 +91,6 @@ export interface Problem {
   readonly findings: readonly Evidence[]
 }
 
-/** A finding, with the response that shows it. */
 export interface Evidence {
   /** The step that sent the request. */
   readonly step: string | undefined
@@ -117,7 +107,6 @@ export function problemsOf({ rules }: Pick<Report, 'rules'>): Problem[] {
     .sort((left, right) => weights[left.found.level] - weights[right.found.level])
 }
 
-/** The evidence of a case that does not hold. */
 export function problemOf(rule: RuleResult['rule'], found: CaseResult): Problem {
   const source = `${found.level}, ${tierTitles[found.tier]}${found.section && `: ${found.section}`}`
   const findings = found.findings.map(({ exchange, part, message }) => ({
@@ -139,7 +128,6 @@ export function summaryLine(report: Pick<Report, 'rules' | 'strict'>): string {
     .join('; ')
 }
 
-/** Something that the run left on the server. */
 interface Leftover {
   readonly message: string
   /** Paths from the root. */
@@ -190,7 +178,6 @@ function countText(before: number | undefined, after: number | undefined): strin
   return `${counted} ${after > before ? 'more' : 'fewer'} than before (${before}, now ${after})`
 }
 
-/** A line of a response. */
 interface Line {
   readonly text: string
   /** Whether it shows the problem. */

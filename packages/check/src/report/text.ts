@@ -1,7 +1,7 @@
 /** The report for a terminal. */
 import { stripVTControlCharacters, styleText } from 'node:util'
 import type { CaseResult, Report, Verdict } from '../run/check.ts'
-import { type Cause, causesOf, type Gap, gapsOf } from './causes.ts'
+import { type Cause, causeGroups, causesOf, type Gap, gapsOf } from './causes.ts'
 import {
   type Evidence,
   isProblem,
@@ -43,21 +43,18 @@ export function textReport(report: Report, { color, width, details }: TextOption
   return `${lines.map((text) => (color ? text : stripVTControlCharacters(text))).join('\n')}\n`
 }
 
-/** How lines are shown. */
 interface Show {
   readonly width: number
   readonly paint: Paint
 }
 
 /** The most lines of each part of the report: together they fit two screens. */
-const mostLines = { causes: 14, choices: 7, gaps: 7, leftovers: 8 }
+const mostLines = { gaps: 7, leftovers: 8 }
 
 function overview(report: Report, show: Show): string[] {
   const { base, requests, seconds, stopped, seed } = report
   const { paint } = show
-  const causes = causesOf(report)
-  const isChoice = ({ lead }: Cause) => lead.tier === 'choices' && !report.strict
-  const [problems, choices] = [causes.filter((each) => !isChoice(each)), causes.filter(isChoice)]
+  const groups = causeGroups(report)
   const gaps = gapsOf(report)
   const end = stopped ? '; stopped before its end' : ''
   return [
@@ -65,17 +62,10 @@ function overview(report: Report, show: Show): string[] {
     `${paint('bold', base)}  ${requests} requests in ${seconds} s, seed ${seed}${end}`,
     '',
     ...scoresOf(report).map((score) => scoreLine(score, show)),
-    ...part('What does not hold, the worst first', problems, mostLines.causes, (each) => causeLine(each, show), show),
-    ...part(
-      'Other choices than those of this specification',
-      choices,
-      mostLines.choices,
-      (each) => causeLine(each, show),
-      show,
-    ),
+    ...groups.flatMap(({ title, causes, most }) => part(title, causes, most, (each) => causeLine(each, show), show)),
     ...part('What could not be found out', gaps, mostLines.gaps, (each) => gapLine(each, show), show),
     ...leftoverPart(report, show),
-    ...hints(causes, show),
+    ...hints(causesOf(report), show),
   ]
 }
 

@@ -12,7 +12,6 @@ import { isObject, type JsonObject, memberPointer, valueAt } from '../values/jso
 import { removeRecords } from './cleanup.ts'
 import { type RunContext, requesterFor } from './context.ts'
 
-/** The records of a collection at one time. */
 export interface Count {
   /** The total in the list, or the number of records read; `undefined` if neither is known. */
   readonly total: number | undefined
@@ -37,12 +36,7 @@ export async function takeCensus(requester: Requester, profile: Profile): Promis
 const mostPages = 15
 
 /** Counts the records of one collection; `undefined` if its list cannot be read. */
-export async function countRecords(
-  requester: Requester,
-  profile: Profile,
-  collection: CollectionProfile,
-  query = '',
-): Promise<Count | undefined> {
+export async function countRecords(requester: Requester, profile: Profile, collection: CollectionProfile, query = '') {
   const own = profileFor(profile, collection)
   const start = new URL(profile.base + collection.path)
   start.search = query
@@ -73,13 +67,7 @@ export async function countRecords(
 }
 
 /** The address of the next page, by the cursor or the link of a response. On another server there is none. */
-function linkedPage(
-  answer: Answer,
-  { names }: Profile,
-  collection: CollectionProfile,
-  start: URL,
-  url: string,
-): string | undefined {
+function linkedPage(answer: Answer, { names }: Profile, collection: CollectionProfile, start: URL, url: string) {
   const cursor = valueAt(jsonOf(answer), names.next)
   const isCursor = typeof cursor === 'string' && cursor !== ''
   if (isCursor && !URL.canParse(cursor)) {
@@ -103,7 +91,6 @@ function numberedPage(collection: CollectionProfile, start: URL, page: number, r
   return next.href
 }
 
-/** The paths of all records of a census. */
 export function recordPaths(profile: Profile, census: Census): string[] {
   return profile.collections.flatMap((collection) =>
     (census.get(collection.name)?.records ?? []).flatMap((each) => recordPath(profile, collection, each) ?? []),
@@ -163,7 +150,6 @@ export async function reconcile(run: RunContext, before: Census): Promise<Differ
   })
 }
 
-/** Paths of existing records that the checker created. */
 async function findOwnRecords(run: RunContext, before: Census, after: Census): Promise<string[]> {
   const { ledger, profile, reusesIdentifiers } = run
   const found: string[] = []
@@ -193,12 +179,7 @@ function isWritable({ operations }: CollectionProfile): boolean {
 const mostSearches = 60
 
 /** Records with a mark in a list that is too long to be read, found by the finder of the collection. */
-async function findMarked(
-  run: RunContext,
-  collection: CollectionProfile,
-  was: Count,
-  is: Count,
-): Promise<JsonObject[]> {
+async function findMarked(run: RunContext, collection: CollectionProfile, was: Count, is: Count) {
   const finder = finderOf(collection)
   if (finder === undefined || (is.total !== undefined && is.total <= (was.total ?? 0))) return []
   const marks = [...run.ledger.marks].filter(([, isDoubtful]) => isDoubtful).map(([mark]) => mark)

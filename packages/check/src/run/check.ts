@@ -21,7 +21,6 @@ import { Ledger } from './ledger.ts'
 import { lackingFor, type Proved } from './prove.ts'
 import { createRecord, newMark, type Outcome, runCase } from './run-case.ts'
 
-/** What to check, and how. */
 export interface CheckOptions {
   readonly profile: Profile
   readonly client: Client
@@ -29,13 +28,11 @@ export interface CheckOptions {
   readonly credential: Fields
   /** The same for a second caller, without permissions. */
   readonly other?: Fields | undefined
-  /** Send safe requests only. */
   readonly readOnly?: boolean | undefined
   /** Demand every "should" and the specification's own choices, too. */
   readonly strict?: boolean | undefined
   /** Sections and rules, such as `DEL` and `CON-3`; all if undefined. */
   readonly only?: readonly string[] | undefined
-  /** Called after each case. */
   readonly onResult?: ((result: CaseResult, done: number, all: number) => void) | undefined
   readonly signal?: AbortSignal | undefined
   /** All random values derive from it; a new one if undefined. */
@@ -48,7 +45,6 @@ export interface CheckOptions {
   readonly cases?: readonly Case[] | undefined
 }
 
-/** The results of a check. */
 export interface Report {
   readonly base: string
   /** When the check began, in ISO 8601. */
@@ -66,15 +62,12 @@ export interface Report {
   readonly jobs: readonly string[]
   /** Collections whose content differs from their content before the check. */
   readonly differences: readonly Difference[]
-  /** Whether it was stopped before its end. */
   readonly stopped: boolean
   /** Whether every "should" and the specification's own choices were demanded, too. */
   readonly strict: boolean
-  /** All random values of the run derive from it. */
   readonly seed: number
 }
 
-/** Checks a server. */
 export async function check(options: CheckOptions): Promise<Report> {
   const { profile, client, credential, other = [], signal, only } = options
   const began = performance.now()
@@ -163,7 +156,6 @@ async function findIdentifierReuse(run: RunContext): Promise<boolean> {
   }
 }
 
-/** The number of cases that run at the same time. */
 const parallelCases = 4
 
 async function runAll(run: RunContext, cases: readonly Case[], options: CheckOptions): Promise<CaseResult[]> {
@@ -256,7 +248,6 @@ async function runRepeatedly(
   }
 }
 
-/** The verdict on a case or a rule. */
 export type Verdict =
   /** Responses showed that it holds. */
   | 'holds'
@@ -273,7 +264,6 @@ export type Verdict =
   /** Options or a stop left it out. */
   | 'not asked'
 
-/** The result of a case. */
 export interface CaseResult {
   readonly id: Case['id']
   readonly title: string
@@ -285,9 +275,7 @@ export interface CaseResult {
   readonly verdict: Verdict
   /** Why responses showed nothing; empty otherwise. */
   readonly why: string
-  /** The case that blocks it. */
   readonly blockedBy?: Case['id'] | undefined
-  /** The collection on which it ran. */
   readonly collection: string
   readonly findings: readonly Finding[]
   /** All exchanges of a case that does not hold. */
@@ -295,7 +283,6 @@ export interface CaseResult {
   readonly milliseconds: number
 }
 
-/** The result of a rule. */
 export interface RuleResult {
   readonly rule: Pick<Rule, 'id' | 'section' | 'level' | 'mark' | 'sentence'>
   readonly verdict: Verdict
@@ -306,7 +293,6 @@ export interface RuleResult {
 /** A rule gets the first of these verdicts that one of its cases has. */
 const order: readonly Verdict[] = ['fails', 'advice', 'holds', 'blocked', 'not set up', 'not asked', 'not applicable']
 
-/** Sums up the results of a rule's cases. */
 export function ruleResult(rule: Rule, all: readonly CaseResult[]): RuleResult {
   const { id, section, level, mark, sentence, unobservable } = rule
   const cases = all.filter((each) => ruleOf(each) === id)

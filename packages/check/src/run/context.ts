@@ -17,12 +17,11 @@ import type { Exchange, Fields } from '../client/exchange.ts'
 import { type CollectionProfile, type Profile, urlOf } from '../profile/profile.ts'
 import { inQueryStyle } from '../profile/query-style.ts'
 import { uniqueValue } from '../values/generate.ts'
-import { isObject, type JsonObject, objectOf, valueAt, without, wrapAt } from '../values/json.ts'
+import { isObject, type JsonObject, mapMembers, objectOf, pick, valueAt, without, wrapAt } from '../values/json.ts'
 import { nextCount } from '../values/random.ts'
 import { narrowMembers } from './choose-collections.ts'
 import type { Ledger } from './ledger.ts'
 
-/** What all cases of a run share. */
 export interface RunContext {
   readonly client: Client
   readonly profile: Profile
@@ -35,7 +34,6 @@ export interface RunContext {
   reusesIdentifiers?: boolean
 }
 
-/** A case that runs on a collection. */
 export interface CaseRun extends RunContext, CaseState {
   readonly made: Map<string, CreatedRecord>
   readonly exchanges: Map<string, Exchange[]>
@@ -142,12 +140,9 @@ export function bodyText(body: Body, state: CaseState, to: string): string {
 function typedReferences(members: JsonObject, { collection }: CaseState): JsonObject {
   const { references, example = {}, schemas = {} } = collection
   const isNumber = (name: string) => typeof example[name] === 'number' || schemas[name]?.['type'] === 'integer'
-  return Object.fromEntries(
-    Object.entries(members).map(([name, value]) => [
-      name,
-      Object.hasOwn(references, name) && isNumber(name) && /^\d+$/.test(String(value)) ? Number(value) : value,
-    ]),
-  )
+  const isTyped = (name: string, value: unknown) =>
+    Object.hasOwn(references, name) && isNumber(name) && /^\d+$/.test(String(value))
+  return mapMembers(members, (value, name) => (isTyped(name, value) ? Number(value) : value))
 }
 
 /** Stands for a member whose text is inserted as it is. */
@@ -222,7 +217,7 @@ function referenceTo(
 function uniqueMembersSent({ collection, exchanges, profile }: CaseState, step: string | undefined): JsonObject {
   if (step === undefined) return {}
   const sent = recordSent(exchanges.get(step)?.at(-1)?.asked, { profile })
-  return Object.fromEntries(Object.entries(objectOf(sent)).filter(([name]) => collection.unique.includes(name)))
+  return pick(objectOf(sent), (name) => collection.unique.includes(name))
 }
 
 /** A body that creates a record of a case, with the mark of the case. */
@@ -240,13 +235,7 @@ function withNewUniqueValues(
   { unique, schemas = {} }: Pick<CollectionProfile, 'unique' | 'schemas'>,
 ): Record<string, unknown> {
   const count = nextCount()
-  const isUnique = (name: string) => unique.includes(name)
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      isUnique(name) ? uniqueValue(value, count, schemas[name]) : value,
-    ]),
-  )
+  return mapMembers(values, (value, name) => (unique.includes(name) ? uniqueValue(value, count, schemas[name]) : value))
 }
 
 /**

@@ -48,13 +48,11 @@ export class Ledger {
     return true
   }
 
-  /** Notes all exchanges of a client from now on. */
   watch(client: Client): this {
     client.watch((exchange) => this.note(exchange))
     return this
   }
 
-  /** Notes a request and its response. */
   note(exchange: Exchange): void {
     const { asked, answer } = exchange
     const isKept = answer !== undefined && (answer.status >= 400 || fieldOf(answer, 'Set-Cookie') !== undefined)

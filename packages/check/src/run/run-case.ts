@@ -31,12 +31,10 @@ import { removeExports, removeRecords, removeWebhooks } from './cleanup.ts'
 import { bodyText, type CaseRun, type RunContext, send } from './context.ts'
 import { takeStreams } from './take-stream.ts'
 
-/** What a case has shown. */
 export type Outcome =
   | { readonly kind: 'judged'; readonly findings: readonly Finding[]; readonly exchanges: readonly Exchange[] }
   | { readonly kind: 'not set up' | 'not applicable'; readonly why: string }
 
-/** A step of one kind. */
 type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>
 
 /** A text by which the checker recognizes the records of one case. */

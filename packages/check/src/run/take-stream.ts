@@ -66,11 +66,7 @@ export async function takeStreams(
 }
 
 /** A request whose response goes on: other clients of the checker wait for the end of a response. */
-function requestBytes(
-  state: CaseState,
-  url: string,
-  fields: readonly (readonly [name: string, value: string])[],
-): string {
+function requestBytes(state: CaseState, url: string, fields: readonly (readonly [name: string, value: string])[]) {
   const { host, pathname, search } = new URL(url)
   const lines = [['Host', host], ['Accept', 'text/event-stream'], ...fields].map(([name, value = '']) => {
     const text = `${name}: ${fill(value, state)}`

@@ -11,12 +11,10 @@ import { randomInt, randomText, randomUuid } from './random.ts'
  */
 export type Schema = JsonObject
 
-/** Why no value was generated. */
 export interface Unmade {
   readonly unmade: string
 }
 
-/** Whether no value was generated. */
 export function isUnmade(value: unknown): value is Unmade {
   return isObject(value) && Object.keys(value).join() === 'unmade'
 }
@@ -301,6 +299,15 @@ export function uniqueValue(value: unknown, turn: number, schema: Schema = {}): 
   return text.length + suffix.length + 1 <= most
     ? `${text}-${suffix}`
     : `${text.slice(0, Math.max(0, most - suffix.length))}${suffix.slice(-most)}`
+}
+
+/** A body with other values of its unique members, so that it can create another record. */
+export function withOtherUniqueValues(
+  body: JsonObject,
+  { unique, schemas = {} }: { readonly unique: readonly string[]; readonly schemas?: Readonly<Record<string, Schema>> },
+): JsonObject {
+  const values = unique.map((name) => [name, uniqueValue(body[name], 0, schemas[name])] as const)
+  return { ...body, ...Object.fromEntries(values) }
 }
 
 const usualMark = 'checked-0123456789'

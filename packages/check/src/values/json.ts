@@ -1,6 +1,5 @@
 /** JSON values: objects, equality and JSON Pointers (RFC 6901). */
 
-/** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** Whether a value is a JSON object: not an array, not null. */
@@ -70,7 +69,16 @@ export function memberPointer(name: string): string {
   return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
-/** An object without some of its members. */
+/** An object with some of its members. */
+export function pick(whole: JsonObject, isWanted: (name: string) => boolean): JsonObject {
+  return Object.fromEntries(Object.entries(whole).filter(([name]) => isWanted(name)))
+}
+
 export function without(whole: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(whole).filter(([name]) => !names.includes(name)))
+  return pick(whole, (name) => !names.includes(name))
+}
+
+/** An object with the same names and other values. */
+export function mapMembers<Value>(whole: JsonObject, make: (value: unknown, name: string) => Value) {
+  return Object.fromEntries(Object.entries(whole).map(([name, value]) => [name, make(value, name)]))
 }

@@ -20,7 +20,6 @@ function newScope(seed: number, name: string): Scope {
   return { name: `${seed} ${name}`, drawn: 0, counted: 0 }
 }
 
-/** A seed for a run. */
 export function newSeed(): number {
   return trueRandomInt(2 ** 31)
 }
@@ -54,7 +53,6 @@ export function randomInt(least: number, most: number): number {
   return least + Math.floor(random() * (most - least + 1))
 }
 
-/** A random UUID of version 4. */
 export function randomUuid(): string {
   const hex = randomHex()
   const parts = [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`, hex.slice(20)]

@@ -1,40 +1,33 @@
 /** AUT-1, AUT-2: which requests are authenticated, and which credentials are refused. */
 
 import type { Case } from '../../case/case.ts'
-import { common, define } from '../../case/define.ts'
+import { common, define, defineOne } from '../../case/define.ts'
 import { everyStatus, field, finding, refused, sameBody, status, unless } from '../../case/expect.ts'
-import { ownItems } from '../../case/expect-list.ts'
+import { ownCount } from '../../case/expect-list.ts'
 import { after, before, both, changed, list, listings, one, read, refusal, removed } from '../../case/names.ts'
 import { answered, applicableIf, succeeded } from '../../case/preconditions.ts'
 import { collection, credentialFields, host, key, listWithCase, Reference } from '../../case/references.ts'
-import { asNobody, body, create, setUp } from '../../case/steps.ts'
+import { asNobody, body, bytes, create, setUp } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
 
 const [created] = Reference.named('created')
 
-/** Sent with an invalid credential. */
 const asWrong = { caller: 'wrong' } as const
 
 const authenticateFirst =
   'Check the credential first, for every address and method, and answer 401 if it is missing or invalid.'
 
-/** A request for a list with an invalid Authorization is refused. */
-function refusedCredential(name: string, title: string, authorization: string, remedy = authenticateFirst): Case {
-  return {
-    ...{
-      id: `AUT-1/${name}`,
-      title,
-      kind: 'reading',
-      needs: ['list', 'key', 'protected'],
-      after: ['AUT-1/bearer'],
-      remedy,
-    },
+function refusedCredential(name: string, title: string, authorization: string): Case {
+  return defineOne(`AUT-1/${name}`, {
+    title,
+    needs: ['key', 'protected'],
+    after: ['AUT-1/bearer'],
     steps: [list.get(collection, { headers: { Authorization: authorization } })],
     expect: [refused(list)],
-  }
+    remedy: 'Look at the scheme first: what is not Bearer is no credential here.',
+  })
 }
 
-/** Requests without a valid credential are refused. */
 export const authentication: readonly Case[] = [
   ...common({ remedy: authenticateFirst }).define({
     'AUT-1/bearer': {
@@ -91,7 +84,7 @@ export const authentication: readonly Case[] = [
       expect: [
         refused(created),
         (seen) => {
-          const [expected, count] = [before, list].map((step) => ownItems(seen.of(step).answer, seen)?.length)
+          const [expected, count] = [before, list].map((step) => ownCount(step, seen))
           if (expected === 0) return finding(seen.of(before), 'body', 'the created record is not in the list')
           if (expected === count) return undefined
           const message = `${count} records in place of ${expected}`
@@ -142,18 +135,8 @@ export const authentication: readonly Case[] = [
       remedy: 'Compare the whole credential, and check the signature of a token: its beginning is not enough.',
     },
   }),
-  refusedCredential(
-    'other-scheme',
-    'The credential with another scheme is refused',
-    `Basic ${key}`,
-    'Look at the scheme first: what is not Bearer is no credential here.',
-  ),
-  refusedCredential(
-    'no-scheme',
-    'The credential without a scheme is refused',
-    key,
-    'Look at the scheme first: what is not Bearer is no credential here.',
-  ),
+  refusedCredential('other-scheme', 'The credential with another scheme is refused', `Basic ${key}`),
+  refusedCredential('no-scheme', 'The credential without a scheme is refused', key),
   ...define({
     'AUT-1/malformed': {
       title: 'A malformed credential returns 401 or 400',
@@ -209,23 +192,20 @@ export const authentication: readonly Case[] = [
       needs: ['key'],
       after: ['AUT-1/list'],
       steps: [
-        {
-          kind: 'bytes',
-          as: 'both',
-          bytes:
-            `GET ${collection} HTTP/1.1\r\nHost: ${host}\r\n${credentialFields}\r\n` +
+        bytes(
+          both,
+          `GET ${collection} HTTP/1.1\r\nHost: ${host}\r\n${credentialFields}\r\n` +
             `GET ${collection} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
-        },
+        ),
       ],
       expect: [
         (seen) => {
           const all = seen.all(both)
           for (const [index, wanted] of [200, 401].entries()) {
             const { answer, failure } = all[index] ?? {}
-            if (answer === undefined) {
-              return finding(all[index] ?? all[0], 'connection', `no answer to request ${index + 1}: ${failure ?? ''}`)
-            }
-            if (answer.status !== wanted) return finding(all[index], 'status', `${answer.status} in place of ${wanted}`)
+            if (answer?.status === wanted) continue
+            if (answer !== undefined) return finding(all[index], 'status', `${answer.status} in place of ${wanted}`)
+            return finding(all[index] ?? all[0], 'connection', `no answer to request ${index + 1}: ${failure ?? ''}`)
           }
           return undefined
         },
@@ -238,7 +218,7 @@ export const authentication: readonly Case[] = [
       steps: [create(one), read.get(one), refusal.get(one, asNobody)],
       expect: [
         ({ earlier }) => {
-          const found = earlier.find(({ answer }) => answer && fieldOf(answer, 'Set-Cookie') !== undefined)
+          const found = earlier.find(({ answer }) => fieldOf(answer, 'Set-Cookie') !== undefined)
           return found && finding(found, { field: 'Set-Cookie' }, `${found.asked.method} sets a cookie`)
         },
       ],
@@ -256,14 +236,8 @@ export const authentication: readonly Case[] = [
 ]
 
 function unsigned(): string {
-  const claims = {
-    sub: 'admin',
-    role: 'admin',
-    roles: ['admin'],
-    scope: 'admin',
-    iat: 1_700_000_000,
-    exp: 4_000_000_000,
-  }
+  const rights = { sub: 'admin', role: 'admin', roles: ['admin'], scope: 'admin' }
+  const claims = { ...rights, iat: 1_700_000_000, exp: 4_000_000_000 }
   const encoded = [{ alg: 'none', typ: 'JWT' }, claims].map((part) =>
     Buffer.from(JSON.stringify(part)).toString('base64url'),
   )

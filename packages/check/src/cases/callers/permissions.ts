@@ -1,12 +1,25 @@
 /** AUT-3 to AUT-7: what a caller without permission cannot do, and what belongs to another caller. */
+
 import type { Case, Expectation, Step } from '../../case/case.ts'
-import { common, define } from '../../case/define.ts'
-import { finding, itemsOf, refused, sameBody, status, totalOf } from '../../case/expect.ts'
-import { isExactly } from '../../case/expect-records.ts'
+import { common, type Draft, define, defineEach } from '../../case/define.ts'
+import {
+  answerOf,
+  finding,
+  itemsOf,
+  refused,
+  sameBody,
+  status,
+  totalOf,
+  unexpected,
+  unless,
+} from '../../case/expect.ts'
+import { idsOf } from '../../case/expect-list.ts'
+import { isExactly, isListed } from '../../case/expect-records.ts'
 import { after, all, before, changed, list, one, removed } from '../../case/names.ts'
+import type { Need } from '../../case/needs.ts'
 import { readyIf } from '../../case/preconditions.ts'
 import { caseRecords, collection, members, Reference } from '../../case/references.ts'
-import { asOther, body, create, setUp } from '../../case/steps.ts'
+import { asOther, body, create, createByOther, setUp } from '../../case/steps.ts'
 
 const [triedStep, filtered, theirs, usual, ownStep] = Reference.named('tried', 'filtered', 'theirs', 'usual', 'own')
 const [tried, readOwn, readTheirs, sent] = Reference.named('tried', 'read own', 'read theirs', 'sent')
@@ -14,36 +27,27 @@ const [tried, readOwn, readTheirs, sent] = Reference.named('tried', 'read own', 
 const checkPermission =
   'Decide for each resource and action whether the caller may do it, and answer 403 before anything is done.'
 
-/** A caller without permission cannot change a record. */
-function withoutEffect(action: 'update' | 'replace' | 'delete' | 'bulk-delete' | 'delete-by-filter', step: Step): Case {
+function withoutEffect(words: string, closed: Need, step: Step): Draft {
   return {
-    id: `AUT-3/${action}`,
-    title: `Somebody who may do nothing is refused ${words[action]}, and the record stays as it was`,
-    kind: 'changing',
-    needs: ['create', 'read', action, 'other', closedTo[action], ...(action === 'update' ? (['change'] as const) : [])],
+    title: `Somebody who may do nothing is refused ${words}, and the record stays as it was`,
+    needs: [closed],
     steps: [create(one), setUp(before.get(one)), step, after.get(one)],
     expect: [refused(triedStep), status(after, 200), sameBody(after, before)],
     remedy: checkPermission,
   }
 }
 
-const closedTo = {
-  update: 'no update',
-  replace: 'no update',
-  delete: 'no delete',
-  'bulk-delete': 'no delete',
-  'delete-by-filter': 'no delete',
-} as const
+const triedPatch = triedStep.send('PATCH', one, { ...asOther, body: body.change })
+const triedDelete = triedStep.delete(one, asOther)
+const triedBulk = triedStep.post(`${collection}/bulk-delete`, body.json({ ids: [one.id] }), asOther)
 
-const words = {
-  update: 'PATCH',
-  replace: 'PUT',
-  delete: 'DELETE',
-  'bulk-delete': 'bulk-delete',
-  'delete-by-filter': 'the deletion by filter',
-}
+const requests = [
+  { name: 'create', request: triedStep.post(collection, body.example, asOther) },
+  { name: 'read', request: triedStep.get(one, asOther) },
+  { name: 'update', request: triedPatch },
+  { name: 'delete', request: triedDelete },
+] as const
 
-/** Requests without permission are refused and have no effect. */
 export const permissions: readonly Case[] = [
   ...define({
     'AUT-3/create': {
@@ -60,26 +64,24 @@ export const permissions: readonly Case[] = [
       expect: [refused(triedStep)],
       remedy: checkPermission,
     },
-  }),
-  withoutEffect('update', triedStep.send('PATCH', one, { ...asOther, body: body.change })),
-  withoutEffect('replace', triedStep.send('PUT', one, { ...asOther, body: body.example })),
-  withoutEffect('delete', triedStep.delete(one, asOther)),
-  withoutEffect('bulk-delete', triedStep.post(`${collection}/bulk-delete`, body.json({ ids: [one.id] }), asOther)),
-  {
-    ...withoutEffect('delete-by-filter', triedStep.delete(caseRecords, asOther)),
-    needs: ['create', 'read', 'list', 'delete-by-filter', 'marker', 'other', 'no delete'],
-    // A server that ignores both the filter and the caller would delete everything.
-    after: ['QRY-1/equal', 'QRY-1/none'],
-    steps: [
-      create(one),
-      setUp(before.get(one)),
-      setUp(filtered.get(caseRecords)),
-      readyIf(isExactly(filtered, one), 'the filter was not seen to find exactly what was made for it'),
-      triedStep.delete(caseRecords, { caller: 'other', headers: { Prefer: 'handling=strict, max-affected=1' } }),
-      after.get(one),
-    ],
-  },
-  ...define({
+    'AUT-3/update': withoutEffect('PATCH', 'no update', triedPatch),
+    'AUT-3/replace': withoutEffect('PUT', 'no update', triedStep.put(one, body.example, asOther)),
+    'AUT-3/delete': withoutEffect('DELETE', 'no delete', triedDelete),
+    'AUT-3/bulk-delete': withoutEffect('bulk-delete', 'no delete', triedBulk),
+    'AUT-3/delete-by-filter': {
+      ...withoutEffect('the deletion by filter', 'no delete', triedDelete),
+      needsOnly: ['create', 'read', 'list', 'delete-by-filter', 'marker', 'other', 'no delete'],
+      // A server that ignores both the filter and the caller would delete everything.
+      after: ['QRY-1/equal', 'QRY-1/none'],
+      steps: [
+        create(one),
+        setUp(before.get(one)),
+        setUp(filtered.get(caseRecords)),
+        readyIf(isExactly(filtered, one), 'the filter was not seen to find exactly what was made for it'),
+        triedStep.delete(caseRecords, { caller: 'other', headers: { Prefer: 'handling=strict, max-affected=1' } }),
+        after.get(one),
+      ],
+    },
     'AUT-3/restore': {
       title: 'A caller without permissions cannot restore a record',
       needs: ['no delete', 'soft'],
@@ -93,19 +95,14 @@ export const permissions: readonly Case[] = [
       remedy: checkPermission,
     },
   }),
-  ...(['create', 'read', 'update', 'delete'] as const).map((action): Case => {
-    const before = permissionsOf(action)
-    return {
-      id: `AUT-4/${action}`,
-      title: `What somebody may not ${action} is answered 403: who they are is known`,
-      kind: 'changing',
-      needs: ['create', action, 'other', `no ${action}`, ...(action === 'update' ? (['change'] as const) : [])],
-      after: [`AUT-3/${action}`],
-      steps: [create(one), before],
-      expect: [status(triedStep, 403)],
-      remedy: 'Answer 401 if the caller is unknown, and 403 if the caller has no permission.',
-    }
-  }),
+  ...defineEach('AUT-4/', requests, ({ name, request }) => ({
+    title: `What somebody may not ${name} is answered 403: who they are is known`,
+    needs: [`no ${name}`],
+    after: [`AUT-3/${name}`],
+    steps: [create(one), request],
+    expect: [status(triedStep, 403)],
+    remedy: 'Answer 401 if the caller is unknown, and 403 if the caller has no permission.',
+  })),
   ...define({
     'AUT-4/list': {
       title: 'Lists and totals exclude records that the caller may not read',
@@ -116,57 +113,35 @@ export const permissions: readonly Case[] = [
           itemsOf(seen.of(all).answer, seen)?.length === 1
             ? undefined
             : finding(seen.of(all), 'body', 'the record that was made is not in the list'),
-        (seen) => {
-          const tried = seen.of(triedStep)
-          const { answer } = tried
-          if (answer === undefined) return finding(tried, 'connection', `no answer came: ${tried.failure}`)
+        answerOf(triedStep, (answer, seen, tried) => {
           if (answer.status === 403) return undefined
-          if (answer.status !== 200)
-            return finding(tried, 'status', `${answer.status} in place of 403, or 200 without it`)
-          if (itemsOf(answer, seen)?.length !== 0) return finding(tried, 'body', 'the list is not empty')
+          if (answer.status !== 200) return unexpected(tried, '403, or 200 without it')
+          if (itemsOf(answer, seen)?.length !== 0) return 'the list is not empty'
           const total = totalOf(answer, seen) ?? 0
-          return total === 0 ? undefined : finding(tried, 'body', `${total} are counted in place of 0`)
-        },
+          return unless(total === 0, `${total} are counted in place of 0`)
+        }),
       ],
       remedy: 'Put what the caller may read into the query of the list and of its total alike, as a condition.',
     },
   }),
 ]
 
-function permissionsOf(action: 'create' | 'read' | 'update' | 'delete') {
-  switch (action) {
-    case 'create':
-      return triedStep.post(collection, body.example, asOther)
-    case 'read':
-      return triedStep.get(one, asOther)
-    case 'update':
-      return triedStep.send('PATCH', one, { ...asOther, body: body.change })
-    case 'delete':
-      return triedStep.delete(one, asOther)
-  }
-}
-
-const own: Step = { kind: 'create', as: 'own', caller: 'other' }
-/** Identifiers of the records in the other caller's list. */
-function listed(
-  seen: Parameters<typeof itemsOf>[1] & { collection: { id: string } },
-  answer: Parameters<typeof itemsOf>[0],
-) {
-  return itemsOf(answer, seen)?.map((item) => String(item[seen.collection.id]))
-}
-
 const remedy = 'Put what the caller may read into the query of the list and of its total alike, as a condition.'
 const checkEachRecord =
   'Ask for each record whether the caller may do this with it: that they own another says nothing.'
 
-export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord, prepare: [create(theirs), own] }).define({
+export const ownRecords = common({
+  needs: ['owner'],
+  remedy: checkEachRecord,
+  prepare: [create(theirs), createByOther(ownStep)],
+}).define({
   'AUT-4/own-list': {
     title: 'A list excludes records of others that the caller may not read',
     steps: [list.get(caseRecords, asOther)],
     expect: [
       status(list, 200),
       (seen) =>
-        listed(seen, seen.of(list).answer)?.includes(seen.fill(theirs.id)) === false
+        idsOf(seen.of(list).answer, seen)?.includes(seen.fill(theirs.id)) === false
           ? undefined
           : finding(seen.of(list), 'body', `the record ${seen.fill(theirs.id)} of another is listed`),
     ],
@@ -212,9 +187,9 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord, pr
     steps: [list.get(caseRecords, asOther), readOwn.get(ownStep, asOther), readTheirs.get(theirs, asOther)],
     expect: [[ownStep, readOwn] as const, [theirs, readTheirs] as const].map(([record, reading]) => (seen) => {
       const read = seen.of(reading)
-      const isListed = listed(seen, seen.of(list).answer)?.includes(seen.fill(record.id)) ?? false
-      if (isListed === (read.answer?.status === 200)) return undefined
-      return finding(read, 'status', `${read.answer?.status}, and it is ${isListed ? '' : 'not '}in the list`)
+      const isShown = isListed(list, record)(seen)
+      if (isShown === (read.answer?.status === 200)) return undefined
+      return finding(read, 'status', `${read.answer?.status}, and it is ${isShown ? '' : 'not '}in the list`)
     }),
     remedy: 'Make the question whether one may read a record and the condition of the list from one rule.',
   },
@@ -250,11 +225,8 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord, pr
 
 /** Refused, or the owner is not the one that was sent. */
 function notTheirs(step: Reference): Expectation {
-  return (seen) => {
-    const exchange = seen.of(step)
-    const { answer } = exchange
-    if (answer === undefined) return finding(exchange, 'connection', `no answer came: ${exchange.failure}`)
-    if (answer.status >= 300 || seen.fill(step.owner) !== seen.fill(theirs.owner)) return undefined
-    return finding(exchange, 'body', `it is owned by ${seen.fill(theirs.owner)}, as was sent`)
-  }
+  return answerOf(step, ({ status }, seen) => {
+    const owner = seen.fill(theirs.owner)
+    return unless(status >= 300 || seen.fill(step.owner) !== owner, `it is owned by ${owner}, as was sent`)
+  })
 }

@@ -1,9 +1,10 @@
 /** CON-5, CON-6: one of several concurrent writers wins, and the order of refusals. */
-import type { Ask, Case, Expectation, Finding, Observations, Request, Step } from '../../case/case.ts'
+
+import type { Ask, Body, Case, Expectation, Finding, Observations, Request, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { finding, status } from '../../case/expect.ts'
+import { finding, status, unexpected } from '../../case/expect.ts'
+import { oneWins } from '../../case/expect-records.ts'
 import { both, deletion, first, one, second, seen, two } from '../../case/names.ts'
-import type { Need } from '../../case/needs.ts'
 import { answered, applicableWhere, outcomeOf } from '../../case/preconditions.ts'
 import { base, collection, Reference } from '../../case/references.ts'
 import { body, create, setUp, simultaneous, together } from '../../case/steps.ts'
@@ -13,18 +14,13 @@ const [here, _taking, readyStep, again, writes] = Reference.named('here', 'takin
 const [changes, deletions] = Reference.named('changes', 'deletions')
 
 /** Two refusals that follow one another in the order, and a request that deserves both. */
-interface Pair {
-  readonly id: Case['id']
-  readonly title: string
-  readonly needs: readonly Need[]
-  readonly after?: readonly Case['id'][]
+interface Pair extends Pick<Case, 'id' | 'title' | 'needs' | 'after' | 'remedy'> {
   readonly prepare?: readonly Step[]
   /** A request that deserves only the refusal that is decided earlier, with its statuses. */
   readonly earlier?: Refused
   /** A request that deserves only the refusal that is decided later. */
   readonly later: Refused
   readonly both: Refused
-  readonly remedy: string
 }
 
 type Refused = readonly [
@@ -198,35 +194,19 @@ const many = 8
 /** As many connections as writers, so that all can write at the same moment. */
 const ready: Step = simultaneous(many, setUp(readyStep.get(one)))
 
-function writers(as: Reference, method: string, count: number, body?: Request['body']): Ask[] {
-  const more = { headers: { 'If-Match': seen.etag }, ...(body === undefined ? {} : { body }) }
-  return Array.from({ length: count }, () => as.send(method, one, more))
+function writer(as: Reference, method: string, body?: Body): Ask {
+  return as.send(method, one, { headers: { 'If-Match': seen.etag }, ...(body && { body }) })
 }
 
 const isDone = ({ answer }: Exchange) => answer !== undefined && answer.status >= 200 && answer.status < 300
 
-/** A finding about a request that neither succeeded nor was refused with one of these statuses. */
-function odd(exchanges: readonly Exchange[], refusals: readonly number[]): Finding | undefined {
-  const found = exchanges.find((each) => !isDone(each) && !refusals.includes(each.answer?.status ?? 0))
-  if (found === undefined) return undefined
-  return finding(found, 'status', `${found.answer?.status ?? found.failure} in place of ${refusals.join(' or ')}`)
-}
-
-const oneIsMade =
-  (refusals: readonly number[]): Expectation =>
-  (seen) => {
-    const all = seen.all(writes)
-    const made = all.filter(isDone)
-    const wrong = odd(all, refusals)
-    if (wrong !== undefined || made.length === 1) return wrong
-    return finding(made[1] ?? all[0], 'status', `${made.length} of ${all.length} were carried out`)
-  }
-
 /** Of concurrent changes and deletions, either one change succeeds or the record is deleted. */
 function oneKindIsMade(seen: Observations): Finding | undefined {
   const [changed, deleted] = [seen.all(changes).filter(isDone), seen.all(deletions).filter(isDone)]
-  const wrong = odd([...seen.all(changes), ...seen.all(deletions)], [412, 404, 409, 410])
-  if (wrong !== undefined) return wrong
+  const refusals = [412, 404, 409, 410]
+  const isOdd = (each: Exchange) => !isDone(each) && !refusals.includes(each.answer?.status ?? 0)
+  const odd = [...seen.all(changes), ...seen.all(deletions)].find(isOdd)
+  if (odd !== undefined) return unexpected(odd, refusals.join(' or '))
   if (changed.length > 0 && deleted.length > 0) {
     return finding(deleted[0], 'status', `${changed.length} changes were made, and a deletion that knew of none`)
   }
@@ -241,26 +221,26 @@ export const atOnce = common({ remedy, prepare: [create(one), setUp(seen.get(one
   'CON-5/one-wins': {
     title: `One of ${many} concurrent PATCH with one entity tag succeeds`,
     after: ['CON-3/stale-patch'],
-    steps: [together(...writers(writes, 'PATCH', many, { from: 'change' }))],
-    expect: [oneIsMade([412, 409])],
+    steps: [simultaneous(many, writer(writes, 'PATCH', body.change))],
+    expect: [oneWins(writes, 412, 409)],
   },
   'CON-5/one-replaces': {
     title: `One of ${many} concurrent PUT with one entity tag succeeds`,
     needs: ['update'],
     after: ['CON-3/fits-put', 'CON-3/stale-put'],
-    steps: [together(...writers(writes, 'PUT', many, { from: 'example', plus: 'change' }))],
-    expect: [oneIsMade([412, 409])],
+    steps: [simultaneous(many, writer(writes, 'PUT', body.changedExample))],
+    expect: [oneWins(writes, 412, 409)],
   },
   'CON-5/one-deletes': {
     title: `One of ${many} concurrent DELETE with one entity tag succeeds`,
     after: ['CON-3/fits-delete', 'CON-3/other-delete'],
-    steps: [together(...writers(writes, 'DELETE', many)), again.delete(one, { headers: { 'If-Match': seen.etag } })],
+    steps: [simultaneous(many, writer(writes, 'DELETE')), again.delete(one, { headers: { 'If-Match': seen.etag } })],
     expect: [
       applicableWhere(
         (seen) => (seen.of(again).answer?.status ?? 0) >= 400,
-        (seen) => `it is answered ${seen.of(again).answer?.status}: which deletion was first is unknown`,
+        (seen) => `it is answered ${outcomeOf(again, seen)}: which deletion was first is unknown`,
       ),
-      oneIsMade([412, 404, 409, 410]),
+      oneWins(writes, 412, 404, 409, 410),
     ],
   },
   'CON-5/change-or-deletion': {
@@ -269,8 +249,8 @@ export const atOnce = common({ remedy, prepare: [create(one), setUp(seen.get(one
     steps: [
       together(
         ...Array.from({ length: many / 2 }, () => [
-          ...writers(deletions, 'DELETE', 1),
-          ...writers(changes, 'PATCH', 1, { from: 'change' }),
+          writer(deletions, 'DELETE'),
+          writer(changes, 'PATCH', body.change),
         ]).flat(),
       ),
     ],

@@ -1,10 +1,12 @@
 /** DEL-9: bulk deletion. No request could delete a record that the checker has not created. */
-import type { Body } from '../../case/case.ts'
+
+import type { Ask, Body } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answerOf, everyStatus, finding, itemsOf, member, refused, short, status } from '../../case/expect.ts'
+import { everyStatus, listsErrors, refused, short, status, unexpected, unless } from '../../case/expect.ts'
+import { theItems } from '../../case/expect-list.ts'
 import { oneWins } from '../../case/expect-records.ts'
 import { after, both, first, gone, odd, one, second, three, two } from '../../case/names.ts'
-import { answered, applicableIf } from '../../case/preconditions.ts'
+import { answered, applicableIf, parentHas } from '../../case/preconditions.ts'
 import { collection, parent, parentCollection, Reference } from '../../case/references.ts'
 import { body, create, createMany, settled, setUp, together } from '../../case/steps.ts'
 import { isSame } from '../../values/json.ts'
@@ -12,12 +14,16 @@ import { isSame } from '../../values/json.ts'
 const [earlier, earlierJob, single, shared] = Reference.named('earlier', 'earlier job', 'single', 'shared')
 const [firstAfter, secondAfter] = Reference.named('first after', 'second after')
 
-/** A body that lists identifiers. */
-export function ids(...list: readonly unknown[]): { readonly body: Body } {
-  return { body: body.json({ ids: list }) }
+export function ids(...list: readonly unknown[]): Body {
+  return body.json({ ids: list })
 }
 
 export const toBulk = `${collection}/bulk-delete`
+
+function bulkDelete(as: Reference, ...list: readonly unknown[]): Ask {
+  return as.post(toBulk, ids(...list))
+}
+
 const isDone = applicableIf(answered(gone, 200), 'a bulk deletion was not answered 200')
 
 export const bulkCases = common({ needs: ['read'] }).define({
@@ -26,7 +32,7 @@ export const bulkCases = common({ needs: ['read'] }).define({
     after: ['DEL-1/gone'],
     steps: [
       createMany(three, 3),
-      setUp(gone.send('POST', toBulk, ids(three.at(0).id, three.at(1).id, three.at(2).id))),
+      setUp(bulkDelete(gone, three.at(0).id, three.at(1).id, three.at(2).id)),
       settled(gone),
       after.get(three.at(0)),
       after.get(three.at(1)),
@@ -37,18 +43,13 @@ export const bulkCases = common({ needs: ['read'] }).define({
   },
   'DEL-9/others-stay': {
     title: 'Bulk deletion keeps the records that it does not list',
-    steps: [
-      createMany(two, 2),
-      setUp(gone.send('POST', toBulk, ids(two.at(0).id))),
-      settled(gone),
-      after.get(two.at(1)),
-    ],
+    steps: [createMany(two, 2), setUp(bulkDelete(gone, two.at(0).id)), settled(gone), after.get(two.at(1))],
     expect: [status(after, 200)],
     remedy: 'Delete by the identifiers that were listed, and by nothing else.',
   },
   'DEL-9/status': {
     title: 'Bulk deletion returns 200 or 202',
-    steps: [createMany(two, 2), gone.send('POST', toBulk, ids(two.at(0).id, two.at(1).id)), settled(gone)],
+    steps: [createMany(two, 2), bulkDelete(gone, two.at(0).id, two.at(1).id), settled(gone)],
     expect: [status(gone, 200, 202)],
     remedy: 'Answer 200 with what was deleted.',
   },
@@ -57,16 +58,15 @@ export const bulkCases = common({ needs: ['read'] }).define({
     after: ['DEL-9/status'],
     steps: [
       createMany(three, 3),
-      gone.send('POST', toBulk, ids(three.at(2).id, three.at(0).id, three.at(1).id)),
+      bulkDelete(gone, three.at(2).id, three.at(0).id, three.at(1).id),
       settled(gone),
       isDone,
     ],
     expect: [
-      answerOf(gone, (answer, seen, exchange) => {
-        const told = itemsOf(answer, seen)?.map((item) => String(item?.['id']))
+      theItems(gone, (items, seen) => {
+        const told = items.map((item) => String(item?.['id']))
         const asked = [2, 0, 1].map((each) => seen.fill(three.at(each).id))
-        if (isSame(told, asked)) return undefined
-        return finding(exchange, { pointer: seen.profile.names.items }, `${short(told)} in place of ${short(asked)}`)
+        return unless(isSame(told, asked), `${short(told)} in place of ${short(asked)}`)
       }),
     ],
     remedy: 'Build the answer from the list that was sent, not from what the database returns.',
@@ -74,19 +74,16 @@ export const bulkCases = common({ needs: ['read'] }).define({
   'DEL-9/members': {
     title: 'Bulk deletion returns exactly id and deleted_at of each record',
     after: ['DEL-9/status'],
-    steps: [createMany(two, 2), gone.send('POST', toBulk, ids(two.at(0).id, two.at(1).id)), settled(gone), isDone],
+    steps: [createMany(two, 2), bulkDelete(gone, two.at(0).id, two.at(1).id), settled(gone), isDone],
     expect: [
-      answerOf(gone, (answer, seen, exchange) => {
-        const at = { pointer: seen.profile.names.items }
-        const told = itemsOf(answer, seen)
-        if (told?.length !== 2) return finding(exchange, at, `${told?.length ?? 'no'} items in place of 2`)
-        const odd = told.find(
-          (item) =>
-            Object.keys(item ?? {})
-              .sort()
-              .join() !== 'deleted_at,id',
-        )
-        return odd && finding(exchange, at, `an item is ${short(odd)}`)
+      theItems(gone, (items) => {
+        if (items.length !== 2) return `${items.length} items in place of 2`
+        const namesIn = (item: unknown) =>
+          Object.keys(item ?? {})
+            .toSorted()
+            .join()
+        const odd = items.find((item) => namesIn(item) !== 'deleted_at,id')
+        return odd && `an item is ${short(odd)}`
       }),
     ],
     remedy: 'Answer { "data": [{ "id": …, "deleted_at": … }, …] }, as a single deletion does.',
@@ -95,7 +92,7 @@ export const bulkCases = common({ needs: ['read'] }).define({
     title: 'Bulk deletion that lists a nonexistent record deletes none',
     steps: [
       createMany(two, 2),
-      gone.send('POST', toBulk, ids(two.at(0).id, two.at(0).otherId, two.at(1).id)),
+      bulkDelete(gone, two.at(0).id, two.at(0).otherId, two.at(1).id),
       settled(gone),
       after.get(two.at(0)),
       after.get(two.at(1)),
@@ -110,7 +107,7 @@ export const bulkCases = common({ needs: ['read'] }).define({
       createMany(two, 2),
       setUp(earlier.delete(two.at(0))),
       settled(earlier, earlierJob),
-      gone.send('POST', toBulk, ids(two.at(1).id, two.at(0).id)),
+      bulkDelete(gone, two.at(1).id, two.at(0).id),
       settled(gone),
       after.get(two.at(1)),
     ],
@@ -120,28 +117,19 @@ export const bulkCases = common({ needs: ['read'] }).define({
   'DEL-9/reasons': {
     title: 'A refused bulk deletion has an error for every identifier that prevents it',
     after: ['DEL-9/all-or-nothing'],
-    steps: [create(one), gone.send('POST', toBulk, ids(one.otherId, one.id, `${one.otherId}z`)), settled(gone)],
-    expect: [
-      member(
-        gone,
-        ({ profile }) => profile.names.errors,
-        (errors) => (Array.isArray(errors) && errors.length >= 2 ? undefined : `errors is ${short(errors)}`),
-      ),
-    ],
+    steps: [create(one), bulkDelete(gone, one.otherId, one.id, `${one.otherId}z`), settled(gone)],
+    expect: [listsErrors(gone, 2)],
     remedy: 'Collect what is wrong with every identifier before you answer, each with its place (/ids/0).',
   },
   'DEL-9/dependents': {
     title: 'Bulk deletion of a record with dependents returns 409 and deletes none',
     after: ['DEL-4/refused'],
     steps: [
-      applicableIf(({ profile, collection }) => {
-        const [first] = Object.values(collection.references)
-        return profile.collections.find(({ name }) => name === first)?.operations.includes('bulk-delete') === true
-      }, 'what its records refer to has no bulk deletion'),
+      applicableIf(parentHas('bulk-delete'), 'what its records refer to has no bulk deletion'),
       create(one),
       single.delete(parent),
       applicableIf(answered(single, 409), 'what others refer to is deleted all the same'),
-      gone.send('POST', `${parentCollection}/bulk-delete`, ids(parent.id)),
+      gone.post(`${parentCollection}/bulk-delete`, ids(parent.id)),
       settled(gone),
       after.get(parent),
     ],
@@ -156,8 +144,8 @@ export const bulkCases = common({ needs: ['read'] }).define({
       createMany(second, 2),
       create(shared),
       together(
-        both.send('POST', toBulk, ids(first.at(0).id, first.at(1).id, shared.id)),
-        both.send('POST', toBulk, ids(shared.id, second.at(1).id, second.at(0).id)),
+        bulkDelete(both, first.at(0).id, first.at(1).id, shared.id),
+        bulkDelete(both, shared.id, second.at(1).id, second.at(0).id),
       ),
       applicableIf(
         (seen) => seen.all(both).every(({ answer }) => answer?.status !== 202),
@@ -171,12 +159,10 @@ export const bulkCases = common({ needs: ['read'] }).define({
     expect: [
       oneWins(both, 404, 409),
       (seen) => {
-        const statuses = (step: Reference) => seen.all(step).map(({ answer }) => answer?.status)
-        const isWon = (index: number) => (seen.all(both)[index]?.answer?.status ?? 500) < 300
         for (const [index, step] of [firstAfter, secondAfter].entries()) {
-          const wanted = isWon(index) ? 404 : 200
+          const wanted = (seen.all(both)[index]?.answer?.status ?? 500) < 300 ? 404 : 200
           const odd = seen.all(step).find(({ answer }) => answer?.status !== wanted)
-          if (odd !== undefined) return finding(odd, 'status', `${statuses(step).join(' and ')} in place of ${wanted}`)
+          if (odd !== undefined) return unexpected(odd, wanted)
         }
         return undefined
       },
@@ -195,24 +181,15 @@ const oddIds: readonly unknown[] = [
 
 /** Bodies without a list of identifiers, which some servers understand as "everything". */
 const nothing: readonly string[] = [
-  '{}',
-  '{"ids":null}',
-  '{"ids":{}}',
-  '{"ids":[{}]}',
-  '{"ids":"never-was"}',
-  '{"ids":[true]}',
-  '{"ids":[0]}',
-  '{"ids":[-1]}',
-  '[]',
-  'null',
-  '{"ids":["never-was"',
+  ...['{}', '{"ids":null}', '{"ids":{}}', '{"ids":[{}]}', '{"ids":"never-was"}', '{"ids":[true]}', '{"ids":[0]}'],
+  ...['{"ids":[-1]}', '[]', 'null', '{"ids":["never-was"'],
 ]
 
 export const refusedBulkCases = common({ needs: ['read'] }).define({
   'DEL-9/twice': {
     title: 'Bulk deletion that lists a record twice is refused',
     level: 'may',
-    steps: [create(one), gone.send('POST', toBulk, ids(one.id, one.id)), settled(gone)],
+    steps: [create(one), bulkDelete(gone, one.id, one.id), settled(gone)],
     expect: [refused(gone)],
     remedy: 'Answer 400 where an identifier is repeated: the list is not what its sender thinks.',
   },
@@ -221,7 +198,7 @@ export const refusedBulkCases = common({ needs: ['read'] }).define({
     after: ['DEL-9/all-or-nothing'],
     steps: [
       create(one),
-      gone.send('POST', toBulk, ids(one.id, ...Array.from({ length: 1_999 }, (_, turn) => `${one.otherId}-${turn}`))),
+      bulkDelete(gone, one.id, ...Array.from({ length: 1_999 }, (_, turn) => `${one.otherId}-${turn}`)),
       settled(gone),
       after.get(one),
     ],
@@ -230,7 +207,7 @@ export const refusedBulkCases = common({ needs: ['read'] }).define({
   },
   'DEL-9/odd': {
     title: 'Bulk deletion refuses malformed identifiers and causes no failure',
-    steps: [create(one), ...oddIds.map((id) => odd.send('POST', toBulk, ids(one.id, id)))],
+    steps: [create(one), ...oddIds.map((id) => bulkDelete(odd, one.id, id))],
     expect: [refused(odd)],
     remedy: 'Check that ids is an array of strings before you delete, and pass them as statement parameters.',
   },
@@ -239,7 +216,7 @@ export const refusedBulkCases = common({ needs: ['read'] }).define({
     needs: ['disposable'],
     level: 'may',
     after: ['DEL-9/others-stay'],
-    steps: [create(one), gone.send('POST', toBulk, ids()), after.get(one)],
+    steps: [create(one), bulkDelete(gone), after.get(one)],
     expect: [status(gone, 400), status(after, 200)],
     remedy: 'Answer 400 where ids is empty: the sender has made a mistake.',
   },

@@ -5,7 +5,7 @@ import { common } from '../../case/define.ts'
 import { answerOf, done, finding, status, totalOf, totalPart } from '../../case/expect.ts'
 import { asMade, isListed, oneWins, shows } from '../../case/expect-records.ts'
 import { after, all, back, before, gone, one, other, second, two } from '../../case/names.ts'
-import { answered, applicableIf, readyIf, succeeded } from '../../case/preconditions.ts'
+import { answered, applicableIf, parentHas, readyIf, succeeded } from '../../case/preconditions.ts'
 import { caseRecords, collection, parent, Reference } from '../../case/references.ts'
 import {
   body,
@@ -23,24 +23,29 @@ import {
 const [holder, parentJob, child, earlier] = Reference.named('holder', 'parent job', 'child', 'earlier')
 const [earlierJob, along, untouched] = Reference.named('earlier job', 'along', 'untouched')
 
-const parentComesBack = applicableIf(({ profile, collection }) => {
-  const [first] = Object.values(collection.references)
-  return profile.collections.find(({ name }) => name === first)?.operations.includes('restore') === true
-}, 'what its records refer to has no restore')
+const parentComesBack = applicableIf(parentHas('restore'), 'what its records refer to has no restore')
+const restore = back.post(`${one}/restore`)
+
+/** Deletes the parent of records, if the server does this at all. */
+const deleteParent = [
+  gone.delete(parent),
+  applicableIf(succeeded(gone), 'what others refer to is not deleted'),
+  settled(gone),
+]
 
 const untilGone = wait('grace')
 
 export const restoreCases = common({ needs: ['delete', 'read'] }).define({
   'DEL-6/restored': {
     title: 'A restoration returns 200 with the record as it was',
-    steps: [...createAndDelete(one, gone), back.post(`${one}/restore`)],
+    steps: [...createAndDelete(one, gone), restore],
     expect: [status(back, 200), asMade(back, one)],
     remedy: 'Answer 200 with the whole record, all its members as they were before the deletion.',
   },
   'DEL-6/live-again': {
     title: 'GET of a restored record returns it',
     after: ['DEL-1/gone'],
-    steps: [...createAndDelete(one, gone), setUp(back.post(`${one}/restore`)), after.get(one)],
+    steps: [...createAndDelete(one, gone), setUp(restore), after.get(one)],
     expect: [status(after, 200)],
     remedy: 'Set deleted_at to null when you restore a record.',
   },
@@ -69,14 +74,14 @@ export const restoreCases = common({ needs: ['delete', 'read'] }).define({
   },
   'DEL-6/live': {
     title: 'A restoration of a live record returns 409',
-    steps: [create(one), back.post(`${one}/restore`)],
+    steps: [create(one), restore],
     expect: [status(back, 409)],
     remedy: 'Answer 409 where the record is not deleted: there is nothing to restore.',
   },
   'DEL-6/once': {
     title: 'One of six concurrent restorations succeeds, and the others return 409',
     after: ['DEL-6/live'],
-    steps: [...createAndDelete(one, gone), simultaneous(6, back.post(`${one}/restore`))],
+    steps: [...createAndDelete(one, gone), simultaneous(6, restore)],
     expect: [oneWins(back, 409)],
     remedy: 'Decide by the number of rows that the restore has changed, not by having looked before.',
   },
@@ -86,7 +91,7 @@ export const restoreCases = common({ needs: ['delete', 'read'] }).define({
       ...createAndDelete(one, gone),
       second.post(collection, body.withUniqueValuesOf(one)),
       applicableIf(succeeded(second), 'unique values of deleted records stay taken'),
-      back.post(`${one}/restore`),
+      restore,
       holder.get(second),
     ],
     expect: [status(back, 409), status(holder, 200)],
@@ -99,7 +104,7 @@ export const restoreCases = common({ needs: ['delete', 'read'] }).define({
       parent.delete(parent),
       applicableIf(succeeded(parent), 'what deleted records refer to cannot be deleted'),
       settled(parent, parentJob),
-      back.post(`${one}/restore`),
+      restore,
     ],
     expect: [status(back, 409)],
     remedy: 'Check that all referenced records are live before you restore a record, and answer 409 otherwise.',
@@ -110,9 +115,7 @@ export const restoreCases = common({ needs: ['delete', 'read'] }).define({
     steps: [
       parentComesBack,
       create(one),
-      gone.delete(parent),
-      applicableIf(succeeded(gone), 'what others refer to is not deleted'),
-      settled(gone),
+      ...deleteParent,
       child.get(one),
       applicableIf(answered(child, 404), 'dependents stay'),
       setUp(back.post(`${parent}/restore`)),
@@ -129,9 +132,7 @@ export const restoreCases = common({ needs: ['delete', 'read'] }).define({
       createMany(two, 2),
       setUp(earlier.delete(two.at(0))),
       settled(earlier, earlierJob),
-      gone.delete(parent),
-      applicableIf(succeeded(gone), 'what others refer to is not deleted'),
-      settled(gone),
+      ...deleteParent,
       child.get(two.at(1)),
       applicableIf(answered(child, 404), 'dependents stay'),
       setUp(back.post(`${parent}/restore`)),
@@ -144,7 +145,7 @@ export const restoreCases = common({ needs: ['delete', 'read'] }).define({
   'DEL-7/restore': {
     title: 'After the grace period a record cannot be restored',
     needs: ['grace'],
-    steps: [...createAndDelete(one, gone), untilGone, back.post(`${one}/restore`)],
+    steps: [...createAndDelete(one, gone), untilGone, restore],
     expect: [status(back, 404)],
     remedy: 'Compare deleted_at with the clock when you restore: the purge may run later.',
   },
@@ -168,7 +169,7 @@ export const restoreCases = common({ needs: ['delete', 'read'] }).define({
       create(one),
       create(untouched),
       ...deleteRecord(gone, one),
-      back.post(`${one}/restore`),
+      restore,
       readyIf(answered(back, 200), 'the record could not be restored in time'),
       untilGone,
       after.get(one),

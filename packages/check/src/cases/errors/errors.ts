@@ -2,11 +2,22 @@
 
 import { type Expectation, NotSetUp, type Observations } from '../../case/case.ts'
 import { common, define, defineEach } from '../../case/define.ts'
-import { answerOf, errorsIn, everyAnswerOf, field, finding, noField, short, status } from '../../case/expect.ts'
+import {
+  answerOf,
+  errorsIn,
+  everyAnswerOf,
+  field,
+  finding,
+  noField,
+  short,
+  status,
+  unexpected,
+  unless,
+} from '../../case/expect.ts'
 import { brokenValues } from '../../case/members.ts'
 import { error, first, list, odd, one, second } from '../../case/names.ts'
 import { applicableWhere, succeeded } from '../../case/preconditions.ts'
-import { base, collection, mark, pageParameter, pageSize, Reference } from '../../case/references.ts'
+import { base, collection, mark, paging, Reference } from '../../case/references.ts'
 import { body, create, setUp } from '../../case/steps.ts'
 import { type Answer, fieldOf, jsonOf } from '../../client/exchange.ts'
 import { mistakesOf } from '../../profile/profile.ts'
@@ -28,18 +39,14 @@ const [absent, unreadable, constraints] = Reference.named('absent', 'malformed',
 const outcomes = defineEach('ERR-1/', commonMistakes, (mistake) => ({
   title: `An error has an error status: ${mistake.title}`,
   ...making(mistake),
-  expect: [
-    answerOf(error, (answer, _, exchange) =>
-      answer.status >= 400 ? undefined : finding(exchange, 'status', `${answer.status} in place of 4xx`),
-    ),
-  ],
+  expect: [answerOf(error, ({ status }, _, exchange) => (status >= 400 ? undefined : unexpected(exchange, '4xx')))],
   remedy: 'Answer what went wrong with its own status, 4xx or 5xx, whatever the body says.',
 }))
 
 const wellNamed = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/
 
 function codeOf(answer: Answer | undefined, { profile }: Observations): unknown {
-  const body = answer && jsonOf(answer)
+  const body = jsonOf(answer)
   const codes = [profile.names.code, '/code'].map((at) => valueAt(body, at))
   // The framework's own errors may have it elsewhere.
   return codes.find((each) => wellNamed.test(String(each))) ?? codes[0]
@@ -106,9 +113,7 @@ const bodies = [
       title: 'Errors are application/problem+json (RFC 9457)',
       ...making(noRecord),
       expect: [
-        field(error, 'Content-Type', (value) =>
-          /^application\/problem\+json\s*(;|$)/i.test(value) ? undefined : value,
-        ),
+        field(error, 'Content-Type', (value) => unless(/^application\/problem\+json\s*(;|$)/i.test(value), value)),
       ],
       remedy: 'Send errors as application/problem+json.',
     },
@@ -135,10 +140,7 @@ const bodies = [
       steps: twoAbsentRecords,
       expect: [
         (seen) => {
-          const [id, next] = [first, second].map((step) => {
-            const { answer } = seen.of(step)
-            return answer && valueAt(jsonOf(answer), '/request_id')
-          })
+          const [id, next] = [first, second].map((step) => valueAt(jsonOf(seen.of(step).answer), '/request_id'))
           if ([id, next].some((each) => typeof each !== 'string' && typeof each !== 'number')) {
             return finding(seen.of(first), 'body', 'there is no request_id')
           }
@@ -198,11 +200,11 @@ const validation = common({ remedy: collectAll }).define({
   'ERR-3/parameters': {
     title: 'One response lists all errors of the parameters',
     needsOnly: ['page', 'paged'],
-    steps: [error.get(`${collection}?page=no-such&${pageSize}=no-such`)],
+    steps: [error.get(`${collection}?page=no-such&${paging.perPage}=no-such`)],
     expect: [
       answerOf(error, (answer, seen) => {
         if (answer.status < 400) throw new NotSetUp(`page=no-such was answered ${answer.status}`)
-        const unnamed = unnamedIn(answer, [pageParameter, pageSize].map(seen.fill), seen)
+        const unnamed = unnamedIn(answer, [paging.page, paging.perPage].map(seen.fill), seen)
         return unnamed.length === 0 ? undefined : `it says nothing of ${unnamed.join(', ')}`
       }),
     ],
@@ -290,7 +292,7 @@ const hidden = [
       expect: [
         nowhere(({ body: text }) => {
           const told = internalDetailIn(text)
-          return told === undefined ? undefined : `it tells ${told}`
+          return told && `it tells ${told}`
         }),
       ],
       remedy: 'Answer unexpected failures with one constant sentence, and write the details to the log.',
@@ -439,7 +441,6 @@ export function internalDetailIn(body: string): string | undefined {
   return undefined
 }
 
-/** All texts in a JSON value. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []

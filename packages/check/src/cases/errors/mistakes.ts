@@ -3,18 +3,8 @@ import type { Case, Step } from '../../case/case.ts'
 import type { Draft } from '../../case/define.ts'
 import { error, odd, one } from '../../case/names.ts'
 import type { Need } from '../../case/needs.ts'
-import {
-  base,
-  collection,
-  credentialFields,
-  host,
-  mark,
-  members,
-  type Reference,
-  sizeParameter,
-  unusedId,
-} from '../../case/references.ts'
-import { asNobody, asOther, body, create } from '../../case/steps.ts'
+import { base, collection, credentialFields, host, mark, members, paging, unusedId } from '../../case/references.ts'
+import { asNobody, asOther, body, bytes, create } from '../../case/steps.ts'
 
 /** A way to make a mistake. The response to it is called `error`. */
 export interface Mistake {
@@ -71,7 +61,6 @@ export const forbidden: Mistake = {
 /** Mistakes that can be made on every server. */
 export const commonMistakes: readonly Mistake[] = [noRecord, noPath, malformed, invalid]
 
-/** The part of a case that makes a mistake. */
 export function making({ needs, after, steps }: Mistake): Pick<Draft, 'needs' | 'after' | 'steps'> {
   return { steps, ...(needs === undefined ? {} : { needs }), ...(after === undefined ? {} : { after }) }
 }
@@ -166,7 +155,6 @@ const bodyFields: readonly Readonly<Record<string, string>>[] = [
 
 const notText = '{"odd":"\xff\xfe\xc0\x80"}'
 
-/** All kinds of malformed input. */
 export const oddInputs: readonly OddInput[] = [
   { name: 'paths', title: 'odd paths', steps: paths.map((path) => odd.get(`${collection}/${path}`)) },
   {
@@ -178,7 +166,7 @@ export const oddInputs: readonly OddInput[] = [
   {
     name: 'sizes',
     title: 'odd sizes of pages',
-    steps: oddSizes.map((size) => odd.get(`${collection}?${sizeParameter}=${size}`)),
+    steps: oddSizes.map((size) => odd.get(`${collection}?${paging.size}=${size}`)),
   },
   {
     name: 'filters',
@@ -199,11 +187,7 @@ export const oddInputs: readonly OddInput[] = [
       ...values.map((value) => odd.post(collection, { ...body.example, with: { [members.free]: value } })),
     ],
   },
-  {
-    name: 'fields',
-    title: 'odd header fields',
-    steps: fields.map((headers) => odd.get(collection, { headers })),
-  },
+  { name: 'fields', title: 'odd header fields', steps: fields.map((headers) => odd.get(collection, { headers })) },
   {
     name: 'body-fields',
     title: 'odd header fields of a sound body',
@@ -221,8 +205,3 @@ export const oddInputs: readonly OddInput[] = [
     ],
   },
 ]
-
-/** Sends bytes as they are, on a connection of their own. */
-function bytes(as: Reference, text: string, more: { seconds?: number; plain?: boolean } = {}): Step {
-  return { kind: 'bytes', as: as.name, bytes: text, ...more }
-}

@@ -2,22 +2,29 @@
 import type { Case, Expectation, Observations, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, code, finding, itemsOf, member, refused, short, status, unless } from '../../case/expect.ts'
-import { inOrder } from '../../case/expect-list.ts'
-import { recordOf } from '../../case/expect-records.ts'
+import { theItems } from '../../case/expect-list.ts'
+import { recordAt } from '../../case/expect-records.ts'
 import { all, change, changed, gone, list, one, other, pages, read, refusal, two } from '../../case/names.ts'
 import { readyIf } from '../../case/preconditions.ts'
 import { base, collection, collectionName, Reference } from '../../case/references.ts'
-import { asOther, body, create, eventually, settled, setUp } from '../../case/steps.ts'
+import {
+  asOther,
+  body,
+  create,
+  createAndDelete,
+  createByOther,
+  deleteRecord,
+  eventually,
+  setUp,
+} from '../../case/steps.ts'
 import { isSame, type JsonObject } from '../../values/json.ts'
 
 const [again, single, theirs, third] = Reference.named('again', 'single', 'theirs', 'third')
 
-/** The list of the events of a record. */
 export function eventsOf(record: Reference): string {
   return `${base}/events?collection=${collectionName}&record=${record.id}`
 }
 
-/** The events that a step has listed. */
 export function eventsIn(step: Reference, seen: Observations): readonly JsonObject[] {
   return itemsOf(seen.of(step).answer, seen) ?? []
 }
@@ -42,22 +49,20 @@ export function knownEvents(step: Reference, record: Reference, count = 1): read
   ]
 }
 
-/** Changes a record. */
 export function update(as: Reference, record: Reference): Step {
   return setUp(as.patch(record, body.change))
 }
 
 /** The kinds of the events in a list, in any order. */
 function kindsAre(step: Reference, ...wanted: readonly string[]): Expectation {
-  return inOrder(step, (items) => {
+  return theItems(step, (items) => {
     const kinds = items.map(({ kind }) => String(kind)).toSorted()
     return unless(isSame(kinds, wanted.toSorted()), `${short(kinds)} in place of ${short(wanted)}`)
   })
 }
 
-/** Every event in a list passes a test. */
 function everyEvent(step: Reference, test: (event: JsonObject, seen: Observations) => string | undefined): Expectation {
-  return inOrder(step, (items, seen) => {
+  return theItems(step, (items, seen) => {
     if (items.length === 0) return 'there is no event'
     return items.map((item) => test(item, seen)).find((wrong) => wrong !== undefined)
   })
@@ -68,7 +73,7 @@ function showsRecord(step: Reference, kind: string, record: Reference): Expectat
   return answerOf(step, (_, seen, exchange) => {
     const event = eventsIn(step, seen).find((each) => each['kind'] === kind)
     if (event === undefined) return `there is no event ${kind}`
-    const wanted = recordOf(seen.of(record).answer, seen)
+    const wanted = recordAt(record, seen)
     if (isSame(event['data'], wanted)) return undefined
     return finding(exchange, 'body', `data of ${kind} is ${short(event['data'])} in place of ${short(wanted)}`)
   })
@@ -84,6 +89,18 @@ function excludes(step: Reference, record: Reference): Expectation {
   })
 }
 
+const deletionEvents = [
+  ...createAndDelete(one, gone),
+  eventually(list.get(`${eventsOf(one)}&kind=deleted`), (seen) => eventsIn(list, seen).length > 0),
+]
+
+/** The second caller creates a record, and reads its events. */
+const ownEvents = [
+  createByOther(other),
+  eventually(again.get(eventsOf(other), asOther), (seen) => eventsIn(again, seen).length > 0),
+  readyIf((seen) => eventsIn(again, seen).length > 0, 'the second caller got no event of an own record'),
+]
+
 const filterRemedy = 'Filter events by collection, record and kind as lists of records are filtered.'
 
 export const eventCases: readonly Case[] = common({ needs: ['create', 'read'] }).define({
@@ -97,12 +114,7 @@ export const eventCases: readonly Case[] = common({ needs: ['create', 'read'] })
   'EVT-1/deleted': {
     title: 'A deletion has exactly one event',
     needs: ['delete'],
-    steps: [
-      create(one),
-      setUp(gone.delete(one)),
-      settled(gone),
-      eventually(list.get(`${eventsOf(one)}&kind=deleted`), (seen) => eventsIn(list, seen).length > 0),
-    ],
+    steps: deletionEvents,
     expect: [status(list, 200), kindsAre(list, 'deleted')],
     remedy: 'Write an event in the transaction of the deletion.',
   },
@@ -202,13 +214,7 @@ export const eventCases: readonly Case[] = common({ needs: ['create', 'read'] })
     title: 'data of the event of a deletion is null',
     needs: ['delete'],
     after: ['EVT-1/deleted', 'EVT-3/members'],
-    steps: [
-      create(one),
-      setUp(gone.delete(one)),
-      settled(gone),
-      eventually(list.get(`${eventsOf(one)}&kind=deleted`), (seen) => eventsIn(list, seen).length > 0),
-      readyIf((seen) => eventsIn(list, seen).length > 0, 'the deletion has no event'),
-    ],
+    steps: [...deletionEvents, readyIf((seen) => eventsIn(list, seen).length > 0, 'the deletion has no event')],
     expect: [everyEvent(list, ({ data }) => unless(data === null, `it is ${short(data)}`))],
     remedy: 'Show null in place of a record that was deleted.',
   },
@@ -251,14 +257,12 @@ export const eventCases: readonly Case[] = common({ needs: ['create', 'read'] })
     steps: [
       create(one),
       ...knownEvents(list, one),
-      { kind: 'create', as: other.name, caller: 'other' },
-      eventually(again.get(eventsOf(other), asOther), (seen) => eventsIn(again, seen).length > 0),
-      readyIf((seen) => eventsIn(again, seen).length > 0, 'the second caller got no event of an own record'),
+      ...ownEvents,
       theirs.get(`${base}/events?collection=${collectionName}&record=${one.id}&record=${other.id}`, asOther),
     ],
     expect: [
       excludes(theirs, one),
-      inOrder(theirs, (items) => unless(items.length > 0, 'the events of the own record are not shown')),
+      theItems(theirs, (items) => unless(items.length > 0, 'the events of the own record are not shown')),
     ],
     remedy: 'Decide for each event by its record, not for the list as a whole.',
   },
@@ -266,11 +270,8 @@ export const eventCases: readonly Case[] = common({ needs: ['create', 'read'] })
     title: 'Of a deleted record, a caller who may not read deleted records gets the deletion alone',
     needs: ['other', 'owner', 'delete'],
     steps: [
-      { kind: 'create', as: other.name, caller: 'other' },
-      eventually(again.get(eventsOf(other), asOther), (seen) => eventsIn(again, seen).length > 0),
-      readyIf((seen) => eventsIn(again, seen).length > 0, 'the second caller got no event of an own record'),
-      setUp(gone.delete(other)),
-      settled(gone),
+      ...ownEvents,
+      ...deleteRecord(gone, other),
       third.get(`${collection}?include_deleted=only&limit=1`, asOther),
       readyIf((seen) => (seen.of(third).answer?.status ?? 0) >= 400, 'the second caller may read deleted records'),
       eventually(theirs.get(eventsOf(other), asOther), (seen) => kindsIn(theirs, seen).includes('deleted')),

@@ -5,17 +5,15 @@ import { answerOf, field, finding, short, status, unless } from '../../case/expe
 import { all, change, list, one, other } from '../../case/names.ts'
 import { readyIf } from '../../case/preconditions.ts'
 import { base, collectionName, Reference } from '../../case/references.ts'
-import { create, stream } from '../../case/steps.ts'
+import { create, createByOther, stream } from '../../case/steps.ts'
 import { messagesIn, type StreamMessage } from '../../client/stream-messages.ts'
-import { isSame, type JsonObject, objectOf } from '../../values/json.ts'
+import { isSame, type JsonObject, objectOf, parseJson } from '../../values/json.ts'
 import { eventsIn, knownEvents, update } from './reading.ts'
 
 const [live, resumed, theirs] = Reference.named('live', 'resumed', 'theirs')
 
-/** The stream of the events of the case's collection. */
 const events = `${base}/events?collection=${collectionName}`
 
-/** An event of a stream, and the message that it came in. */
 interface Streamed {
   readonly message: StreamMessage
   readonly event: JsonObject
@@ -23,20 +21,11 @@ interface Streamed {
 
 function streamed(text: string, record: string): readonly Streamed[] {
   return messagesIn(text).flatMap((message) => {
-    const event = objectIn(message.data)
+    const event = objectOf(parseJson(message.data))
     return event['record'] === record ? [{ message, event }] : []
   })
 }
 
-function objectIn(text: string): JsonObject {
-  try {
-    return objectOf(JSON.parse(text))
-  } catch {
-    return {}
-  }
-}
-
-/** The events of a record that a stream has brought. */
 function eventsOf(step: Reference, record: Reference, seen: Observations): readonly Streamed[] {
   return streamed(seen.of(step).answer?.body ?? '', seen.fill(record.id))
 }
@@ -133,7 +122,7 @@ export const streamCases: readonly Case[] = common({ needs: ['create', 'read'] }
     steps: [
       stream(theirs, events, {
         caller: 'other',
-        between: [create(one), ...knownEvents(all, one), { kind: 'create', as: other.name, caller: 'other' }],
+        between: [create(one), ...knownEvents(all, one), createByOther(other)],
         until: has('created', other),
         seconds: 5,
       }),

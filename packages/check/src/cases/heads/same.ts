@@ -1,6 +1,6 @@
 /** HED-1, HED-2: HEAD returns what GET returns without the body, also for an unfinished export. */
 import type { Case, Expectation, Observations, Request, Step } from '../../case/case.ts'
-import { common } from '../../case/define.ts'
+import { common, define, defineEach } from '../../case/define.ts'
 import { answerOf, field, finding, short, status } from '../../case/expect.ts'
 import { again, deletion, one, seen } from '../../case/names.ts'
 import type { Need } from '../../case/needs.ts'
@@ -14,10 +14,10 @@ import {
   host,
   mark,
   members,
+  paging,
   Reference,
-  sizeParameter,
 } from '../../case/references.ts'
-import { body, create, setUp, simultaneous } from '../../case/steps.ts'
+import { body, bytes, create, setUp, simultaneous } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
 
 const [head, get, exporting, asked, known] = Reference.named('head', 'get', 'export', 'asked', 'known')
@@ -42,7 +42,7 @@ const sameFields = (loosely = false): Expectation =>
   answerOf(head, (answer, seen, exchange) => {
     const whole = seen.of(get).answer
     for (const name of compared) {
-      const [value, wanted] = [fieldOf(answer, name), whole && fieldOf(whole, name)]
+      const [value, wanted] = [fieldOf(answer, name), fieldOf(whole, name)]
       // RFC 9110, section 9.3.2: what is known only once content is made may be missing.
       if (name === 'Vary' && value === undefined) continue
       const isSame = loosely && passing.has(name) ? (value === undefined) === (wanted === undefined) : value === wanted
@@ -60,12 +60,10 @@ const about = (status: number | readonly number[], why: string): Expectation =>
 /** A server that answers every HEAD with 404 shows nothing about HEAD of what is not there. */
 const isSupported = applicableWhere((seen) => !answered(known, 404)(seen), 'HEAD of a collection is answered 404')
 
-/** GET, then HEAD. */
 const both = (to: string, more: Omit<Request, 'method' | 'to'> = {}): Step[] => [get.get(to, more), head.head(to, more)]
 
 function lengthOf(step: Reference, seen: Observations): string | undefined {
-  const { answer } = seen.of(step)
-  return answer && fieldOf(answer, 'Content-Length')
+  return fieldOf(seen.of(step).answer, 'Content-Length')
 }
 
 /** The step `head` has the Content-Length of the step `get`. */
@@ -118,7 +116,7 @@ const compares: readonly Case[] = common({ remedy }).define({
   },
   'HED-1/query': {
     title: 'HEAD of a collection refuses a parameter as GET does',
-    steps: both(`${collection}?${sizeParameter}=-1`),
+    steps: both(`${collection}?${paging.size}=-1`),
     expect: [about([400, 422], 'with a size of pages below nothing'), sameStatus],
   },
   'HED-1/missing': {
@@ -153,51 +151,34 @@ const compares: readonly Case[] = common({ remedy }).define({
   },
 })
 
-interface Bare {
-  readonly name: string
-  readonly what: string
-  readonly kind: Case['kind']
-  readonly needs: readonly Need[]
-  readonly to: string
-  readonly prepare: readonly Step[]
-}
-
-const bare: readonly Bare[] = [
-  {
-    name: 'record',
-    what: 'a record',
-    kind: 'changing',
-    needs: ['create', 'read'],
-    to: one.path,
-    prepare: [create(one)],
-  },
-  { name: 'list', what: 'a collection', kind: 'reading', needs: ['list'], to: collection, prepare: [] },
-  { name: 'missing', what: 'nothing', kind: 'reading', needs: [], to: `${base}/no-such-thing`, prepare: [] },
-]
+const bare: readonly { readonly name: string; readonly what: string; readonly to: string; readonly needs?: Need[] }[] =
+  [
+    { name: 'record', what: 'a record', to: one.path, needs: ['read'] },
+    { name: 'list', what: 'a collection', to: collection, needs: ['list'] },
+    { name: 'missing', what: 'nothing', to: `${base}/no-such-thing` },
+  ]
 
 /** HTTP clients ignore a body after HEAD, so the case reads the bytes of the connection. */
-const bodiless = bare.map(
-  ({ name, what, kind, needs, to, prepare }): Case => ({
-    ...{ id: `HED-1/no-body-${name}`, title: `The response to HEAD of ${what} has no body`, kind, needs },
-    steps: [
-      ...prepare,
-      {
-        ...{ kind: 'bytes', as: 'head' },
-        bytes:
-          `HEAD ${to} HTTP/1.1\r\nHost: ${host}\r\n${credentialFields}Accept: application/json\r\nConnection: ` +
-          `close\r\n\r\n`,
-      },
-    ],
-    expect: [
-      readyWhere(
-        (seen) => seen.of(head).answer !== undefined,
-        (seen) => outcomeOf(head, seen),
-      ),
-      nothingFollows(head),
-    ],
-    remedy: 'Send nothing after the header of a response to HEAD: clients parse it as the next response.',
-  }),
-)
+const bodiless = defineEach('HED-1/no-body-', bare, ({ what, to, needs = [] }) => ({
+  title: `The response to HEAD of ${what} has no body`,
+  needs,
+  steps: [
+    ...(to === one.path ? [create(one)] : []),
+    bytes(
+      head,
+      `HEAD ${to} HTTP/1.1\r\nHost: ${host}\r\n${credentialFields}Accept: application/json\r\nConnection: ` +
+        `close\r\n\r\n`,
+    ),
+  ],
+  expect: [
+    readyWhere(
+      (seen) => seen.of(head).answer !== undefined,
+      (seen) => outcomeOf(head, seen),
+    ),
+    answerOf(head, (_, __, { rest }) => (rest ? `after the header came: ${short(rest)}` : undefined)),
+  ],
+  remedy: 'Send nothing after the header of a response to HEAD: clients parse it as the next response.',
+}))
 
 export const same: readonly Case[] = [...compares, ...bodiless]
 
@@ -217,11 +198,9 @@ const asks = simultaneous(
   ),
 )
 
-const pending = (method: 'HEAD' | 'GET'): Case => ({
-  id: `HED-2/${method.toLowerCase()}`,
+const pending = (method: 'HEAD' | 'GET') => ({
   title: `${method} of an unfinished export returns 202 with Retry-After`,
-  kind: 'changing',
-  needs: ['exports', 'create', 'list', 'finder'],
+  needsOnly: ['exports', 'create', 'list', 'finder'] as const,
   alone: true,
   steps: [create(one), asks, asked.send(method, `${base}/exports/${exporting.json('/job_id')}/content`)],
   expect: [
@@ -233,11 +212,4 @@ const pending = (method: 'HEAD' | 'GET'): Case => ({
   remedy: 'Answer GET and HEAD with 202 and Retry-After while the file is being written, not with 404.',
 })
 
-export const preparing: readonly Case[] = [pending('HEAD'), pending('GET')]
-
-/** Nothing follows the response to bytes. */
-function nothingFollows(step: Reference): Expectation {
-  return answerOf(step, (_, __, exchange) =>
-    exchange.rest ? `after the header came: ${short(exchange.rest)}` : undefined,
-  )
-}
+export const preparing = define({ 'HED-2/head': pending('HEAD'), 'HED-2/get': pending('GET') })

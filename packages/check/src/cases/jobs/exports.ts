@@ -2,8 +2,21 @@
 
 import { parse } from 'csv-parse/sync'
 import type { Case, Expectation, Observations, Step } from '../../case/case.ts'
-import { common } from '../../case/define.ts'
-import { answerOf, everyStatus, fieldIs, finding, itemsOf, member, short, status, unless } from '../../case/expect.ts'
+import { common, defineOne } from '../../case/define.ts'
+import {
+  answerOf,
+  everyStatus,
+  fieldIs,
+  finding,
+  isAddress,
+  isText,
+  itemsOf,
+  memberIs,
+  short,
+  status,
+  unless,
+} from '../../case/expect.ts'
+import { idsOf } from '../../case/expect-list.ts'
 import { deletion, gone, job, list, one, three, whole } from '../../case/names.ts'
 import { applicableIf, readyIf } from '../../case/preconditions.ts'
 import { base, caseRecords, collectionName, mark, members, Reference } from '../../case/references.ts'
@@ -11,17 +24,8 @@ import { asOther, body, create, createMany, settled, setUp } from '../../case/st
 import type { Answer } from '../../client/exchange.ts'
 import { isSame } from '../../values/json.ts'
 
-const [exporting, file, bystander, otherList, otherFile, begin, rest, own, wrong] = Reference.named(
-  'export',
-  'file',
-  'bystander',
-  'other list',
-  'other file',
-  'begin',
-  'rest',
-  'own',
-  'wrong',
-)
+const [exporting, file, bystander, own, wrong] = Reference.named('export', 'file', 'bystander', 'own', 'wrong')
+const [otherList, otherFile, begin, rest] = Reference.named('other list', 'other file', 'begin', 'rest')
 
 const content = job.json('/result/content_url')
 
@@ -35,7 +39,6 @@ function exported(format: string, more: Readonly<Record<string, unknown>> = {}):
   ]
 }
 
-/** The list of the same records. */
 const showing = [
   setUp(list.get(caseRecords)),
   readyIf((seen) => itemsOf(seen.of(list).answer, seen)?.length === 3, 'the list did not show what had been made'),
@@ -80,19 +83,29 @@ function isSameCell(format: string, cell: unknown, value: unknown): boolean {
 }
 
 function sameAs(format: string, says: string): Case {
-  return {
-    id: `JOB-6/${format}`,
+  return defineOne(`JOB-6/${format}`, {
     title: `An export as ${says} holds the records of the list`,
-    kind: 'changing',
-    needs: ['create', 'read', 'list', 'finder', 'exports'],
+    needsOnly: ['create', 'read', 'list', 'finder', 'exports'],
     after: ['JOB-6/accepted', 'JOB-6/address'],
     steps: [createMany(three, 3), ...showing, ...exported(format), file.get(content, { headers: { Accept: '*/*' } })],
     expect: [status(file, 200), sameRecords(format)],
     remedy: 'Write to the file what the list with the same filter shows, member by member.',
-  }
+  })
 }
 
+/** A text with all that CSV writes in another way. */
+const quoted = `${mark}, "so"\r\nhe said; it's`
+
 const text = (seen: Observations, step: Reference): Answer | undefined => seen.of(step).answer
+
+/** A file in JSON has the records of a list in its order. */
+function inOrderOf(file: Reference, list: Reference): Expectation {
+  return answerOf(file, ({ body }, seen) => {
+    const held = readAs('json', body)?.map((row) => String(row[seen.collection.id]))
+    const wanted = idsOf(text(seen, list), seen)
+    return unless(isSame(held, wanted), `${short(held)} in place of ${short(wanted)}`)
+  })
+}
 
 export const exportCases: readonly Case[] = [
   ...common({ needs: ['list', 'read'] }).define({
@@ -101,8 +114,8 @@ export const exportCases: readonly Case[] = [
       steps: [create(one), ...exported('json')],
       expect: [
         status(exporting, 202),
-        member(exporting, '/job_id', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
-        member(exporting, '/status_url', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
+        memberIs(exporting, '/job_id', isText),
+        memberIs(exporting, '/status_url', isText),
       ],
       remedy: 'Answer POST of an export with 202 and the reference to its job, as for a deferred deletion.',
     },
@@ -110,11 +123,7 @@ export const exportCases: readonly Case[] = [
       title: 'The result of an export has the address of its content',
       after: ['JOB-6/accepted'],
       steps: [create(one), ...exported('json')],
-      expect: [
-        member(job, '/result/content_url', (it) =>
-          unless(typeof it === 'string' && /^(\/|https?:\/\/)/.test(it), `it is ${short(it)}`),
-        ),
-      ],
+      expect: [memberIs(job, '/result/content_url', isAddress)],
       remedy: 'Tell the address of the file in the result of the job: content_url.',
     },
   }),
@@ -127,15 +136,15 @@ export const exportCases: readonly Case[] = [
       needs: ['list'],
       after: ['JOB-6/csv'],
       steps: [
-        create(one, { [members.marker]: `${mark}, "so"\r\nhe said; it's` }),
-        ...exported('csv', { filter: { [members.marker]: `${mark}, "so"\r\nhe said; it's` } }),
+        create(one, { [members.marker]: quoted }),
+        ...exported('csv', { filter: { [members.marker]: quoted } }),
         file.get(content, { headers: { Accept: '*/*' } }),
       ],
       expect: [
         answerOf(file, (answer, seen) => {
           const rows = readAs('csv', answer.body)
           const value = rows?.[0]?.[seen.collection.marker ?? '']
-          const wanted = seen.fill(`${mark}, "so"\r\nhe said; it's`)
+          const wanted = seen.fill(quoted)
           if (rows?.length === 1 && value === wanted) return undefined
           return `${rows?.length ?? 'no'} records, and ${short(value)} in place of ${short(wanted)}`
         }),
@@ -179,18 +188,7 @@ export const exportCases: readonly Case[] = [
         ...exported('json', { sort: members.distinct }),
         otherFile.get(content),
       ],
-      expect: (
-        [
-          [file, list],
-          [otherFile, otherList],
-        ] as const
-      ).map(([file, list]) =>
-        answerOf(file, (answer, seen) => {
-          const held = readAs('json', answer.body)?.map((row) => row[seen.collection.id])
-          const wanted = itemsOf(text(seen, list), seen)?.map((item) => item[seen.collection.id])
-          return isSame(held, wanted) ? undefined : `${short(held)} in place of ${short(wanted)}`
-        }),
-      ),
+      expect: [inOrderOf(file, list), inOrderOf(otherFile, otherList)],
       remedy: 'Sort what is exported as the list is sorted, ties by identifier.',
     },
     'JOB-6/resumed': {

@@ -1,7 +1,19 @@
 /** JOB-1, JOB-2, JOB-4: what a job shows, and to whom. The jobs are deletions that were answered 202. */
 import type { Observations } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answerOf, everyAnswerOf, finding, itemsOf, member, noField, short, status, unless } from '../../case/expect.ts'
+import {
+  answerOf,
+  everyAnswerOf,
+  finding,
+  isText,
+  itemsOf,
+  member,
+  memberIs,
+  noField,
+  short,
+  status,
+  unexpected,
+} from '../../case/expect.ts'
 import { again, gone, job, one, three } from '../../case/names.ts'
 import { answered, applicableIf } from '../../case/preconditions.ts'
 import { base, Reference } from '../../case/references.ts'
@@ -27,6 +39,7 @@ const threeJobs = [
   ]),
 ]
 
+const statusUrl = gone.json('/status_url')
 const newest = `${base}/jobs?sort=-created_at`
 
 function showsJob(answer: Answer | undefined, seen: Observations): boolean {
@@ -34,30 +47,32 @@ function showsJob(answer: Answer | undefined, seen: Observations): boolean {
   return itemsOf(answer, seen)?.some((item) => item?.['job_id'] === id || item?.['id'] === id) === true
 }
 
-function statusOf(body: unknown): unknown {
-  return valueAt(body, '/status')
+function statusOf(answer: Answer | undefined): unknown {
+  return valueAt(jsonOf(answer), '/status')
+}
+
+function isOver(answer: Answer | undefined, { profile }: Observations): boolean {
+  return profile.names.finished.includes(String(statusOf(answer)))
 }
 
 export const jobCases = common({ needs: ['deferred', 'read'] }).define({
   'JOB-1/status': {
     title: 'GET of a job returns its identifier, its status and its address',
-    steps: [...begun, settled(gone), job.get(gone.json('/status_url'))],
+    steps: [...begun, settled(gone), job.get(statusUrl)],
     expect: [
       status(job, 200),
-      member(job, '/job_id', (it, seen) => unless(it === seen.fill(gone.json('/job_id')), `it is ${short(it)}`)),
-      member(job, '/status', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
-      member(job, '/status_url', (it, seen) =>
-        unless(it === seen.fill(gone.json('/status_url')), `it is ${short(it)}`),
-      ),
+      memberIs(job, '/job_id', (it, seen) => it === seen.fill(gone.json('/job_id'))),
+      memberIs(job, '/status', isText),
+      memberIs(job, '/status_url', (it, seen) => it === seen.fill(statusUrl)),
     ],
     remedy: 'Answer GET of status_url with at least { "job_id": …, "status": …, "status_url": … }.',
   },
   'JOB-1/members': {
     title: 'A job has its kind, progress, times and result',
     level: 'may',
-    steps: [...begun, settled(gone), job.get(gone.json('/status_url'))],
+    steps: [...begun, settled(gone), job.get(statusUrl)],
     expect: [
-      member(job, '/kind', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
+      memberIs(job, '/kind', isText),
       member(job, '/progress', (it) => {
         const [done, total] = [valueAt(it, '/done'), valueAt(it, '/total')]
         return Number.isInteger(done) && done === total ? undefined : `of a job that is over it is ${short(it)}`
@@ -90,7 +105,7 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
     expect: [
       everyAnswerOf(job, (answer, { profile }, exchange) => {
         const all = ['pending', 'running', ...profile.names.finished]
-        const told = statusOf(jsonOf(answer))
+        const told = statusOf(answer)
         if (all.includes(String(told))) return undefined
         return finding(exchange, { pointer: '/status' }, `${short(told)} in place of ${all.join(', ')}`)
       }),
@@ -102,27 +117,24 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
     steps: [
       ...threeJobs,
       applicableIf(
-        (seen) => seen.all(job).some(({ answer }) => !isOver(answer && jsonOf(answer), seen.profile.names.finished)),
+        (seen) => seen.all(job).some(({ answer }) => !isOver(answer, seen)),
         'no job was met before its end',
       ),
     ],
     expect: [
-      everyAnswerOf(job, (answer, { profile }, exchange) => {
-        if (isOver(jsonOf(answer), profile.names.finished) || fieldOf(answer, 'Retry-After') !== undefined)
-          return undefined
-        const message = `it is ${short(statusOf(jsonOf(answer)))}, and there is none`
-        return finding(exchange, { field: 'Retry-After' }, message)
+      everyAnswerOf(job, (answer, seen, exchange) => {
+        if (isOver(answer, seen) || fieldOf(answer, 'Retry-After') !== undefined) return undefined
+        return finding(exchange, { field: 'Retry-After' }, `it is ${short(statusOf(answer))}, and there is none`)
       }),
     ],
     remedy: 'Send Retry-After with every answer about a job that is not over, in whole seconds.',
   },
   'JOB-2/over': {
     title: 'A finished job keeps its status and has no Retry-After',
-    steps: [...begun, settled(gone), again.get(gone.json('/status_url'))],
+    steps: [...begun, settled(gone), again.get(statusUrl)],
     expect: [
       answerOf(again, (answer, seen, exchange) => {
-        const before = seen.of(job).answer
-        const [was, is] = [before && statusOf(jsonOf(before)), statusOf(jsonOf(answer))]
+        const [was, is] = [statusOf(seen.of(job).answer), statusOf(answer)]
         return was === is ? undefined : finding(exchange, { pointer: '/status' }, `${short(is)} after ${short(was)}`)
       }),
       noField(again, 'Retry-After'),
@@ -131,7 +143,7 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
   },
   'JOB-4/others': {
     title: 'A job is not shown to other callers',
-    steps: [...begun, settled(gone), job.get(gone.json('/status_url'), asOther)],
+    steps: [...begun, settled(gone), job.get(statusUrl, asOther)],
     // A 404 conceals the job, which is as good.
     expect: [status(job, 403, 404)],
     remedy: 'Store the caller who started a job, and answer 403 to other callers except administrators.',
@@ -162,7 +174,7 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
     expect: [
       answerOf(jobs, (answer, seen, exchange) => {
         if (answer.status === 403) return undefined
-        if (answer.status !== 200) return finding(exchange, 'status', `${answer.status} in place of 200 or 403`)
+        if (answer.status !== 200) return unexpected(exchange, '200 or 403')
         if (!showsJob(answer, seen)) return undefined
         return finding(exchange, { pointer: seen.profile.names.items }, `${seen.fill(gone.json('/job_id'))} is there`)
       }),
@@ -170,7 +182,3 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
     remedy: 'Narrow the list of jobs to those that the caller has started.',
   },
 })
-
-function isOver(body: unknown, finished: readonly string[]): boolean {
-  return finished.includes(String(statusOf(body)))
-}

@@ -1,9 +1,20 @@
 /** MET-8 to MET-10: Prefer, Idempotency-Key and QUERY. */
 
-import type { Ask, Expectation } from '../../case/case.ts'
+import type { Expectation } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import { answerOf, done, field, finding, itemsOf, noBody, sameBody, status, unless } from '../../case/expect.ts'
-import { ownItems } from '../../case/expect-list.ts'
+import {
+  answerOf,
+  done,
+  field,
+  finding,
+  itemsOf,
+  noBody,
+  sameBody,
+  status,
+  unexpected,
+  unless,
+} from '../../case/expect.ts'
+import { ownCount } from '../../case/expect-list.ts'
 import { listed, madeBy, theRecord } from '../../case/expect-records.ts'
 import { again, all, before, first, list, made, one, other, patch } from '../../case/names.ts'
 import { applicableWhere } from '../../case/preconditions.ts'
@@ -123,9 +134,7 @@ export const repeats = common({ after: ['MET-9/replay'], prepare: [create(other)
     expect: [
       done(next),
       answerOf(next, (_, seen, exchange) =>
-        madeBy(exchange, seen) === madeBy(seen.of(first), seen)
-          ? 'it answers with the record of another key'
-          : undefined,
+        unless(madeBy(exchange, seen) !== madeBy(seen.of(first), seen), 'it answers with the record of another key'),
       ),
     ],
     remedy: 'Compare whole keys.',
@@ -151,24 +160,21 @@ export const repeats = common({ after: ['MET-9/replay'], prepare: [create(other)
     title: 'Five concurrent POSTs with one Idempotency-Key create one record',
     steps: [
       setUp(before.get(listWithCase)),
-      together(repeated(5, all.post(collection, body.example, { headers: key }))),
+      together({ ...all.post(collection, body.example, { headers: key }), times: 5 }),
       list.get(listWithCase),
     ],
     expect: [
       (seen) => {
-        const odd = seen
-          .all(all)
-          .find(({ answer }) => answer === undefined || (answer.status >= 300 && answer.status !== 409))
-        if (odd !== undefined) {
-          return finding(odd, 'status', `${odd.answer?.status ?? odd.failure} in place of 201 or 409`)
-        }
+        const isOdd = (status: number) => status >= 300 && status !== 409
+        const odd = seen.all(all).find(({ answer }) => isOdd(answer?.status ?? 500))
+        if (odd !== undefined) return unexpected(odd, '201 or 409')
         const made = new Set(seen.all(all).flatMap((exchange) => madeBy(exchange, seen) ?? []))
         if (made.size === 1) return undefined
         return finding(seen.all(all)[1], 'body', `${made.size} records were created with one key`)
       },
       applicableWhere((seen) => itemsOf(seen.of(list).answer, seen) !== undefined, 'there is no list'),
       (seen) => {
-        const [existing = 0, count = 0] = [before, list].map((step) => ownItems(seen.of(step).answer, seen)?.length)
+        const [existing = 0, count = 0] = [before, list].map((step) => ownCount(step, seen))
         if (count === existing + 1) return undefined
         return finding(seen.of(list), 'body', `${count} records in place of ${existing + 1}`)
       },
@@ -221,8 +227,3 @@ export const searches = define({
     remedy: 'Let the body of QUERY be as long as that of other requests: long filters are what it is for.',
   },
 })
-
-/** A request that is sent several times at once with the same body. */
-function repeated(times: number, ask: Ask): Ask {
-  return { ...ask, times }
-}

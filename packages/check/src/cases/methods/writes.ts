@@ -2,7 +2,7 @@
 import { type Expectation, NotApplicable, NotSetUp, type Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { answerOf, done, field, finding, refused, sameBody, short, status } from '../../case/expect.ts'
-import { madeBy, recordOf, recordSent, theRecord, type Wrong } from '../../case/expect-records.ts'
+import { madeBy, recordAt, recordOf, recordSent, theRecord, type Wrong } from '../../case/expect-records.ts'
 import { after, again, before, below, first, one, other, patch, put, read, second } from '../../case/names.ts'
 import { applicableWhere, succeeded } from '../../case/preconditions.ts'
 import { changedValue, collection, idMember, members, nestedList, Reference } from '../../case/references.ts'
@@ -25,7 +25,7 @@ export const creation = define({
     expect: [
       theRecord(one, (found, seen) => {
         const sent = sentAt(seen, one)
-        const record = recordOf(seen.of(read).answer, seen) ?? {}
+        const record = recordAt(read, seen) ?? {}
         const shown = Object.keys(sent).filter((name) => Object.hasOwn(record, name))
         const lacking = shown.find((name) => !Object.hasOwn(found, name))
         if (lacking !== undefined) return { message: `it lacks ${lacking}, which was sent and which GET shows` }
@@ -97,7 +97,7 @@ const changed = { ...body.sentBy(one), plus: 'change' } as const
 function isReplaced(step: Reference) {
   return theRecord(step, (found, seen: Observations) => {
     const member = seen.fill(members.optional)
-    const old = recordOf(seen.of(before).answer, seen)?.[member]
+    const old = recordAt(before, seen)?.[member]
     // A server that gives the member a value by itself, such as the id of the caller, may keep the value.
     if (isSame(found[member], old) && typeof optionalAt(lacking, seen) === 'string') {
       throw new NotApplicable(`the server gives ${member} a value by itself`)
@@ -115,7 +115,7 @@ const leastRecord = [
 
 /** The value of the optional member in a record that a step read. */
 function optionalAt(step: Reference, seen: Observations): unknown {
-  return recordOf(seen.of(step).answer, seen)?.[seen.fill(members.optional)] ?? null
+  return recordAt(step, seen)?.[seen.fill(members.optional)] ?? null
 }
 
 /** The case is applicable only if the optional member had another value than a record that was created without it. */
@@ -188,7 +188,7 @@ export const replacement = common({ needs: ['read'] }).define({
       applicableWhere(succeeded(first), 'PUT was refused'),
       done(second),
       answerOf(twice, (answer, seen) => {
-        const once = recordOf(seen.of(onceStep).answer, seen) ?? {}
+        const once = recordAt(onceStep, seen) ?? {}
         const names = [...Object.keys(sentAt(seen, first)), seen.collection.id, 'created_at']
         const wrong = differing(recordOf(answer, seen) ?? {}, once, names)
         return wrong && `after the second PUT ${wrong.message}`
@@ -240,7 +240,7 @@ export const changes = common({ needs: ['read'] }).define({
       status(after, 200),
       theRecord(after, (found, seen) => {
         const others = [...omittedBy(patch, seen), seen.collection.id]
-        return differing(found, recordOf(seen.of(before).answer, seen) ?? {}, others)
+        return differing(found, recordAt(before, seen) ?? {}, others)
       }),
     ],
     remedy: 'Write only the members that are in the body: what is not there is not null.',
@@ -268,13 +268,13 @@ export const changes = common({ needs: ['read'] }).define({
     steps: [...full, patch.patch(one, body.part), after.get(one)],
     expect: [
       applicableWhere(
-        (seen) => isObject(recordOf(seen.of(before).answer, seen)?.[seen.fill(members.object)]),
+        (seen) => isObject(recordAt(before, seen)?.[seen.fill(members.object)]),
         'the record shows no member that is an object',
       ),
       done(patch),
       theRecord(after, (found, seen) => {
         const member = seen.fill(members.object)
-        const old = recordOf(seen.of(before).answer, seen)?.[member]
+        const old = recordAt(before, seen)?.[member]
         if (isSame(found[member], old)) return undefined
         return { member, message: `${member} is ${short(found[member])} in place of ${short(old)}` }
       }),

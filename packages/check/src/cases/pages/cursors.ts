@@ -1,33 +1,16 @@
 /** PAG-5 to PAG-7: cursors, stable walks, and links between pages. */
 import type { Case, Expectation, Step } from '../../case/case.ts'
-import { common, define } from '../../case/define.ts'
+import { common, type Draft, define, defineOne } from '../../case/define.ts'
 import { answerOf, code, everyStatus, fieldIs, finding, noFailure, status } from '../../case/expect.ts'
 import { cursorAt, eachOnce, idsOf, itemsPart, lists, noList, showsNone } from '../../case/expect-list.ts'
 import { back, first, gone, good, last, list, many, one, pages, refusal, second, three, two } from '../../case/names.ts'
-import {
-  caseRecords,
-  collection,
-  greater,
-  lesser,
-  mark,
-  members,
-  pageSize,
-  Reference,
-  sizeParameter,
-} from '../../case/references.ts'
+import { caseRecords, collection, mark, members, ordered, paging, Reference } from '../../case/references.ts'
 import { createMany, setUp, walk } from '../../case/steps.ts'
 import { linksOf } from '../../client/exchange.ts'
 import { isSame } from '../../values/json.ts'
 
-const [walked, third, start, added, before, next] = Reference.named(
-  'walked',
-  'third',
-  'start',
-  'added',
-  'lesser',
-  'next',
-)
-const [prev, past, far] = Reference.named('prev', 'past', 'far')
+const [walked, third, start, added, before] = Reference.named('walked', 'third', 'start', 'added', 'lesser')
+const [next, prev, past, far] = Reference.named('next', 'prev', 'past', 'far')
 
 const needs = ['create', 'list', 'finder', 'cursor'] as const
 const after: readonly Case['id'][] = ['PAG-2/cursor']
@@ -41,29 +24,23 @@ const invalidCursors = [
 ]
 
 /** A case that uses a cursor with a request to which it does not belong. */
-function elsewhere(name: string, title: string, to: string, from = firstPage, more: Partial<Case> = {}): Case {
-  return {
-    id: `PAG-5/${name}`,
+function elsewhere(name: string, title: string, to: string, from = firstPage, more: Partial<Draft> = {}): Case {
+  return defineOne(`PAG-5/${name}`, {
     title,
-    kind: 'changing',
-    needs,
+    needsOnly: needs,
     level: 'should',
     after,
     steps: [createMany(many, 3), setUp(first.get(from)), setUp(good.get(`${from}&${cursor}`)), refusal.get(to)],
     expect: [status(refusal, 400)],
     remedy: sealed,
     ...more,
-  }
+  })
 }
 
 /** The steps of another caller who uses a cursor. */
 function byAnother(caller: 'nobody' | 'other'): Step[] {
-  return [
-    createMany(many, 3),
-    setUp(first.get(firstPage)),
-    setUp(good.get(`${firstPage}&${cursor}`)),
-    refusal.get(`${firstPage}&${cursor}`, { caller }),
-  ]
+  const steps = [createMany(many, 3), setUp(first.get(firstPage)), setUp(good.get(`${firstPage}&${cursor}`))]
+  return [...steps, refusal.get(`${firstPage}&${cursor}`, { caller })]
 }
 
 const sealed =
@@ -82,7 +59,7 @@ export const cursorCases: readonly Case[] = [
       title: 'The second page has a previous cursor',
       level: 'should',
       after,
-      steps: [createMany(many, 3), setUp(first.get(firstPage)), setUp(second.get(`${firstPage}&cursor=${first.next}`))],
+      steps: [createMany(many, 3), setUp(first.get(firstPage)), setUp(second.get(`${firstPage}&${cursor}`))],
       expect: [cursorAt(second, 'previous', 'a cursor')],
       remedy: 'Give with each page but the first a cursor to the page before.',
     },
@@ -93,7 +70,7 @@ export const cursorCases: readonly Case[] = [
       steps: [
         createMany(many, 5),
         setUp(first.get(firstPage)),
-        setUp(second.get(`${firstPage}&cursor=${first.next}`)),
+        setUp(second.get(`${firstPage}&${cursor}`)),
         setUp(third.get(`${firstPage}&cursor=${second.next}`)),
         back.get(`${firstPage}&cursor=${third.previous}`),
         start.get(`${firstPage}&cursor=${back.previous}`),
@@ -144,7 +121,7 @@ export const cursorCases: readonly Case[] = [
     'A cursor is refused with another sort',
     `${firstPage}&sort=-${members.ranked}&${cursor}`,
     `${firstPage}&sort=${members.ranked}`,
-    { needs: [...needs, 'ranked'], after: [...after, 'QRY-3/descending'] },
+    { needsOnly: [...needs, 'ranked'], after: [...after, 'QRY-3/descending'] },
   ),
   ...common({ expect: [eachOnce(walked, many)], after: ['PAG-5/forward'] }).define({
     'PAG-5/nobody': {
@@ -170,7 +147,7 @@ export const cursorCases: readonly Case[] = [
     'PAG-6/ties': {
       title: 'A sorted walk by cursor visits each record once if all have the same value',
       steps: [
-        createMany(many, 5, { [members.ranked]: lesser.ranked }),
+        createMany(many, 5, { [members.ranked]: ordered.less.ranked }),
         walk(walked, `${firstPage}&sort=${members.ranked}`, 9),
       ],
       remedy: 'Put the identifier behind the fields of sort, in the order and in what the cursor remembers.',
@@ -179,9 +156,9 @@ export const cursorCases: readonly Case[] = [
       title: 'A sorted walk by cursor visits each record once while others are added before its position',
       after: ['QRY-3/ascending', 'PAG-6/inserted', 'PAG-6/ties'],
       steps: [
-        createMany(many, 5, { [members.ranked]: greater.ranked }),
+        createMany(many, 5, { [members.ranked]: ordered.more.ranked }),
         walk(walked, `${firstPage}&sort=${members.ranked}`, 9, [
-          createMany(before, 2, { [members.ranked]: lesser.ranked }),
+          createMany(before, 2, { [members.ranked]: ordered.less.ranked }),
         ]),
       ],
       remedy: 'Go on behind the values and the identifier of the last record shown, not after so many records.',
@@ -205,24 +182,23 @@ function links(step: Reference, wanted: readonly string[], unwanted: readonly st
   return answerOf(step, (answer, _, exchange) => {
     const found = linksOf(answer, exchange.asked.url)
     const missing = wanted.filter((rel) => !found.has(rel))
-    if (missing.length > 0)
-      return finding(exchange, { field: 'Link' }, `there is no link with rel=${missing.join(', ')}`)
     const surplus = unwanted.filter((rel) => found.has(rel))
-    if (surplus.length === 0) return undefined
-    return finding(exchange, { field: 'Link' }, `there is a link with rel=${surplus.join(', ')}`)
+    if (missing.length === 0 && surplus.length === 0) return undefined
+    const said = missing.length > 0 ? `no link with rel=${missing.join(', ')}` : `a link with rel=${surplus.join(', ')}`
+    return finding(exchange, { field: 'Link' }, `there is ${said}`)
   })
 }
+
+const threePages = [
+  createMany(many, 5),
+  ...[one, two, three].map((page, at) => setUp(page.get(`${caseRecords}&page=${at + 1}&${paging.perPage}=2`))),
+]
 
 export const linkCases = define({
   'PAG-7/link-page': {
     title: 'Link on a page has first, prev, next and last',
     after: ['PAG-2/page'],
-    steps: [
-      createMany(many, 5),
-      setUp(one.get(`${caseRecords}&page=1&${pageSize}=2`)),
-      setUp(two.get(`${caseRecords}&page=2&${pageSize}=2`)),
-      setUp(three.get(`${caseRecords}&page=3&${pageSize}=2`)),
-    ],
+    steps: threePages,
     expect: [
       links(one, ['first', 'next', 'last'], ['prev']),
       links(two, ['first', 'prev', 'next', 'last']),
@@ -234,10 +210,7 @@ export const linkCases = define({
     title: 'The targets of Link are the right pages',
     after: ['PAG-7/link-page'],
     steps: [
-      createMany(many, 5),
-      setUp(one.get(`${caseRecords}&page=1&${pageSize}=2`)),
-      setUp(two.get(`${caseRecords}&page=2&${pageSize}=2`)),
-      setUp(three.get(`${caseRecords}&page=3&${pageSize}=2`)),
+      ...threePages,
       next.get(one.link('next')),
       prev.get(two.link('prev')),
       last.get(two.link('last')),
@@ -249,31 +222,27 @@ export const linkCases = define({
   'PAG-7/link-cursor': {
     title: 'Link on a page by cursor has next and prev if these pages exist',
     after: ['PAG-2/cursor'],
-    steps: [
-      createMany(many, 4),
-      setUp(first.get(`${caseRecords}&limit=2`)),
-      setUp(last.get(`${caseRecords}&limit=2&cursor=${first.next}`)),
-    ],
+    steps: [createMany(many, 4), setUp(first.get(firstPage)), setUp(last.get(`${firstPage}&${cursor}`))],
     expect: [links(first, ['next'], ['prev']), links(last, ['prev'], ['next'])],
     remedy: 'Send the cursors in Link too, as addresses with rel="next" and rel="prev".',
   },
   'PAG-7/link-cursor-followed': {
     title: 'The target of rel="next" is the next page by cursor',
     after: ['PAG-5/forward', 'PAG-7/link-cursor'],
-    steps: [createMany(many, 4), setUp(pages.get(`${caseRecords}&limit=2`)), pages.get(pages.link('next'))],
+    steps: [createMany(many, 4), setUp(pages.get(firstPage)), pages.get(pages.link('next'))],
     expect: [eachOnce(pages, many)],
     remedy: 'Repeat all parameters of the request in the URLs of Link, with the cursor of the linked page.',
   },
   'PAG-7/total-header': {
     title: 'X-Total-Count repeats the total',
     after: ['PAG-4/filtered'],
-    steps: [createMany(many, 3), setUp(list.get(`${caseRecords}&${sizeParameter}=2`))],
+    steps: [createMany(many, 3), setUp(list.get(`${caseRecords}&${paging.size}=2`))],
     expect: [fieldIs(list, 'X-Total-Count', '3')],
     remedy: 'Send the total in X-Total-Count too, for clients that look no further.',
   },
   'PAG-7/past-end': {
     title: 'A page past the end is empty',
-    steps: [createMany(many, 2), past.get(`${caseRecords}&page=9&${pageSize}=2`)],
+    steps: [createMany(many, 2), past.get(`${caseRecords}&page=9&${paging.perPage}=2`)],
     expect: [lists(past)],
     remedy: 'Answer 200 with an empty list: records may be deleted while a client pages.',
   },
@@ -289,7 +258,7 @@ export const linkCases = define({
     level: 'should',
     steps: ['1000000000', '9007199254740993', '9223372036854775807', '9'.repeat(60)].flatMap((page) => [
       far.get(`${collection}?page=${page}`),
-      far.get(`${collection}?page=${page}&${pageSize}=2`),
+      far.get(`${collection}?page=${page}&${paging.perPage}=2`),
     ]),
     expect: [noFailure(far)],
     remedy: 'Check that page times per_page is a number that the database has; otherwise answer 400.',

@@ -12,7 +12,7 @@ import {
   totalOf,
   totalPart,
 } from '../../case/expect.ts'
-import { cursorAt, eachOnce, isPart, itemsPart, lists, noList } from '../../case/expect-list.ts'
+import { cursorAt, eachOnce, holds, isPart, itemsPart, lists, noList } from '../../case/expect-list.ts'
 import {
   after,
   before,
@@ -30,16 +30,7 @@ import {
   two,
   whole,
 } from '../../case/names.ts'
-import {
-  caseRecords,
-  collection,
-  mark,
-  members,
-  pageSize,
-  Reference,
-  sizeParameter,
-  smallestSize,
-} from '../../case/references.ts'
+import { caseRecords, collection, mark, members, paging, Reference } from '../../case/references.ts'
 import { body, create, createMany, setUp, simultaneous, walk } from '../../case/steps.ts'
 import { type Answer, jsonOf } from '../../client/exchange.ts'
 import type { CollectionProfile } from '../../profile/profile.ts'
@@ -53,19 +44,21 @@ const most = 101
 
 /** A case of refused page sizes. */
 function refused(name: string, title: string, sizes: readonly string[], remedy: string): Case {
-  return {
-    id: `PAG-1/${name}`,
+  return defineOne(`PAG-1/${name}`, {
     title,
-    kind: 'reading',
-    needs: ['list', 'paged'],
     level: 'should',
-    steps: [
-      setUp(good.get(`${collection}?${sizeParameter}=${smallestSize}`)),
-      ...sizes.map((size) => refusal.get(`${collection}?${sizeParameter}=${size}`)),
-    ],
+    steps: ofSizes(refusal, sizes),
     expect: [everyStatus(refusal, 400)],
     remedy,
-  }
+  })
+}
+
+/** Requests pages of a good size, and of these. */
+function ofSizes(as: Reference, sizes: readonly string[]): Step[] {
+  return [
+    setUp(good.get(`${collection}?${paging.size}=${paging.smallest}`)),
+    ...sizes.map((size) => as.get(`${collection}?${paging.size}=${size}`)),
+  ]
 }
 
 export const sizeCases: readonly Case[] = [
@@ -82,10 +75,10 @@ export const sizeCases: readonly Case[] = [
             return finding(exchange, 'body', `there is no array at ${seen.profile.names.items || 'the root'}`)
           }
           if (isPart(exchange.answer, seen, seen.ids(list))) return undefined
-          const size = numbersBeside(exchange.answer, seen).find(
+          const isSized = numbersBeside(exchange.answer, seen).some(
             ({ name, value }) => /limit|size|per_?page/i.test(name) && value > count,
           )
-          if (size !== undefined) return undefined
+          if (isSized) return undefined
           const message = `all ${count} records came at once, and nothing tells of a size that pages have`
           return finding(exchange, 'body', message)
         },
@@ -110,19 +103,12 @@ export const sizeCases: readonly Case[] = [
   ...define({
     'PAG-1/no-number': {
       title: 'A page size beyond all number types causes no failure',
-      steps: [
-        setUp(good.get(`${collection}?${sizeParameter}=${smallestSize}`)),
-        ...['9223372036854775808', '9'.repeat(400), '-9223372036854775809', 'Infinity', 'NaN'].map((size) =>
-          asked.get(`${collection}?${sizeParameter}=${size}`),
-        ),
-      ],
+      steps: ofSizes(asked, ['9223372036854775808', '9'.repeat(400), '-9223372036854775809', 'Infinity', 'NaN']),
       expect: [noFailure(asked)],
       remedy: 'Validate the size before it reaches the database: answer 400, not 500, if it is too large.',
     },
   }),
 ]
-
-const needs = ['create', 'list', 'finder'] as const
 
 /** The response has these numbers beside its records, under any names. */
 function tells(step: Reference, numbersIn: (collection: CollectionProfile) => readonly number[]): Expectation {
@@ -167,11 +153,9 @@ function textsIn(seen: Observations, step: Reference): readonly string[] | undef
 /** A case that sends parameters of two styles together, each of which works alone. */
 function mixed(name: string, left: string, right: string, styles: Case['needs']): Case {
   const names = [left, right].map((parameter) => parameter.split('=')[0])
-  return {
-    id: `PAG-2/${name}`,
+  return defineOne(`PAG-2/${name}`, {
     title: `Pagination styles do not mix: ${names.join(' with ')} is refused`,
-    kind: 'changing',
-    needs: [...needs, ...styles],
+    needsOnly: ['create', 'list', 'finder', ...styles],
     level: 'should',
     ...(styles.includes('cursor') ? { after: ['PAG-2/cursor'] } : {}),
     steps: [
@@ -183,14 +167,17 @@ function mixed(name: string, left: string, right: string, styles: Case['needs'])
     ],
     expect: [status(refusal, 400)],
     remedy: 'Refuse parameters of two styles in one request: whichever wins, somebody gets another page than meant.',
-  }
+  })
 }
 
 export const styleCases: readonly Case[] = [
   ...define({
     'PAG-2/page': {
       title: 'Pages by page and per_page cover the list without overlap',
-      steps: [createMany(many, 5), ...[1, 2, 3].map((page) => pages.get(`${caseRecords}&page=${page}&${pageSize}=2`))],
+      steps: [
+        createMany(many, 5),
+        ...[1, 2, 3].map((page) => pages.get(`${caseRecords}&page=${page}&${paging.perPage}=2`)),
+      ],
       expect: [holds(pages, 1), eachOnce(pages, many)],
       remedy: 'Skip (page − 1) · per_page records of an order that is total, and show the next per_page.',
     },
@@ -215,7 +202,7 @@ export const styleCases: readonly Case[] = [
   joins(
     'page',
     'Two pages by number show the same records as one of twice their size',
-    [`page=1&${pageSize}=2`, `page=2&${pageSize}=2`, `page=1&${pageSize}=4`],
+    [`page=1&${paging.perPage}=2`, `page=2&${paging.perPage}=2`, `page=1&${paging.perPage}=4`],
     'Skip (page − 1) · per_page records of an order that is total, and show the next per_page.',
   ),
   joins(
@@ -231,7 +218,7 @@ export const styleCases: readonly Case[] = [
   ...define({
     'PAG-3/page': {
       title: 'A page has its number, its size and the number of pages',
-      steps: [createMany(many, 5), setUp(pageStep.get(`${caseRecords}&page=1&${pageSize}=2`))],
+      steps: [createMany(many, 5), setUp(pageStep.get(`${caseRecords}&page=1&${paging.perPage}=2`))],
       expect: [tells(pageStep, (it) => [pageNumberOf(it, 1), 2, 3])],
       remedy: 'Put page, per_page and total_pages beside total_count.',
     },
@@ -269,7 +256,7 @@ export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
       createMany(many, 3),
       // Without the mark: some filters find every text that contains theirs.
       create(other, { [members.marker]: 'left alone' }),
-      setUp(page.get(`${caseRecords}&${sizeParameter}=2`)),
+      setUp(page.get(`${caseRecords}&${paging.size}=2`)),
     ],
     expect: [totals(page, 3)],
     remedy: 'Count with the conditions of the list and without its limit, in the same transaction.',
@@ -278,7 +265,7 @@ export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
     title: 'The total does not depend on the size of the page',
     after: [],
     alone: true,
-    steps: [setUp(list.get(collection)), setUp(page.get(`${collection}?${sizeParameter}=${smallestSize}`))],
+    steps: [setUp(list.get(collection)), setUp(page.get(`${collection}?${paging.size}=${paging.smallest}`))],
     expect: [
       answerOf(page, (answer, seen, exchange) => {
         const [whole, part] = [totalOf(seen.of(list).answer, seen), totalOf(answer, seen)]
@@ -323,7 +310,7 @@ export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
     title: 'Each page of each style has the same total',
     steps: [
       createMany(many, 3),
-      setUp(list.get(`${caseRecords}&page=2&${pageSize}=2`)),
+      setUp(list.get(`${caseRecords}&page=2&${paging.perPage}=2`)),
       setUp(list.get(`${caseRecords}&offset=1&limit=1`)),
       walk(list, `${caseRecords}&limit=2`),
     ],
@@ -344,16 +331,6 @@ export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
   },
 })
 
-/** A list holds so many records. */
-function holds(step: Reference, count: number): Expectation {
-  return answerOf(step, (answer, seen, exchange) => {
-    const length = itemsOf(answer, seen)?.length
-    if (length === undefined) return noList(exchange, seen)
-    return length === count ? undefined : finding(exchange, itemsPart(seen), `${length} records in place of ${count}`)
-  })
-}
-
-/** Every response of a step has this total. */
 function totals(step: Reference, count: number): Expectation {
   return everyAnswerOf(step, (answer, seen, exchange) => {
     const told = totalOf(answer, seen)

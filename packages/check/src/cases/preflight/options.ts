@@ -5,18 +5,15 @@ import { elementsOf, field, finding, status } from '../../case/expect.ts'
 import { one } from '../../case/names.ts'
 import { answered, applicableWhere } from '../../case/preconditions.ts'
 import { base, collection, credentialFields, host, Reference } from '../../case/references.ts'
-import { asNobody, asOther, body, create, setUp } from '../../case/steps.ts'
+import { asNobody, asOther, body, bytes, create, setUp } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
 
 const [optionsStep, get, known] = Reference.named('options', 'get', 'known')
 
-/** The methods in the Allow of a step's answer. */
 function allowed(seen: Observations, step: Reference): string[] {
-  const { answer } = seen.of(step)
-  return elementsOf((answer && fieldOf(answer, 'Allow')) ?? '')
+  return elementsOf(fieldOf(seen.of(step).answer, 'Allow') ?? '')
 }
 
-/** Allow names these methods. */
 const names = (step: Reference, ofCollection: (seen: Observations) => readonly string[]): Expectation =>
   field(step, 'Allow', (value, seen) => {
     const missing = ofCollection(seen).filter((method) => !elementsOf(value).includes(method))
@@ -156,10 +153,11 @@ const ofAddresses: readonly Case[] = common({ remedy: telling }).define({
   },
 })
 
-const star = (credential: string): Step => ({
-  ...{ kind: 'bytes', as: 'options' },
-  bytes: `OPTIONS * HTTP/1.1\r\nHost: ${host}\r\n${credential}Content-Length: 0\r\nConnection: close\r\n\r\n`,
-})
+const star = (credential: string): Step =>
+  bytes(
+    optionsStep,
+    `OPTIONS * HTTP/1.1\r\nHost: ${host}\r\n${credential}Content-Length: 0\r\nConnection: close\r\n\r\n`,
+  )
 
 const ofServer: readonly Case[] = define({
   'OPT-2/answer': {

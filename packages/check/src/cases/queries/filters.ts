@@ -1,38 +1,39 @@
 /** QRY-1, QRY-2, QRY-4, WHR-5: filters and their operators, and the members that a response includes. */
-import { type Case, type Expectation, NotSetUp, type Step } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { type Case, type Expectation, NotSetUp } from '../../case/case.ts'
+import { define, defineOne } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, status } from '../../case/expect.ts'
 import { idsOf, lists, showsNone } from '../../case/expect-list.ts'
-import { recordOf } from '../../case/expect-records.ts'
+import { recordAt, recordOf } from '../../case/expect-records.ts'
 import { empty, first, found, one, other, second, whole } from '../../case/names.ts'
 import { applicableWhere } from '../../case/preconditions.ts'
 import {
   caseRecords,
   collection,
-  greater,
   idMember,
-  lesser,
   mark,
   members,
+  ordered,
   Reference,
   uppercase,
 } from '../../case/references.ts'
 import { create, setUp } from '../../case/steps.ts'
-import { isObject, type JsonObject } from '../../values/json.ts'
+import { isObject } from '../../values/json.ts'
 
 const [longer, capitals, less, more, third] = Reference.named('longer', 'capitals', 'less', 'more', 'third')
 const [percent, underscore, star, quote, comment] = Reference.named('percent', 'underscore', 'star', 'quote', 'comment')
 const [inside, begins, ends, full, without] = Reference.named('inside', 'begins', 'ends', 'full', 'without')
 const [including, some] = Reference.named('with', 'some')
 
-const needs = ['create', 'list', 'finder'] as const
 const odd = `&=#+%'"\\ü日😀`
 
 /** Another text in the member by which a case finds its records. */
 const marked = (text: string) => ({ [members.marker]: text })
 
+/** Records whose texts end with a, b and c. */
+const threeMarked = [first, second, third].map((step, at) => create(step, marked(`${mark}-${'abc'[at]}`)))
+
 /** Another value in the number by which lists are filtered. */
-const measured = (which: 'less' | 'more') => ({ [members.measured]: (which === 'less' ? lesser : greater).measured })
+const measured = (which: Which) => ({ [members.measured]: ordered[which].measured })
 
 export const filterCases: readonly Case[] = [
   ...define({
@@ -59,7 +60,7 @@ export const filterCases: readonly Case[] = [
       steps: [
         create(less, measured('less')),
         create(more, measured('more')),
-        found.get(`${caseRecords}&${members.measured}=${greater.measured}`),
+        found.get(`${caseRecords}&${members.measured}=${ordered.more.measured}`),
       ],
       expect: [lists(found, more)],
       remedy: 'Read the value of a filter by the type of its field, and combine filters of several fields with "and".',
@@ -67,9 +68,9 @@ export const filterCases: readonly Case[] = [
     'QRY-1/word': {
       title: 'A filter by a text finds only records with this text, beside another filter',
       steps: [
-        create(less, { [members.worded]: lesser.worded }),
-        create(more, { [members.worded]: greater.worded }),
-        found.get(`${caseRecords}&${members.worded}=${greater.worded}`),
+        create(less, { [members.worded]: ordered.less.worded }),
+        create(more, { [members.worded]: ordered.more.worded }),
+        found.get(`${caseRecords}&${members.worded}=${ordered.more.worded}`),
       ],
       expect: [lists(found, more)],
       remedy: 'Combine the filters of several fields with "and".',
@@ -78,12 +79,7 @@ export const filterCases: readonly Case[] = [
       title: 'A repeated filter finds the records with either value',
       level: 'should',
       after: ['QRY-1/equal'],
-      steps: [
-        create(first, marked(`${mark}-a`)),
-        create(second, marked(`${mark}-b`)),
-        create(third, marked(`${mark}-c`)),
-        found.get(`${collection}?${members.marker}=${mark}-a&${members.marker}=${mark}-b`),
-      ],
+      steps: [...threeMarked, found.get(`${collection}?${members.marker}=${mark}-a&${members.marker}=${mark}-b`)],
       expect: [lists(found, first, second)],
       remedy: 'Read all values of a repeated parameter, and find records with any of them: "where name in (?, ?)".',
     },
@@ -124,29 +120,24 @@ export const filterCases: readonly Case[] = [
       remedy: 'Refuse U+0000 in parameters with 400 before the query: PostgreSQL accepts no text with it.',
     },
   }),
-  comparison('gt', 'greater than', { than: 'less', finds: 'more' }),
-  comparison('gte', 'of at least', { than: 'more', finds: 'more' }),
-  comparison('lt', 'less than', { than: 'more', finds: 'less' }),
-  comparison('lte', 'of at most', { than: 'less', finds: 'less' }),
+  comparison('gt', 'greater than', 'less', 'more'),
+  comparison('gte', 'of at least', 'more', 'more'),
+  comparison('lt', 'less than', 'more', 'less'),
+  comparison('lte', 'of at most', 'less', 'less'),
   ...define({
     'QRY-2/not': {
       title: '[not] finds the records with another value',
       steps: [
         create(less, measured('less')),
         create(more, measured('more')),
-        found.get(`${caseRecords}&${members.measured}%5Bnot%5D=${lesser.measured}`),
+        found.get(`${caseRecords}&${members.measured}%5Bnot%5D=${ordered.less.measured}`),
       ],
       expect: [lists(found, more)],
       remedy: 'Read field[not]=value as "the field has another value than this".',
     },
     'QRY-2/in': {
       title: '[in] finds the records with any of the comma-separated values',
-      steps: [
-        create(first, marked(`${mark}-a`)),
-        create(second, marked(`${mark}-b`)),
-        create(third, marked(`${mark}-c`)),
-        found.get(`${collection}?${members.marker}%5Bin%5D=${mark}-a,${mark}-b`),
-      ],
+      steps: [...threeMarked, found.get(`${collection}?${members.marker}%5Bin%5D=${mark}-a,${mark}-b`)],
       expect: [lists(found, first, second)],
       remedy: 'Read field[in]=a,b as "the field has one of these values".',
     },
@@ -174,13 +165,13 @@ export const filterCases: readonly Case[] = [
       title: '[null] finds the records without a value, or with one',
       steps: [
         create(full),
-        createWithout(empty, [members.emptied]),
+        { kind: 'create', as: empty.name, with: {}, without: [members.emptied] },
         without.get(`${caseRecords}&${members.emptied}%5Bnull%5D=true`),
         including.get(`${caseRecords}&${members.emptied}%5Bnull%5D=false`),
       ],
       expect: [
         applicableWhere(
-          (seen) => recordOf(seen.of(empty).answer, seen)?.[seen.fill(members.emptied)] == null,
+          (seen) => recordAt(empty, seen)?.[seen.fill(members.emptied)] == null,
           'the server gives the member that was left out a value',
         ),
         lists(without, empty),
@@ -209,25 +200,20 @@ export const idCases: readonly Case[] = define({
   },
 })
 
+type Which = 'less' | 'more'
+
 /** A case of an operator that compares numbers. */
-function comparison(
-  operator: 'gt' | 'gte' | 'lt' | 'lte',
-  words: string,
-  { than, finds }: { readonly than: 'less' | 'more'; readonly finds: 'less' | 'more' },
-): Case {
-  return {
-    id: `QRY-2/${operator}`,
+function comparison(operator: 'gt' | 'gte' | 'lt' | 'lte', words: string, than: Which, finds: Which): Case {
+  return defineOne(`QRY-2/${operator}`, {
     title: `[${operator}] finds the records with a value ${words} that`,
-    kind: 'changing',
-    needs: [...needs, 'measured'],
     steps: [
       create(less, measured('less')),
       create(more, measured('more')),
-      found.get(`${caseRecords}&${members.measured}%5B${operator}%5D=${(than === 'less' ? lesser : greater).measured}`),
+      found.get(`${caseRecords}&${members.measured}%5B${operator}%5D=${ordered[than].measured}`),
     ],
     expect: [lists(found, finds === 'less' ? less : more)],
     remedy: `Read field[${operator}]=value as "a value ${words} that", compared as the type of the field.`,
-  }
+  })
 }
 
 const readWhole = setUp(whole.get(caseRecords))
@@ -286,8 +272,3 @@ export const fieldsCases = define({
     remedy: 'Add the identifier to what fields names: without it a client cannot tell which record it has.',
   },
 })
-
-/** Creates a record without some of the members that it could have. */
-function createWithout(as: Reference, without: readonly string[], values: JsonObject = {}): Step {
-  return { kind: 'create', as: as.name, with: values, without }
-}

@@ -2,17 +2,16 @@
 import type { Expectation, Observations } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { everyStatus, finding, status } from '../../case/expect.ts'
-import { eachOnce, idsOf, inOrder, lists } from '../../case/expect-list.ts'
+import { eachOnce, idsOf, lists, theItems } from '../../case/expect-list.ts'
 import { memberOf, twoValuesOf } from '../../case/members.ts'
 import { again, both, found, many, one, other, pages, plain } from '../../case/names.ts'
 import {
   caseRecords,
   collection,
-  greater,
-  lesser,
   mark,
   members,
-  pageSize,
+  ordered,
+  paging,
   Reference,
   uppercase,
   word,
@@ -23,7 +22,7 @@ const [more1, less1, more2, less2, sorted] = Reference.named('more1', 'less1', '
 const [descending, moreB, lessB, moreA, lessA] = Reference.named('descending', 'moreB', 'lessB', 'moreA', 'lessA')
 const [sortedBack, small, capitals, marked] = Reference.named('sorted-', 'small', 'capitals', 'marked')
 
-const ranked = (which: 'less' | 'more') => ({ [members.ranked]: (which === 'less' ? lesser : greater).ranked })
+const ranked = (which: 'less' | 'more') => ({ [members.ranked]: ordered[which].ranked })
 
 // Two of each value, alternating, so that neither insertion order nor its reverse is right.
 const four = [
@@ -42,7 +41,7 @@ type Group = readonly Reference[]
  */
 function groups(step: Reference, order: readonly Group[], ...asGood: readonly (readonly Group[])[]): Expectation {
   const says = order.map((group) => group.map(({ name }) => name).join(' and ')).join(', then ')
-  return inOrder(step, (items, seen) => {
+  return theItems(step, (items, seen) => {
     const ids = items.map((item) => String(item[seen.collection.id]))
     if ([order, ...(isComparable(seen) ? [] : asGood)].some((each) => isSoGrouped(ids, each, seen))) return undefined
     const names = new Map(order.flat().map(({ id, name }) => [seen.fill(id), name]))
@@ -133,7 +132,7 @@ export const orderCases = define({
     level: 'should',
     steps: [
       createMany(many, 5, ranked('less')),
-      ...[1, 2, 3].map((page) => pages.get(`${caseRecords}&sort=${members.ranked}&page=${page}&${pageSize}=2`)),
+      ...[1, 2, 3].map((page) => pages.get(`${caseRecords}&sort=${members.ranked}&page=${page}&${paging.perPage}=2`)),
     ],
     expect: [eachOnce(pages, many)],
     remedy: 'Append the identifier to the sort fields ("order by price, id"): databases may order ties differently.',

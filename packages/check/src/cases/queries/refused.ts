@@ -1,21 +1,12 @@
 /** QRY-6 to QRY-9: deleted records in lists, and parameters that must be refused. */
 import { type Case, type Expectation, NotSetUp } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { type Draft, define, defineOne } from '../../case/define.ts'
 import { answerOf, code, everyStatus, finding, short, status } from '../../case/expect.ts'
-import { inOrder, lists } from '../../case/expect-list.ts'
-import { recordOf } from '../../case/expect-records.ts'
+import { lists, theItems } from '../../case/expect-list.ts'
+import { recordAt } from '../../case/expect-records.ts'
 import { back, first, found, gone, good, other, refusal, removed, second } from '../../case/names.ts'
 import { applicableWhere } from '../../case/preconditions.ts'
-import {
-  caseRecords,
-  collection,
-  idMember,
-  lesser,
-  mark,
-  members,
-  Reference,
-  sizeParameter,
-} from '../../case/references.ts'
+import { caseRecords, collection, idMember, mark, members, ordered, paging, Reference } from '../../case/references.ts'
 import { asOther, body, create, setUp, wait } from '../../case/steps.ts'
 import { jsonOf } from '../../client/exchange.ts'
 import { valueAt } from '../../values/json.ts'
@@ -26,19 +17,16 @@ const secret = 'checked0secret0checked'
 // Signed with nothing: {"alg":"HS256"}, {"sub":"checked"}.
 const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjaGVja2VkIn0.Y2hlY2tlZC1jaGVja2VkLWNoZWNrZWQ'
 
-type More = Pick<Case, 'remedy'> & Partial<Case> & { readonly accepted?: string }
+type More = Pick<Case, 'remedy'> & Partial<Draft> & { readonly accepted?: string }
 
 /** A case of a refused query; a similar one is accepted. */
 function refused(name: string, title: string, query: string, { accepted = '', ...more }: More): Case {
-  return {
-    id: `QRY-8/${name}`,
+  return defineOne(`QRY-8/${name}`, {
     title,
-    kind: 'reading',
-    needs: ['list'],
     steps: [setUp(good.get(`${collection}${accepted}`)), refusal.get(`${collection}?${query}`)],
     expect: [status(refusal, 400)],
     ...more,
-  }
+  })
 }
 
 /** An error lists at least so many errors. */
@@ -59,12 +47,12 @@ export const refusedCases: readonly Case[] = [
     remedy: `Refuse parameters that are neither fields nor known: ${silence}`,
   }),
   refused('sort', 'A sort by an unknown field is refused with 400', 'sort=no_such_field', {
-    needs: ['list', 'sorted'],
+    needsOnly: ['list', 'sorted'],
     accepted: `?sort=${members.sort}`,
     remedy: `Refuse sort where it names what is no field: ${silence}`,
   }),
   refused('fields', 'fields with an unknown name is refused with 400', 'fields=no_such_field', {
-    needs: ['list', 'fields'],
+    needsOnly: ['list', 'fields'],
     accepted: `?fields=${idMember}`,
     remedy: `Refuse fields where it names what is no field: ${silence}`,
   }),
@@ -72,35 +60,30 @@ export const refusedCases: readonly Case[] = [
     after: ['QRY-8/parameter', 'QRY-8/sort', 'QRY-8/fields'],
     steps: [
       setUp(good.get(collection)),
-      ...[
-        '__proto__=1',
-        'constructor=1',
-        'toString=1',
-        '__proto__%5Bgt%5D=1',
-        'sort=constructor',
-        'fields=__proto__',
-      ].map((query) => refusal.get(`${collection}?${query}`)),
+      ...'__proto__=1 constructor=1 toString=1 __proto__%5Bgt%5D=1 sort=constructor fields=__proto__'
+        .split(' ')
+        .map((query) => refusal.get(`${collection}?${query}`)),
     ],
     expect: [everyStatus(refusal, 400)],
     remedy: 'Look names up in a Map, or with Object.hasOwn: object literals inherit members.',
   }),
   refused('type', 'A filter by number refuses other text', `${members.measured}=much`, {
-    needs: ['list', 'measured'],
-    accepted: `?${members.measured}=${lesser.measured}`,
+    needsOnly: ['list', 'measured'],
+    accepted: `?${members.measured}=${ordered.less.measured}`,
     remedy: 'Parse the value of a filter by the type of its field, and refuse invalid values.',
   }),
   refused('boolean', 'include_deleted accepts only true and false', 'include_deleted=perhaps', {
-    needs: ['list', 'soft'],
+    needsOnly: ['list', 'soft'],
     accepted: '?include_deleted=false',
     remedy: 'Refuse values of include_deleted other than true and false.',
   }),
   refused('page', 'A page number that is not a number is refused with 400', 'page=first', {
-    needs: ['list', 'page'],
+    needsOnly: ['list', 'page'],
     accepted: '?page=1',
     remedy: 'Refuse values of page that are no whole number, in place of showing the first page.',
   }),
   refused('operator', 'An unknown operator is refused with 400', `${members.filter}%5Bno_such_operator%5D=1`, {
-    needs: ['list', 'filter'],
+    needsOnly: ['list', 'filter'],
     remedy: `Refuse operators that are not known: ${silence}`,
   }),
   refused(
@@ -108,8 +91,8 @@ export const refusedCases: readonly Case[] = [
     'An operator that does not fit its field is refused with 400',
     `${members.measured}%5Bcontains%5D=1`,
     {
-      needs: ['list', 'measured'],
-      accepted: `?${members.measured}%5Bgt%5D=${lesser.measured}`,
+      needsOnly: ['list', 'measured'],
+      accepted: `?${members.measured}%5Bgt%5D=${ordered.less.measured}`,
       after: ['QRY-8/operator'],
       remedy: 'Refuse operators for texts on numbers, naming those that fit.',
     },
@@ -125,17 +108,14 @@ export const refusedCases: readonly Case[] = [
     'QRY-8/values-together': {
       title: 'One response lists all invalid values of a query',
       after: ['QRY-8/together', 'QRY-8/type'],
-      steps: [refusal.get(`${collection}?${members.measured}=much&${sizeParameter}=none`)],
+      steps: [refusal.get(`${collection}?${members.measured}=much&${paging.size}=none`)],
       expect: [status(refusal, 400), errorsAtLeast(refusal, 2)],
       remedy: 'Read the values of all parameters before answering, and collect what is wrong with them.',
     },
   }),
-  ...['access_token', 'api_key', 'token', 'password', 'secret'].map(
-    (name): Case => ({
-      id: `QRY-9/${name.replace('_', '-')}`,
+  ...['access_token', 'api_key', 'token', 'password', 'secret'].map((name) =>
+    defineOne(`QRY-9/${name.replace('_', '-')}`, {
       title: `${name} in an address is refused`,
-      kind: 'reading',
-      needs: ['list'],
       level: 'should',
       // A server that ignores unknown parameters ignores these, too.
       after: ['QRY-8/parameter'],
@@ -196,7 +176,7 @@ const removal = setUp(gone.delete(removed))
 
 /** Two records are in the order of their creation. Records of the same moment prove nothing. */
 function byCreation(step: Reference, isInOrder: (one: number, next: number) => boolean): Expectation {
-  return inOrder(step, (items, seen) => {
+  return theItems(step, (items, seen) => {
     const name = seen.fill(members.created)
     const times = items.map((item) => item[name])
     const [one, next] = times.map((time) => (typeof time === 'number' ? time : Date.parse(String(time))))
@@ -260,7 +240,7 @@ export const deletedCases = define({
     ],
     expect: [
       applicableWhere(
-        (seen) => recordOf(seen.of(live).answer, seen)?.[seen.fill(members.created)] !== undefined,
+        (seen) => recordAt(live, seen)?.[seen.fill(members.created)] !== undefined,
         'records do not show when they were created',
       ),
       lists(newest, first, second),

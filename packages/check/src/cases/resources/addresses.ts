@@ -1,12 +1,13 @@
 /** RES-1 to RES-4: paths of collections and records, and identifiers. */
 
 import { isSingularNoun } from 'resourced-contract/spec/singular-nouns'
-import type { Expectation, Finding, Observations } from '../../case/case.ts'
+import type { Expectation, Observations } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answerOf, finding, itemsOf, refused, short, status } from '../../case/expect.ts'
-import { recordOf, theRecord } from '../../case/expect-records.ts'
+import { answerOf, finding, isText, nothingAt, refused, short, status, unless } from '../../case/expect.ts'
+import { holds, idsOf } from '../../case/expect-list.ts'
+import { recordAt, theRecord } from '../../case/expect-records.ts'
 import { after, below, change, listings, one, other, read } from '../../case/names.ts'
-import { answered, applicableWhere, nobodyThere } from '../../case/preconditions.ts'
+import { applicableWhere, nobodyThere, succeeded } from '../../case/preconditions.ts'
 import { absentId, collection, configured, idMember, nestedList, Reference } from '../../case/references.ts'
 import { body, create, forEachCollection, setUp } from '../../case/steps.ts'
 import { type Exchange, fieldOf, jsonOf } from '../../client/exchange.ts'
@@ -18,20 +19,18 @@ const [document, deeper, verbStep, collectionFile] = Reference.named('document',
 const [record, chosenStep] = Reference.named('record', 'chosen')
 
 /** The name of every collection that answers is as it should be: the last part of its path. */
-function everyName(step: Reference, test: (name: string) => string | undefined): readonly Expectation[] {
-  const answering = applicableWhere(
-    (seen) => seen.all(step).some(({ answer }) => answer?.status === 200),
-    'no collection answered 200',
-  )
-  const names: Expectation = (seen) => {
-    for (const exchange of seen.all(step)) {
-      if (exchange.answer?.status !== 200) continue
-      const wrong = test(lastSegment(exchange.asked.url))
-      if (wrong !== undefined) return finding(exchange, 'status', `this address answers, and ${wrong}`)
-    }
-    return undefined
-  }
-  return [answering, names]
+function everyName(test: (name: string) => string | undefined): readonly Expectation[] {
+  const answering = (seen: Observations) => seen.all(listings).filter(({ answer }) => answer?.status === 200)
+  return [
+    applicableWhere((seen) => answering(seen).length > 0, 'no collection answered 200'),
+    (seen) => {
+      for (const exchange of answering(seen)) {
+        const wrong = test(lastSegment(exchange.asked.url))
+        if (wrong !== undefined) return finding(exchange, 'status', `this address answers, and ${wrong}`)
+      }
+      return undefined
+    },
+  ]
 }
 
 /** The last segment of an address that may end with a slash. */
@@ -44,17 +43,19 @@ function badForm(name: string): string | undefined {
   return hyphenated.test(name) ? undefined : `${name} is not lower case with hyphens between words`
 }
 
+const readDocument = [setUp(document.get(configured.documentAddress))]
+
 export const addresses = common({ steps: [forEachCollection(listings.get(collection))] }).define({
   'RES-1/lower-case': {
     title: 'Collections are named in lower case, with hyphens between words',
-    expect: everyName(listings, badForm),
+    expect: everyName(badForm),
     remedy: 'Serve each collection at a path in lower case with hyphens (/line-items), and redirect the old path.',
   },
   'RES-1/plural': {
     title: 'Collections are named by plural nouns',
     // A list of English nouns, not a dictionary.
     level: 'should',
-    expect: everyName(listings, (name) => (isSingular(name) ? `${name} is a singular` : undefined)),
+    expect: everyName((name) => (isSingular(name) ? `${name} is a singular` : undefined)),
     remedy: 'Name a collection by what it holds many of: /users rather than /user.',
   },
   'RES-1/nested-name': {
@@ -70,16 +71,13 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
   },
   'RES-1/document': {
     title: 'All addresses in the document are in lower case, with hyphens between words',
-    steps: [setUp(document.get(configured.documentAddress))],
-    expect: [
-      onlyWherePaths(document),
-      everyPath(document, (segments) =>
-        segments
-          .filter((segment) => segment !== '{}' && extensionOf(segment) === undefined)
-          .map(badForm)
-          .find(Boolean),
-      ),
-    ],
+    steps: readDocument,
+    expect: everyPath((segments) =>
+      segments
+        .filter((segment) => segment !== '{}' && extensionOf(segment) === undefined)
+        .map(badForm)
+        .find(Boolean),
+    ),
     remedy: 'Name every segment of a path in lower case with hyphens between words.',
   },
   'RES-2/location': {
@@ -87,7 +85,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
     steps: [create(one)],
     expect: [
       applicableWhere(
-        (seen) => seen.of(one).answer?.fields.some(([name]) => name.toLowerCase() === 'location') === true,
+        (seen) => fieldOf(seen.of(one).answer, 'Location') !== undefined,
         'the response to POST has no Location',
       ),
       answerOf(one, (_, seen, exchange) => {
@@ -102,14 +100,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
   'RES-2/nested': {
     title: 'Records that belong to another record are listed below it',
     steps: [create(one), below.get(nestedList)],
-    expect: [
-      status(below, 200),
-      answerOf(below, (answer, seen) => {
-        const items = itemsOf(answer, seen)
-        if (items?.length === 1) return undefined
-        return `${items === undefined ? 'no list' : items.length} in place of one record`
-      }),
-    ],
+    expect: [status(below, 200), holds(below, 1)],
     remedy: 'Answer GET /{collection}/{id}/{child_collection} with only those records that refer to the parent.',
   },
   'RES-2/top-level': {
@@ -119,7 +110,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
     expect: [
       status(read, 200),
       answerOf(below, (answer, seen) => {
-        const ids = (itemsOf(answer, seen) ?? []).map((item) => String(item[seen.collection.id]))
+        const ids = idsOf(answer, seen) ?? []
         const wanted = seen.fill(one.id)
         if (ids.includes(wanted)) return undefined
         return `the list below has ${short(ids)}, and not ${wanted}`
@@ -138,18 +129,13 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
   'RES-2/document': {
     title: 'No address in the document is deeper than a collection below a record',
     level: 'should',
-    steps: [setUp(document.get(configured.documentAddress))],
-    expect: [
-      onlyWherePaths(document),
-      everyPath(document, (segments) =>
-        segments.length > 3 ? `${segments.length} segments, where three are enough` : undefined,
-      ),
-    ],
+    steps: readDocument,
+    expect: everyPath(({ length }) => unless(length <= 3, `${length} segments, where three are enough`)),
     remedy: 'Address what is nested deeper at the top level: /comments/{id} in place of /posts/{id}/comments/{id}.',
   },
   'RES-3/names': {
     title: 'No collection is named by a verb, or with an extension',
-    expect: everyName(listings, (name) => notNoun(name)),
+    expect: everyName(notNoun),
     remedy: 'Name a collection by what it contains, and let the method be the verb: GET /users, not GET /get-users.',
   },
   'RES-3/verbs': {
@@ -177,8 +163,8 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
   },
   'RES-3/document': {
     title: 'No address in the document contains a verb or an extension',
-    steps: [setUp(document.get(configured.documentAddress))],
-    expect: [onlyWherePaths(document), everyPath(document, (segments) => segments.map(notNoun).find(Boolean))],
+    steps: readDocument,
+    expect: everyPath((segments) => segments.map(notNoun).find(Boolean)),
     remedy: 'Turn what is done into a thing or a state: PATCH with a status, or POST to a collection of what happened.',
   },
 })
@@ -205,25 +191,24 @@ function notNoun(name: string): string | undefined {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
+function theId(step: Reference, test: (id: unknown) => string | undefined): Expectation {
+  return theRecord(step, ({ id }) => {
+    const message = test(id)
+    return message === undefined ? undefined : { member: 'id', message }
+  })
+}
+
 export const identifiers = common({ prepare: [create(one)] }).define({
   'RES-4/id': {
     title: 'A new record has an identifier in the member id, which the client did not send',
-    expect: [
-      theRecord(one, ({ id }) =>
-        id === undefined || id === null || id === '' ? { member: 'id', message: 'there is no id' } : undefined,
-      ),
-    ],
+    expect: [theId(one, (id) => unless(id !== undefined && id !== null && id !== '', 'there is no id'))],
     remedy: 'Make the identifier on the server, and put it into the answer to POST as id.',
   },
   'RES-4/string': {
     title: 'Identifiers are strings',
     after: ['RES-4/id'],
     steps: [setUp(read.get(one))],
-    expect: [
-      theRecord(read, ({ id }) =>
-        typeof id === 'string' ? undefined : { member: 'id', message: `id is ${short(id)}, which is no string` },
-      ),
-    ],
+    expect: [theId(read, (id) => unless(isText(id), `id is ${short(id)}, which is no string`))],
     remedy: 'Write identifiers as JSON strings, numbers too: large numbers lose digits in clients.',
   },
   'RES-4/uuid': {
@@ -231,11 +216,7 @@ export const identifiers = common({ prepare: [create(one)] }).define({
     after: ['RES-4/id'],
     // Our decision: the specification leaves the form open.
     level: 'may',
-    expect: [
-      theRecord(one, ({ id }) =>
-        uuid.test(String(id)) ? undefined : { member: 'id', message: `${short(id)} is no UUIDv7 in lower case` },
-      ),
-    ],
+    expect: [theId(one, (id) => unless(uuid.test(String(id)), `${short(id)} is no UUIDv7 in lower case`))],
     remedy: 'Use UUIDv7 (RFC 9562): nobody can guess or count them, and they still sort by time.',
   },
   'RES-4/not-chosen': {
@@ -247,13 +228,10 @@ export const identifiers = common({ prepare: [create(one)] }).define({
     ],
     expect: [
       (seen) => {
-        const chosen = seen.of(chosenStep)
-        const id = recordOf(chosen.answer, seen)?.[seen.collection.id]
-        if (chosen.answer !== undefined && chosen.answer.status < 300 && String(id) === seen.fill(absentId)) {
-          return finding(chosen, 'body', `the record was made with the identifier that was sent, ${short(id)}`)
-        }
-        const isThere = answered(after, 200)(seen)
-        return isThere ? finding(seen.of(after), 'status', 'a record is there: 200') : undefined
+        const id = recordAt(chosenStep, seen)?.[seen.collection.id]
+        if (!succeeded(chosenStep)(seen) || String(id) !== seen.fill(absentId)) return nothingAt(after)(seen)
+        const message = `the record was made with the identifier that was sent, ${short(id)}`
+        return finding(seen.of(chosenStep), 'body', message)
       },
     ],
     remedy: 'Leave an identifier in the body of POST aside, or better refuse it, and always make one on the server.',
@@ -274,32 +252,24 @@ export const identifiers = common({ prepare: [create(one)] }).define({
       after.get(one),
       other.get(`${collection}/${absentId}`),
     ],
-    expect: [
-      status(after, 200),
-      (seen) => {
-        const isThere = answered(other, 200)(seen)
-        return isThere ? finding(seen.of(other), 'status', 'the record is there now: 200') : undefined
-      },
-    ],
+    expect: [status(after, 200), nothingAt(other)],
     remedy: 'Use only the identifier in the address, and refuse another one in the body.',
   },
 })
 
-/** The case is about OpenAPI documents. */
-function onlyWherePaths(step: Reference): Expectation {
-  return applicableWhere((seen) => isObject(pathsOf(seen, step)), 'the OpenAPI document could not be read')
-}
-
 /** No address of the document is wrong: `test` gets the segments after the base, parameters as `{}`. */
-function everyPath(step: Reference, test: (segments: readonly string[]) => string | undefined): Expectation {
-  return (seen): Finding | undefined => {
-    for (const path of Object.keys(pathsOf(seen, step) ?? {})) {
-      const wrong = test(segmentsOf(path, basePath(seen.profile)))
-      if (wrong === undefined) continue
-      return finding(seen.of(step), { pointer: `/paths${memberPointer(path)}` }, `${path}: ${wrong}`)
-    }
-    return undefined
-  }
+function everyPath(test: (segments: readonly string[]) => string | undefined): readonly Expectation[] {
+  return [
+    applicableWhere((seen) => isObject(pathsOf(seen)), 'the OpenAPI document could not be read'),
+    (seen) => {
+      for (const path of Object.keys(pathsOf(seen) ?? {})) {
+        const wrong = test(segmentsOf(path, basePath(seen.profile)))
+        if (wrong === undefined) continue
+        return finding(seen.of(document), { pointer: `/paths${memberPointer(path)}` }, `${path}: ${wrong}`)
+      }
+      return undefined
+    },
+  ]
 }
 
 /** The segments of a path of the document after the base or the version; none for paths outside the interface. */
@@ -311,8 +281,8 @@ function segmentsOf(path: string, base: string): string[] {
   return segments.map((segment) => (segment.includes('{') ? '{}' : segment))
 }
 
-function pathsOf(seen: Observations, step: Reference): unknown {
-  const { answer } = seen.of(step)
+function pathsOf(seen: Observations): unknown {
+  const { answer } = seen.of(document)
   return answer && valueAt(jsonOf(answer) ?? parseText(answer.body), '/paths')
 }
 

@@ -2,8 +2,8 @@
 
 import type { Case, Expectation, Finding, Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
-import { answerOf, finding, itemsOf, short } from '../../case/expect.ts'
-import { listed, recordOf, theRecord, type Wrong, wrongIn } from '../../case/expect-records.ts'
+import { answerOf, finding, itemsOf, type Objection, short, unless } from '../../case/expect.ts'
+import { isListed, listed, recordAt, recordOf, theRecord, type Wrong, wrongIn } from '../../case/expect-records.ts'
 import { createdMember } from '../../case/members.ts'
 import {
   after,
@@ -50,16 +50,23 @@ function createdAt(record: JsonObject | undefined, { collection }: Observations)
   return record?.[createdMember(collection)]
 }
 
+/** Expects a time of creation in the record of a step. */
+function theCreation(step: Reference, test: Objection<unknown>): Expectation {
+  return theRecord(step, (record, seen) => {
+    const message = test(createdAt(record, seen), seen)
+    return message === undefined ? undefined : { member: createdMember(seen.collection), message }
+  })
+}
+
 /** A client could not set the time of creation. */
 function isNotSet(seen: Observations) {
-  if (Date.parse(String(createdAt(recordOf(seen.of(after).answer, seen), seen))) !== Date.parse(longAgo))
-    return undefined
+  if (Date.parse(String(createdAt(recordAt(after, seen), seen))) !== Date.parse(longAgo)) return undefined
   const name = createdMember(seen.collection)
   return finding(seen.of(after), { pointer: memberPointer(name) }, `${name} is what the client sent`)
 }
 
 const isShown = applicableWhere(
-  (seen) => createdAt(recordOf(seen.of(one).answer, seen), seen) !== undefined,
+  (seen) => createdAt(recordAt(one, seen), seen) !== undefined,
   'records do not show when they were created',
 )
 
@@ -76,12 +83,9 @@ export const times = common({ steps: [create(one)], expect: [isShown, isNotSet] 
     level: 'should',
     expect: [
       isShown,
-      theRecord(one, (record, seen) => {
-        const value = createdAt(record, seen)
-        if (withMilliseconds.test(String(value))) return undefined
-        const member = createdMember(seen.collection)
-        return { member, message: `${short(value)} has not three digits after the seconds, and Z` }
-      }),
+      theCreation(one, (value) =>
+        unless(withMilliseconds.test(String(value)), `${short(value)} has not three digits after the seconds, and Z`),
+      ),
     ],
     remedy: 'Write all times with three digits after the seconds and Z, so that they sort as texts.',
   },
@@ -89,16 +93,13 @@ export const times = common({ steps: [create(one)], expect: [isShown, isNotSet] 
     title: 'The time of creation is that at which the record was created',
     expect: [
       isShown,
-      theRecord(one, (record, seen) => {
-        const value = createdAt(record, seen)
-        const { answer } = seen.of(one)
-        const date = answer && fieldOf(answer, 'Date')
+      theCreation(one, (value, seen) => {
+        const date = fieldOf(seen.of(one).answer, 'Date')
         const now = date === undefined ? Date.now() : Date.parse(date)
         const seconds = Math.abs(now - momentOf(value)) / 1_000
         // The time is compared with the server's own Date, if there is one.
-        if (seconds <= (date === undefined ? 3_600 : 60)) return undefined
-        const message = `${short(value)} where the answer was given at ${new Date(now).toISOString()}`
-        return { member: createdMember(seen.collection), message }
+        const isNow = seconds <= (date === undefined ? 3_600 : 60)
+        return unless(isNow, `${short(value)} where the answer was given at ${new Date(now).toISOString()}`)
       }),
     ],
     remedy: 'Set created_at from the clock in the transaction that makes the record.',
@@ -108,10 +109,9 @@ export const times = common({ steps: [create(one)], expect: [isShown, isNotSet] 
     steps: [create(one), setUp(before.get(one)), setUp(changed.change(one)), after.get(one)],
     expect: [
       isShown,
-      theRecord(after, (record, seen) => {
-        const [now, old] = [createdAt(record, seen), createdAt(recordOf(seen.of(before).answer, seen), seen)]
-        if (now === old) return undefined
-        return { member: createdMember(seen.collection), message: `${short(now)} in place of ${short(old)}` }
+      theCreation(after, (now, seen) => {
+        const old = createdAt(recordAt(before, seen), seen)
+        return unless(now === old, `${short(now)} in place of ${short(old)}`)
       }),
     ],
     remedy: 'Write created_at once, on creation, and leave it out of every update.',
@@ -151,11 +151,11 @@ export const times = common({ steps: [create(one)], expect: [isShown, isNotSet] 
     steps: [create(one), setUp(before.get(one)), wait(20), setUp(changed.change(one)), after.get(one)],
     expect: [
       applicableWhere(
-        (seen) => String(recordOf(seen.of(before).answer, seen)?.updated_at).includes('.'),
+        (seen) => String(recordAt(before, seen)?.updated_at).includes('.'),
         'updated_at has whole seconds, and the checker does not wait that long',
       ),
       theRecord(after, ({ updated_at }, seen) => {
-        const old = recordOf(seen.of(before).answer, seen)?.updated_at
+        const old = recordAt(before, seen)?.updated_at
         if (Date.parse(String(updated_at)) > Date.parse(String(old))) return undefined
         return { member: 'updated_at', message: `${short(updated_at)} after a change, ${short(old)} before it` }
       }),
@@ -202,10 +202,7 @@ export const deletionTimes = define({
     title: 'A deleted record in a list has deleted_at, the time of its deletion',
     steps: [create(one), setUp(gone.delete(one)), list.get(`${caseRecords}&include_deleted=true`)],
     expect: [
-      applicableWhere(
-        (seen) => listed(seen.of(list).answer, seen, seen.fill(one.id)) !== undefined,
-        'deleted records are not shown with include_deleted=true',
-      ),
+      applicableWhere(isListed(list, one), 'deleted records are not shown with include_deleted=true'),
       (seen) => {
         const exchange = seen.of(list)
         const found = listed(exchange.answer, seen, seen.fill(one.id)) ?? {}
@@ -221,14 +218,14 @@ function badName(exchange: Exchange, value: unknown, where: string): Finding | u
   if (!isObject(value)) return undefined
   const name = Object.keys(value).find((one) => !snakeCase.test(one))
   if (name === undefined) return undefined
-  const at = pointerTo(exchange.answer && jsonOf(exchange.answer), value) ?? ''
+  const at = pointerTo(jsonOf(exchange.answer), value) ?? ''
   return finding(exchange, { pointer: at + memberPointer(name) }, `${where} has a member ${name}`)
 }
 
 /** The response to a PUT or POST may omit the record. */
 function onlyWhereRecord(step: Reference): Expectation {
   return applicableWhere(
-    (seen) => succeeded(step)(seen) && recordOf(seen.of(step).answer, seen) !== undefined,
+    (seen) => succeeded(step)(seen) && recordAt(step, seen) !== undefined,
     'the response has no record',
   )
 }
@@ -262,7 +259,7 @@ export const names = define({
       }, 'a list is an array, without other members'),
       (seen) => {
         const exchange = seen.of(list)
-        const body = exchange.answer && jsonOf(exchange.answer)
+        const body = jsonOf(exchange.answer)
         const inner = isObject(body) ? Object.entries(body) : []
         return (
           badName(exchange, body, 'the list') ??
@@ -286,7 +283,7 @@ export const names = define({
       ),
       (seen) => {
         const refused = seen.of(refusal)
-        const whole = refused.answer && jsonOf(refused.answer)
+        const whole = jsonOf(refused.answer)
         const inner = isObject(whole) ? Object.values(whole) : []
         // An error may have an envelope: {"error": {"code": …}}.
         const body = inner.length === 1 && isObject(inner[0]) ? inner[0] : whole
@@ -313,10 +310,7 @@ export const structure = define({
     title: 'A record in a list has the same members as GET of the record',
     steps: [create(one), setUp(read.get(one)), setUp(list.get(listWithCase))],
     expect: [
-      applicableWhere(
-        (seen) => listed(seen.of(list).answer, seen, seen.fill(one.id)) !== undefined,
-        'the list does not show the record',
-      ),
+      applicableWhere(isListed(list, one), 'the list does not show the record'),
       sameMembers(list, read, (answer, seen) => listed(answer, seen, seen.fill(one.id))),
     ],
     remedy: 'Write records of lists as single ones are written, and let clients ask for less with fields.',
@@ -361,11 +355,11 @@ export const structure = define({
     ],
     expect: [
       applicableWhere((seen) => {
-        const found = recordOf(seen.of(after).answer, seen) ?? {}
+        const found = recordAt(after, seen) ?? {}
         return Object.keys(seen.collection.optional).some((name) => (found[name] ?? null) === null)
       }, 'every member that is left out gets a value'),
       theRecord(after, (found, seen) => {
-        const full = recordOf(seen.of(before).answer, seen) ?? {}
+        const full = recordAt(before, seen) ?? {}
         const lacking = namesOf(full).filter((name) => !Object.hasOwn(found, name))
         return lacking.length === 0 ? undefined : { message: `it lacks ${lacking.join(', ')}, which another has` }
       }),
@@ -387,7 +381,7 @@ function sameMembers(
 ): Expectation {
   return answerOf(step, (answer, seen) => {
     const record = find(answer, seen)
-    const wanted = recordOf(seen.of(other).answer, seen)
+    const wanted = recordAt(other, seen)
     if (record === undefined || wanted === undefined) return 'there is no record in it'
     const lacking = namesOf(wanted).filter((name) => !Object.hasOwn(record, name))
     const added = namesOf(record).filter((name) => !Object.hasOwn(wanted, name))

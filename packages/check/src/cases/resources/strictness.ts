@@ -1,7 +1,5 @@
-/** RES-9, RES-10: unknown members in bodies, and malformed paths. */
-import type { Expectation } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
-import { answerOf, done, errorsIn, everyAnswerOf, finding, short, status } from '../../case/expect.ts'
+import { answerOf, done, errorsIn, everyAnswerOf, short, status, unexpected } from '../../case/expect.ts'
 import { after, before, odd, one, read } from '../../case/names.ts'
 import { base, collection, collectionPath, Reference } from '../../case/references.ts'
 import { body, create, setUp } from '../../case/steps.ts'
@@ -75,21 +73,17 @@ export const unknownMembers = common({ remedy: refuse, expect: [status(odd, 400,
   },
 })
 
-function leadsNowhere(step: Reference): Expectation {
-  return status(step, 404)
-}
-
 export const oddAddresses = common({ remedy: route }).define({
   'RES-10/slash-after-collection': {
     title: 'A collection’s path with a slash at the end returns 404',
     steps: [odd.get(`${collection}/`)],
-    expect: [leadsNowhere(odd)],
+    expect: [status(odd, 404)],
   },
   'RES-10/slash-after-record': {
     title: 'A record’s path with a slash at the end returns 404',
     needs: ['read'],
     steps: [create(one), odd.get(`${one}/`)],
-    expect: [leadsNowhere(odd)],
+    expect: [status(odd, 404)],
   },
   'RES-10/slash-deletes-nothing': {
     title: 'DELETE of a record’s path with a slash at the end deletes nothing',
@@ -105,9 +99,7 @@ export const oddAddresses = common({ remedy: route }).define({
     title: 'A path with an empty segment returns 404',
     needs: ['list'],
     steps: [create(one), before.get(`${base}/${collectionPath}`), between.get(`${collection}//${one.id}`)],
-    expect: [before, between].map(
-      (step) => (seen) => (addsSlash(seen.of(step)) ? undefined : leadsNowhere(step)(seen)),
-    ),
+    expect: [before, between].map((step) => (seen) => (addsSlash(seen.of(step)) ? undefined : status(step, 404)(seen))),
   },
   'RES-10/escape': {
     title: 'An invalid percent-encoding in a path is refused with 400',
@@ -125,7 +117,7 @@ export const oddAddresses = common({ remedy: route }).define({
           answer?.status === 400 || (answer?.status === 404 && /%(?:ff|c0)/.test(url))
         const wrong = seen.all(odd).find((each) => !isFine(each))
         const path = wrong?.asked.url.split('/').findLast((segment) => segment !== '')
-        return wrong && finding(wrong, 'status', `${wrong.answer?.status ?? wrong.failure} in place of 400 for ${path}`)
+        return wrong && unexpected(wrong, `400 for ${path}`)
       },
     ],
     remedy: 'Answer 400 where a path does not decode as UTF-8, rather than failing (500) or guessing.',
