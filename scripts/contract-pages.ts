@@ -1,5 +1,4 @@
 /** Generates the reference pages of the rules and of the error codes. */
-
 import type { FaultEntry } from 'resourced-contract/spec/failure-entries'
 import { faults } from 'resourced-contract/spec/fault-entries'
 import { type FaultCode, issueCodes, problemType } from 'resourced-contract/spec/faults'
