@@ -9,6 +9,8 @@ import { circles, folderCycles, type Import, importsOf, packages, readSources, t
 const engines = ['storage/sqlite', 'storage/postgres']
 // The table of engines: how an address is recognised, and the administration of its database.
 const tableOfEngines = ['server/database-address.ts', 'server/open-database.ts']
+// The row of an operator has its words in the SQL of each engine, of which a dialect takes its own.
+const tableOfOperators = 'storage/sql/operators.ts'
 const storageFolders = [
   ...['storage', 'storage/sql', 'storage/transactions', 'storage/migration', 'storage/move', 'storage/administration'],
 ]
@@ -167,7 +169,8 @@ const branch =
 
 /** The lines that ask which engine it is, outside the table of engines and the folders of engines. */
 function branches({ file, text }: Source): string[] {
-  const isOfEngine = engines.includes(roomOf(file) ?? '') || tableOfEngines.includes(placed(file))
+  const isOfEngine =
+    engines.includes(roomOf(file) ?? '') || [...tableOfEngines, tableOfOperators].includes(placed(file))
   if (isOfEngine || /\.(?:test|fixture)\.tsx?$/.test(file)) return []
   return text.split('\n').flatMap((line, index) => {
     const isComment = /^\s*(?:\/\/|\*|\/\*)/.test(line)

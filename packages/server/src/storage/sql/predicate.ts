@@ -175,11 +175,9 @@ function conditionSql(context: PredicateContext, rows: Rows, predicate: Predicat
         return sql`${columnSql(alias, '_row')} ${raw(negated ? '<=' : '>')} ${positionSql(resource, value)}`
       }
       const words = comparisonSql[operator]
-      if ('sqlite' in words) {
-        const found = textSql(context, rows, predicate, words)
-        return negated ? sql`not (${found})` : found
-      }
-      return sql`${column} ${words[negated ? 1 : 0]} ${bind(value)}`
+      if ('length' in words) return sql`${column} ${words[negated ? 1 : 0]} ${bind(value)}`
+      const found = textSql(context, rows, predicate, words)
+      return negated ? sql`not (${found})` : found
     }
   }
 }
