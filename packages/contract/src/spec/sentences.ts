@@ -190,8 +190,7 @@ export const sentences = {
     foreignEventId: 'must be an id of this stream as it was given, or the id of an event; or begin without it',
   },
   PAGE_TOO_LARGE: {
-    largePage:
-      'must be at most {fits} here, as the records of a page have many bytes; or ask for fewer fields, or by cursor',
+    largePage: 'The page has too many bytes. Use {name}={fits}, ask for fewer fields, or ask by cursor.',
   },
 
   // Header fields.

@@ -230,7 +230,7 @@ function pageResponse(plan: ReadPage, outcome: PageOutcome, context: ReplyContex
 /** The refusal of a page whose records have too many bytes, with the page size that fits (LIM-6). */
 function pageTooLarge({ page }: ReadPage, fits: number): Fault {
   const parameter = page.style === 'page' ? 'per_page' : 'limit'
-  return fault('PAGE_TOO_LARGE', { errors: [issue('largePage', { parameter, fits })] })
+  return fault('PAGE_TOO_LARGE', { errors: [issue('largePage', { parameter, name: parameter, fits })] })
 }
 
 interface Description {
