@@ -22,6 +22,8 @@ const kindOf = (file: string) =>
 /** Their files open both engines, or one, whatever engine the run is for. */
 const choosesEngines = (file: string) =>
   /^test\/(?:container|differential|documentation|engines|postgres|races)\/|\/storage\/postgres\//.test(file)
+/** `npm test` takes the scenarios of `core/` on PostgreSQL, and `test:all` these. */
+const isLateOnPostgres = (file: string) => /^test\/scenarios\/[^/]+$/.test(file)
 /** What they test is decided above the storage, so that PostgreSQL cannot change it. */
 const isAboveStorage = (file: string) =>
   /^test\/(?:scenarios\/http|checker|proxies|wire)\/|\/src\/(?:providers|server|cli)\//.test(file)
@@ -111,7 +113,9 @@ async function groupsOf(): Promise<readonly Group[]> {
   }
   if (onPostgres) return grouped(`PostgreSQL ${asked}`, asked === '15' ? following : repeated, asked)
   if (selection === 'quick') {
-    const quick = repeated.filter((file) => kindOf(file) === 'quick' && !isAboveStorage(file))
+    const quick = repeated.filter(
+      (file) => kindOf(file) === 'quick' && !isAboveStorage(file) && !isLateOnPostgres(file),
+    )
     return [...grouped('PostgreSQL 18', quick, '18'), ...grouped('SQLite', of('quick'))]
   }
   const workers = of('slow').filter((file) => /^test\/(?:races|crash)\//.test(file))
@@ -135,7 +139,7 @@ async function groupsOf(): Promise<readonly Group[]> {
     { title: 'Schemathesis, SQLite', files: generated, examples: '2' },
     ...grouped('SQLite', of('slow')),
     ...withWorkers(workers.filter(isOfWorkers)),
-    ...grouped('PostgreSQL 18', slow.filter(isOfCrashes), '18'),
+    ...grouped('PostgreSQL 18', [...repeated.filter(isLateOnPostgres), ...slow.filter(isOfCrashes)], '18'),
     ...grouped(
       'PostgreSQL 15',
       repeated.filter((file) => file.startsWith('test/scenarios/core/')),
