@@ -66,12 +66,12 @@ interface Reading {
 }
 
 /**
- * Reads a request. Mistakes are refused in the order of CON-6.
+ * Reads a request that has no body. Mistakes are refused in the order of CON-6.
  *
- * @throws Fault MALFORMED_URL, 413, 415, MALFORMED_JSON, TOO_MANY_MEMBERS, INVALID_IDEMPOTENCY_KEY,
- *   MALFORMED_CONDITION, INVALID_QUERY
+ * @returns `undefined`: it has a body, which `readWithBody` reads
+ * @throws Fault MALFORMED_URL, INVALID_IDEMPOTENCY_KEY, MALFORMED_CONDITION, INVALID_QUERY
  */
-export async function readInput(reading: Reading): Promise<Input> {
+export function readWithoutBody(reading: Reading): Input | undefined {
   const { request, target, version, query, knownQueries } = reading
   const { pageSize } = version.catalog.limits
   const { method, headers } = request
@@ -97,10 +97,17 @@ export async function readInput(reading: Reading): Promise<Input> {
     if (isRead) return { kind: 'document', conditions }
     return { kind: 'restore', conditions, idempotencyKey: keyOf(headers['idempotency-key']) }
   }
-  return readWithBody(reading, parameters)
+  return undefined
 }
 
-async function readWithBody({ request, target, version }: Reading, parameters: readonly Parameter[]): Promise<Input> {
+/**
+ * Reads a request with its body. Mistakes are refused in the order of CON-6.
+ *
+ * @throws Fault MALFORMED_URL, 413, 415, MALFORMED_JSON, TOO_MANY_MEMBERS, INVALID_IDEMPOTENCY_KEY,
+ *   MALFORMED_CONDITION, INVALID_QUERY
+ */
+export async function readWithBody({ request, target, version, query }: Reading): Promise<Input> {
+  const parameters = readParameters(query)
   const { method, headers } = request
   const { pageSize, bodyBytes, bodyMembers } = version.catalog.limits
   const bounds = {

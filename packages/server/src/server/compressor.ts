@@ -58,19 +58,17 @@ export class Compressor {
   readonly #accepted = new BoundedMap<readonly Encoding[]>(100)
 
   /**
-   * Makes the response as the client takes it: compressed under a tag of its own, or as it is. Files, ranges and
-   * streams stay as they are.
+   * Chooses the encoding that the client takes. Files, ranges and streams stay as they are. The header fields say what
+   * the choice depends on.
    *
-   * @param caller whose responses take turns with those of others
-   * @throws StorageFault `crowded`, `abandoned`
+   * @returns `undefined`: the response stays as it is
    */
-  async encode(request: HttpRequest, response: HttpResponse, caller: string): Promise<HttpResponse> {
-    const { status, headers, body } = response
-    if (isFile(body) || isStream(body)) return response
-    if (body === undefined && status !== 304) return response
+  choose(request: HttpRequest, { status, headers, body }: HttpResponse): Coding | undefined {
+    if (isFile(body) || isStream(body)) return undefined
+    if (body === undefined && status !== 304) return undefined
     const { ETag: tag, Vary: vary } = headers
     // Pages have their encodings already.
-    if (vary?.includes('Accept-Encoding')) return response
+    if (vary?.includes('Accept-Encoding')) return undefined
     const isLong = body !== undefined && isLonger(body)
     if (isLong || vary !== undefined)
       headers['Vary'] = vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`
@@ -78,14 +76,24 @@ export class Compressor {
     if (status === 304 && tag !== undefined) {
       headers['ETag'] = confirmedTag(tag, request.headers['if-none-match'], this.#encodingsFor(accepted))
     }
-    if (accepted === undefined || status === 206 || typeof body !== 'string') return response
+    if (accepted === undefined || status === 206 || typeof body !== 'string') return undefined
     const encodings = this.#encodingsFor(accepted)
     // A short body is compressed only for a client that refuses it otherwise.
     const encoding = isLong || !encodings.includes('identity') ? encodings[0] : 'identity'
-    if (encoding === undefined || encoding === 'identity') return response
-    const known = this.#remembered.get(encoding + body)
-    if (known !== undefined) return compressed(response, encoding, known)
-    return this.#turns.run(caller, () => this.#compress(response, encoding, body), request.abandoned?.())
+    return encoding === 'identity' ? undefined : encoding
+  }
+
+  /**
+   * Compresses a response under a tag of its own.
+   *
+   * @param caller whose responses take turns with those of others
+   * @throws StorageFault `crowded`, `abandoned`
+   */
+  async compress(request: HttpRequest, response: HttpResponse, coding: Coding, caller: string): Promise<HttpResponse> {
+    const body = String(response.body)
+    const known = this.#remembered.get(coding + body)
+    if (known !== undefined) return compressed(response, coding, known)
+    return this.#turns.run(caller, () => this.#compress(response, coding, body), request.abandoned?.())
   }
 
   #encodingsFor(accepted: string | undefined): readonly Encoding[] {

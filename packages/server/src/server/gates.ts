@@ -32,16 +32,12 @@ import {
 import { StorageFault } from '../storage/storage.ts'
 import { chooseVersion } from '../versions/choose-version.ts'
 import { isLeaving, isRetired, noticeOf, retiredResponse } from '../versions/versions.ts'
-import { askAuthorize } from './authorize.ts'
 import { isFunction } from './client-as.ts'
 import { toFault } from './finish-request.ts'
-import type { Addressed, AppServices, Arrived, Authenticated, Authorized, Located, Rated } from './stages.ts'
-
-/** Takes a request from one stage to the next, or ends it with a response. */
-export type Gate<Before extends Arrived, After extends Before> = (stage: Before) => Promise<After | HttpResponse>
+import type { Accepted, Addressed, AppServices, Arrived, Authenticated, Located, Rated } from './stages.ts'
 
 /** 414. Finds the version and the address: callers without a credential learn nothing of them. */
-export async function locate(arrived: Arrived): Promise<Located> {
+export function locate(arrived: Arrived): Located {
   const { app, path, query, request } = arrived
   if (request.target.length > headLimits.target) {
     throw fault('URL_TOO_LONG', { detail: `An address has at most ${headLimits.target.toLocaleString('en')} bytes.` })
@@ -99,7 +95,17 @@ export async function authenticate(located: Located): Promise<Authenticated | Ht
     const methods = target === undefined ? everyMethod : methodsOf(target)
     return { status: 204, headers: preflightHeaders(preflight, headers['origin'], methods), body: undefined }
   }
-  const caller = await verify(located)
+  const { givenCaller, earlierRevocations } = located
+  const credential = headers['authorization']
+  let caller: Caller
+  try {
+    const own = givenCaller ?? (app.authenticateOwn && (await app.authenticateOwn(request)))
+    caller = own ?? (await app.authenticate(credential))
+    const isRevoked = earlierRevocations !== undefined && (await earlierRevocations(caller.credential))
+    if (isRevoked) caller = await app.authenticate(credential)
+  } catch (error) {
+    throw await countFailure(located, error)
+  }
   const versionMoment = isLeaving(choice.version) ? app.now() : 0
   const versionNotice = choice.known ? noticeOf(app.versions, choice, instance, versionMoment) : undefined
   return { ...located, caller, versionMoment, versionNotice }
@@ -156,19 +162,6 @@ function refuseInMaintenance({ maintenance: { current } }: AppServices): void {
   throw fault('MAINTENANCE', { detail: current.message, headers: { 'Retry-After': String(current.retryAfter) } })
 }
 
-async function verify(located: Located): Promise<Caller> {
-  const { app, request, givenCaller, earlierRevocations } = located
-  const credential = request.headers['authorization']
-  try {
-    const own = givenCaller ?? (app.authenticateOwn && (await app.authenticateOwn(request)))
-    const caller = own ?? (await app.authenticate(credential))
-    const isRevoked = earlierRevocations !== undefined && (await earlierRevocations(caller.credential))
-    return isRevoked ? await app.authenticate(credential) : caller
-  } catch (error) {
-    throw await countFailure(located, error)
-  }
-}
-
 /** Reports and counts a failed authentication, and gives what to throw for it. */
 async function countFailure({ app, request, requestId }: Located, error: unknown): Promise<unknown> {
   const refusal = refusalIn(error)
@@ -180,8 +173,8 @@ async function countFailure({ app, request, requestId }: Located, error: unknown
 /** Counts the request (LIM-1). Calls in process are the program's own, and are not counted. */
 export async function countRequest(authenticated: Authenticated): Promise<Rated> {
   const { app, caller, found, givenCaller, request } = authenticated
-  if (app.rates === undefined || givenCaller !== undefined) return { ...authenticated, rate: undefined }
-  return { ...authenticated, rate: await app.rates.admit(caller.id, found, request.method) }
+  const rates = givenCaller === undefined ? app.rates : undefined
+  return { ...authenticated, rate: rates && (await rates.admit(caller.id, found, request.method)) }
 }
 
 /**
@@ -189,7 +182,7 @@ export async function countRequest(authenticated: Authenticated): Promise<Rated>
  * the version: 400 for versions that contradict each other (VER-1), 410 or 308 for a retired one (VER-4). Then the
  * address: 400, 404, 405.
  */
-export async function requireAddress(rated: Rated): Promise<Addressed | HttpResponse> {
+export function requireAddress(rated: Rated): Addressed | HttpResponse {
   const { app, caller, choice, found, givenCaller, instance, rate, request, versionMoment } = rated
   if (rate?.refusal !== undefined) throw rate.refusal
   const unread = request.reserve?.(caller.id, 0, true)
@@ -212,13 +205,11 @@ export async function requireAddress(rated: Rated): Promise<Addressed | HttpResp
   return { ...rated, target: requireTarget(found, request.method, rated.basePath) }
 }
 
-/** Answers OPTIONS on an address: 403. Then 406, then 403 and 502 of the function `authorize` (AUT-12). */
-export async function authorize(addressed: Addressed): Promise<Authorized | HttpResponse> {
+/** Answers OPTIONS on an address: 403. Then 406. */
+export function accept(addressed: Addressed): Accepted | HttpResponse {
   const { app, caller, choice, request, target } = addressed
   if (request.method === 'OPTIONS') return addressOptions(app.catalog, caller, target, choice.version.vendorType)
-  const isStream = requireAcceptable(addressed)
-  if (app.catalog.authorize !== undefined) await askAuthorize(addressed, app.catalog.authorize)
-  return { ...addressed, isStream }
+  return { ...addressed, isStream: requireAcceptable(addressed) }
 }
 
 /**

@@ -5,7 +5,7 @@
  * thrown Fault, and the order of the gates is the order of refusals (CON-6).
  */
 
-import { randomUUID } from 'node:crypto'
+import type { Coding } from 'resourced-contract/fields/accept-encoding'
 import { pathWithoutCredentials } from 'resourced-contract/model/credentials'
 import { fault } from 'resourced-contract/spec/faults'
 import { metricsType } from 'resourced-contract/spec/media-types'
@@ -19,39 +19,16 @@ import type { Caller } from '../policy/caller.ts'
 import { describeCaller } from '../policy/permissions.ts'
 import { isAdministrator } from '../policy/permit.ts'
 import { represent } from '../reply/represent.ts'
-import { preferencesOf, readInput } from '../request/input.ts'
+import { preferencesOf, readWithBody, readWithoutBody } from '../request/input.ts'
 import type { Storage } from '../storage/storage.ts'
+import { askAuthorize } from './authorize.ts'
 import { compressedMethods } from './compressor.ts'
-import { finish, problemOf } from './finish-request.ts'
-import { authenticate, authorize, countRequest, type Gate, locate, requireAddress } from './gates.ts'
+import { finish, newRequestId, problemOf } from './finish-request.ts'
+import { accept, authenticate, countRequest, locate, requireAddress } from './gates.ts'
 import { Timing } from './observe/observe.ts'
 import { beginTrace, isTraced } from './observe/tracing.ts'
-import type {
-  Addressed,
-  Answered,
-  AppServices,
-  Arrived,
-  Authenticated,
-  Authorized,
-  Located,
-  Rated,
-  Reached,
-} from './stages.ts'
+import type { Answered, AppServices, Arrived, Authorized, Reached } from './stages.ts'
 import { streamResponse } from './stream-response.ts'
-
-/** Gates that lead from each stage to the next. */
-type Gates<Stages> = Stages extends readonly [infer Before extends Arrived, infer After, ...infer Rest]
-  ? readonly [Gate<Before, After & Before>, ...Gates<[After, ...Rest]>]
-  : readonly []
-
-/** The gates of a request before its body is read, in the order of CON-6. */
-const gates: Gates<[Arrived, Located, Authenticated, Rated, Addressed, Authorized]> = [
-  locate,
-  authenticate,
-  countRequest,
-  requireAddress,
-  authorize,
-]
 
 /**
  * Answers a request. It never throws: every failure becomes a problem (ERR-4).
@@ -67,7 +44,7 @@ export async function respond(
   // An observer may throw: closing must not wait for that request forever.
   try {
     const started = performance.now()
-    const requestId = randomUUID()
+    const requestId = newRequestId()
     app.observe({ kind: 'arrival' })
     const span = isTraced() ? await beginTrace(request, requestId, started) : undefined
     const arrived = arrive({ app, request, givenCaller, requestId, started, span })
@@ -84,22 +61,46 @@ function arrive(received: Omit<Arrived, 'path' | 'query' | 'instance' | 'timing'
   return { ...received, path, query, instance: pathWithoutCredentials(path), timing }
 }
 
-/** Takes a request through the gates, and makes its response. A refused one ends at the stage that it has reached. */
+/** Makes the response to a request. A refused one ends at the stage that it has reached. */
 async function answer(arrived: Arrived): Promise<Answered> {
-  let reached: Reached = arrived
+  const progress: Progress = { reached: arrived }
   try {
-    for (const gate of gates) {
-      // The types of the list hold the gates together; a loop cannot see it.
-      const passed = await gate(reached as Addressed)
-      if ('status' in passed) return { reached, response: await encode(reached, passed) }
-      reached = passed
-    }
-    return { reached, response: await encode(reached, await carryOut(reached as Authorized)) }
+    const made = await pass(arrived, progress)
+    const { reached } = progress
+    const response = applyRange(arrived.request, made, arrived.app.now)
+    const reserved = reserveBytes(reached, response)
+    const coding = codingFor(reached, response)
+    return { reached, response: coding === undefined ? response : await compress(reached, response, coding, reserved) }
   } catch (error) {
-    return { reached, response: problemOf(reached, error) }
+    return { reached: progress.reached, response: problemOf(progress.reached, error) }
   } finally {
-    reached.endRevocation?.()
+    progress.reached.endRevocation?.()
   }
+}
+
+/** How far a request has come: what a problem says of it, and what observers see. */
+interface Progress {
+  reached: Reached
+}
+
+/** Takes a request through the gates, in the order of CON-6, and carries it out. */
+async function pass(arrived: Arrived, progress: Progress): Promise<HttpResponse> {
+  const located = locate(arrived)
+  progress.reached = located
+  const authenticated = await authenticate(located)
+  if ('status' in authenticated) return authenticated
+  progress.reached = authenticated
+  const rated = await countRequest(authenticated)
+  progress.reached = rated
+  const addressed = requireAddress(rated)
+  if ('status' in addressed) return addressed
+  progress.reached = addressed
+  const authorized = accept(addressed)
+  if ('status' in authorized) return authorized
+  progress.reached = authorized
+  const { authorize } = arrived.app.catalog
+  if (authorize !== undefined) await askAuthorize(authorized, authorize)
+  return await carryOut(authorized)
 }
 
 /** Input, plan, outcome and reply of a request that has passed the gates. */
@@ -107,7 +108,8 @@ async function carryOut(authorized: Authorized): Promise<HttpResponse> {
   const { app, request, target, timing, choice, isStream } = authorized
   const { version, query } = choice
   const { preferred, applied } = preferencesOf(request, target)
-  const input = await readInput({ request, target, version, query, knownQueries: app.knownQueries, isStream })
+  const reading = { request, target, version, query, knownQueries: app.knownQueries, isStream }
+  const input = readWithoutBody(reading) ?? (await readWithBody(reading))
   timing?.mark('read')
   if (target.kind === 'openapi' && input.kind === 'document') return app.documents.openapi(version, input.conditions)
   if (target.kind === 'caller') return callerResponse(authorized)
@@ -116,8 +118,14 @@ async function carryOut(authorized: Authorized): Promise<HttpResponse> {
 
   const { catalog, files, webhookAddresses } = app
   const { cursorSecret } = app.storage
+  const { caller, versionCatalog, basePath, path, instance, requestId } = authorized
   const now = app.now()
-  const context = { ...authorized, preferred, applied, catalog, files, webhookAddresses, cursorSecret, now }
+  // A literal, because the copy of a stage is much to collect for every request.
+  // biome-ignore format: a row for planning, and one for the reply
+  const context = {
+    caller, catalog, versionCatalog, basePath, preferred, applied, cursorSecret, now, webhookAddresses,
+    request, path, query: authorized.query, instance, requestId, files,
+  }
   const plan = planRequest(context, target, input)
   timing?.mark('plan')
   const stored = await run(authorized, plan.kind === 'create-webhook' ? await fromNow(app.storage, plan) : plan)
@@ -183,16 +191,22 @@ async function requireFile({ files }: AppServices, plan: Plan, { length }: FileB
   throw fault('NOT_FOUND', { detail: 'The file is not here any more. Ask for a new export.' })
 }
 
-/** Cuts a response to the range that is asked, and compresses it if the client takes that. */
-async function encode({ app, request, caller, found }: Reached, made: HttpResponse): Promise<HttpResponse> {
-  const response = applyRange(request, made, app.now)
-  // The body is in memory while it waits to be compressed.
-  const isCounted = caller !== undefined && reserveBytes(request, caller.id, response)
-  if (!compressedMethods.has(request.method)) return response
+/** The encoding that a response gets; `undefined`: it stays as it is. */
+function codingFor({ app, request, found }: Reached, response: HttpResponse): Coding | undefined {
+  if (!compressedMethods.has(request.method)) return undefined
   // The file of an export has one form only.
-  if (found?.kind === 'found' && found.target.kind === 'export-content') return response
-  const encoded = await app.compressor.encode(request, response, caller?.id ?? request.address)
-  if (isCounted && encoded !== response) request.reserve?.(caller.id, (encoded.body as Uint8Array).length, false)
+  if (found?.kind === 'found' && found.target.kind === 'export-content') return undefined
+  return app.compressor.choose(request, response)
+}
+
+async function compress(
+  { app, request, caller }: Reached,
+  response: HttpResponse,
+  coding: Coding,
+  reserved: boolean,
+): Promise<HttpResponse> {
+  const encoded = await app.compressor.compress(request, response, coding, caller?.id ?? request.address)
+  if (reserved && caller !== undefined) request.reserve?.(caller.id, (encoded.body as Uint8Array).length, false)
   return encoded
 }
 
@@ -201,16 +215,17 @@ const countedFrom = 16_384
 
 /**
  * Counts the bytes of a response until its client has read them (LIM-6). The response to a change is sent even beyond
- * the limit. A file is not held in memory.
+ * the limit. A file is not held in memory; a body is, while it waits to be compressed.
  *
  * @returns whether they are counted
  * @throws Fault ANSWERS_UNREAD, OVERLOADED
  */
-function reserveBytes({ method, reserve }: HttpRequest, callerId: string, { body }: HttpResponse): boolean {
-  if (reserve === undefined || body === undefined || isFile(body) || isStream(body)) return false
+function reserveBytes({ caller, request: { method, reserve } }: Reached, { body }: HttpResponse): boolean {
+  if (caller === undefined || reserve === undefined || body === undefined || isFile(body) || isStream(body))
+    return false
   if (body.length < countedFrom) return false
   const mayRefuse = method === 'GET' || method === 'HEAD' || method === 'QUERY'
-  const refusal = reserve(callerId, Buffer.byteLength(body), mayRefuse)
+  const refusal = reserve(caller.id, Buffer.byteLength(body), mayRefuse)
   if (refusal !== undefined) throw refusal
   return true
 }

@@ -85,14 +85,17 @@ export interface Addressed extends Rated {
   readonly target: AddressTarget
 }
 
+/** The client accepts a form in which the address is represented. */
+export interface Accepted extends Addressed {
+  /** Whether the response is a stream of events. */
+  readonly isStream: boolean
+}
+
 /**
  * The function `authorize` of the declaration lets the request pass (AUT-12). Access rules are decided later, when the
  * request is planned (CON-6).
  */
-export interface Authorized extends Addressed {
-  /** Whether the response is a stream of events. */
-  readonly isStream: boolean
-}
+export type Authorized = Accepted
 
 /** The last stage of a request that may have ended at any gate. */
 export type Reached = Arrived & Partial<Authorized>
