@@ -24,10 +24,14 @@ export interface Source {
   readonly text: string
 }
 
-/** Every file of TypeScript or JavaScript below a folder of the repository: `packages/server/src`. */
-export async function readSources(folder: string): Promise<Source[]> {
+/**
+ * Every file of TypeScript or JavaScript below a folder of the repository, such as `packages/server/src`.
+ *
+ * @param kinds other kinds of files
+ */
+export async function readSources(folder: string, kinds = /\.[jt]sx?$/): Promise<Source[]> {
   const names = (await readdir(new URL(folder, root), { recursive: true })).map((name) => name.replaceAll('\\', '/'))
-  const files = names.filter((name) => /\.[jt]sx?$/.test(name)).sort()
+  const files = names.filter((name) => kinds.test(name)).sort()
   return Promise.all(
     files.map(async (name) => {
       const file = `${folder}/${name}`

@@ -13,7 +13,7 @@ export interface TestFile {
 
 /** Every test file of the repository. */
 export async function testFiles(): Promise<TestFile[]> {
-  const sources = await Promise.all(['packages', 'test'].map(readSources))
+  const sources = await Promise.all(['packages', 'test'].map((folder) => readSources(folder)))
   const targets = new Map(
     sources.flat().map((source) => [source.file, importsOf(source).flatMap(({ target }) => target ?? [])]),
   )
