@@ -114,7 +114,7 @@ test('a filter of no UUID, and one of a record that is gone, leave the other nam
   await page.getByText('1 record', { exact: true }).waitFor()
   await page.evaluate(`location.hash = '#/orders?customer_id=junk'`)
   await page
-    .getByText(/takes the id of one of customers/)
+    .getByText(/must be the id of one of the customers/)
     .first()
     .waitFor()
   await page.evaluate(`location.hash = '#/orders'`)

@@ -16,7 +16,7 @@ export async function main(): Promise<void> {
     // Exit code 1 is a verdict.
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
     // Commander repeats unknown arguments, which may contain a key.
-    .configureOutput({ writeOut: print, outputError: (text, write) => write(text.replace(/'[^']*'/g, '…')) })
+    .configureOutput({ writeOut: print, outputError: (text, write) => write(text.replace(/=[^']*/g, '=…')) })
     .action(checkCommand)
     .parseAsync()
 }
