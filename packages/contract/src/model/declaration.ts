@@ -10,7 +10,7 @@ import type {
   PrepareContext,
 } from './declared-functions.ts'
 import type { EventKind } from './event.ts'
-import type { Comparisons, Operator } from './operators.ts'
+import type { Comparisons } from './operators.ts'
 
 /** The actions that access rules are declared for (AUT-3). */
 export const actions = ['read', 'create', 'update', 'delete', 'restore', 'readDeleted'] as const
@@ -167,7 +167,7 @@ export type ConditionValue =
   | { readonly record: string }
 
 /** Comparisons of one field. All of them must be true. `not`: the field has another value, or is `null`. */
-export type FieldCondition = Comparisons<Operator['fits'], ConditionValue>
+export type FieldCondition = Comparisons<'string', ConditionValue>
 
 /**
  * A condition on a record, as data: fields (all must match), or `and`, `or`, `not`. A comparison with a missing value

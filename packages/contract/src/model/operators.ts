@@ -81,11 +81,24 @@ export type Comparison = 'eq' | OperatorsWith<Pick<Comparing, 'holds'>>
 export type FilterOperator<Fits = Operator['fits']> = Rows[OperatorsWith<{ readonly fits: Fits }>]['query']
 
 /** The operators for some fields in a condition, each with what it takes. */
-export type Comparisons<Fits, One, Part = One> = {
-  readonly [Name in OperatorsWith<{ readonly fits: Fits }>]?: Taken<One, Part>[Rows[Name]['operand']]
+export type Comparisons<Type extends keyof Operands, One, Part = One> = {
+  readonly [Name in keyof Operands[Type]]?: Operands[Type][Name] extends 'value' | 'values'
+    ? One
+    : Operands[Type][Name] extends 'text'
+      ? Part
+      : Operands[Type][Name] extends 'list'
+        ? readonly One[]
+        : boolean
 }
 
-type Taken<One, Part> = { value: One; values: One; list: readonly One[]; text: Part; flag: boolean }
+/** What each operator takes, by the type of the field: once for all declarations, which the compiler checks sooner. */
+interface Operands {
+  boolean: OperandsFor<'all'>
+  number: OperandsFor<'all' | 'ordered'>
+  string: OperandsFor<Operator['fits']>
+}
+
+type OperandsFor<Fits> = { [Name in OperatorsWith<{ readonly fits: Fits }>]: Rows[Name]['operand'] }
 
 const named: readonly Operator[] = Object.entries(rows).map(([name, row]) => ({ name, ...row }))
 

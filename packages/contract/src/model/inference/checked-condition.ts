@@ -1,6 +1,6 @@
 /** Conditions (`where`) whose fields, operators and values fit a collection. */
 import type { Condition } from '../declaration.ts'
-import type { Comparisons, Operator } from '../operators.ts'
+import type { Comparisons } from '../operators.ts'
 import type { FieldKind, FieldNames } from './field-names.ts'
 import type { FieldValue } from './field-value.ts'
 
@@ -53,7 +53,7 @@ type Operand<Value, Changed extends string> =
   | ([Changed] extends [never] ? never : { readonly record: Changed })
 
 type ComparisonsOf<Value, Changed extends string> = Comparisons<
-  [Value] extends [boolean] ? 'all' : [Value] extends [string] ? Operator['fits'] : 'all' | 'ordered',
+  [Value] extends [boolean] ? 'boolean' : [Value] extends [string] ? 'string' : 'number',
   Operand<Value, Changed>,
   Operand<string, Changed>
 >
