@@ -7,7 +7,7 @@ import { rowTypes } from '../../packages/server/src/storage/postgres/settings.ts
 import { sqlContext } from '../../packages/server/src/storage/sql/context.ts'
 import type { Row, Statement, Transaction } from '../../packages/server/src/storage/transaction.ts'
 import { Memory } from '../../packages/server/src/storage/transactions/memory.ts'
-import { readPage, readPageAtOnce } from '../../packages/server/src/storage/transactions/read-page.ts'
+import { readPage } from '../../packages/server/src/storage/transactions/read-page.ts'
 import { readRecord } from '../../packages/server/src/storage/transactions/read-record.ts'
 import { planOf } from '../statements.ts'
 
@@ -30,7 +30,7 @@ export async function statementsOf(catalog: Catalog, client: ClientBase, address
   if (plan.kind !== 'read-page') throw new Error(`${address} is neither a record nor a page.`)
   const memory = new Memory()
   const apart = await carriedOut(client, readPage(context, memory, plan))
-  return [...apart, ...(await carriedOut(client, readPageAtOnce(context, memory, plan)))]
+  return [...apart, ...(await carriedOut(client, readPage(context, memory, plan)))]
 }
 
 async function carriedOut(client: ClientBase, transaction: Transaction<unknown>): Promise<AskedStatement[]> {

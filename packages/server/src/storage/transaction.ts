@@ -134,3 +134,10 @@ export interface Runner {
 export function* firstRow(statement: Statement): Transaction<Row | undefined> {
   return (yield statement)[0]
 }
+
+/** The result of a transaction that ends with its first statement; `undefined`: it has more. */
+export function* singleStatement<T>(transaction: Transaction<T>): Transaction<T | undefined> {
+  const first = transaction.next([])
+  const last = first.done === true ? first : transaction.next(yield first.value)
+  return last.done === true ? last.value : undefined
+}

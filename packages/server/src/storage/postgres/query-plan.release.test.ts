@@ -19,8 +19,8 @@ const goods = resource('goods')
 const context = sqlContext({ catalog, dialect: postgres, tagSecret: new Uint8Array(32) })
 /** Of so few that match, all may be sorted. */
 const few = 12_000
-/** Beside the rows of a page: those before it, and one here and there that does not match. */
-const aPage = 100
+/** Beside the rows of a page: those before it, one here and there that does not match, and those of the clocks. */
+const aPage = 200
 
 /** The list that a query asks for. */
 function list(query: string, more: Partial<ReadPage> = {}): ReadPage {

@@ -1,6 +1,5 @@
 /** A PostgreSQL database as a storage: many connections, and any number of servers beside this one. */
 
-import { namesIds } from 'resourced-contract/model/predicate'
 import type { Catalog } from 'resourced-contract/model/resource'
 import type { Sql } from 'sql-template-tag'
 import { isConditional } from '../../plan/check-record.ts'
@@ -10,7 +9,7 @@ import { eventsFromStored } from '../../plan/plan-events.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { type Epochs, type SqlContext, sqlContext } from '../sql/context.ts'
 import type { EventStore, OnCommit, OnReplica, Requester, Storage } from '../storage.ts'
-import { constant, firstRow } from '../transaction.ts'
+import { constant, firstRow, singleStatement } from '../transaction.ts'
 import { createAll, createRecords } from '../transactions/create.ts'
 import { previewDeletion } from '../transactions/delete/preview.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
@@ -19,12 +18,12 @@ import { readChunk } from '../transactions/exports.ts'
 import { findEvent, readFloor, readMark } from '../transactions/kept-events.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { finishLarge } from '../transactions/large-changes.ts'
-import { isIndexRange, listOf } from '../transactions/list.ts'
+import { listOf, visitsFew } from '../transactions/list.ts'
 import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { Memory } from '../transactions/memory.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { readEvents } from '../transactions/read-events.ts'
-import { checkConditions, readPage, readPageAtOnce } from '../transactions/read-page.ts'
+import { isReadAtOnce, readPage } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { ruledAmong, ruledBelow } from '../transactions/rows/other-records.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
@@ -49,9 +48,6 @@ export interface PostgresOptions extends ConnectionOptions {
   readonly onCommit?: OnCommit | undefined
   readonly onReplica?: OnReplica | undefined
 }
-
-/** The most rows that are skipped, or found and sorted, in a short time. */
-const mostSkipped = 1_000
 
 /**
  * Opens a PostgreSQL database for a catalog and brings it up to date.
@@ -200,7 +196,7 @@ function only(source: Source): Replica['read'] {
   return (work) => work(source)
 }
 
-/** Reads a page. What may be slow waits for the turn of its caller. */
+/** Reads a page: in one statement, if that is enough, or else on a snapshot. What may be slow waits for its turn. */
 async function pageFrom(
   { database, memory, ready }: Source,
   context: SqlContext,
@@ -208,32 +204,19 @@ async function pageFrom(
   from: Pick<SlowReading, 'caller' | 'abandoned'>,
 ): Promise<Outcome> {
   const how = { ...from, ready, time: new ReadTime(database.readLimit) }
-  if (isConditional(plan.conditions)) {
-    const ended = await database.readPipelined(() => checkConditions(context, memory, plan), how)
-    if (ended !== undefined) return ended
+  const list = listOf(context, memory, plan)
+  const read = () => readPage(context, { ...memory, clocks: new Map() }, plan, list)
+  // The clock alone decides conditions.
+  const isDecided = isConditional(plan.conditions) && plan.deleted === undefined
+  if (plan.parent === undefined && (isDecided || isReadAtOnce(memory, plan, list))) {
+    const total = memory.totals.last(list.totalKey)?.total ?? Number.POSITIVE_INFINITY
+    const size = { total, isCurrent: true, live: Number.POSITIVE_INFINITY, deleted: 0 }
+    const isShort = isDecided || visitsFew(plan, size)
+    const single = () => singleStatement(read())
+    const outcome = await (isShort ? database.readPipelined(single, how) : database.readSlow(single, how))
+    if (outcome !== undefined) return outcome
   }
-  const read = () => readPageAtOnce(context, memory, plan)
-  const isShort = isQuick(plan) || isSmallSearch(context, memory, plan)
-  const page = await (isShort ? database.readPipelined(read, how) : database.readSlow(read, how))
-  if (page !== undefined) return page
-  const known = { totals: memory.totals, lists: memory.lists, clocks: new Map() }
-  return database.readSlow(() => readPage(context, known, plan), { ...how, isSnapshot: true })
-}
-
-/** Whether a page is quick to read, so that it may share a connection with others. */
-function isQuick(plan: ReadPage): boolean {
-  const { page } = plan
-  const skipped = page.style === 'page' ? (page.page - 1) * page.perPage : page.style === 'offset' ? page.offset : 0
-  return (isIndexRange(plan) || namesIds(plan.filter)) && skipped <= mostSkipped
-}
-
-/** Whether a page is of a search for one word alone that few records had when they were last counted. */
-function isSmallSearch(context: SqlContext, memory: Source['memory'], plan: ReadPage): boolean {
-  const { search, filter, permitted, parent, deleted } = plan
-  if (search?.length !== 1 || parent !== undefined || deleted !== undefined) return false
-  if (filter.kind !== 'always' || permitted.kind !== 'always') return false
-  const last = memory.totals.last(listOf(context, memory, plan).totalKey)
-  return last !== undefined && last.total <= mostSkipped
+  return database.readSlow(read, { ...how, isSnapshot: true })
 }
 
 /**

@@ -289,7 +289,7 @@ test('a page is the same from a thread, with its tag, and its total is remembere
   }
   // A wrong total shows which total is used: the one that was given, if the collection has not changed since.
   const deep = pageOf(catalog, { filter: isTeam, page: firstPage })
-  const given = plainPage(deep, { revision: records, total: 3 })
+  const given = plainPage(deep, { total: { revision: records, total: 3 } })
   assert.equal(isPage(((await threads.run('page', given)) as ReadElsewhere).outcome).total, 3)
 })
 

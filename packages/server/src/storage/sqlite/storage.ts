@@ -5,7 +5,7 @@ import type { Plan, PreviewDeletion, ReadPage } from '../../plan/plan.ts'
 import { eventsFromStored } from '../../plan/plan-events.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { identifier } from '../sql/columns.ts'
-import { type Opened, type SqlContext, sqlContext } from '../sql/context.ts'
+import { type SqlContext, sqlContext } from '../sql/context.ts'
 import {
   type EventStore,
   type OnCommit,
@@ -24,23 +24,28 @@ import { deliveryStore } from '../transactions/delivery-store.ts'
 import { findEvent, readFloor, readHorizon, readMark } from '../transactions/kept-events.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { finishLarge } from '../transactions/large-changes.ts'
-import type { List } from '../transactions/list.ts'
+import { listOf } from '../transactions/list.ts'
 import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
-import { type KnownList, Paces, quick } from '../transactions/read-cost.ts'
 import { readEvents } from '../transactions/read-events.ts'
-import { type IsLong, isUnfiltered, pageKey, readPage } from '../transactions/read-page.ts'
+import { answerPage, pageKey } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
-import { plainPage, plainPreview, type ReadElsewhere } from '../transactions/slow-reads.ts'
+import {
+  plainPage,
+  plainPreview,
+  type ReadElsewhere,
+  reachesFew,
+  remember,
+  rememberedOf,
+} from '../transactions/slow-reads.ts'
 import { probeWrite, WriteProbe } from '../write-probe.ts'
 import { Checkpoints, threadedCopier } from './checkpoints.ts'
-import { Connection, Reader, type Synchronous, toStorageFault, withStorageFaults } from './connection.ts'
+import { Connection, Reader, type Synchronous, withStorageFaults } from './connection.ts'
 import { sqlite } from './dialect.ts'
 import { exportsFolderOf, fileWatch, makeFile } from './file.ts'
 import { migrate } from './migrate.ts'
 import { ReaderThreads } from './reader-threads.ts'
-import { makeStoppable, Stopped, stoppableSqlite } from './stoppable-reads.ts'
 import { threadedBackground } from './thread.ts'
 import { runnerOf, Writer } from './writer.ts'
 
@@ -114,7 +119,11 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const keys = keyStore(context, runner)
   const pages = inMemory
     ? pagesInMemory(context, reader)
-    : pagesOfFile(opened, { path: options.path, connection: reading, reader, requireFile })
+    : pagesOfFile(
+        context,
+        reader,
+        new ReaderThreads({ path: options.path, catalog, tagSecret: cursorSecret, requireFile }),
+      )
   return {
     cursorSecret,
     exportsFolder: inMemory ? undefined : exportsFolderOf(options.path),
@@ -203,9 +212,6 @@ function dropIndexes({ database }: Connection): void {
   for (const { name } of indexes) database.exec(`drop index ${identifier(String(name))}`)
 }
 
-// Pages, and previews of deletions. One that is expected to be quick is read where requests are answered. If it turns
-// out not to be quick, it is stopped, and read on a thread like those that are expected to take long.
-
 /** Reads pages, and previews of deletions. */
 interface PageReads {
   /** @throws StorageFault where the database fails, or the read is stopped or refused */
@@ -218,142 +224,38 @@ interface PageReads {
 /** A database in memory has one connection, which also writes: all pages are read where requests are answered. */
 function pagesInMemory(context: SqlContext, reader: Reader): PageReads {
   return {
-    read: (plan) => withStorageFaults(() => reader.run(readPage(context, reader.memory, plan))),
+    read: (plan) => withStorageFaults(() => reader.run(answerPage(context, reader.memory, plan, 'all')) as Outcome),
     preview: (plan) => withStorageFaults(() => reader.run(previewDeletion(context, plan))),
     async close() {},
   }
 }
 
-/** A file that is read: the connection for requests, which does not write, and its reader. */
-interface ReadFile {
-  readonly path: string
-  readonly connection: Connection
-  readonly reader: Reader
-  /** See `ReaderOptions`. */
-  readonly requireFile: () => void
-}
-
-/** Reads pages of a file. */
-function pagesOfFile(
-  opened: Omit<Opened, 'dialect'> & { readonly tagSecret: Uint8Array },
-  { path, connection, reader, requireFile }: ReadFile,
-): PageReads {
-  const threads = new ReaderThreads({ path, catalog: opened.catalog, tagSecret: opened.tagSecret, requireFile })
-  const pages = new PagesOfFile(sqlContext({ ...opened, dialect: stoppableSqlite }), reader, threads)
-  makeStoppable(connection.database, opened.catalog, pages.check)
-  return pages
-}
-
-/** How many milliseconds a preview may take that asks rules which are functions. */
-const mostForFunctions = 500
-
-interface CurrentList {
-  readonly list: List
-  readonly known: KnownList
-}
-
-class PagesOfFile implements PageReads {
-  readonly #context: SqlContext
-  readonly #reader: Reader
-  readonly #threads: ReaderThreads
-  readonly #paces = new Paces()
-  /** When the running read has to end, by `performance.now()`. */
-  #deadline = Number.POSITIVE_INFINITY
-  /** The list of the running read, once it is known. */
-  #current: CurrentList | undefined
-
-  constructor(context: SqlContext, reader: Reader, threads: ReaderThreads) {
-    this.#context = context
-    this.#reader = reader
-    this.#threads = threads
-  }
-
-  /** Stops the running read if it takes too long. Statements call it while they run. */
-  readonly check = (): void => {
-    if (performance.now() > this.#deadline) throw new Stopped()
-  }
-
-  async read(plan: ReadPage, requester: Requester | undefined): Promise<Outcome> {
-    const started = performance.now()
-    this.#current = undefined
-    this.#deadline = started + quick
-    let outcome: Outcome | undefined
-    try {
-      outcome = this.#reader.run(readPage(this.#context, this.#reader.memory, plan, this.#isLong))
-    } catch (error) {
-      if (!(error instanceof Stopped)) throw toStorageFault(error)
-      // Nobody else learns it where the thread is stopped too.
-      this.#learn(started)
-    } finally {
-      this.#deadline = Number.POSITIVE_INFINITY
-    }
-    if (outcome === undefined) return this.#readElsewhere(plan, this.#current, requester)
-    this.#learn(started)
-    return outcome
-  }
-
-  async preview(plan: PreviewDeletion, requester: Requester | undefined): Promise<Outcome> {
-    // Threads do not have the functions of rules. A preview of so many records that it is read there leaves them out.
-    const asksFunctions = decidersBelow(this.#context.catalog, plan.resource, 'delete').length > 0
-    this.#deadline = performance.now() + (asksFunctions ? mostForFunctions : quick)
-    try {
-      const most = asksFunctions ? mostInspected : undefined
-      const outcome = this.#reader.run(previewDeletion(this.#context, plan, most))
-      if (!asksFunctions || outcome.kind !== 'deletion-preview' || outcome.isComplete) return outcome
-    } catch (error) {
-      if (!(error instanceof Stopped)) throw toStorageFault(error)
-    } finally {
-      this.#deadline = Number.POSITIVE_INFINITY
-    }
-    const outcome = (await this.#threads.run('preview', plainPreview(plan), requester)) as Outcome
-    return asksFunctions && outcome.kind === 'deletion-preview' ? { ...outcome, isComplete: false } : outcome
-  }
-
-  /** Learns how long the running read took. */
-  #learn(started: number): void {
-    if (this.#current !== undefined)
-      this.#paces.learn(this.#current.list, this.#current.known, performance.now() - started)
-  }
-
-  close(): Promise<void> {
-    return this.#threads.close()
-  }
-
-  readonly #isLong: IsLong = (list, { revision, live }) => {
-    const { totals, places } = this.#reader.memory
-    const { plan, totalKey } = list
-    // A total of events that is counted onward takes no longer than a known one.
-    const counted = totals.events.get(totalKey)?.total
-    const total = isUnfiltered(plan) ? live : (totals.get(totalKey, revision) ?? counted)
-    const known = { live, total, place: places.before(totalKey, plan, revision) }
-    this.#current = { list, known }
-    return this.#paces.isLong(list, known)
-  }
-
-  async #readElsewhere(
-    plan: ReadPage,
-    current: CurrentList | undefined,
-    requester: Requester | undefined,
-  ): Promise<Outcome> {
-    const { memory } = this.#reader
-    const { totals, places } = memory
-    const totalKey = current?.list.totalKey ?? ''
-    const asked = plainPage(plan, totals.last(totalKey), totals.events.get(totalKey))
-    const { outcome, took, total, events, tagged, state } = (await this.#threads.run(
-      'page',
-      asked,
-      requester,
-    )) as ReadElsewhere
-    if (current !== undefined) {
-      const { list, known } = current
-      this.#paces.learn(list, known, took)
-      if (total !== undefined) totals.set(list.totalKey, total.revision, total.total)
-      if (events !== undefined) totals.events.set(list.totalKey, events)
-      list.tagged = tagged
-      if (outcome.kind === 'page') places.learn(list.totalKey, plan, total?.revision ?? state, outcome)
-    }
-    const key = pageKey(plan)
-    if (key !== undefined && outcome.kind === 'page') memory.keepPage(key, state, outcome)
-    return outcome
+/** Of a file, what visits few rows is read where requests are answered, and everything else on threads. */
+function pagesOfFile(context: SqlContext, reader: Reader, threads: ReaderThreads): PageReads {
+  const { memory } = reader
+  const run = <T>(transaction: Transaction<T>) => withStorageFaults(() => reader.run(transaction))
+  return {
+    async read(plan, requester) {
+      const answered = await run(answerPage(context, memory, plan, 'few'))
+      if (answered !== undefined) return answered
+      const list = listOf(context, memory, plan)
+      const asked = plainPage(plan, rememberedOf(memory, list))
+      const { outcome, state, remembered } = (await threads.run('page', asked, requester)) as ReadElsewhere
+      remember(memory, list, remembered)
+      const key = pageKey(plan)
+      if (key !== undefined && outcome.kind === 'page') memory.keepPage(key, state, outcome)
+      return outcome
+    },
+    async preview(plan, requester) {
+      // Threads do not have the functions of rules: a preview of many records leaves out what functions decide.
+      const asksFunctions = decidersBelow(context.catalog, plan.resource, 'delete').length > 0
+      if (asksFunctions || (await run(reachesFew(context, memory, plan)))) {
+        const outcome = await run(previewDeletion(context, plan, asksFunctions ? mostInspected : undefined))
+        if (!asksFunctions || outcome.kind !== 'deletion-preview' || outcome.isComplete) return outcome
+      }
+      const outcome = (await threads.run('preview', plainPreview(plan), requester)) as Outcome
+      return asksFunctions && outcome.kind === 'deletion-preview' ? { ...outcome, isComplete: false } : outcome
+    },
+    close: () => threads.close(),
   }
 }

@@ -7,10 +7,12 @@
 import { eventMark } from 'resourced-contract/model/event'
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { ReadPage } from '../../plan/plan.ts'
+import type { BoundedMap } from '../sql/bounded-map.ts'
 import { columnSql, isRemoval, subject, subjectSql, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { predicateSql } from '../sql/predicate.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
+import type { List } from './list.ts'
 
 /** A total, and up to where it was counted. */
 export interface EventTotal {
@@ -23,28 +25,20 @@ export interface EventTotal {
   readonly mark: number
 }
 
-/**
- * Counts the events of a list.
- *
- * @param where the rows of the list, under the alias of the main table
- * @param before the last count, on the same server
- * @returns the total, and the count from which the next one goes on; `undefined`: the next one begins anew
- */
-export function* countEvents(
-  context: SqlContext,
-  plan: ReadPage,
-  where: Sql,
-  before: EventTotal | undefined,
-): Transaction<{ readonly total: number; readonly counted: EventTotal | undefined }> {
-  const onward = before && (yield* count(context, plan, where, before))
+/** Counts the events of a list, onward from the last count on the same server, if there is one. */
+export function* countEvents(list: List, counts: BoundedMap<EventTotal>): Transaction<number> {
+  const before = counts.get(list.totalKey)
+  const onward = before && (yield* count(list, before))
   const goesOn = onward !== undefined && onward.removals === before?.removals && onward.markBefore === before.mark
-  const found = goesOn ? onward : yield* count(context, plan, where)
+  const found = goesOn ? onward : yield* count(list)
   const total = (found === onward ? (before?.total ?? 0) : 0) + found.added - found.emptied
   const counted = { total, last: found.last, removals: found.removals, mark: found.mark }
-  return { total, counted: found.isAhead ? undefined : counted }
+  if (found.isAhead) counts.delete(list.totalKey)
+  else counts.set(list.totalKey, counted)
+  return total
 }
 
-function* count(context: SqlContext, plan: ReadPage, where: Sql, before?: EventTotal) {
+function* count({ context, plan, where }: List, before?: EventTotal) {
   const { resource } = plan
   const table = subjectSql(resource.name)
   const column = (name: string) => columnSql(subject, name)

@@ -9,8 +9,15 @@
  */
 
 import { type FieldGrants, grantOf } from 'resourced-contract/model/field-grants'
-import { allOf, type Position, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
-import type { Resource } from 'resourced-contract/model/resource'
+import {
+  allOf,
+  always,
+  namesIds,
+  type Position,
+  type Predicate,
+  type SortTerm,
+} from 'resourced-contract/model/predicate'
+import { isEqualityFilter, isIndexed, type Resource } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { csvCell, type ExportFormat, exportColumns } from '../../plan/export-document.ts'
 import { columnSql, subject } from '../sql/columns.ts'
@@ -19,7 +26,7 @@ import { orderTerms, segmentsAfter } from '../sql/keyset.ts'
 import { liveSql, predicateSql } from '../sql/predicate.ts'
 import { maskedSql, membersOf, type Representation, representationSql } from '../sql/records.ts'
 import { prebuilt, type Transaction } from '../transaction.ts'
-import { splitByIndex, unindexedTerms } from './list.ts'
+import { unindexedTerms } from './list.ts'
 import { rowsSql } from './page-rows.ts'
 
 /** The records of a batch, and their format. */
@@ -81,6 +88,30 @@ export function* exportRows(context: SqlContext, batch: ExportBatch): Transactio
     if (looked === limit) return { texts, last: JSON.parse(String(last)) as Position['keys'] }
   }
   return { texts, last: undefined }
+}
+
+/**
+ * Takes the first condition whose index goes on in the order of `sort` out of a predicate, or the one that names ids:
+ * `range` is the part that the index finds (`always`: the whole order), `rest` is checked for each row of it.
+ * `isSorted`: the index has not the order, because it is that of the ids.
+ */
+function splitByIndex(
+  resource: Resource,
+  predicate: Predicate,
+  sort: readonly SortTerm[],
+): { readonly range: Predicate; readonly rest: Predicate; readonly isSorted: boolean } {
+  const terms = predicate.kind === 'and' ? predicate.terms : [predicate]
+  const named = terms.find(namesIds)
+  const range = named ?? terms.find((term) => isRange(resource, term, sort[0]?.field))
+  return { range: range ?? always, rest: allOf(terms.filter((term) => term !== range)), isSorted: named !== undefined }
+}
+
+function isRange(resource: Resource, term: Predicate, first: string | undefined): boolean {
+  if (term.kind !== 'null' && (term.kind !== 'compare' || term.operator !== 'eq')) return false
+  const field = resource.field.get(term.field)
+  if (field === undefined) return false
+  if (first === undefined) return isIndexed(resource, field)
+  return term.field !== first && isEqualityFilter(field) && resource.field.get(first)?.sort === true
 }
 
 /** The text of a row; null where the filter does not match, or the caller may not read the record. */

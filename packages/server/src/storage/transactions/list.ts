@@ -1,53 +1,46 @@
 /** A list in SQL: its rows and their access path, the entity tag of each of its states, and the key of its total. */
 import { createHmac, hash } from 'node:crypto'
-import { grantOf } from 'resourced-contract/model/field-grants'
+import { grantOf, predicatesOf } from 'resourced-contract/model/field-grants'
 import { comparisons } from 'resourced-contract/model/operators'
 import { exactText } from 'resourced-contract/model/plain-copy'
-import {
-  allOf,
-  always,
-  isOfAllRecords,
-  namesIds,
-  type Predicate,
-  type SortTerm,
-} from 'resourced-contract/model/predicate'
+import { collectionsOf, isOfAllRecords, namesIds, type Predicate } from 'resourced-contract/model/predicate'
 import { isEqualityFilter, isFolded, isIndexed, type Resource } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import { checkPage } from '../../plan/check-record.ts'
-import type { Outcome, PageOutcome } from '../../plan/outcome.ts'
+import { retainedSince } from '../../plan/check-record.ts'
+import type { PageOutcome } from '../../plan/outcome.ts'
 import type { Page, ReadPage } from '../../plan/plan.ts'
 import type { BoundedMap } from '../sql/bounded-map.ts'
 import { columnSql, comparisonColumn, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
-import { type OrderTerm, orderTerms, type Segment } from '../sql/keyset.ts'
+import { type OrderTerm, orderTerms } from '../sql/keyset.ts'
 import { liveSql, type PredicateContext, predicateDigest, predicateSql } from '../sql/predicate.ts'
 import { grantsDigest, maskedSql } from '../sql/records.ts'
 import { searchColumns } from '../sql/tables.ts'
 import type { Statement } from '../transaction.ts'
 import type { Clock } from './rows/clock.ts'
 
-/** The rows of a list in their order, by one access path. The parts of its statements are built once. */
+/** The rows of a list in their order, by one access path. */
 export interface Scan {
   readonly where: Sql
   readonly terms: readonly OrderTerm[]
   /** Whether all rows are found first, and then sorted. */
   readonly isSorted?: boolean
-  /** The segments of the whole order. */
-  segments?: readonly Segment[]
-  /** Reads the first page from the first segment. */
-  statement?: Statement
-  /** Reads the first page and the clock of its collection. */
-  statementWithClock?: Statement
+  /** Reads the page from the first segment of the order. It is built once. */
+  first?: Statement
 }
 
 /** A list, and its last tag. */
 export interface List {
+  /** Of a list of deleted records it says since when records are retained that were deleted too. */
+  readonly context: PredicateContext
   /** Without conditions: they are those of one request, and a list is kept longer. */
   readonly plan: ReadPage
   readonly totalKey: string
   /** The rows, so that indexes of the filter find them. */
   readonly where: Sql
   readonly scans: Map<AccessPath, Scan>
+  /** The collections beside its own that the caller's view of it depends on. */
+  readonly others: ReadonlySet<string>
   /** The last tag, and the state of the clocks that it was made at. */
   tagged?: { readonly state: number; readonly tag: string }
 }
@@ -58,12 +51,11 @@ interface KnownLists {
 }
 
 /** The list of a plan: as it was built for the same query before, or built anew. */
-export function listOf(context: SqlContext, { lists }: KnownLists, plan: ReadPage): List {
+export function listOf(given: SqlContext, { lists }: KnownLists, plan: ReadPage): List {
+  const context = binContext(given, plan)
   const make = (): List => ({
-    plan: { ...plan, conditions: {} },
-    totalKey: totalKeyOf(plan),
-    where: whereSql(context, plan),
-    scans: new Map(),
+    ...{ context, plan: { ...plan, conditions: {} }, others: otherCollections(plan) },
+    ...{ totalKey: totalKeyOf(plan), where: whereSql(context, plan), scans: new Map() },
   })
   const { key, parent, permitted, deleted, page, readableFields } = plan
   // Which deleted records a caller is shown depends on the time, and a page in the middle is read once.
@@ -71,6 +63,12 @@ export function listOf(context: SqlContext, { lists }: KnownLists, plan: ReadPag
   if (key === undefined || deleted !== undefined || isMiddle || context.horizon !== undefined) return make()
   const place = parent === undefined ? '' : JSON.stringify(parent.id)
   return lists.of(`${predicateDigest(permitted)}${grantsDigest(readableFields)} ${place} ${key}`, make)
+}
+
+function binContext(context: SqlContext, { resource, deleted }: ReadPage): PredicateContext {
+  if (deleted === undefined) return context
+  const now = Date.parse(deleted.since) + resource.deletion.gracePeriod
+  return { ...context, binSince: (target) => retainedSince(target, now) }
 }
 
 /** How many rows are read, and how many are skipped before. */
@@ -98,8 +96,46 @@ export interface Size {
   readonly live: number | undefined
 }
 
+/** What is known of a list before it is read. */
+export interface KnownSize {
+  /** The total as it was counted last; `undefined`: it never was. */
+  readonly total: number | undefined
+  /** Whether nothing has changed since: then it is not counted again. */
+  readonly isCurrent: boolean
+  /** The live and the deleted records of the collection. */
+  readonly live: number
+  readonly deleted: number
+}
+
+/** So many rows are read within about a millisecond. */
+export const fewRows = 1_000
+
+/**
+ * Whether a page visits few rows, those for its total included. An old total is off by one for each change since, so it
+ * is good enough. A total that is not known may be any.
+ */
+export function visitsFew(plan: ReadPage, { total, isCurrent, live, deleted }: KnownSize): boolean {
+  // A query names at most 1,000 ids.
+  if (live + deleted <= fewRows || namesIds(plan.filter)) return true
+  const conditions = conditionsOf(plan)
+  const isSmall = conditions.length + (plan.search?.length ?? 0) <= 1 && plan.deleted === undefined
+  if (total === undefined || !isSmall || !conditions.every((term) => hasIndex(plan.resource, term))) return false
+  // The indexes of ids and of words contain deleted records too.
+  const others = conditions.length === 0 ? deleted : 0
+  const found = total + others
+  const read = isIndexRange(plan) ? skippedRows(plan.page, total) + rangeOf(plan.page).limit + others : found
+  return (isCurrent ? read : found + read) <= fewRows
+}
+
+/** Whether an index of the collection itself finds the rows that a condition holds for. */
+function hasIndex(resource: Resource, term: Predicate): boolean {
+  if (!('field' in term) || term.kind === 'through' || !isFoundByIndex(resource, term)) return false
+  const field = resource.field.get(term.field)
+  return term.field === 'id' || (field !== undefined && isIndexed(resource, field))
+}
+
 /** The scan that reads a page of a list. */
-export function scanOf(context: SqlContext, { plan, where, scans }: List, page: Page, size: Size): Scan {
+export function scanOf({ context, plan, where, scans }: List, page: Page, size: Size): Scan {
   const path = accessPathOf(plan, page, size)
   const known = scans.get(path)
   if (known !== undefined) return known
@@ -196,62 +232,43 @@ function searchedTexts({ resource, versionResource, readableFields }: ReadPage):
   return !isMasked && indexed.every((name) => columns.includes(name)) ? undefined : columns
 }
 
-/** The clocks of the collections that a list depends on. */
-type ListClock = Pick<Clock, 'revision'>
-
 /**
- * The tag of a list where it is known before the page is read: either the clock makes the tag, or the page was read
- * before and no collection that it depends on has changed since. Deleted records depend on the time of day too, which
- * the clock does not show.
+ * The tag of a list where it is known before the page is read. For a caller who may read all of the collection it is
+ * made of the clock, so it costs no reading; it is keyed, so that callers cannot count the changes. For others it
+ * depends only on what they see (AUT-9): it is known if nothing has changed since the page was read.
  */
-export function knownTag(context: SqlContext, list: List, clock: ListClock): string | undefined {
-  const made = clockTag(context, list, clock)
-  if (made !== undefined || list.plan.deleted !== undefined) return made
-  return list.tagged?.state === clock.revision ? list.tagged.tag : undefined
-}
-
-/**
- * The opaque tag of a list for a caller who may read all of its collection: made of the collection's clock, so that it
- * costs no reading. It is keyed, so that callers cannot count the changes.
- *
- * @returns `undefined` where the caller may not read everything: the tag then depends only on what they see (AUT-9)
- */
-function clockTag({ tagSecret }: SqlContext, list: List, clock: ListClock): string | undefined {
-  const { plan } = list
+export function knownTag(list: List, { revision }: Pick<Clock, 'revision'>): string | undefined {
+  if (list.tagged?.state === revision) return list.tagged.tag
+  const { plan, context } = list
+  const { tagSecret } = context
   const isWhole = plan.permitted.kind === 'always' && plan.readableFields === undefined
+  // What is shown of deleted records depends on the time of day, which the clock does not show.
   if (!isWhole || plan.deleted !== undefined) return undefined
   if (tagSecret === undefined) throw new Error('Pages cannot be read without the secret of their tags.')
-  const state = clock.revision
-  if (list.tagged?.state !== state) {
-    const { name, shape } = plan.versionResource ?? plan.resource
-    // An older version's clients keep their tags when a newer one renames fields.
-    const asked = plan.versionFilter === undefined ? plan : { ...plan, filter: plan.versionFilter }
-    const text = `${name} ${state} ${shape} ${conditionKey(asked)}`
-    list.tagged = { state, tag: createHmac('sha256', tagSecret).update(text).digest('base64url').slice(0, 22) }
-  }
-  return list.tagged.tag
-}
-
-/**
- * A page with its tag, or the outcome of its conditions.
- *
- * @param known its tag, where the conditions were decided by it already
- */
-export function answerPage(
-  { plan, list, clock }: { readonly plan: ReadPage; readonly list: List; readonly clock: ListClock },
-  known: string | undefined,
-  page: Omit<PageOutcome, 'kind' | 'tag'>,
-): Outcome {
-  if (known !== undefined) return { kind: 'page', tag: known, ...page }
-  const tag = pageTag(list, page)
-  list.tagged = { state: clock.revision, tag }
-  return checkPage(plan, tag) ?? { kind: 'page', tag, ...page }
+  const { name, shape } = plan.versionResource ?? plan.resource
+  // An older version's clients keep their tags when a newer one renames fields.
+  const asked = plan.versionFilter === undefined ? plan : { ...plan, filter: plan.versionFilter }
+  const text = `${name} ${revision} ${shape} ${conditionKey(asked)}`
+  const tag = createHmac('sha256', tagSecret).update(text).digest('base64url').slice(0, 22)
+  list.tagged = { state: revision, tag }
+  return tag
 }
 
 /** The opaque tag of a page, made of its visible content. */
-function pageTag({ plan }: List, { json, total, previous, next }: Omit<PageOutcome, 'kind' | 'tag'>): string {
+export function pageTag({ plan }: List, { json, total, previous, next }: Omit<PageOutcome, 'kind' | 'tag'>): string {
   const { shape } = plan.versionResource ?? plan.resource
   return digest(`${JSON.stringify([shape, total, previous, next])}\n${json}`)
+}
+
+const none: ReadonlySet<string> = new Set()
+
+/** The collections beside its own that a caller's view of a list depends on. */
+export function otherCollections({ permitted, deleted, readableFields }: ReadPage): ReadonlySet<string> {
+  if (permitted.kind === 'always' && deleted === undefined && readableFields === undefined) return none
+  const others = collectionsOf(permitted)
+  if (readableFields !== undefined) for (const each of predicatesOf(readableFields)) collectionsOf(each, others)
+  if (deleted !== undefined) collectionsOf(deleted.permitted, others)
+  return others
 }
 
 /** The key of the total of a list. */
@@ -335,44 +352,13 @@ function leadingNullField(plan: ReadPage): string | undefined {
   return undefined
 }
 
-/** Whether the rows of a list are one range of an index, in order, with no other rows between them. */
-export function isIndexRange(plan: ReadPage): boolean {
-  if (plan.search !== undefined || plan.deleted !== undefined) return false
+/** Whether the rows of a list are one range of an index, in order, with no other live rows between them. */
+function isIndexRange(plan: ReadPage): boolean {
+  // Rows that tie in the first field are sorted.
+  if (plan.search !== undefined || plan.deleted !== undefined || plan.sort.length > 1) return false
   const [term, ...others] = conditionsOf(plan)
-  return term === undefined || (others.length === 0 && servesOrder(plan.resource, term, plan.sort[0]?.field))
-}
-
-/** Whether they surely are, because the index of the condition is there. */
-export function hasIndex(plan: ReadPage): boolean {
-  if (!isIndexRange(plan)) return false
-  const [term] = conditionsOf(plan)
-  if (term === undefined || namesIds(term)) return true
-  const field = 'field' in term ? plan.resource.field.get(term.field) : undefined
-  return field !== undefined && isIndexed(plan.resource, field)
-}
-
-/**
- * Takes the first condition whose index goes on in the order of `sort` out of a predicate, or the one that names ids:
- * `range` is the part that the index finds (`always`: the whole order), `rest` is checked for each row of it.
- * `isSorted`: the index has not the order, because it is that of the ids.
- */
-export function splitByIndex(
-  resource: Resource,
-  predicate: Predicate,
-  sort: readonly SortTerm[],
-): { readonly range: Predicate; readonly rest: Predicate; readonly isSorted: boolean } {
-  const terms = predicate.kind === 'and' ? predicate.terms : [predicate]
-  const named = terms.find(namesIds)
-  const range = named ?? terms.find((term) => isRange(resource, term, sort[0]?.field))
-  return { range: range ?? always, rest: allOf(terms.filter((term) => term !== range)), isSorted: named !== undefined }
-}
-
-function isRange(resource: Resource, term: Predicate, first: string | undefined): boolean {
-  if (term.kind !== 'null' && (term.kind !== 'compare' || term.operator !== 'eq')) return false
-  const field = resource.field.get(term.field)
-  if (field === undefined) return false
-  if (first === undefined) return isIndexed(resource, field)
-  return term.field !== first && isEqualityFilter(field) && resource.field.get(first)?.sort === true
+  if (term === undefined) return true
+  return others.length === 0 && servesOrder(plan.resource, term, plan.sort[0]?.field) && hasIndex(plan.resource, term)
 }
 
 function conditionsOf({ permitted, filter, parent }: ReadPage): Predicate[] {

@@ -183,7 +183,7 @@ test('150,000 different requests leave a bounded memory', () => {
       memory.totals.set(`shelves ${number}`, number, 1)
       const filter: Predicate = { kind: 'compare', field: 'name', operator: 'eq', value: `${number}` }
       const list = listOf(context, memory, { ...query, filter, key: `/shelves?name=${number}` })
-      scanOf(context, list, query.page, { total: 1, live: 1 })
+      scanOf(list, query.page, { total: 1, live: 1 })
     }
   }
   send(0, 50_000)

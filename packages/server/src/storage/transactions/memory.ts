@@ -12,7 +12,6 @@ import { grantsDigest, versionedName } from '../sql/records.ts'
 import type { Touched } from '../transaction.ts'
 import type { EventTotal } from './event-totals.ts'
 import type { List } from './list.ts'
-import { Places } from './places.ts'
 import type { Clock } from './rows/clock.ts'
 
 /** A record as it was read: found and permitted. A conditional request may have read its validators only. */
@@ -70,7 +69,6 @@ export class Memory {
   readonly lists = new BoundedMap<List>(1_000)
   /** Each total has the revision at which it is true. */
   readonly totals = new Totals()
-  readonly places = new Places()
   /** The clocks that were read since the database last changed. */
   readonly clocks = new Map<string, Clock>()
   readonly #collections = new Map<string, Collection>()
@@ -87,7 +85,6 @@ export class Memory {
     this.clocks.clear()
     this.#answers.clear()
     this.totals.clear()
-    this.places.clear()
   }
 
   /**

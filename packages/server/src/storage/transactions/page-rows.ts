@@ -1,6 +1,6 @@
 /**
- * The rows of a page: segment by segment of the order, until there are enough. Where records may be more than a page
- * can hold (LIM-6), their sizes are read first, and then the records that fit.
+ * The rows of a page: segment by segment of the order, until there are enough. Records that are larger than their share
+ * of a page are read one by one, until the page has its bytes (LIM-6).
  */
 
 import { grantOf } from 'resourced-contract/model/field-grants'
@@ -11,219 +11,181 @@ import type { PageOutcome } from '../../plan/outcome.ts'
 import type { Page, ReadPage } from '../../plan/plan.ts'
 import { columnSql, subject, subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
-import { reversed, type Segment, segmentsAfter } from '../sql/keyset.ts'
+import { type OrderTerm, reversed, type Segment, segmentsAfter } from '../sql/keyset.ts'
 import { maskedSql, membersOf, representationSql } from '../sql/records.ts'
-import { firstRow, prebuilt, type Row, type Transaction } from '../transaction.ts'
-import { hasIndex, type Range, rangeOf, type Scan } from './list.ts'
-import type { Place } from './places.ts'
+import { constant, firstRow, prebuilt, type Row, type Statement, type Transaction } from '../transaction.ts'
+import { fewRows, type List, type Range, rangeOf, type Scan } from './list.ts'
+import { clockSql } from './rows/clock.ts'
 
 /** The place of a row in the order. */
-export type Keys = Position['keys']
+type Keys = Position['keys']
 type NumberedPage = Exclude<Page, { readonly style: 'cursor' }>
 type CursorPage = Extract<Page, { readonly style: 'cursor' }>
 
 /** A page to be read, by one scan. */
-interface PageRead {
-  readonly context: SqlContext
-  readonly plan: ReadPage
+export interface PageRead {
+  readonly list: List
   readonly scan: Scan
+  /** The rows of `firstStatement`, where it has run already. */
+  readonly first?: readonly Row[] | undefined
 }
 
-/** Rows that were found: their JSON texts, joined. */
-interface Rows {
-  readonly json: string
-  readonly count: number
-}
-
-/** The same, with the place of each row in the order; places are empty for pages by number. */
-interface PlacedRows extends Rows {
-  readonly places: string
-}
-
-/** Rows that were found beside a cursor, in the list's own order. */
-interface RowsBeside extends Rows {
-  /** The place of the first row in the order of reading; `undefined` if there is none. */
-  readonly first: Keys | undefined
-  /** The place of the last row in the order of reading. */
-  readonly last: Keys | undefined
-  /** Whether there are rows beyond the last. */
-  readonly more: boolean
-}
+/** The records of a page. */
+type PagePart = Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'>
 
 /** A page by number whose records are more than it may hold (LIM-6), and how many of them fit. */
 export interface TooLarge {
   readonly fits: number
 }
 
-/** So many rows of an index are read quickly. */
-const fewRows = 10_000
+/** Reads the page of a list of so many records. */
+export function* readRows(read: PageRead, total: number): Transaction<PagePart | TooLarge> {
+  const { filter, page } = read.list.plan
+  // What matches nothing is not looked for again: an ordered scan would go to the end for it.
+  if (total === 0 && filter.kind !== 'always') return partOf([])
+  return yield* page.style === 'cursor' ? readBeside(read, page, total) : readNumbered(read, page, total)
+}
 
-/** The separator of JSON texts: none of them has a line break, which JSON escapes. */
-const between = ',\n'
-
-/** To skip so many rows takes less time than to make another statement. */
-export const skippedQuickly = 1_000
-
-/**
- * Reads a page by its number or offset.
- *
- * @param total the records of the list
- * @param place a place at or before the page; `undefined`: only the first row is known
- */
-export function* readNumbered(
-  read: PageRead,
-  page: NumberedPage,
-  { total, place }: { readonly total: number; readonly place: Place | undefined },
-): Transaction<Rows | TooLarge> {
-  const whole = rangeOf(page)
-  if (whole.offset >= total) return { json: '', count: 0 }
-  const range = { limit: whole.limit, offset: whole.offset - (place?.rows ?? 0) }
-  const segments = place === undefined ? wholeOrder(read.scan) : segmentsAfter(read.scan.terms, place.keys)
-  const isNearEnd = range.offset > Math.max(skippedQuickly, total - whole.offset - whole.limit)
-  const rows = yield* isNearEnd ? readFromEnd(read, whole, total) : readRows(read, segments, range)
-  if (rows !== undefined) return rows
-  const { sizes, rows: fitting } = yield* readLarge(read, segments, range)
-  if (fitting.count === sizes.length) return fitting
-  if (page.style === 'offset') return { fits: fitting.count }
+function* readNumbered(read: PageRead, page: NumberedPage, total: number): Transaction<PagePart | TooLarge> {
+  const rows = yield* rowsInRange(read, rangeOf(page), total)
+  const texts = yield* textsOf(read, rows)
+  if (texts.length === rows.length) return partOf(texts)
+  if (page.style === 'offset') return { fits: texts.length }
   // With another page size the page begins elsewhere. So many records fit wherever it begins among these.
-  const largest = sizes.toSorted((left, right) => right - left)
-  return { fits: Math.min(fitting.count, countWithin(largest, read.context.catalog.limits.pageBytes)) }
+  const sizes = rows.map(({ size }) => Number(size)).sort((left, right) => right - left)
+  return { fits: Math.min(texts.length, countWithin(sizes, read.list.context.catalog.limits.pageBytes)) }
+}
+
+/** The rows from an offset on. If the end of the list is nearer, they are read from there, and fewer are skipped. */
+function* rowsInRange(read: PageRead, { limit, offset }: Range, total: number): Transaction<Row[]> {
+  const after = total - offset - limit
+  if (offset >= total) return []
+  if (offset <= Math.max(fewRows, after)) return yield* rowsBeyond(read, read.scan.terms, undefined, { limit, offset })
+  const range = { limit: Math.min(limit, total - offset), offset: Math.max(0, after) }
+  return (yield* rowsBeyond(read, reversed(read.scan.terms), undefined, range)).reverse()
 }
 
 /** Reads a page beside a cursor, or the first one, and one row more, to see whether there are more. */
-export function* readBeside(read: PageRead, page: CursorPage): Transaction<RowsBeside> {
-  const { position, limit } = page
+function* readBeside(read: PageRead, page: CursorPage, total: number): Transaction<PagePart> {
+  const { position } = page
+  const isBackward = position?.direction === 'backward'
+  const terms = isBackward ? reversed(read.scan.terms) : read.scan.terms
   // A position without keys is the edge of the list.
-  const isEdge = position === undefined || position.keys.length === 0
-  const segments = isEdge ? wholeOrder(read.scan) : segmentsAfter(read.scan.terms, position.keys)
-  const rows = yield* readRows(read, segments, rangeOf(page))
-  if (rows !== undefined) return besideOf(withoutLast(rows, limit), rows.count > limit, page)
-  const { sizes, rows: fitting } = yield* readLarge(read, segments, { limit, offset: 0 }, 1)
-  return besideOf(fitting, fitting.count < sizes.length, page)
+  const keys = position?.keys.length === 0 ? undefined : position?.keys
+  const rows = yield* rowsBeyond(read, terms, keys, rangeOf(page))
+  const texts = yield* textsOf(read, rows.slice(0, page.limit))
+  const [first, last] = [keysOf(rows[0]), keysOf(rows[texts.length - 1])]
+  if (first === undefined || last === undefined) {
+    // An empty page is at the end or the beginning of the list, so it has no keys.
+    const edge = position === undefined || total === 0 ? undefined : []
+    return partOf([], isBackward ? { next: edge } : { previous: edge })
+  }
+  const onward = texts.length < rows.length ? last : undefined
+  const back = position !== undefined && (yield* isBeyond(read, reversed(terms), first)) ? first : undefined
+  return isBackward
+    ? partOf(texts.reverse(), { previous: onward, next: back })
+    : partOf(texts, { previous: back, next: onward })
 }
 
-/** A page by number, or the first one by cursor, in one statement: of the first segment of its order. */
-export function firstPageSql(read: PageRead): Sql {
-  return segmentSql(read, wholeOrder(read.scan)[0] as Segment, rangeOf(read.plan.page))
+function partOf(texts: readonly string[], { previous, next }: Partial<PagePart> = {}): PagePart {
+  return { json: texts.join(',\n'), count: texts.length, previous, next }
+}
+
+function keysOf(row: Row | undefined): Keys | undefined {
+  return row && (JSON.parse(String(row['place'])) as Keys)
+}
+
+/** Whether there is a row beyond a place. */
+function* isBeyond({ list, scan }: PageRead, terms: readonly OrderTerm[], keys: Keys): Transaction<boolean> {
+  for (const segment of segmentsAfter(terms, keys)) {
+    const rows = rowsSql(list.plan.resource, scan.where, segment)
+    if ((yield sql`select 1 as found ${rows} order by ${segment.order} limit 1`).length > 0) return true
+  }
+  return false
 }
 
 /**
- * What that statement has found; `undefined` where the segments after the first may have more of the page, or it has
- * more bytes than its statement gives.
+ * The statement that reads the page from the first segment of its list, which most pages are in. Where others write at
+ * any time, it also reads the clock, so that no change comes between them. A page without rows is then one row without
+ * a record.
  */
-export function firstPageOf(
-  page: Page,
-  { segments = [] }: Scan,
-  row: Row | undefined,
-): Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'> | undefined {
-  const count = Number(row?.['count'])
-  if (isTooLarge(row) || (count < rangeOf(page).limit && segments.length > 1)) return undefined
-  const json = count === 0 ? '' : String(row?.['json'])
-  if (page.style !== 'cursor') return { json, count, previous: undefined, next: undefined }
-  const places = count === 0 ? '' : String(row?.['places'])
-  const found = besideOf(withoutLast({ json, places, count }, page.limit), count > page.limit, page)
-  return { json: found.json, count: found.count, previous: undefined, next: found.more ? found.last : undefined }
+export function firstStatement(read: PageRead): Statement {
+  const { list, scan } = read
+  if (scan.first !== undefined) return scan.first
+  const { context, plan, others } = list
+  const rows = segmentSql(read, segmentsAfter(scan.terms, undefined)[0] as Segment, rangeOf(plan.page))
+  const clock = clockSql(context, plan.resource.name, others)
+  const both = sql`select clock.*, page.* from (${clock}) clock left join (${rows}) page on true`
+  scan.first = constant(context.dialect.lock.hasOtherWriters ? both : rows)
+  return scan.first
+}
+
+/** Reads rows beyond a place (`undefined`: from the beginning), segment by segment. */
+function* rowsBeyond(
+  read: PageRead,
+  terms: readonly OrderTerm[],
+  keys: Keys | undefined,
+  { limit, offset }: Range,
+): Transaction<Row[]> {
+  const { list, scan } = read
+  const isFront = keys === undefined && terms === scan.terms
+  const front = isFront ? (read.first ?? (yield firstStatement(read))) : []
+  const rows = front.filter(({ json, id }) => json !== null || id != null)
+  if (rows.length >= limit) return rows
+  let skipped = 0
+  for (const [index, segment] of segmentsAfter(terms, keys).entries()) {
+    if (index > 0 || !isFront) {
+      const range = { limit: limit - rows.length, offset: rows.length > 0 ? 0 : offset - skipped }
+      rows.push(...(yield prebuilt(segmentSql(read, segment, range))))
+    }
+    if (rows.length >= limit) break
+    if (rows.length === 0 && offset > skipped) skipped += yield* sizeOf(list.plan.resource, scan.where, segment)
+  }
+  return rows
 }
 
 /** The rows of one segment of a list. */
-export function rowsSql({ name }: Resource, where: Sql, { condition }: Segment, table = subjectSql(name)): Sql {
+export function rowsSql({ name }: Resource, where: Sql, { condition }: Segment): Sql {
   const beyond = condition === undefined ? empty : sql` and ${condition}`
-  return sql`from ${table} where ${where}${beyond}`
+  return sql`from ${subjectSql(name)} where ${where}${beyond}`
 }
 
-function wholeOrder(scan: Scan): readonly Segment[] {
-  scan.segments ??= segmentsAfter(scan.terms, undefined)
-  return scan.segments
+/** How many rows a segment has: what an offset skips over when it lies beyond the segment. */
+function* sizeOf(resource: Resource, where: Sql, segment: Segment): Transaction<number> {
+  const row = yield* firstRow(sql`select count(*) as total ${rowsSql(resource, where, segment)}`)
+  return Number(row?.['total'] ?? 0)
 }
 
-/** Reads a page in the reverse order, so that only the rows after it are skipped. */
-function* readFromEnd(read: PageRead, { limit, offset }: Range, total: number): Transaction<Rows | undefined> {
-  const scan: Scan = { ...read.scan, terms: reversed(read.scan.terms) }
-  const after = total - offset - limit
-  const range = { limit: Math.min(limit, total - offset), offset: Math.max(0, after) }
-  const rows = yield* readRows({ ...read, scan }, segmentsAfter(scan.terms, undefined), range)
-  return rows && { json: inReverse(rows.json), count: rows.count }
-}
-
-function inReverse(json: string): string {
-  return json.split(between).reverse().join(between)
-}
-
-/** Reads rows segment by segment; `undefined` where a record has more than its share of the page. */
-function* readRows(
-  read: PageRead,
-  segments: readonly Segment[],
-  { limit, offset }: Range,
-): Transaction<PlacedRows | undefined> {
-  const { plan, scan } = read
-  const records: string[] = []
-  const places: string[] = []
-  let count = 0
-  let skipped = 0
-  for (const [index, segment] of segments.entries()) {
-    if (count >= limit) break
-    const skip = count > 0 ? 0 : offset - skipped
-    const isFirst = index === 0 && segments === scan.segments
-    let statement = isFirst ? scan.statement : undefined
-    statement ??= prebuilt(segmentSql(read, segment, { limit: limit - count, offset: skip }))
-    if (isFirst) scan.statement = statement
-    const row = yield* firstRow(statement)
-    if (isTooLarge(row)) return undefined
-    const found = Number(row?.['count'])
-    if (found > 0) {
-      records.push(String(row?.['json']))
-      places.push(String(row?.['places']))
-    } else if (skip > 0) skipped += yield* sizeOf(plan, scan.where, segment)
-    count += found
+/** The rows of one segment in order: their JSON, and beside a cursor their places. */
+function segmentSql({ list: { context, plan }, scan }: PageRead, segment: Segment, { limit, offset }: Range): Sql {
+  const { dialect } = context
+  const columns = columnsSql(context, plan)
+  if (plan.page.style === 'cursor') {
+    const keys = scan.terms.map(({ column, key = column, type }) => [key, type] as const)
+    columns.push(sql`${dialect.jsonKeys(keys)} as place`)
   }
-  return { json: records.join(between), places: places.join(between), count }
-}
-
-/** The rows of one segment, with their number, and beside a cursor with their places. */
-function segmentSql(read: PageRead, segment: Segment, range: Range): Sql {
-  const { context, plan, scan } = read
-  const { joinRows } = context.dialect
-  const rows = pageRowsSql(read, segment, range)
-  const [value, fitting] = sharedSql(read)
-  const json = joinRows(raw('json'))
-  const found = sql`count(*) as count${fitting} from`
-  if (plan.page.style !== 'cursor') return sql`select ${json} as json, ${found} (select ${value} as json ${rows}) page`
-  const placed = sql`select ${value} as json, ${placeSql(context, scan)} as place ${rows}`
-  return sql`select ${json} as json, ${joinRows(raw('place'))} as places, ${found} (${placed}) page`
+  const skip = offset === 0 ? empty : sql` offset ${offset}`
+  const found = rowsSql(plan.resource, scan.where, segment)
+  const rows = sql`${found} order by ${segment.order} ${dialect.limit(limit)}${skip}`
+  const shown = join(columns, ', ')
+  if (scan.isSorted !== true || offset === 0) return sql`select ${shown} ${rows}`
+  // To sort all rows that match, an engine may make the columns of all that come before the page. So ids are sorted.
+  const id = raw(`${subject}.id`)
+  const named = sql`from ${subjectSql(plan.resource.name)} where ${id} in (select ${id} ${rows})`
+  return sql`select ${shown} ${named} order by ${segment.order}`
 }
 
 /**
- * The rows of a page, as the text after the columns of a select. Where they are found by sorting all that match, the
- * engine may make the columns of all that come before the end of the page. So ids are sorted first.
+ * The JSON of a record. Where it can be larger than its share of the page, it is null in records that are, and their
+ * ids and stored sizes are read too.
  */
-function pageRowsSql(read: PageRead, segment: Segment, range: Range): Sql {
-  const rows = orderedSql(read, segment, range)
-  if (read.scan.isSorted !== true || range.offset === 0) return rows
-  const found = sql`from ${subjectSql(read.plan.resource.name)} where ${raw(subject)}.id in`
-  return sql`${found} (select ${raw(subject)}.id ${rows}) order by ${segment.order}`
-}
-
-/** The rows of a segment in order, as the text after the columns of a select. */
-function orderedSql({ context, plan, scan }: PageRead, segment: Segment, { limit, offset }: Range): Sql {
-  const skip = offset === 0 ? empty : sql` offset ${offset}`
-  // What ends soon needs no check whether it has to end, which SQLite has for each row.
-  const isShort = offset + limit <= fewRows && hasIndex(plan)
-  const table = isShort ? sql`${context.dialect.schema}${subjectSql(plan.resource.name)}` : undefined
-  const rows = rowsSql(plan.resource, scan.where, segment, table)
-  return sql`${rows} order by ${segment.order} ${context.dialect.limit(limit)}${skip}`
-}
-
-/** The JSON of a row, null where it has more than its share of the page; and the count of those that have not. */
-function sharedSql({ context, plan }: PageRead): [value: Sql, fitting: Sql] {
+function columnsSql(context: SqlContext, plan: ReadPage): Sql[] {
   const value = valueSql(context, plan)
-  const share = shareSql(context, plan, rangeOf(plan.page).limit)
-  if (share === undefined) return [value, empty]
-  return [sql`case when ${share} then ${value} end`, raw(', count(json) as fitting')]
-}
-
-/** Whether a statement left out records that have more than their share of the page. */
-function isTooLarge(row: Row | undefined): boolean {
-  return row?.['fitting'] !== undefined && Number(row['fitting']) < Number(row['count'])
+  const { small: fixed, large, stored, escaped } = bytesOf(context, plan)
+  const share = Math.floor(context.catalog.limits.pageBytes / rangeOf(plan.page).limit)
+  if (fixed + large <= share) return [sql`${value} as json`]
+  const isWithin = sql`${escaped} <= ${raw(String(share - fixed))}`
+  return [sql`case when ${isWithin} then ${value} end as json`, raw(`${subject}.id`), sql`${stored} as size`]
 }
 
 /** The JSON of a row. */
@@ -235,118 +197,24 @@ function valueSql(context: SqlContext, { resource, versionResource, fields, dele
   return sql`case when ${raw(subject)}.deleted_at is null then ${live} else ${whole} end`
 }
 
-/** The place of a row in the order, as JSON. */
-function placeSql({ dialect }: SqlContext, { terms }: Scan): Sql {
-  return dialect.jsonKeys(terms.map(({ column, key = column, type }) => [key, type]))
-}
-
-/** How many rows a segment has: what an offset skips over when it lies beyond the segment. */
-function* sizeOf({ resource }: ReadPage, where: Sql, segment: Segment): Transaction<number> {
-  const row = yield* firstRow(sql`select count(*) as total ${rowsSql(resource, where, segment)}`)
-  return Number(row?.['total'] ?? 0)
-}
-
-/** The rows of a page of so many, where one more was read. */
-function withoutLast(rows: PlacedRows, limit: number): PlacedRows {
-  if (rows.count <= limit) return rows
-  const { json, places, count } = rows
-  const cut = (text: string) => text.slice(0, text.lastIndexOf(between))
-  return { json: cut(json), places: cut(places), count: count - 1 }
-}
-
-/** The rows beside a cursor. */
-function besideOf({ json: found, places, count }: PlacedRows, more: boolean, { position }: CursorPage): RowsBeside {
-  const json = position?.direction === 'backward' ? inReverse(found) : found
-  if (count === 0) return { json, count, first: undefined, last: undefined, more }
-  const first = places.split(between, 1)[0] as string
-  const last = places.slice(places.lastIndexOf('\n') + 1)
-  return { json, count, first: JSON.parse(first) as Keys, last: JSON.parse(last) as Keys, more }
-}
-
-/**
- * Reads rows of which some may be large: only as many as a page may hold, and one at least.
- *
- * @param more how many more rows are looked at
- * @returns also the sizes of all rows that were looked at, as they are stored
- */
-function* readLarge(
-  read: PageRead,
-  segments: readonly Segment[],
-  { limit, offset }: Range,
-  more = 0,
-): Transaction<{ readonly sizes: readonly number[]; readonly rows: PlacedRows }> {
-  const { context, plan, scan } = read
+/** The JSON of rows, as many as a page may hold, but one at least. */
+function* textsOf({ list: { context, plan } }: PageRead, rows: readonly Row[]): Transaction<string[]> {
+  if (rows.every(({ json }) => json !== null)) return rows.map(({ json }) => String(json))
   const { pageBytes } = context.catalog.limits
-  const parts: { readonly segment: Segment; readonly offset: number; readonly count: number }[] = []
-  const sizes: number[] = []
-  let skipped = 0
-  for (const segment of segments) {
-    const wanted = limit + more - sizes.length
-    if (wanted <= 0) break
-    const skip = sizes.length > 0 ? 0 : offset - skipped
-    const row = yield* firstRow(sizesSql(read, segment, { limit: wanted, offset: skip }))
-    const found = JSON.parse(`[${row?.['sizes'] ?? ''}]`) as number[]
-    if (found.length === 0 && skip > 0) skipped += yield* sizeOf(plan, scan.where, segment)
-    parts.push({ segment, offset: skip, count: found.length })
-    sizes.push(...found)
-  }
-  const most = Math.min(limit, countWithin(sizes, pageBytes))
-  const records: string[] = []
-  const places: string[] = []
-  let count = 0
+  const texts: string[] = []
   let bytes = 0
-  for (const { segment, offset, count: size } of parts) {
-    const wanted = Math.min(size, most - count)
-    if (wanted <= 0) continue
-    const bounds = { most: pageBytes - bytes, isFirst: count === 0 }
-    const row = yield* firstRow(withinSql(read, segment, { limit: wanted, offset }, bounds))
-    const found = Number(row?.['count'])
-    if (found > 0) {
-      records.push(String(row?.['json']))
-      places.push(String(row?.['places']))
-      count += found
-      bytes += Number(row?.['bytes'])
-    }
-    if (found < wanted) break
+  for (const { json, id, size } of rows) {
+    // Its JSON has no fewer bytes than its values.
+    if (texts.length > 0 && bytes + Number(size) > pageBytes) break
+    const found = sql`from ${subjectSql(plan.resource.name)} where id = ${String(id)}`
+    const one = sql`select ${valueSql(context, plan)} as json ${found}`
+    const text = String(json ?? (yield* firstRow(one))?.['json'])
+    bytes += Buffer.byteLength(text) + 2
+    if (texts.length > 0 && bytes > pageBytes) break
+    texts.push(text)
   }
-  return { sizes, rows: { json: records.join(between), places: places.join(between), count } }
+  return texts
 }
-
-function sizesSql(read: PageRead, segment: Segment, range: Range): Sql {
-  const { context, plan } = read
-  const size = sql`cast(${storedBytesSql(context, plan)} as text) as size`
-  const sizes = context.dialect.joinRows(raw('size'))
-  return sql`select ${sizes} as sizes from (select ${size} ${orderedSql(read, segment, range)}) page`
-}
-
-/**
- * Rows until they have so many bytes. They are found first: to sort them, an engine may make the JSON of all that
- * match.
- *
- * @param bounds `isFirst`: one row is read, however large
- */
-function withinSql(
-  read: PageRead,
-  segment: Segment,
-  range: Range,
-  bounds: { readonly most: number; readonly isFirst: boolean },
-): Sql {
-  const { context, plan, scan } = read
-  const { joinRows, limit } = context.dialect
-  const ids = sql`select ${raw(subject)}.id ${orderedSql(read, segment, range)}`
-  const columns = sql`${valueSql(context, plan)} as json, ${placeSql(context, scan)} as place`
-  const found = sql`from ${subjectSql(plan.resource.name)} where ${raw(subject)}.id in (${ids})`
-  const rows = sql`select ${columns} ${found} order by ${segment.order} ${limit(range.limit)}`
-  const upto = sql`sum(octet_length(json) + 2) over (rows unbounded preceding) as upto`
-  const sized = sql`select json, place, octet_length(json) as size, ${upto} from (${rows}) page`
-  const first = bounds.isFirst ? raw(' or upto = size + 2') : empty
-  const joined = sql`${joinRows(raw('json'))} as json, ${joinRows(raw('place'))} as places`
-  const fitting = sql`where upto <= ${raw(String(bounds.most))}${first}`
-  return sql`select ${joined}, count(*) as count, max(upto) as bytes from (${sized}) sized ${fitting}`
-}
-
-// The size of a page is computed in the database (LIM-6). If no record exceeds its share of the page, all records fit:
-// that costs one comparison for each record, and nothing where the declaration bounds all values.
 
 /** The most bytes of JSON for one stored byte of text: a control character is written as `\u0001`. */
 const mostEscaped = 6
@@ -364,25 +232,8 @@ interface RecordBytes {
   /** The most bytes of its large fields; infinite where the declaration does not bound them. */
   readonly large: number
   /** The stored bytes of the large fields, and the most bytes of their JSON. */
-  readonly stored: Sql | undefined
-  readonly escaped: Sql | undefined
-}
-
-/**
- * The condition that a record does not exceed its share of a page of so many records.
- *
- * @returns `undefined` where no valid record can exceed it
- */
-function shareSql(context: SqlContext, plan: ReadPage, rows: number): Sql | undefined {
-  const { small: fixed, large, escaped } = bytesOf(context, plan)
-  const share = Math.floor(context.catalog.limits.pageBytes / rows)
-  if (fixed + large <= share) return undefined
-  return escaped === undefined ? sql`1 = 0` : sql`${escaped} <= ${raw(String(share - fixed))}`
-}
-
-/** The stored bytes of a record's large fields, which the engine knows without reading the values. */
-function storedBytesSql(context: SqlContext, plan: ReadPage): Sql {
-  return bytesOf(context, plan).stored ?? raw('0')
+  readonly stored: Sql
+  readonly escaped: Sql
 }
 
 /** How many of these sizes, from the first, have a sum within a limit: at least one, if there is any. */
@@ -416,7 +267,7 @@ function bytesOf(context: SqlContext, plan: ReadPage): RecordBytes {
     const bytes = sql`coalesce(${maskedSql(context, resource, grant, { value: size })}, 0)`
     columns.push({ column: bytes, most: column.type === 'text' ? mostEscaped : 1 })
   }
-  if (columns.length === 0) return { small: fixed, large, stored: undefined, escaped: undefined }
+  if (columns.length === 0) return { small: fixed, large, stored: raw('0'), escaped: raw('0') }
   const bytes = columns.map(({ column }) => column)
   const escaped = columns.map(({ column, most }) => (most === 1 ? column : sql`${column} * ${raw(String(most))}`))
   return { small: fixed, large, stored: join(bytes, ' + '), escaped: join(escaped, ' + ') }

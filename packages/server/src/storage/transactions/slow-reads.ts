@@ -9,13 +9,19 @@ import { BoundedMap } from '../sql/bounded-map.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
 import { previewDeletion } from './delete/preview.ts'
-import type { EventTotal } from './event-totals.ts'
-import { type List, listOf } from './list.ts'
-import { Totals } from './memory.ts'
+import { fewRows, type List, listOf } from './list.ts'
+import { type Memory, Totals } from './memory.ts'
 import { pageState, readPage } from './read-page.ts'
+import { readClock } from './rows/clock.ts'
+import { cascadeReach } from './rows/pending-deletions.ts'
 
-/** A total, and the revision of the collections at which it is true. */
-type Total = NonNullable<ReturnType<Totals['last']>>
+/** What is remembered of a list between its pages. */
+interface Remembered {
+  readonly total?: ReturnType<Totals['last']>
+  /** A total of events, which is counted onward. */
+  readonly events?: ReturnType<Totals['events']['get']>
+  readonly tagged?: List['tagged']
+}
 
 /** A page to be read, as plain data: resources by name. */
 export interface PlainPage {
@@ -24,39 +30,37 @@ export interface PlainPage {
   /** The version of the request, if it is an older one. */
   readonly version: string | undefined
   readonly parent: (Omit<Parent, 'resource'> & { readonly collection: string }) | undefined
-  /** The total of the list, as far as it is known. */
-  readonly total: Total | undefined
-  /** The same of a list of events, which is counted onward. */
-  readonly events?: EventTotal | undefined
+  readonly remembered: Remembered | undefined
 }
 
 /** A page that was read, and what may be remembered of it. */
 export interface ReadElsewhere {
   readonly outcome: Outcome
-  /** Milliseconds. */
-  readonly took: number
-  readonly total: Total | undefined
-  readonly events: EventTotal | undefined
-  readonly tagged: List['tagged']
   /** See `pageState`. */
   readonly state: number
+  readonly remembered: Remembered
+}
+
+/** What is remembered of a list. */
+export function rememberedOf({ totals }: Pick<Memory, 'totals'>, { totalKey, tagged }: List): Remembered {
+  return { total: totals.last(totalKey), events: totals.events.get(totalKey), tagged }
+}
+
+/** Remembers it. */
+export function remember({ totals }: Pick<Memory, 'totals'>, list: List, { total, events, tagged }: Remembered): void {
+  if (total !== undefined) totals.set(list.totalKey, total.revision, total.total)
+  if (events !== undefined) totals.events.set(list.totalKey, events)
+  list.tagged = tagged
 }
 
 /** The page of a plan as plain data. */
-export function plainPage(plan: ReadPage, total: Total | undefined, events?: EventTotal): PlainPage {
-  const { resource, versionResource, parent, ...rest } = plan
+export function plainPage(whole: ReadPage, remembered: Remembered | undefined): PlainPage {
+  const { resource, versionResource, parent, ...plan } = whole
+  const version = versionResource?.mapping.version
+  const place = parent && { id: parent.id, field: parent.field, permitted: parent.permitted }
   return {
-    plan: rest,
-    collection: resource.name,
-    version: versionResource?.mapping.version,
-    parent: parent && {
-      collection: parent.resource.name,
-      id: parent.id,
-      field: parent.field,
-      permitted: parent.permitted,
-    },
-    total,
-    events,
+    ...{ plan, version, collection: resource.name, remembered },
+    parent: place && { ...place, collection: parent.resource.name },
   }
 }
 
@@ -82,18 +86,13 @@ function resourceNamed({ resources, system }: Catalog, name: string): Resource {
 export function pageReader(context: SqlContext): (asked: PlainPage) => Transaction<ReadElsewhere> {
   const lists = new BoundedMap<List>(100)
   return function* page(asked) {
-    const started = performance.now()
     const plan = planOf(context, asked)
     const memory = { clocks: new Map(), totals: new Totals(), lists }
     const list = listOf(context, memory, plan)
-    if (asked.total !== undefined) memory.totals.set(list.totalKey, asked.total.revision, asked.total.total)
-    if (asked.events !== undefined) memory.totals.events.set(list.totalKey, asked.events)
-    const outcome = yield* readPage(context, memory, plan)
-    const took = performance.now() - started
+    if (asked.remembered !== undefined) remember(memory, list, asked.remembered)
+    const outcome = yield* readPage(context, memory, plan, list)
     const state = yield* pageState(context, memory, plan)
-    const { totals } = memory
-    const [total, events] = [totals.last(list.totalKey), totals.events.get(list.totalKey)]
-    return { outcome, took, total, events, tagged: list.tagged, state }
+    return { outcome, state, remembered: rememberedOf(memory, list) }
   }
 }
 
@@ -103,6 +102,19 @@ export type PlainPreview = Omit<PreviewDeletion, 'resource' | 'versionResource'>
 /** The preview of a plan as plain data. */
 export function plainPreview({ resource, versionResource: _, ...plan }: PreviewDeletion): PlainPreview {
   return { ...plan, collection: resource.name }
+}
+
+/** Whether the deletion of a preview can reach few records only. */
+export function* reachesFew(
+  context: SqlContext,
+  memory: Pick<Memory, 'clocks'>,
+  { resource }: PreviewDeletion,
+): Transaction<boolean> {
+  let live = 0
+  for (const { name } of cascadeReach(context.catalog, resource)) {
+    live += (yield* readClock(context, memory, name, new Set())).live
+  }
+  return live <= fewRows
 }
 
 /** Reads a preview that another thread has asked for. */

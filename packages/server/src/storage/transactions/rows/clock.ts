@@ -4,7 +4,7 @@
  */
 
 import { eventMark } from 'resourced-contract/model/event'
-import sql, { empty, type Sql } from 'sql-template-tag'
+import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import { tableSql } from '../../sql/columns.ts'
 import { filled, type SqlContext, slot } from '../../sql/context.ts'
 import type { Bound, Dialect } from '../../sql/dialect.ts'
@@ -21,6 +21,7 @@ import {
 } from '../../transaction.ts'
 
 type Reading = Pick<SqlContext, 'catalog' | 'horizon'> & { readonly dialect: Pick<Dialect, 'isAnyOf'> }
+type KeptReading = Reading & Pick<SqlContext, 'statements'>
 type Ticking = { readonly dialect: Pick<Dialect, 'clockSlot'> }
 type KeptTicking = Ticking & Pick<SqlContext, 'statements'>
 type Ticked = Move & { readonly collection: string; readonly stride: number }
@@ -34,6 +35,8 @@ export interface Clock {
   readonly revision: number
   /** Live records of the first collection. */
   readonly live: number
+  /** Its deleted records that are retained; left out: none. */
+  readonly deleted?: number
 }
 
 /** The clocks that were read since the database last changed, by collection. */
@@ -43,7 +46,7 @@ interface KnownClocks {
 
 /** Reads the clock of a collection, together with those of others that an answer depends on. */
 export function* readClock(
-  context: Reading,
+  context: KeptReading,
   memory: KnownClocks,
   collection: string,
   others: ReadonlySet<string>,
@@ -52,7 +55,7 @@ export function* readClock(
   if (others.size === 0) return own
   let { revision } = own
   for (const other of others) revision += (yield* readOne(context, memory, other)).revision
-  return { revision, live: own.live }
+  return { ...own, revision }
 }
 
 /**
@@ -67,10 +70,13 @@ export function knownClock(
   return others.size === 0 ? clocks.get(collection) : undefined
 }
 
-function* readOne(context: Reading, { clocks }: KnownClocks, collection: string): Transaction<Clock> {
+function* readOne(context: KeptReading, { clocks }: KnownClocks, collection: string): Transaction<Clock> {
   const known = clocks.get(collection)
   if (known !== undefined) return known
-  const clock = clockOf(yield* firstRow(clockSql(context, collection)))
+  const make = () => constant(clockSql(context, collection))
+  // A horizon belongs to one read.
+  const statement = context.horizon === undefined ? context.statements.of(`clock ${collection}`, make) : make()
+  const clock = clockOf(yield* firstRow(statement))
   clocks.set(collection, clock)
   return clock
 }
@@ -79,9 +85,11 @@ function* readOne(context: Reading, { clocks }: KnownClocks, collection: string)
 export function clockSql(context: Reading, collection: string, others: Iterable<string> = []): Sql {
   if (context.catalog.system.get(collection)?.order === 'by-position') return positionsSql(context, collection, others)
   const all = new Set([collection, ...others])
-  const live = all.size === 1 ? sql`live` : sql`case collection when ${collection} then live else 0 end`
+  const own = (count: 'live' | 'deleted') =>
+    all.size === 1 ? raw(count) : sql`case collection when ${collection} then ${raw(count)} else 0 end`
   const which = all.size === 1 ? sql`collection = ${collection}` : context.dialect.isAnyOf(sql`collection`, [...all])
-  return sql`select sum(revision) as revision, sum(${live}) as live from resourced_clocks where ${which}`
+  const counts = sql`sum(${own('live')}) as live, sum(${own('deleted')}) as deleted`
+  return sql`select sum(revision) as revision, ${counts} from resourced_clocks where ${which}`
 }
 
 /**
@@ -100,22 +108,11 @@ function positionsSql({ dialect, horizon }: Reading, collection: string, others:
     from (${positions}) positions, (${clocks}) clocks`
 }
 
-/** The same as a statement that is built once. */
-export function clockStatement(
-  context: Reading & Pick<SqlContext, 'statements'>,
-  collection: string,
-  others: Iterable<string>,
-): Statement {
-  if (context.horizon !== undefined) return prebuilt(clockSql(context, collection, others))
-  const { statements } = context
-  const key = `clock ${[collection, ...others].join()}`
-  return statements.of(key, () => constant(clockSql(context, collection, others)))
-}
-
 /** The clock in a row of its `revision` and `live`, and of events the id of the `newest`. */
 export function clockOf(row: Row | undefined): Clock {
-  const { revision, live, newest } = row ?? {}
-  return { revision: Number(revision ?? 0) + eventMark(newest), live: Number(live ?? 0) }
+  const { revision, live, deleted, newest } = row ?? {}
+  const changes = Number(revision ?? 0) + eventMark(newest)
+  return { revision: changes, live: Number(live ?? 0), deleted: Number(deleted ?? 0) }
 }
 
 /**
