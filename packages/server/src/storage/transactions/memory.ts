@@ -28,9 +28,6 @@ const largest = mostRemembered / 64
 /** About so many bytes of objects belong to a remembered answer. */
 const overhead = 400
 
-/** For how many versions, permissions and choices of fields one record is remembered. */
-const mostVariants = 4
-
 /** The revisions of the clocks that the answer about a record depends on. */
 export interface RecordState {
   /** Of the record's own collection. */
@@ -43,22 +40,16 @@ export interface RecordState {
 interface Collection {
   /** The revision at which they are true. */
   revision: number
-  /** The revision after the changes of this process that forgot the records which they touched. */
+  /** The revision after the changes of this process that counted the records which they touched. */
   explained: number
   /** Records of earlier generations are forgotten. */
   generation: number
 }
 
-/** One record, as different callers see it. */
-interface RecordEntry {
-  readonly generation: number
-  readonly variants: readonly { readonly variant: string; readonly others: number; readonly record: KnownRecord }[]
-}
-
-/** A page; without its outcome, it was asked for once. */
-interface PageEntry {
+/** An answer, and the state at which it is true. */
+interface Entry {
   readonly state: number
-  readonly page: PageOutcome | undefined
+  readonly answer: KnownRecord | PageOutcome
   /** Whether a request was answered with it. */
   isUsed: boolean
 }
@@ -72,8 +63,11 @@ export class Memory {
   /** The clocks that were read since the database last changed. */
   readonly clocks = new Map<string, Clock>()
   readonly #collections = new Map<string, Collection>()
-  readonly #answers = new BoundedMap<RecordEntry | PageEntry>(mostRemembered)
-  readonly #asked = new AskedOnce()
+  readonly #answers = new BoundedMap<Entry>(mostRemembered)
+  /** The keys that were asked for, and at which state, in little memory: of two in one slot, the later one counts. */
+  readonly #asked = new Int32Array(slots)
+  /** How often commits of this process have touched the records of a slot. */
+  readonly #touched = new Uint32Array(slots)
 
   /** Has the clocks read again, because the database may have changed. */
   changed(): void {
@@ -96,54 +90,55 @@ export class Memory {
       const known = this.#collections.get(collection)
       if (known === undefined) continue
       known.explained = advance(known.explained, stride)
-      for (const id of ids) this.#answers.delete(recordKey(collection, id))
+      for (const id of ids) (this.#touched[slotOf(hashOf(id))] as number)++
     }
   }
 
   /** A record that was read before with the same permission. */
   record(plan: ReadRecord, state: RecordState): KnownRecord | undefined {
-    const generation = this.#generationAt(plan.resource.name, state.own)
-    const entry = this.#answers.get(recordKey(plan.resource.name, plan.id)) as RecordEntry | undefined
-    if (entry?.generation !== generation) return undefined
-    const variant = variantOf(plan)
-    for (const each of entry.variants) {
-      if (each.variant === variant) return each.others === state.others ? each.record : undefined
-    }
-    return undefined
+    return this.#get(recordKey(plan), this.#stateOf(plan, state)) as KnownRecord | undefined
   }
 
-  /** Remembers a record that was read for the second time: to remember one costs more than to read it. */
-  keep(plan: ReadRecord, { own, others }: RecordState, record: KnownRecord): void {
-    if (!this.#asked.again(plan.id)) return
-    if (weightOfRecord(record) > largest) return
-    const generation = this.#generationAt(plan.resource.name, own)
-    const key = recordKey(plan.resource.name, plan.id)
-    const entry = this.#answers.get(key) as RecordEntry | undefined
-    const variant = variantOf(plan)
-    const same = entry?.generation === generation ? entry.variants.filter((each) => each.variant !== variant) : []
-    const variants = [{ variant, others, record }, ...same.slice(0, mostVariants - 1)]
-    const whole = variants.reduce((sum, each) => sum + weightOfRecord(each.record), 0)
-    this.#answers.set(key, { generation, variants }, whole)
+  /** Remembers a record. */
+  keep(plan: ReadRecord, state: RecordState, record: KnownRecord): void {
+    this.#keep(recordKey(plan), this.#stateOf(plan, state), record)
   }
 
   /** A page that was read before, while the sum of the revisions that it depends on was the same. */
   page(key: string, state: number): PageOutcome | undefined {
-    const entry = this.#answers.get(key) as PageEntry | undefined
-    if (entry?.state !== state || entry.page === undefined) return undefined
+    return this.#get(key, state) as PageOutcome | undefined
+  }
+
+  /** Remembers a page. */
+  keepPage(key: string, state: number, page: PageOutcome): void {
+    this.#keep(key, state, page)
+  }
+
+  #get(key: string, state: number): Entry['answer'] | undefined {
+    const entry = this.#answers.get(key)
+    if (entry?.state !== state) return undefined
     entry.isUsed = true
-    return entry.page
+    return entry.answer
   }
 
   /**
-   * Remembers a page that was read for the second time: many are asked for only once. A page that was used before the
-   * collection changed will be asked for again, so its first read counts.
+   * Remembers what was read for the second time: much is asked for only once, and to remember costs more than to read.
+   * What was used before it changed will be asked for again, so its first read counts.
    */
-  keepPage(key: string, state: number, page: PageOutcome): void {
-    const entry = this.#answers.get(key) as PageEntry | undefined
-    const weight = weightOf(page.json)
-    const isKept = entry !== undefined && (entry.state === state || entry.isUsed) && weight <= largest
-    const kept = { state, page: isKept ? page : undefined, isUsed: false }
-    this.#answers.set(key, kept, key.length + (isKept ? weight : overhead))
+  #keep(key: string, state: number, answer: Entry['answer']): void {
+    const hash = hashOf(key)
+    const asked = (hash + state) | 0
+    const isAgain = this.#asked[slotOf(hash)] === asked
+    this.#asked[slotOf(hash)] = asked
+    if (!isAgain && this.#answers.get(key)?.isUsed !== true) return
+    const weight = overhead + key.length + (answer.json === undefined ? 0 : bytesOf(answer.json))
+    if (weight <= largest) this.#answers.set(key, { state, answer, isUsed: false }, weight)
+  }
+
+  /** The state of a record: another one after each change of it, and after changes that this process cannot explain. */
+  #stateOf({ resource, id }: ReadRecord, { own, others }: RecordState): number {
+    // Both counts only grow, so their sum stays the same only if both do.
+    return others + this.#generationAt(resource.name, own) + (this.#touched[slotOf(hashOf(id))] as number)
   }
 
   /** The generation of the remembered records of a collection, at a revision of its clock. */
@@ -163,43 +158,30 @@ export class Memory {
   }
 }
 
-/** The ids that were asked for, in little memory: of two ids in one slot, the later one counts. */
-class AskedOnce {
-  readonly #slots = new Int32Array(65_536)
-
-  /** Whether an id was asked for before. */
-  again(id: string): boolean {
-    let hash = 1
-    for (let index = 0; index < id.length; index++) hash = (Math.imul(hash, 31) + id.charCodeAt(index)) | 0
-    const slot = (hash ^ (hash >>> 16)) & 0xffff
-    const isKnown = this.#slots[slot] === hash
-    this.#slots[slot] = hash
-    return isKnown
-  }
-}
-
-function recordKey(collection: string, id: string): string {
-  return `${collection}/${id}`
-}
-
-/** Versions represent a record differently, and callers have different permissions. */
-function variantOf({ resource, versionResource, permitted, fields, readableFields }: ReadRecord): string {
+/** A record as one caller sees it: versions represent it differently, and callers have different permissions. */
+function recordKey({ resource, versionResource, id, permitted, fields, readableFields }: ReadRecord): string {
   const isWhole = fields === undefined && readableFields === undefined
-  if (versionResource === undefined && permitted.kind === 'always' && isWhole) return ''
+  if (versionResource === undefined && permitted.kind === 'always' && isWhole) return `${resource.name}/${id}`
   const shown = `${fields?.join() ?? '*'}${grantsDigest(readableFields)}`
-  return `${versionedName(versionResource ?? resource)} ${predicateDigest(permitted)} ${shown}`
+  return `${resource.name}/${id} ${versionedName(versionResource ?? resource)} ${predicateDigest(permitted)} ${shown}`
 }
 
-function weightOfRecord(record: KnownRecord): number {
-  return record.kind === 'record' ? weightOf(record.json) : overhead
+const slots = 65_536
+
+function slotOf(hash: number): number {
+  return (hash ^ (hash >>> 16)) & (slots - 1)
 }
 
-/** About the bytes of an answer. */
-function weightOf(json: string): number {
-  // A string with any character beyond Latin-1 takes two bytes for each.
-  return overhead + json.length * (Buffer.byteLength(json) === json.length ? 1 : 2)
+function hashOf(text: string): number {
+  let hash = 1
+  for (let index = 0; index < text.length; index++) hash = (Math.imul(hash, 31) + text.charCodeAt(index)) | 0
+  return hash
 }
 
+/** About the bytes of a text: one with any character beyond Latin-1 takes two for each. */
+function bytesOf(text: string): number {
+  return text.length * (Buffer.byteLength(text) === text.length ? 1 : 2)
+}
 /** Exact totals of filtered lists, kept for as long as no collection that they depend on has changed. */
 export class Totals {
   /** Totals of events, by the same keys. They are counted onward, so they need no revision. */

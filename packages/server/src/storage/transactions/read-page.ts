@@ -28,7 +28,7 @@ import {
 } from './list.ts'
 import type { Memory } from './memory.ts'
 import { firstStatement, type PageRead, readRows } from './page-rows.ts'
-import { type Clock, clockOf, readClock } from './rows/clock.ts'
+import { type Clock, clockOf, knownClock, readClock } from './rows/clock.ts'
 import { holdsSql } from './rows/record-row.ts'
 
 type ListMemory = Pick<Memory, 'clocks' | 'totals' | 'lists'>
@@ -46,13 +46,15 @@ export function* answerPage(
   reach: 'all' | 'few',
 ): Transaction<Outcome | undefined> {
   const key = pageKey(plan)
-  const state = yield* pageState(context, memory, plan)
+  // Most pages are answered here: a generator costs more than the look-up.
+  const clock = knownClock(memory, plan.resource.name, allCollections(plan))
+  const state = clock?.revision ?? (yield* pageState(context, memory, plan))
   const known = key === undefined ? undefined : memory.page(key, state)
   if (known !== undefined) return checkPage(plan, known.tag) ?? known
   const list = listOf(context, memory, plan)
   if (reach === 'few') {
-    const clock = yield* readClock(context, memory, plan.resource.name, list.others)
-    if (!visitsFew(plan, knownSize(memory, list, clock))) return undefined
+    const own = clock ?? (yield* readClock(context, memory, plan.resource.name, list.others))
+    if (!visitsFew(plan, knownSize(memory, list, own))) return undefined
   }
   const outcome = yield* readPage(context, memory, plan, list)
   if (key !== undefined && outcome.kind === 'page') memory.keepPage(key, state, outcome)
