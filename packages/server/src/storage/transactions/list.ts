@@ -120,8 +120,9 @@ export function visitsFew(plan: ReadPage, { total, isCurrent, live, deleted }: K
   const conditions = conditionsOf(plan)
   const isSmall = conditions.length + (plan.search?.length ?? 0) <= 1 && plan.deleted === undefined
   if (total === undefined || !isSmall || !conditions.every((term) => hasIndex(plan.resource, term))) return false
-  // The indexes of ids and of words contain deleted records too.
-  const others = conditions.length === 0 ? deleted : 0
+  // The indexes of ids and of words contain deleted records too, those of conditions and orders do not.
+  const isOfLive = conditions.length > 0 || (plan.search === undefined && plan.sort.length > 0)
+  const others = isOfLive ? 0 : deleted
   const found = total + others
   const read = isIndexRange(plan) ? skippedRows(plan.page, total) + rangeOf(plan.page).limit + others : found
   return (isCurrent ? read : found + read) <= fewRows

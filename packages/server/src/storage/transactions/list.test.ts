@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { always, type Predicate } from 'resourced-contract/model/predicate'
+import type { Page, ReadPage } from '../../plan/plan.ts'
+import { resourceFixture } from '../sql/catalog.fixture.ts'
+import { visitsFew } from './list.ts'
+
+const resource = resourceFixture('tasks', {
+  title: { type: 'string', sort: true, search: true },
+  notes: { type: 'string', filter: true },
+  team: { type: 'string', filter: true },
+  secret: { type: 'string' },
+})
+const first: Page = { style: 'page', page: 1, perPage: 50 }
+const offset = (offset: number): Page => ({ style: 'offset', offset, limit: 1 })
+
+function pageOf(over: Partial<ReadPage> = {}): ReadPage {
+  return {
+    ...{ kind: 'read-page', resource, parent: undefined, filter: always, permitted: always, search: undefined },
+    ...{ deleted: undefined, sort: [], page: first, fields: undefined, conditions: {} },
+    ...over,
+  }
+}
+
+const compare = (field: string, operator: 'eq' | 'gt' | 'contains', value: string): Predicate => {
+  return { kind: 'compare', field, operator, value }
+}
+const team = compare('team', 'eq', 'red')
+const contains = compare('notes', 'contains', 'x')
+const through: Predicate = { kind: 'through', field: 'team', collection: 'teams', predicate: team }
+const byTitle = { sort: [{ field: 'title', descending: false }] }
+const twoFields = { sort: [...byTitle.sort, { field: 'created_at', descending: false }] }
+
+// Of a large collection: what is read, then whether that is few rows if the total has to be counted (never counted
+// before, 400 or 40,000 then), and if it is known (400 or 40,000).
+type Verdicts = readonly [unknown: boolean, few: boolean, many: boolean, knownFew: boolean, knownMany: boolean]
+const never = [false, false, false, false, false] as const
+const cases: readonly [name: string, plan: ReadPage, verdicts: Verdicts][] = [
+  ['one range of an index', pageOf({ filter: team }), [false, true, false, true, true]],
+  ['a permission and no filter', pageOf({ permitted: team }), [false, true, false, true, true]],
+  ['a range in another order', pageOf({ filter: team, ...byTitle }), [false, true, false, true, false]],
+  ['a range in its order', pageOf({ filter: compare('title', 'gt', 'm'), ...byTitle }), [false, true, false, true, true]],
+  ['a range with ties', pageOf({ filter: compare('title', 'gt', 'm'), ...twoFields }), [false, true, false, true, false]],
+  ['values', pageOf({ filter: { kind: 'in', field: 'team', values: ['a', 'b'] } }), [false, true, false, true, false]],
+  ['a search for one word', pageOf({ search: ['rare'] }), [false, true, false, true, false]],
+  ['a search for two words', pageOf({ search: ['rare', 'words'] }), never],
+  ['a search and a filter', pageOf({ search: ['rare'], filter: team }), never],
+  ['two conditions', pageOf({ filter: { kind: 'and', terms: [team, contains] } }), never],
+  ['a permission and a filter', pageOf({ permitted: team, filter: contains }), never],
+  ['contains', pageOf({ filter: contains }), never],
+  ['a permission by a field without an index', pageOf({ permitted: compare('secret', 'eq', 'x') }), never],
+  ['a permission through another collection', pageOf({ permitted: through }), never],
+  ['deleted records too', pageOf({ deleted: { permitted: always, since: '2026' } }), never],
+  ['ids', pageOf({ filter: { kind: 'in', field: 'id', values: ['a', 'b'] } }), [true, true, true, true, true]],
+  ['far into a range', pageOf({ filter: team, page: offset(20_000) }), [false, true, false, true, false]],
+  ['the end of a range', pageOf({ filter: team, page: offset(39_999) }), [false, true, false, true, true]],
+] // biome-ignore format: a table
+
+for (const [name, plan, verdicts] of cases) {
+  test(`whether a page of a large collection visits few rows: ${name}`, () => {
+    const rows = { live: 1_000_000, deleted: 0 }
+    const known = [[undefined, false], [400, false], [40_000, false], [400, true], [40_000, true]] as const // biome-ignore format: a row
+    const decided = known.map(([total, isCurrent]) => visitsFew(plan, { total, isCurrent, ...rows }))
+    assert.deepEqual(decided, verdicts)
+  })
+
+  test(`a page of a small collection visits few rows: ${name}`, () => {
+    assert.equal(visitsFew(plan, { total: undefined, isCurrent: false, live: 900, deleted: 100 }), true)
+    assert.equal(visitsFew(plan, { total: undefined, isCurrent: false, live: 0, deleted: 1_001 }), verdicts[0])
+  })
+}
+
+test('everything: a page visits the rows that it skips and the deleted ones of the index of ids', () => {
+  const visits = (over: Partial<ReadPage>, deleted: number) =>
+    visitsFew(pageOf(over), { total: 1_000_000, isCurrent: true, live: 1_000_000, deleted })
+  assert.deepEqual(
+    [visits({}, 0), visits({}, 900), visits({}, 1_000), visits(byTitle, 1_000)],
+    [true, true, false, true],
+  )
+  assert.deepEqual([visits({ page: offset(999) }, 0), visits({ page: offset(1_000) }, 0)], [true, false])
+  assert.equal(visits({ page: { style: 'cursor', limit: 50, position: undefined } }, 0), true)
+  assert.equal(visits(twoFields, 0), false)
+})
