@@ -209,7 +209,7 @@ async function pageFrom(
   // The clock alone decides conditions.
   const isDecided = isConditional(plan.conditions) && plan.deleted === undefined
   if (plan.parent === undefined && (isDecided || isReadAtOnce(memory, plan, list))) {
-    const total = memory.totals.last(list.totalKey)?.total ?? Number.POSITIVE_INFINITY
+    const total = memory.totals.get(list.totalKey)?.total ?? Number.POSITIVE_INFINITY
     const size = { total, isCurrent: true, live: Number.POSITIVE_INFINITY, deleted: 0 }
     const isShort = isDecided || visitsFew(plan, size)
     const single = () => singleStatement(read())

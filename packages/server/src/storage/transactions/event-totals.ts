@@ -7,7 +7,6 @@
 import { eventMark } from 'resourced-contract/model/event'
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { ReadPage } from '../../plan/plan.ts'
-import type { BoundedMap } from '../sql/bounded-map.ts'
 import { columnSql, isRemoval, subject, subjectSql, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { predicateSql } from '../sql/predicate.ts'
@@ -25,17 +24,21 @@ export interface EventTotal {
   readonly mark: number
 }
 
-/** Counts the events of a list, onward from the last count on the same server, if there is one. */
-export function* countEvents(list: List, counts: BoundedMap<EventTotal>): Transaction<number> {
-  const before = counts.get(list.totalKey)
+/**
+ * Counts the events of a list, onward from the last count on the same server, if there is one.
+ *
+ * @returns also the count from which the next one goes on; `undefined`: that begins anew
+ */
+export function* countEvents(
+  list: List,
+  before: EventTotal | undefined,
+): Transaction<{ readonly total: number; readonly counted: EventTotal | undefined }> {
   const onward = before && (yield* count(list, before))
   const goesOn = onward !== undefined && onward.removals === before?.removals && onward.markBefore === before.mark
   const found = goesOn ? onward : yield* count(list)
   const total = (found === onward ? (before?.total ?? 0) : 0) + found.added - found.emptied
   const counted = { total, last: found.last, removals: found.removals, mark: found.mark }
-  if (found.isAhead) counts.delete(list.totalKey)
-  else counts.set(list.totalKey, counted)
-  return total
+  return { total, counted: found.isAhead ? undefined : counted }
 }
 
 function* count({ context, plan, where }: List, before?: EventTotal) {

@@ -186,7 +186,7 @@ test('150,000 different requests leave a bounded memory', () => {
     for (let number = from; number < to; number++) {
       keep(memory, plan(`${number}`), at(number), record(textOf(number, 400)))
       memory.keepPage(`/shelves?name=${number}`, number, page(textOf(number, 4_000)))
-      memory.totals.set(`shelves ${number}`, number, 1)
+      memory.totals.set(`shelves ${number}`, { revision: number, total: 1 })
       const filter: Predicate = { kind: 'compare', field: 'name', operator: 'eq', value: `${number}` }
       const list = listOf(context, memory, { ...query, filter, key: `/shelves?name=${number}` })
       scanOf(list, query.page, { total: 1, live: 1 })

@@ -54,12 +54,20 @@ interface Entry {
   isUsed: boolean
 }
 
+/** The total of a list, and the revision of the clocks at which it is true. */
+export interface Total {
+  readonly revision: number
+  readonly total: number
+  /** Of a list of events: from where the next count goes on. */
+  readonly counted?: EventTotal | undefined
+}
+
 /** Results of reads that are still current, and the SQL of lists. */
 export class Memory {
   /** The SQL of lists, by query and permission; it depends on nothing in the database. */
   readonly lists = new BoundedMap<List>(1_000)
-  /** Each total has the revision at which it is true. */
-  readonly totals = new Totals()
+  /** Exact totals of filtered lists. */
+  readonly totals = new BoundedMap<Total>(10_000)
   /** The clocks that were read since the database last changed. */
   readonly clocks = new Map<string, Clock>()
   readonly #collections = new Map<string, Collection>()
@@ -181,30 +189,4 @@ function hashOf(text: string): number {
 /** About the bytes of a text: one with any character beyond Latin-1 takes two for each. */
 function bytesOf(text: string): number {
   return text.length * (Buffer.byteLength(text) === text.length ? 1 : 2)
-}
-/** Exact totals of filtered lists, kept for as long as no collection that they depend on has changed. */
-export class Totals {
-  /** Totals of events, by the same keys. They are counted onward, so they need no revision. */
-  readonly events = new BoundedMap<EventTotal>(1_000)
-  readonly #known = new BoundedMap<{ readonly revision: number; readonly total: number }>(10_000)
-
-  /** The total of a list, if it was counted at this revision. */
-  get(key: string, revision: number): number | undefined {
-    const entry = this.#known.get(key)
-    return entry?.revision === revision ? entry.total : undefined
-  }
-
-  /** The total that a list had when it was counted last, and the revision at which that was. */
-  last(key: string): { readonly revision: number; readonly total: number } | undefined {
-    return this.#known.get(key)
-  }
-
-  set(key: string, revision: number, total: number): void {
-    this.#known.set(key, { revision, total })
-  }
-
-  clear(): void {
-    this.events.clear()
-    this.#known.clear()
-  }
 }

@@ -96,7 +96,7 @@ function* readState(
 ): Transaction<{ readonly clock: Clock; readonly read?: PageRead }> {
   const { context, others, totalKey } = list
   if (!isReadAtOnce(memory, plan, list)) return { clock: yield* readClock(context, memory, plan.resource.name, others) }
-  const scan = scanOf(list, plan.page, { total: memory.totals.last(totalKey)?.total ?? 0, live: undefined })
+  const scan = scanOf(list, plan.page, { total: memory.totals.get(totalKey)?.total ?? 0, live: undefined })
   const first = yield firstStatement({ list, scan })
   return { clock: clockOf(first[0]), read: { list, scan, first } }
 }
@@ -109,7 +109,7 @@ export function isReadAtOnce({ totals }: Pick<Memory, 'totals'>, plan: ReadPage,
   const { page, conditions } = plan
   if (!context.dialect.lock.hasOtherWriters || isConditional(conditions)) return false
   if (rangeOf(page).offset > fewRows || (page.style === 'cursor' && page.position !== undefined)) return false
-  return isUnfiltered(plan) || totals.last(totalKey) !== undefined
+  return isUnfiltered(plan) || totals.get(totalKey) !== undefined
 }
 
 /** What is known of a list, given its clock. */
@@ -118,11 +118,11 @@ function knownSize(
   { plan, totalKey }: List,
   { revision, live, deleted = 0 }: Clock,
 ): KnownSize {
-  // Totals of events are counted onward, which takes no longer than to look them up.
-  const total = isUnfiltered(plan) ? live : totals.events.get(totalKey)?.total
-  if (total !== undefined) return { total, isCurrent: true, live, deleted }
-  const last = totals.last(totalKey)
-  return { total: last?.total, isCurrent: last?.revision === revision, live, deleted }
+  if (isUnfiltered(plan)) return { total: live, isCurrent: true, live, deleted }
+  const known = totals.get(totalKey)
+  // A total that is counted onward takes no longer than a current one.
+  const isCurrent = known !== undefined && (known.counted !== undefined || known.revision === revision)
+  return { total: known?.total, isCurrent, live, deleted }
 }
 
 /** The sum of the revisions of all clocks that the answer depends on. */
@@ -201,18 +201,18 @@ function countsOnward({ resource, permitted, search, deleted }: ReadPage): boole
   return isOfAllRecords(permitted)
 }
 
-function* totalOf({ totals }: ListMemory, list: List, clock: Clock): Transaction<number> {
+function* totalOf({ totals }: ListMemory, list: List, { revision, live }: Clock): Transaction<number> {
   const { plan, totalKey } = list
-  if (isUnfiltered(plan)) return clock.live
-  const known = totals.get(totalKey, clock.revision)
-  if (known !== undefined) return known
-  const total = yield* countsOnward(plan) ? countEvents(list, totals.events) : countRows(list)
+  if (isUnfiltered(plan)) return live
+  const known = totals.get(totalKey)
+  if (known?.revision === revision) return known.total
+  const counted = yield* countsOnward(plan) ? countEvents(list, known?.counted) : countRows(list)
   // What depends on the time of day is not kept: the clock does not show it.
-  if (plan.deleted === undefined) totals.set(totalKey, clock.revision, total)
-  return total
+  if (plan.deleted === undefined) totals.set(totalKey, { revision, ...counted })
+  return counted.total
 }
 
-function* countRows({ plan, where }: List): Transaction<number> {
+function* countRows({ plan, where }: List): Transaction<{ readonly total: number }> {
   const row = yield* firstRow(sql`select count(*) as total from ${subjectSql(plan.resource.name)} where ${where}`)
-  return Number(row?.['total'] ?? 0)
+  return { total: Number(row?.['total'] ?? 0) }
 }

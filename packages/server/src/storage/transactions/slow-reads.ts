@@ -10,16 +10,14 @@ import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
 import { previewDeletion } from './delete/preview.ts'
 import { fewRows, type List, listOf } from './list.ts'
-import { type Memory, Totals } from './memory.ts'
+import type { Memory, Total } from './memory.ts'
 import { pageState, readPage } from './read-page.ts'
 import { readClock } from './rows/clock.ts'
 import { cascadeReach } from './rows/pending-deletions.ts'
 
 /** What is remembered of a list between its pages. */
 interface Remembered {
-  readonly total?: ReturnType<Totals['last']>
-  /** A total of events, which is counted onward. */
-  readonly events?: ReturnType<Totals['events']['get']>
+  readonly total?: Total | undefined
   readonly tagged?: List['tagged']
 }
 
@@ -43,13 +41,12 @@ export interface ReadElsewhere {
 
 /** What is remembered of a list. */
 export function rememberedOf({ totals }: Pick<Memory, 'totals'>, { totalKey, tagged }: List): Remembered {
-  return { total: totals.last(totalKey), events: totals.events.get(totalKey), tagged }
+  return { total: totals.get(totalKey), tagged }
 }
 
 /** Remembers it. */
-export function remember({ totals }: Pick<Memory, 'totals'>, list: List, { total, events, tagged }: Remembered): void {
-  if (total !== undefined) totals.set(list.totalKey, total.revision, total.total)
-  if (events !== undefined) totals.events.set(list.totalKey, events)
+export function remember({ totals }: Pick<Memory, 'totals'>, list: List, { total, tagged }: Remembered): void {
+  if (total !== undefined) totals.set(list.totalKey, total)
   list.tagged = tagged
 }
 
@@ -87,7 +84,7 @@ export function pageReader(context: SqlContext): (asked: PlainPage) => Transacti
   const lists = new BoundedMap<List>(100)
   return function* page(asked) {
     const plan = planOf(context, asked)
-    const memory = { clocks: new Map(), totals: new Totals(), lists }
+    const memory = { clocks: new Map(), totals: new BoundedMap<Total>(1), lists }
     const list = listOf(context, memory, plan)
     if (asked.remembered !== undefined) remember(memory, list, asked.remembered)
     const outcome = yield* readPage(context, memory, plan, list)
