@@ -3,7 +3,10 @@
  */
 
 import { eventMark } from 'resourced-contract/model/event'
+import type { Scalar } from 'resourced-contract/model/predicate'
 import sql, { raw } from 'sql-template-tag'
+import type { ReadPage } from '../../plan/plan.ts'
+import { subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
 import { tick } from './rows/clock.ts'
@@ -39,6 +42,26 @@ export function* findEvent(id: string): Transaction<number | undefined> {
 export function* readMark(position: number): Transaction<number> {
   const row = yield* firstRow(sql`select id from "events" where _row <= ${position} order by _row desc limit 1`)
   return eventMark(row?.['id'])
+}
+
+/** The events that a page begins after: of its cursor, and of its query. */
+function eventsNamed({ resource, filter, page }: ReadPage): readonly Scalar[] {
+  if (resource.order !== 'by-position') return []
+  const key = page.style === 'cursor' ? page.position?.keys.at(-1) : undefined
+  const terms = filter.kind === 'and' ? filter.terms : [filter]
+  const after = terms.flatMap((term) =>
+    term.kind === 'compare' && term.field === 'id' && term.operator === 'gt' ? [term.value] : [],
+  )
+  return key == null ? after : [...after, key]
+}
+
+/** Whether the events that a page begins after are kept, so that it leaves none out (EVT-5). */
+export function* beginsAtKept({ dialect }: SqlContext, plan: ReadPage): Transaction<boolean> {
+  const ids = eventsNamed(plan)
+  if (ids.length === 0) return true
+  const which = dialect.isAnyOf(sql`id`, [...new Set(ids)])
+  const rows = yield sql`select id from ${subjectSql(plan.resource.name)} where ${which}`
+  return rows.length === new Set(ids).size
 }
 
 /**

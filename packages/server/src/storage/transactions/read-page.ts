@@ -3,7 +3,7 @@
  * and the outcome. The memory of answers is in front of it.
  */
 
-import { collectionsOf, isOfAllRecords, type Scalar } from 'resourced-contract/model/predicate'
+import { collectionsOf, isOfAllRecords } from 'resourced-contract/model/predicate'
 import sql, { empty } from 'sql-template-tag'
 import { checkPage, isConditional } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
@@ -14,6 +14,7 @@ import { type PredicateContext, predicateDigest } from '../sql/predicate.ts'
 import { grantsDigest } from '../sql/records.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
 import { countEvents } from './event-totals.ts'
+import { beginsAtKept } from './kept-events.ts'
 import {
   fewRows,
   type KnownSize,
@@ -72,7 +73,7 @@ export function* readPage(
   if (refused !== undefined) return refused
 
   const { clock, read } = yield* readState(memory, plan, list)
-  if (!(yield* isKept(context, plan))) return { kind: 'events-expired' }
+  if (!(yield* beginsAtKept(context, plan))) return { kind: 'events-expired' }
 
   const known = knownTag(list, clock)
   const ended = known === undefined ? undefined : checkPage(plan, known)
@@ -173,26 +174,6 @@ export function isUnfiltered({ filter, permitted, parent, search, deleted }: Rea
     search === undefined &&
     deleted === undefined
   )
-}
-
-/** The events that a page begins after: of its cursor, and of its query. */
-function eventsNamed({ resource, filter, page }: ReadPage): readonly Scalar[] {
-  if (resource.order !== 'by-position') return []
-  const key = page.style === 'cursor' ? page.position?.keys.at(-1) : undefined
-  const terms = filter.kind === 'and' ? filter.terms : [filter]
-  const after = terms.flatMap((term) =>
-    term.kind === 'compare' && term.field === 'id' && term.operator === 'gt' ? [term.value] : [],
-  )
-  return key == null ? after : [...after, key]
-}
-
-/** Whether the events that a page begins after are kept, so that it leaves none out (EVT-5). */
-function* isKept({ dialect }: SqlContext, plan: ReadPage): Transaction<boolean> {
-  const ids = eventsNamed(plan)
-  if (ids.length === 0) return true
-  const which = dialect.isAnyOf(sql`id`, [...new Set(ids)])
-  const rows = yield sql`select id from ${subjectSql(plan.resource.name)} where ${which}`
-  return rows.length === new Set(ids).size
 }
 
 /** Whether the total of a list can be counted onward: its permission does not depend on records. */

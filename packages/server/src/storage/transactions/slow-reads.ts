@@ -4,7 +4,7 @@
  */
 import { type Catalog, type MappedResource, type Resource, resourceInVersion } from 'resourced-contract/model/resource'
 import type { Outcome } from '../../plan/outcome.ts'
-import type { Parent, PreviewDeletion, ReadPage } from '../../plan/plan.ts'
+import type { PreviewDeletion, ReadPage } from '../../plan/plan.ts'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
@@ -19,16 +19,6 @@ import { cascadeReach } from './rows/pending-deletions.ts'
 interface Remembered {
   readonly total?: Total | undefined
   readonly tagged?: List['tagged']
-}
-
-/** A page to be read, as plain data: resources by name. */
-export interface PlainPage {
-  readonly plan: Omit<ReadPage, 'resource' | 'versionResource' | 'parent'>
-  readonly collection: string
-  /** The version of the request, if it is an older one. */
-  readonly version: string | undefined
-  readonly parent: (Omit<Parent, 'resource'> & { readonly collection: string }) | undefined
-  readonly remembered: Remembered | undefined
 }
 
 /** A page that was read, and what may be remembered of it. */
@@ -50,24 +40,23 @@ export function remember({ totals }: Pick<Memory, 'totals'>, list: List, { total
   list.tagged = tagged
 }
 
+/** A page to be read, as plain data: resources by name. */
+export type PlainPage = ReturnType<typeof plainPage>
+
 /** The page of a plan as plain data. */
-export function plainPage(whole: ReadPage, remembered: Remembered | undefined): PlainPage {
-  const { resource, versionResource, parent, ...plan } = whole
-  const version = versionResource?.mapping.version
-  const place = parent && { id: parent.id, field: parent.field, permitted: parent.permitted }
+export function plainPage({ resource, versionResource, parent, ...plan }: ReadPage, remembered: Remembered = {}) {
   return {
-    ...{ plan, version, collection: resource.name, remembered },
-    parent: place && { ...place, collection: parent.resource.name },
+    ...{ plan, remembered, collection: resource.name, version: versionResource?.mapping.version },
+    parent: parent && { ...parent, resource: parent.resource.name },
   }
 }
 
 function planOf({ catalog }: SqlContext, { plan, collection, version, parent }: PlainPage): ReadPage {
   const versionResource = version === undefined ? undefined : versionResourceOf(catalog, version, collection)
   return {
-    ...plan,
-    resource: resourceNamed(catalog, collection),
+    ...{ ...plan, resource: resourceNamed(catalog, collection) },
     ...(versionResource && { versionResource: versionResource as MappedResource }),
-    parent: parent && { ...parent, resource: resourceNamed(catalog, parent.collection) },
+    parent: parent && { ...parent, resource: resourceNamed(catalog, parent.resource) },
   }
 }
 
@@ -86,7 +75,7 @@ export function pageReader(context: SqlContext): (asked: PlainPage) => Transacti
     const plan = planOf(context, asked)
     const memory = { clocks: new Map(), totals: new BoundedMap<Total>(1), lists }
     const list = listOf(context, memory, plan)
-    if (asked.remembered !== undefined) remember(memory, list, asked.remembered)
+    remember(memory, list, asked.remembered)
     const outcome = yield* readPage(context, memory, plan, list)
     const state = yield* pageState(context, memory, plan)
     return { outcome, state, remembered: rememberedOf(memory, list) }
