@@ -35,11 +35,11 @@ const count = Math.min(4, Math.max(2, availableParallelism()))
  */
 const patienceByClock = 3
 
-/** How many reads wait for a thread, of all callers together. */
-const waiting = 100
+/** How many reads wait for a thread, of all callers together: most take milliseconds. */
+const waiting = 1_000
 
-/** After so many milliseconds without a read a thread ends. */
-const idleTime = 5_000
+/** After so many milliseconds without a read a thread ends: to start one takes longer than most reads. */
+const idleTime = 60_000
 
 interface Reader {
   readonly thread: Thread

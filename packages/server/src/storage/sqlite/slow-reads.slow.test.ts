@@ -247,6 +247,16 @@ test('LIM-7: fifty slow reads of one caller do not keep another caller waiting',
   for (const each of outcomes) if (each.status === 'rejected') assert.equal(each.reason.kind, 'crowded')
 })
 
+test('LIM-7: two hundred reads of one caller at once are all answered', async (context) => {
+  const { storage, catalog } = opened(context)
+  const reads = Array.from({ length: 200 }, (_, number) => {
+    const filter = { kind: 'compare', field: 'team', operator: 'eq', value: number } as const
+    return storage.run(pageOf(catalog, { filter }), { callerId: 'ann' })
+  })
+  const totals = (await Promise.all(reads)).map((outcome) => isPage(outcome).total)
+  assert.deepEqual(new Set(totals), new Set([records / 100, 0]))
+})
+
 test('what was written is read, whichever thread reads', async (context) => {
   const { storage, catalog } = opened(context)
   const written = { kind: 'compare', field: 'notes', operator: 'contains', value: 'written' } as const
