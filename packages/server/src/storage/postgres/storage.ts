@@ -210,7 +210,7 @@ async function pageFrom(
   const isDecided = isConditional(plan.conditions) && plan.deleted === undefined
   if (plan.parent === undefined && (isDecided || isReadAtOnce(memory, plan, list))) {
     const total = memory.totals.get(list.totalKey)?.total ?? Number.POSITIVE_INFINITY
-    const size = { total, isCurrent: true, live: Number.POSITIVE_INFINITY, deleted: 0 }
+    const size = { total, isCurrent: true, live: Number.POSITIVE_INFINITY, deleted: 0, others: 0 }
     const isShort = isDecided || visitsFew(plan, size)
     const single = () => singleStatement(read())
     const outcome = await (isShort ? database.readPipelined(single, how) : database.readSlow(single, how))

@@ -58,21 +58,38 @@ const cases: readonly [name: string, plan: ReadPage, verdicts: Verdicts][] = [
 
 for (const [name, plan, verdicts] of cases) {
   test(`whether a page of a large collection visits few rows: ${name}`, () => {
-    const rows = { live: 1_000_000, deleted: 0 }
+    const rows = { live: 1_000_000, deleted: 0, others: 0 }
     const known = [[undefined, false], [400, false], [40_000, false], [400, true], [40_000, true]] as const // biome-ignore format: a row
     const decided = known.map(([total, isCurrent]) => visitsFew(plan, { total, isCurrent, ...rows }))
     assert.deepEqual(decided, verdicts)
   })
 
   test(`a page of a small collection visits few rows: ${name}`, () => {
-    assert.equal(visitsFew(plan, { total: undefined, isCurrent: false, live: 900, deleted: 100 }), true)
-    assert.equal(visitsFew(plan, { total: undefined, isCurrent: false, live: 0, deleted: 1_001 }), verdicts[0])
+    const visits = (live: number, deleted: number, others: number) =>
+      visitsFew(plan, { total: undefined, isCurrent: false, live, deleted, others })
+    assert.deepEqual([visits(900, 90, 10), visits(0, 1_001, 0), visits(0, 0, 1_001)], [true, verdicts[0], verdicts[0]])
   })
 }
 
+test('indexes of ids and words contain deleted records, and those of fields do not', () => {
+  const visits = (over: Partial<ReadPage>, deleted: number) =>
+    visitsFew(pageOf(over), { total: 10, isCurrent: false, live: 1_000_000, deleted, others: 0 })
+  const after = { filter: compare('id', 'gt', 'x') }
+  const lists = [after, { search: ['rare'] }, { filter: team }]
+  assert.deepEqual(
+    lists.map((over) => [visits(over, 0), visits(over, 1_000)]),
+    [[true, false], [true, false], [true, true]],
+  ) // biome-ignore format: a row for each
+})
+
+test('a search finds rows by texts that its caller may not read, which no total counts', () => {
+  const masked = pageOf({ search: ['rare'], readableFields: { title: { kind: 'never' } } })
+  assert.equal(visitsFew(masked, { total: 0, isCurrent: true, live: 1_000_000, deleted: 0, others: 0 }), false)
+})
+
 test('everything: a page visits the rows that it skips and the deleted ones of the index of ids', () => {
   const visits = (over: Partial<ReadPage>, deleted: number) =>
-    visitsFew(pageOf(over), { total: 1_000_000, isCurrent: true, live: 1_000_000, deleted })
+    visitsFew(pageOf(over), { total: 1_000_000, isCurrent: true, live: 1_000_000, deleted, others: 0 })
   assert.deepEqual(
     [visits({}, 0), visits({}, 900), visits({}, 1_000), visits(byTitle, 1_000)],
     [true, true, false, true],

@@ -105,6 +105,8 @@ export interface KnownSize {
   /** The live and the deleted records of the collection. */
   readonly live: number
   readonly deleted: number
+  /** The records of other collections that the caller's permission may ask for. */
+  readonly others: number
 }
 
 /** So many rows are read within about a millisecond. */
@@ -114,18 +116,22 @@ export const fewRows = 1_000
  * Whether a page visits few rows, those for its total included. An old total is off by one for each change since, so it
  * is good enough. A total that is not known may be any.
  */
-export function visitsFew(plan: ReadPage, { total, isCurrent, live, deleted }: KnownSize): boolean {
+export function visitsFew(plan: ReadPage, { total, isCurrent, live, deleted, others }: KnownSize): boolean {
+  const { resource, search, page, sort } = plan
   // A query names at most 1,000 ids.
-  if (live + deleted <= fewRows || namesIds(plan.filter)) return true
-  const conditions = conditionsOf(plan)
-  const isSmall = conditions.length + (plan.search?.length ?? 0) <= 1 && plan.deleted === undefined
-  if (total === undefined || !isSmall || !conditions.every((term) => hasIndex(plan.resource, term))) return false
-  // The indexes of ids and of words contain deleted records too, those of conditions and orders do not.
-  const isOfLive = conditions.length > 0 || (plan.search === undefined && plan.sort.length > 0)
-  const others = isOfLive ? 0 : deleted
-  const found = total + others
-  const read = isIndexRange(plan) ? skippedRows(plan.page, total) + rangeOf(plan.page).limit + others : found
-  return (isCurrent ? read : found + read) <= fewRows
+  if (live + deleted + others <= fewRows || namesIds(plan.filter)) return true
+  const [term, ...more] = conditionsOf(plan)
+  const isOne = (term === undefined ? 0 : 1) + more.length + (search?.length ?? 0) <= 1
+  if (total === undefined || !isOne || plan.deleted !== undefined) return false
+  // A search by texts that the caller may not read, and a condition without an index, visit rows that no total counts.
+  if (term === undefined ? search !== undefined && searchedTexts(plan) !== undefined : !hasIndex(resource, term))
+    return false
+  // The indexes of ids and of words contain deleted records too, those of fields do not.
+  const isOfField =
+    term === undefined ? search === undefined && sort.length > 0 : 'field' in term && term.field !== 'id'
+  const gone = isOfField ? 0 : deleted
+  const read = isIndexRange(plan) ? skippedRows(page, total) + rangeOf(page).limit : total
+  return (isCurrent ? 0 : total + gone) + read + gone <= fewRows
 }
 
 /** Whether an index of the collection itself finds the rows that a condition holds for. */

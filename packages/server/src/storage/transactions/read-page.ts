@@ -114,16 +114,13 @@ export function isReadAtOnce({ totals }: Pick<Memory, 'totals'>, plan: ReadPage,
 }
 
 /** What is known of a list, given its clock. */
-function knownSize(
-  { totals }: Pick<Memory, 'totals'>,
-  { plan, totalKey }: List,
-  { revision, live, deleted = 0 }: Clock,
-): KnownSize {
-  if (isUnfiltered(plan)) return { total: live, isCurrent: true, live, deleted }
-  const known = totals.get(totalKey)
+function knownSize({ totals, clocks }: ListMemory, list: List, { revision, live, deleted = 0 }: Clock): KnownSize {
+  const others = [...list.others].reduce((sum, each) => sum + (clocks.get(each)?.live ?? 0), 0)
+  if (isUnfiltered(list.plan)) return { total: live, isCurrent: true, live, deleted, others }
+  const known = totals.get(list.totalKey)
   // A total that is counted onward takes no longer than a current one.
   const isCurrent = known !== undefined && (known.counted !== undefined || known.revision === revision)
-  return { total: known?.total, isCurrent, live, deleted }
+  return { total: known?.total, isCurrent, live, deleted, others }
 }
 
 /** The sum of the revisions of all clocks that the answer depends on. */
