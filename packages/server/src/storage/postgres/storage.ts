@@ -23,7 +23,7 @@ import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { Memory } from '../transactions/memory.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { readEvents } from '../transactions/read-events.ts'
-import { isReadAtOnce, readPage } from '../transactions/read-page.ts'
+import { decideByClock, isReadAtOnce, readPage } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { ruledAmong, ruledBelow } from '../transactions/rows/other-records.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
@@ -205,13 +205,16 @@ async function pageFrom(
 ): Promise<Outcome> {
   const how = { ...from, ready, time: new ReadTime(database.readLimit) }
   const list = listOf(context, memory, plan)
-  const read = () => readPage(context, { ...memory, clocks: new Map() }, plan, list)
-  // The clock alone decides conditions.
-  const isDecided = isConditional(plan.conditions) && plan.deleted === undefined
-  if (plan.parent === undefined && (isDecided || isReadAtOnce(memory, plan, list))) {
+  const anew = () => ({ ...memory, clocks: new Map() })
+  const read = () => readPage(context, anew(), plan, list)
+  const isAlone = plan.parent === undefined && plan.deleted === undefined
+  if (isAlone && isConditional(plan.conditions)) {
+    const ended = await database.readPipelined(() => decideByClock(anew(), plan, list), how)
+    if (ended !== undefined) return ended
+  }
+  if (isAlone && isReadAtOnce(memory, list)) {
     const total = memory.totals.get(list.totalKey)?.total ?? Number.POSITIVE_INFINITY
-    const size = { total, isCurrent: true, live: Number.POSITIVE_INFINITY, deleted: 0, others: 0 }
-    const isShort = isDecided || visitsFew(plan, size)
+    const isShort = visitsFew(plan, { total, isCurrent: true, live: Number.POSITIVE_INFINITY, deleted: 0, others: 0 })
     const single = () => singleStatement(read())
     const outcome = await (isShort ? database.readPipelined(single, how) : database.readSlow(single, how))
     if (outcome !== undefined) return outcome

@@ -26,8 +26,22 @@ type CursorPage = Extract<Page, { readonly style: 'cursor' }>
 export interface PageRead {
   readonly list: List
   readonly scan: Scan
-  /** The rows of `firstStatement`, where it has run already. */
-  readonly first?: readonly Row[] | undefined
+  /** The row of `firstStatement`, where it has run already. */
+  readonly first?: Row | undefined
+}
+
+/**
+ * A row of a page. It arrives as one line of a text, because many rows of their own take a client of PostgreSQL twice
+ * as long. A line break or a tab is escaped wherever JSON has one.
+ */
+interface Line {
+  /** Empty where the record has more than its share of the page. */
+  readonly json: string
+  /** Beside a cursor: its keys. */
+  readonly place: string
+  /** Where records can have more than their share. */
+  readonly id: string
+  readonly size: number
 }
 
 /** The records of a page. */
@@ -52,12 +66,12 @@ function* readNumbered(read: PageRead, page: NumberedPage, total: number): Trans
   if (texts.length === rows.length) return partOf(texts)
   if (page.style === 'offset') return { fits: texts.length }
   // With another page size the page begins elsewhere. So many records fit wherever it begins among these.
-  const sizes = rows.map(({ size }) => Number(size)).sort((left, right) => right - left)
+  const sizes = rows.map(({ size }) => size).sort((left, right) => right - left)
   return { fits: Math.min(texts.length, countWithin(sizes, read.list.context.catalog.limits.pageBytes)) }
 }
 
 /** The rows from an offset on. If the end of the list is nearer, they are read from there, and fewer are skipped. */
-function* rowsInRange(read: PageRead, { limit, offset }: Range, total: number): Transaction<Row[]> {
+function* rowsInRange(read: PageRead, { limit, offset }: Range, total: number): Transaction<Line[]> {
   const after = total - offset - limit
   if (offset >= total) return []
   if (offset <= Math.max(fewRows, after)) return yield* rowsBeyond(read, read.scan.terms, undefined, { limit, offset })
@@ -91,8 +105,8 @@ function partOf(texts: readonly string[], { previous, next }: Partial<PagePart> 
   return { json: texts.join(',\n'), count: texts.length, previous, next }
 }
 
-function keysOf(row: Row | undefined): Keys | undefined {
-  return row && (JSON.parse(String(row['place'])) as Keys)
+function keysOf(line: Line | undefined): Keys | undefined {
+  return line && (JSON.parse(line.place) as Keys)
 }
 
 /** Whether there is a row beyond a place. */
@@ -106,8 +120,7 @@ function* isBeyond({ list, scan }: PageRead, terms: readonly OrderTerm[], keys: 
 
 /**
  * The statement that reads the page from the first segment of its list, which most pages are in. Where others write at
- * any time, it also reads the clock, so that no change comes between them. A page without rows is then one row without
- * a record.
+ * any time, it also reads the clock, so that no change comes between them.
  */
 export function firstStatement(read: PageRead): Statement {
   const { list, scan } = read
@@ -115,7 +128,7 @@ export function firstStatement(read: PageRead): Statement {
   const { context, plan, others } = list
   const rows = segmentSql(read, segmentsAfter(scan.terms, undefined)[0] as Segment, rangeOf(plan.page))
   const clock = clockSql(context, plan.resource.name, others)
-  const both = sql`select clock.*, page.* from (${clock}) clock left join (${rows}) page on true`
+  const both = sql`select clock.*, page.* from (${clock}) clock, (${rows}) page`
   scan.first = constant(context.dialect.lock.hasOtherWriters ? both : rows)
   return scan.first
 }
@@ -126,22 +139,30 @@ function* rowsBeyond(
   terms: readonly OrderTerm[],
   keys: Keys | undefined,
   { limit, offset }: Range,
-): Transaction<Row[]> {
+): Transaction<Line[]> {
   const { list, scan } = read
   const isFront = keys === undefined && terms === scan.terms
-  const front = isFront ? (read.first ?? (yield firstStatement(read))) : []
-  const rows = front.filter(({ json, id }) => json !== null || id != null)
+  const rows = isFront ? linesOf(read.first ?? (yield* firstRow(firstStatement(read)))) : []
   if (rows.length >= limit) return rows
   let skipped = 0
   for (const [index, segment] of segmentsAfter(terms, keys).entries()) {
     if (index > 0 || !isFront) {
       const range = { limit: limit - rows.length, offset: rows.length > 0 ? 0 : offset - skipped }
-      rows.push(...(yield prebuilt(segmentSql(read, segment, range))))
+      rows.push(...linesOf(yield* firstRow(prebuilt(segmentSql(read, segment, range)))))
     }
     if (rows.length >= limit) break
     if (rows.length === 0 && offset > skipped) skipped += yield* sizeOf(list.plan.resource, scan.where, segment)
   }
   return rows
+}
+
+function linesOf(row: Row | undefined): Line[] {
+  const lines = row?.['lines']
+  if (typeof lines !== 'string') return []
+  return lines.split('\n').map((line) => {
+    const [json = '', place = '', id = '', size = ''] = line.split('\t')
+    return { json, place, id, size: Number(size) }
+  })
 }
 
 /** The rows of one segment of a list. */
@@ -156,36 +177,33 @@ function* sizeOf(resource: Resource, where: Sql, segment: Segment): Transaction<
   return Number(row?.['total'] ?? 0)
 }
 
-/** The rows of one segment in order: their JSON, and beside a cursor their places. */
+/** The rows of one segment in order, as lines. */
 function segmentSql({ list: { context, plan }, scan }: PageRead, segment: Segment, { limit, offset }: Range): Sql {
   const { dialect } = context
-  const columns = columnsSql(context, plan)
-  if (plan.page.style === 'cursor') {
-    const keys = scan.terms.map(({ column, key = column, type }) => [key, type] as const)
-    columns.push(sql`${dialect.jsonKeys(keys)} as place`)
-  }
+  const keys = scan.terms.map(({ column, key = column, type }) => [key, type] as const)
+  const line = lineSql(context, plan, plan.page.style === 'cursor' ? dialect.jsonKeys(keys) : undefined)
+  const select = (page: Sql) =>
+    sql`select ${dialect.joinRows(raw('line'))} as lines from (select ${line} as line ${page}) page`
   const skip = offset === 0 ? empty : sql` offset ${offset}`
   const found = rowsSql(plan.resource, scan.where, segment)
   const rows = sql`${found} order by ${segment.order} ${dialect.limit(limit)}${skip}`
-  const shown = join(columns, ', ')
-  if (scan.isSorted !== true || offset === 0) return sql`select ${shown} ${rows}`
+  if (scan.isSorted !== true || offset === 0) return select(rows)
   // To sort all rows that match, an engine may make the columns of all that come before the page. So ids are sorted.
   const id = raw(`${subject}.id`)
   const named = sql`from ${subjectSql(plan.resource.name)} where ${id} in (select ${id} ${rows})`
-  return sql`select ${shown} ${named} order by ${segment.order}`
+  return select(sql`${named} order by ${segment.order}`)
 }
 
-/**
- * The JSON of a record. Where it can be larger than its share of the page, it is null in records that are, and their
- * ids and stored sizes are read too.
- */
-function columnsSql(context: SqlContext, plan: ReadPage): Sql[] {
+/** See `Line`. */
+function lineSql(context: SqlContext, plan: ReadPage, place: Sql | undefined): Sql {
   const value = valueSql(context, plan)
   const { small: fixed, large, stored, escaped } = bytesOf(context, plan)
   const share = Math.floor(context.catalog.limits.pageBytes / rangeOf(plan.page).limit)
-  if (fixed + large <= share) return [sql`${value} as json`]
+  const tab = raw(` || '\t' || `)
+  if (fixed + large <= share) return place === undefined ? value : join([value, place], tab.sql)
   const isWithin = sql`${escaped} <= ${raw(String(share - fixed))}`
-  return [sql`case when ${isWithin} then ${value} end as json`, raw(`${subject}.id`), sql`${stored} as size`]
+  const json = sql`case when ${isWithin} then ${value} else '' end`
+  return join([json, place ?? raw("''"), raw(`${subject}.id`), sql`(${stored})`], tab.sql)
 }
 
 /** The JSON of a row. */
@@ -198,17 +216,17 @@ function valueSql(context: SqlContext, { resource, versionResource, fields, dele
 }
 
 /** The JSON of rows, as many as a page may hold, but one at least. */
-function* textsOf({ list: { context, plan } }: PageRead, rows: readonly Row[]): Transaction<string[]> {
-  if (rows.every(({ json }) => json !== null)) return rows.map(({ json }) => String(json))
+function* textsOf({ list: { context, plan } }: PageRead, rows: readonly Line[]): Transaction<string[]> {
+  if (rows.every(({ json }) => json !== '')) return rows.map(({ json }) => json)
   const { pageBytes } = context.catalog.limits
   const texts: string[] = []
   let bytes = 0
   for (const { json, id, size } of rows) {
     // Its JSON has no fewer bytes than its values.
-    if (texts.length > 0 && bytes + Number(size) > pageBytes) break
-    const found = sql`from ${subjectSql(plan.resource.name)} where id = ${String(id)}`
+    if (texts.length > 0 && bytes + size > pageBytes) break
+    const found = sql`from ${subjectSql(plan.resource.name)} where id = ${id}`
     const one = sql`select ${valueSql(context, plan)} as json ${found}`
-    const text = String(json ?? (yield* firstRow(one))?.['json'])
+    const text = json === '' ? String((yield* firstRow(one))?.['json']) : json
     bytes += Buffer.byteLength(text) + 2
     if (texts.length > 0 && bytes > pageBytes) break
     texts.push(text)

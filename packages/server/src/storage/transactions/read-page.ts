@@ -5,7 +5,7 @@
 
 import { collectionsOf, isOfAllRecords } from 'resourced-contract/model/predicate'
 import sql, { empty } from 'sql-template-tag'
-import { checkPage, isConditional } from '../../plan/check-record.ts'
+import { checkPage } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Parent, ReadPage } from '../../plan/plan.ts'
 import { subjectSql } from '../sql/columns.ts'
@@ -54,7 +54,7 @@ export function* answerPage(
   if (known !== undefined) return checkPage(plan, known.tag) ?? known
   const list = listOf(context, memory, plan)
   if (reach === 'few') {
-    const own = clock ?? (yield* readClock(context, memory, plan.resource.name, list.others))
+    const own = clock ?? (yield* clockOfList(memory, list))
     if (!visitsFew(plan, knownSize(memory, list, own))) return undefined
   }
   const outcome = yield* readPage(context, memory, plan, list)
@@ -72,7 +72,7 @@ export function* readPage(
   const refused = plan.parent === undefined ? undefined : yield* checkParent(list.context, plan.parent)
   if (refused !== undefined) return refused
 
-  const { clock, read } = yield* readState(memory, plan, list)
+  const { clock, read } = yield* readState(memory, list)
   if (!(yield* beginsAtKept(context, plan))) return { kind: 'events-expired' }
 
   const known = knownTag(list, clock)
@@ -90,27 +90,33 @@ export function* readPage(
 }
 
 /** Reads the clock of a list, and along with it the first rows, where one statement reads both. */
-function* readState(
-  memory: ListMemory,
-  plan: ReadPage,
-  list: List,
-): Transaction<{ readonly clock: Clock; readonly read?: PageRead }> {
-  const { context, others, totalKey } = list
-  if (!isReadAtOnce(memory, plan, list)) return { clock: yield* readClock(context, memory, plan.resource.name, others) }
+function* readState(memory: ListMemory, list: List): Transaction<{ readonly clock: Clock; readonly read?: PageRead }> {
+  if (!isReadAtOnce(memory, list)) return { clock: yield* clockOfList(memory, list) }
+  const { plan, totalKey } = list
   const scan = scanOf(list, plan.page, { total: memory.totals.get(totalKey)?.total ?? 0, live: undefined })
-  const first = yield firstStatement({ list, scan })
-  return { clock: clockOf(first[0]), read: { list, scan, first } }
+  const first = yield* firstRow(firstStatement({ list, scan }))
+  return { clock: clockOf(first), read: { list, scan, first } }
 }
 
 /**
  * Whether one statement reads a page and its clock: others write at any time, the page is at the beginning, and its
  * total is known, which a change may have made another one.
  */
-export function isReadAtOnce({ totals }: Pick<Memory, 'totals'>, plan: ReadPage, { context, totalKey }: List): boolean {
-  const { page, conditions } = plan
-  if (!context.dialect.lock.hasOtherWriters || isConditional(conditions)) return false
+export function isReadAtOnce({ totals }: Pick<Memory, 'totals'>, { context, plan, totalKey }: List): boolean {
+  const { page } = plan
+  if (!context.dialect.lock.hasOtherWriters) return false
   if (rangeOf(page).offset > fewRows || (page.style === 'cursor' && page.position !== undefined)) return false
   return isUnfiltered(plan) || totals.get(totalKey) !== undefined
+}
+
+/** Decides the conditions of a ReadPage by the clock alone; `undefined`: the page has to be read. */
+export function* decideByClock(memory: ListMemory, plan: ReadPage, list: List): Transaction<Outcome | undefined> {
+  const known = knownTag(list, yield* clockOfList(memory, list))
+  return known === undefined ? undefined : checkPage(plan, known)
+}
+
+function clockOfList(memory: ListMemory, { context, plan, others }: List): Transaction<Clock> {
+  return readClock(context, memory, plan.resource.name, others)
 }
 
 /** What is known of a list, given its clock. */
