@@ -30,7 +30,7 @@ export function planOf(catalog: Catalog, address: string): Read {
     cursorSecret: new Uint8Array(32),
     now: Date.now(),
     preferred,
-    webhookAddresses: addressPolicy(),
+    webhookNetworks: [],
   }
   return planRequest({ ...planning, basePath: '/v1' }, found.target, input) as Read
 }

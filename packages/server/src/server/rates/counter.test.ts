@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { type Counted, memoryCounter, mostYoung, type Quota } from './counter.ts'
+import { type Counted, mostWindows, openWindows, type Quota, releaseWindows, sharedCounter } from './counter.ts'
 
 const caller: Quota = { name: 'caller', most: 3, window: 60 }
 const creation: Quota = { name: 'tasks.create', most: 1, window: 1 }
@@ -10,7 +10,7 @@ const creation: Quota = { name: 'tasks.create', most: 1, window: 1 }
 /** A counter, and the clock that it goes by. */
 function counter() {
   const clock = { now: 1_000_000 }
-  const { count } = memoryCounter(() => clock.now)
+  const { count } = sharedCounter(() => clock.now)
   const ask = (of: string, ...quotas: readonly Quota[]) => count(quotas.map((quota) => ({ quota, of })))
   return { clock, ask }
 }
@@ -67,7 +67,7 @@ test('a million addresses take no more memory than the windows that are kept', a
   const before = heldBytes()
   for (let number = 0; number < 1_000_000; number++) await ask(`address ${number}`, caller)
   const bytes = heldBytes() - before
-  assert.ok(bytes < 2 * mostYoung * 500, `${bytes} bytes`)
+  assert.ok(bytes < mostWindows * 50, `${bytes} bytes`)
   assert.deepEqual(standing(await ask('address 999999', caller)), [[1, 60_000]], 'the newest are known')
   assert.deepEqual(standing(await ask('first', caller)), [[2, 60_000]], 'the oldest is forgotten')
 })
