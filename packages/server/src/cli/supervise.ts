@@ -1,11 +1,10 @@
 /** The main thread of `resourced serve`: its log and its signals. */
-import { ConfigurationError } from 'resourced-contract/spec/configuration-error'
 import { isElsewhere, isInMemory } from '../server/database-address.ts'
 import { logTo, outputWritten, standardOutput } from '../server/observe/log.ts'
 import type { Observe } from '../server/observe/observe.ts'
 import { readableLog } from '../server/observe/readable-log.ts'
 import { StartFailed, type Supervisor, supervise } from '../server/threads/supervisor.ts'
-import { hasColours } from './explain.ts'
+import { hasColours, printError } from './explain.ts'
 import type { ServeCommandOptions } from './serve.ts'
 import { sharesPorts } from './serve-command.ts'
 
@@ -33,8 +32,14 @@ export async function serveOnThreads(
     return end(error.failure)
   })
   stopOnSignal(supervisor, observe)
-  if (!isTerminal) process.on('SIGHUP', () => void supervisor.renew())
+  if (!isTerminal) process.on('SIGHUP', () => void supervisor.renew().catch(tell))
   void supervisor.ended.then(end)
+}
+
+/** Says why the threads were not replaced. */
+function tell(error: unknown): void {
+  if (error instanceof StartFailed) process.stderr.write(`${error.message}\n`)
+  else printError(error)
 }
 
 /** Ends the process because its threads have. */

@@ -103,6 +103,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     metrics.observe(observation)
   }
   const open = async (catalog: Catalog, versions: Versions) => {
+    await thread?.writer?.opened()
     const storage = await openStorage(options, catalog, {
       migrate: options.migrate,
       onCommit: (commit) => metrics.observe({ kind: 'commit', ...commit }),

@@ -1,5 +1,5 @@
 /** The metrics of all threads as one text: what each of them has counted, added up. */
-import type { AggregatorRegistry, MetricObject, Registry } from 'prom-client'
+import type { MetricObject, Registry } from 'prom-client'
 import type { Metrics } from '../observe/metrics.ts'
 
 /** Metrics as a thread reports them. */
@@ -25,42 +25,31 @@ interface Threads {
 }
 
 /** Begins to gather. */
-export async function gatherMetrics(threads: Threads): Promise<GatheredMetrics> {
-  const { AggregatorRegistry, collectDefaultMetrics, Gauge, Registry } = await import('prom-client')
-  const own = new Registry()
-  new Gauge({
-    name: 'resourced_workers',
-    help: 'Threads that answer requests.',
-    registers: [own],
-    collect() {
-      this.set(threads.count())
-    },
-  })
-  // What is true of the process is read once.
-  const ofProcess = new Registry()
-  collectDefaultMetrics({ register: ofProcess })
+export function gatherMetrics(threads: Threads): GatheredMetrics {
   const reports = new Map<object, ThreadMetrics>()
   let former: ThreadMetrics = []
-  const read = async () => {
-    const asked = [...threads.reports()].map(async ([thread, report]) => {
-      const found = await Promise.race([report().catch(() => undefined), later()])
-      if (found !== undefined) reports.set(thread, found.filter((metric) => !isOfProcess(metric)))
-    })
-    await Promise.all(asked)
-    const shared = (await ofProcess.getMetricsAsJSON()).filter(isOfProcess)
-    const gathered = sum(AggregatorRegistry, [former, ...reports.values(), shared, await own.getMetricsAsJSON()])
-    return gathered.metrics()
+  /** What threads have reported, with what is true of the process once. */
+  const reported = () => {
+    const [one = [], ...others] = reports.values()
+    return [one, ...others.map((report) => report.filter((metric) => !isOfProcess(metric)))]
   }
   return {
-    read,
-    note: (thread, report) => void reports.set(thread, report.filter((metric) => !isOfProcess(metric))),
+    async read() {
+      const asked = [...threads.reports()].map(async ([thread, report]) => {
+        const found = await Promise.race([report().catch(() => undefined), later()])
+        if (found !== undefined) reports.set(thread, found)
+      })
+      await Promise.all(asked)
+      return (await sum([former, ...reported(), [workers(threads.count())]])).metrics()
+    },
+    note: (thread, report) => void reports.set(thread, report),
     ended(thread) {
       const last = reports.get(thread)
       reports.delete(thread)
       if (last === undefined) return
-      const counted = last.filter((metric) => ['counter', 'histogram'].includes((metric as MetricObject).type as never))
-      void sum(AggregatorRegistry, [former, counted])
-        .getMetricsAsJSON()
+      const counted = last.filter((metric) => isCounted(metric) && !isOfProcess(metric))
+      void sum([former, counted])
+        .then((sums) => sums.getMetricsAsJSON())
         .then((sums) => {
           former = sums
         })
@@ -68,12 +57,22 @@ export async function gatherMetrics(threads: Threads): Promise<GatheredMetrics> 
   }
 }
 
+function workers(count: number): object {
+  const words = { name: 'resourced_workers', help: 'Threads that answer requests.', type: 'gauge' }
+  return { ...words, aggregator: 'sum', values: [{ value: count, labels: {} }] }
+}
+
+function isCounted(metric: object): boolean {
+  return ['counter', 'histogram'].includes(String((metric as MetricObject).type))
+}
+
 function isOfProcess(metric: object): boolean {
   return (metric as MetricObject).name.startsWith('process_')
 }
 
-function sum(registry: typeof AggregatorRegistry, reports: readonly ThreadMetrics[]): Registry {
-  return registry.aggregate(reports.filter(({ length }) => length > 0) as object[])
+async function sum(reports: readonly ThreadMetrics[]): Promise<Registry> {
+  const { AggregatorRegistry } = await import('prom-client')
+  return AggregatorRegistry.aggregate(reports.filter(({ length }) => length > 0) as object[])
 }
 
 function later(): Promise<undefined> {

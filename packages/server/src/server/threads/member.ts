@@ -1,6 +1,7 @@
 /** A thread of a server, as the main thread sees it. */
 import { type MessagePort, Worker } from 'node:worker_threads'
 import { type Channel, openChannel } from '../../storage/threads/channel.ts'
+import { threadEnvironment } from '../../storage/threads/environment.ts'
 import { forwardLines, type LogBlocks } from '../observe/log.ts'
 
 /** Why a thread cannot start. */
@@ -45,7 +46,8 @@ export class Member<Calls> {
     const pulse = new SharedArrayBuffer(4)
     this.#pulse = new Int32Array(pulse)
     const workerData = { ...data, pulse }
-    this.#worker = new Worker(entry, { workerData, transferList: [...ports], stdout: output !== undefined })
+    const env = threadEnvironment()
+    this.#worker = new Worker(entry, { workerData, env, transferList: [...ports], stdout: output !== undefined })
     if (output !== undefined) forwardLines(this.#worker.stdout, output)
     this.id = this.#worker.threadId
     let failure: StartFailure | undefined

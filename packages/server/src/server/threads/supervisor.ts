@@ -8,7 +8,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
 import type { LogBlocks } from '../observe/log.ts'
-import { createMetricsServer } from '../observe/metrics.ts'
+import type { Metrics } from '../observe/metrics.ts'
 import type { Observe } from '../observe/observe.ts'
 import { openWindows, releaseWindows } from '../rates/counter.ts'
 import { OwnPlaces } from '../streams/stream-places.ts'
@@ -39,7 +39,10 @@ export interface SupervisorOptions {
 
 /** Threads that serve. */
 export interface Supervisor {
-  /** Replaces all threads, which then serve the declaration as it is now, without losing a request. */
+  /**
+   * Replaces all threads, which then serve the declaration as it is now, without losing a request. Rejects if the others
+   * cannot start: then the former threads stay.
+   */
   renew(): Promise<void>
   /**
    * Stops accepting requests, finishes the running ones, and ends the threads (OPS-2). Returns whether all of them have
@@ -112,14 +115,14 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   const ended = Promise.withResolvers<StartFailure>()
   const threads = () => [...groups].flatMap((group) => [...group.threads.values()]).filter(({ serves }) => serves)
   const writers = () => [...groups].flatMap(({ writer }) => (writer?.serves ? [writer] : []))
-  const metrics = await gatherMetrics({
+  const metrics = gatherMetrics({
     count: () => threads().length,
     reports: () => {
       const reporting: readonly Member<Pick<ThreadCalls, 'metrics'>>[] = [...threads(), ...writers()] as never
       return new Map(reporting.map((each) => [each, () => each.channel.call('metrics')]))
     },
   })
-  const metricsServer = options.metricsPort === undefined ? undefined : createMetricsServer(metrics)
+  const metricsServer = options.metricsPort === undefined ? undefined : await metricsServerOf(metrics)
   let listening: Promise<Listening> | undefined
   let failures = 0
   let isStopping = false
@@ -133,10 +136,13 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   const startWriter = (group: Group): Writer => {
     const committing = new SharedArrayBuffer(4)
     const start = { entry: options.writerEntry as URL, data: { ...data, committing }, ports: [], output }
-    const member = new Member<WriterCalls>(start, (own): Omit<WriterMainCalls, 'failed'> => ({
-      ready: () => own.begin(),
-      report: async (report) => metrics.note(own, report),
-    }))
+    const member = new Member<WriterCalls>(
+      start,
+      (own): Omit<WriterMainCalls, 'failed'> => ({
+        ready: () => own.begin(),
+        report: async (report) => metrics.note(own, report),
+      }),
+    )
     const writer = Object.assign(member, { committing })
     group.writer = writer
     void writer.ended.then(async (code) => {
@@ -162,26 +168,29 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     const place = { number, isFirst, windows, writer }
     const start = { entry: options.entry, data: { ...data, place }, ports: writer ? [writer.port] : [], output }
     const places = new OwnPlaces(streams)
-    const thread = new Member<ThreadCalls>(start, (own): Omit<MainCalls, 'failed'> => ({
-      async ready() {
-        await group.gates.ready.arrive()
-        listening ??= listen()
-        return listening
-      },
-      async listens(server) {
-        await group.gates.listens.arrive()
-        own.begin()
-        if (!isFirst) observe({ kind: 'worker', state: 'started', worker: number, thread: own.id, server })
-      },
-      metrics: () => metrics.read(),
-      report: async (report) => metrics.note(own, report),
-      takeStream: ({ caller, most }) => places.take(caller, most),
-      releaseStream: (caller) => places.release(caller),
-      async revoked() {
-        const told = threads().filter((other) => other !== own)
-        await Promise.all(told.map(({ channel }) => Promise.race([channel.call('forget'), sleep(longestTrust)])))
-      },
-    }))
+    const thread = new Member<ThreadCalls>(
+      start,
+      (own): Omit<MainCalls, 'failed'> => ({
+        async ready() {
+          await group.gates.ready.arrive()
+          listening ??= listen()
+          return listening
+        },
+        async listens(server) {
+          await group.gates.listens.arrive()
+          own.begin()
+          if (!isFirst) observe({ kind: 'worker', state: 'started', worker: number, thread: own.id, server })
+        },
+        metrics: () => metrics.read(),
+        report: async (report) => metrics.note(own, report),
+        takeStream: ({ caller, most }) => places.take(caller, most),
+        releaseStream: (caller) => places.release(caller),
+        async revoked() {
+          const told = threads().filter((other) => other !== own)
+          await Promise.all(told.map(({ channel }) => Promise.race([channel.call('forget'), sleep(longestTrust)])))
+        },
+      }),
+    )
     group.threads.set(number, thread)
     void thread.ended.then(async (code) => {
       metrics.ended(thread)
@@ -214,7 +223,11 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   /** Ends a thread without losing a request. Returns whether it has ended as it should. */
   const drain = async (thread: Member<ThreadCalls | WriterCalls>, number: number): Promise<boolean> => {
     thread.isLeaving = true
-    if (!thread.serves) thread.terminate()
+    if (!thread.serves) {
+      thread.terminate()
+      await thread.ended
+      return true
+    }
     thread.channel.tell('drain')
     const timer = setTimeout(() => kill(thread as never, number, 'end', longestDrain), longestDrain)
     const code = await thread.ended
@@ -241,9 +254,9 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       if (failure !== undefined) throw new StartFailed(failure)
     }
     try {
-      if (options.writerEntry !== undefined) await started(startWriter(group))
+      const writer = options.writerEntry === undefined ? [] : [startWriter(group)]
       const numbers = Array.from({ length: count }, (_, index) => index + 1)
-      await Promise.all(numbers.map((number) => started(startThread(group, number))))
+      await Promise.all([...writer, ...numbers.map((number) => startThread(group, number))].map(started))
       group.isLeaving = false
     } catch (error) {
       await close(group)
@@ -257,10 +270,10 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     if (isStopping || former.length > 1) return
     try {
       await open(false)
-    } catch {
+    } catch (error) {
       for (const { threads } of former)
         for (const [worker, { id }] of threads) observe({ kind: 'worker', state: 'kept', worker, thread: id })
-      return
+      throw error
     }
     await Promise.all(former.map(close))
   }
@@ -279,10 +292,14 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       }
     }
   }, roundTime).unref()
-  let renewing = Promise.resolve()
+  let renewing: Promise<unknown> = Promise.resolve()
   return {
     ended: ended.promise,
-    renew: () => (renewing = renewing.then(renew)),
+    renew() {
+      const renewed = renewing.then(renew)
+      renewing = renewed.catch(() => {})
+      return renewed
+    },
     async close() {
       isStopping = true
       clearInterval(rounds)
@@ -292,6 +309,12 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       return areClean.every((isClean) => isClean)
     },
   }
+}
+
+/** Only a server with a port for metrics loads the module. */
+async function metricsServerOf(metrics: Pick<Metrics, 'read'>) {
+  const { createMetricsServer } = await import('../observe/metrics.ts')
+  return createMetricsServer(metrics)
 }
 
 /** A thread has said why it cannot start. */

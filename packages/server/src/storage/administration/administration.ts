@@ -6,8 +6,8 @@ import type { Apply } from '../migration/migration-step.ts'
 import type { StoredSchema } from '../migration/stored-schema.ts'
 import type { Moved, MoveSource, MoveTarget } from '../move/move.ts'
 import type { ListedKey, OnCommit, OnReplica, Storage } from '../storage.ts'
-import type { RemoteWriter } from '../threads/remote-writer.ts'
 import type { DatabaseDescription, TableSource } from '../table-description.ts'
+import type { RemoteWriter } from '../threads/remote-writer.ts'
 
 /** What opening a database may change, and callbacks for commits and for the replica. */
 export interface OpenOptions {

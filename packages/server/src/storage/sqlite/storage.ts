@@ -6,13 +6,7 @@ import { eventsFromStored } from '../../plan/plan-events.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { identifier } from '../sql/columns.ts'
 import { type Opened, type SqlContext, sqlContext } from '../sql/context.ts'
-import {
-  type EventStore,
-  type OnCommit,
-  type Requester,
-  type Storage,
-  StorageFault,
-} from '../storage.ts'
+import { type EventStore, type OnCommit, type Requester, type Storage, StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import { createAll, createRecords } from '../transactions/create.ts'
 import { mostInspected } from '../transactions/delete/cascade.ts'

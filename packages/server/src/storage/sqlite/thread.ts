@@ -2,8 +2,6 @@
  * Threads that read a SQLite file, each on a connection of its own: their messages, the data that they start with, and
  * the thread that reads for background jobs.
  */
-import { getCompileCacheDir } from 'node:module'
-import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import {
   type Catalog,
@@ -13,6 +11,7 @@ import {
   type VersionMapping,
 } from 'resourced-contract/model/resource'
 import { StorageFault } from '../storage.ts'
+import { threadEnvironment } from '../threads/environment.ts'
 import type { LongReads } from '../transactions/long-work.ts'
 
 /** What a thread starts with. */
@@ -41,16 +40,6 @@ export type Reply =
 interface Asker {
   resolve(given: unknown): void
   reject(error: unknown): void
-}
-
-/**
- * The environment of a thread. It finds compiled code where this thread keeps it: a thread that compiled TypeScript
- * took 30 MB more, most of which the process kept after the end of the thread.
- */
-function threadEnvironment(): NodeJS.ProcessEnv {
-  // Only Node.js has this cache.
-  const compiled = getCompileCacheDir?.()
-  return compiled === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(compiled) }
 }
 
 /** Asks a thread for transactions, which the thread runs one after the other. */

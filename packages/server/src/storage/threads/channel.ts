@@ -90,7 +90,7 @@ export function openChannel<Theirs>(
 
 /** What is moved instead of copied: a port, and the bytes of a piece of an export. */
 function transferredOf(item: Item): Transferable[] {
-  const { port } = ('argument' in item ? item.argument : undefined) as { readonly port?: unknown } | undefined ?? {}
-  const { text } = ('value' in item ? item.value : undefined) as { readonly text?: unknown } | undefined ?? {}
+  const { port } = (('argument' in item ? item.argument : undefined) as { readonly port?: unknown } | undefined) ?? {}
+  const { text } = (('value' in item ? item.value : undefined) as { readonly text?: unknown } | undefined) ?? {}
   return [...(port instanceof MessagePort ? [port] : []), ...(text instanceof Uint8Array ? [text.buffer] : [])] as never
 }

@@ -6,8 +6,8 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Catalog } from 'resourced-contract/model/resource'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Write } from '../../plan/plan.ts'
+import { inBatches } from '../in-batches.ts'
 import { type Storage, StorageFault } from '../storage.ts'
-import { inBatches } from '../transactions/long-work.ts'
 import { type Channel, openChannel } from './channel.ts'
 import { type PlainPlan, plainPlan, planOf } from './plain-plan.ts'
 
@@ -17,6 +17,8 @@ type Part = (typeof parts)[number]
 
 /** What a thread may ask of the writer. */
 interface WriterCalls {
+  /** Resolves when the database is open. */
+  opened(): void
   run(plan: PlainPlan): Promise<Outcome>
   of(method: { readonly part: Part; readonly name: string; readonly given: readonly unknown[] }): Promise<unknown>
   ping(): Promise<void>
@@ -25,6 +27,7 @@ interface WriterCalls {
 /** Lets another thread call the storage of this thread. */
 export function serveWriter(port: MessagePort, catalog: Catalog, storage: Storage): void {
   const calls: WriterCalls = {
+    opened() {},
     run: (plan) => storage.run(planOf(catalog, plan)),
     of({ part, name, given }) {
       const methods = storage[part] as unknown as Record<string, (...given: readonly unknown[]) => Promise<unknown>>
@@ -46,6 +49,8 @@ export interface WriterPort {
 /** The writer, for another thread. */
 export interface RemoteWriter extends Pick<Storage, Part | 'ping'> {
   run(plan: Write): Promise<Outcome>
+  /** Resolves when the writer has opened the database, and brought it up to date. */
+  opened(): Promise<void>
   /** From now on, asks another writer. */
   use(way: WriterPort): void
 }
@@ -86,6 +91,7 @@ export function remoteWriter(first: WriterPort): RemoteWriter {
     deleteExpired: (now: number, goesOn = () => true) => inBatches(() => jobs.deleteSomeExpired(now), goesOn),
   })
   return {
+    opened: async () => (await writer).call('opened'),
     run: async (plan) => (await writer).call('run', plainPlan(plan)),
     ping: async () => (await writer).call('ping'),
     use,

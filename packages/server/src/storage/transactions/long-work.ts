@@ -3,6 +3,7 @@
  * another thread: their arguments and results are plain data.
  */
 import type { Restore } from '../../plan/plan.ts'
+import { inBatches } from '../in-batches.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { JobError, JobStep, JobStore, OpenJob } from '../storage.ts'
 import { type PlainPlan, planOf } from '../threads/plain-plan.ts'
@@ -199,15 +200,4 @@ export function jobStore(
       ),
     deleteSomeExpired,
   }
-}
-
-/** Deletes batch after batch until one of them is empty. Returns how much. */
-export async function inBatches(deleteSome: () => Promise<number>, goesOn: () => boolean): Promise<number> {
-  let total = 0
-  while (goesOn()) {
-    const count = await deleteSome()
-    if (count === 0) break
-    total += count
-  }
-  return total
 }

@@ -42,7 +42,14 @@ export function* createWebhook(context: SqlContext, plan: CreateWebhook): Transa
   if (proposal.kind !== 'proposal') return proposal
   const { draft } = proposal
   const { values, changed } = draft
-  const wrong = webhookIssues({ catalog: context.catalog, version, maker, values, changed, addresses: addressPolicy(networks) })
+  const wrong = webhookIssues({
+    catalog: context.catalog,
+    version,
+    maker,
+    values,
+    changed,
+    addresses: addressPolicy(networks),
+  })
   const issues = [...draft.issues, ...wrong]
   if (issues.length > 0) return { kind: 'invalid', issues }
   const record: RecordValues = { ...values, version, ...shownOf(maker) }
