@@ -88,7 +88,7 @@ test('a writer that hangs is replaced: its changes are refused, and later ones a
   const waiting = change()
   assert.equal((await send('GET', '/v1/notes?limit=1')).status, 200)
   const { status, json } = await waiting
-  assert.deepEqual([status, json.code], [503, 'STORAGE_BUSY'])
+  assert.deepEqual([status, json.code], [503, 'OVERLOADED'])
   await until(async () => (await change()).status === 201, 60_000)
   other.child.kill('SIGTERM')
   assert.equal(await other.ended, 0, other.errors.join(''))

@@ -4,14 +4,7 @@ import { UsageError } from 'resourced-contract/spec/configuration-error'
 import { beat, linkToMain, type ThreadPlace } from '../server/threads/thread-link.ts'
 import type { Peer } from '../storage/threads/channel.ts'
 import { explain } from './explain.ts'
-import { type ServeCommandOptions, serveHere } from './serve.ts'
-
-/** What a thread of the command starts with. */
-export interface CommandThread {
-  readonly file: string | undefined
-  readonly options: ServeCommandOptions
-  readonly pulse: SharedArrayBuffer
-}
+import { type CommandThread, serveHere } from './serve.ts'
 
 const { file, options, place, pulse } = workerData as CommandThread & { readonly place: ThreadPlace }
 const thread = linkToMain(parentPort as Peer, place)

@@ -11,7 +11,8 @@ export async function serveCommand(file: string | undefined, options: ServeComma
   const workers = workersOf(options.workers, options)
   restartWith(heapFlags(options.database))
   const given = { ...options, databasePool: poolOfWorker(options.databasePool, workers) }
-  if (hasThreads()) return (await import('./supervise.ts')).serveOnThreads(workers, file, given)
+  if (hasThreads())
+    return (await import('./supervise.ts')).serveOnThreads(workers, file, { ...given, reusePort: sharesPorts() })
   return (await import('./serve.ts')).serveHere(file, given)
 }
 
@@ -21,7 +22,7 @@ function hasThreads(): boolean {
 }
 
 /** Whether several threads can listen on one port. */
-export function sharesPorts(): boolean {
+function sharesPorts(): boolean {
   return hasThreads() && ['linux', 'freebsd', 'aix', 'sunos'].includes(process.platform)
 }
 

@@ -19,6 +19,14 @@ export interface ServeCommandOptions extends Omit<ServeOptions, 'catalog'> {
   readonly terminal?: Terminal | undefined
 }
 
+/** What a thread of the command starts with. */
+export interface CommandThread {
+  readonly file: string | undefined
+  readonly options: ServeCommandOptions
+  /** See `beat`. */
+  readonly pulse: SharedArrayBuffer
+}
+
 /** Serves on this thread until a signal, or the main thread, stops it. */
 export async function serveHere(file: string | undefined, options: ServeCommandOptions): Promise<void> {
   const { thread } = options

@@ -6,13 +6,12 @@ import { readableLog } from '../server/observe/readable-log.ts'
 import { StartFailed, type Supervisor, supervise } from '../server/threads/supervisor.ts'
 import { hasColours, printError } from './explain.ts'
 import type { ServeCommandOptions } from './serve.ts'
-import { sharesPorts } from './serve-command.ts'
 
 /** Serves on threads until a signal stops them. */
 export async function serveOnThreads(
   count: number,
   file: string | undefined,
-  options: ServeCommandOptions,
+  { reusePort, ...options }: ServeCommandOptions & { readonly reusePort: boolean },
 ): Promise<void> {
   const { logLevel, database, host, port, metricsPort, metricsHost } = options
   const isTerminal = process.stdout.isTTY === true
@@ -23,7 +22,7 @@ export async function serveOnThreads(
   const terminal = isTerminal ? { colors: hasColours(process.stdout) } : undefined
   const isFile = !isElsewhere(database) && !isInMemory(database)
   const supervisor = await supervise({
-    ...{ count, host, port, reusePort: sharesPorts(), metricsPort, metricsHost, observe, output },
+    ...{ count, host, port, reusePort, metricsPort, metricsHost, observe, output },
     entry: new URL(import.meta.resolve('#request-thread')),
     writerEntry: isFile ? new URL(import.meta.resolve('#writer-thread')) : undefined,
     data: { file, options: { ...options, terminal } },

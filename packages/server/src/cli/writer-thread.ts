@@ -8,7 +8,7 @@ import { openChannel, type Peer } from '../storage/threads/channel.ts'
 import { serveWriter } from '../storage/threads/remote-writer.ts'
 import { explain } from './explain.ts'
 import { loadVersions } from './load-declaration.ts'
-import type { CommandThread } from './request-thread.ts'
+import type { CommandThread } from './serve.ts'
 
 const { file, options, committing, pulse } = workerData as CommandThread & { readonly committing: SharedArrayBuffer }
 

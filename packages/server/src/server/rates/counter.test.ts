@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { Worker } from 'node:worker_threads'
 import { type Counted, mostWindows, openWindows, type Quota, releaseWindows, sharedCounter } from './counter.ts'
 
 const caller: Quota = { name: 'caller', most: 3, window: 60 }
@@ -82,4 +84,33 @@ test('no window is dropped before it ends, even if many others are added and dro
     clock.now += 1_000
   }
   assert.equal((await ask('ann', caller)).passes, true)
+})
+
+test('threads that share windows count exactly, and one that ended while it counted blocks nobody', async () => {
+  const windows = openWindows()
+  const quota: Quota = { name: 'caller', most: 5_000, window: 3_600 }
+  const work = `
+    const { parentPort, workerData: { windows, quota, module } } = require('node:worker_threads')
+    import(module).then(async ({ sharedCounter }) => {
+      const { count } = sharedCounter(Date.now, windows)
+      let passed = 0
+      for (let number = 0; number < 2_000; number++) passed += (await count([{ quota, of: 'ann' }])).passes ? 1 : 0
+      parentPort.postMessage(passed)
+    })`
+  const module = import.meta.resolve('./counter.ts')
+  const threads = Array.from(
+    { length: 4 },
+    () => new Worker(work, { eval: true, workerData: { windows, quota, module } }),
+  )
+  const passed = await Promise.all(threads.map(async (thread) => Number((await once(thread, 'message'))[0])))
+  assert.equal(
+    passed.reduce((sum, each) => sum + each, 0),
+    5_000,
+  )
+  // As if the thread 7 had ended in between.
+  new Int32Array(windows.lock)[0] = 8
+  releaseWindows(windows, 6)
+  assert.equal(new Int32Array(windows.lock)[0], 8)
+  releaseWindows(windows, 7)
+  assert.equal((await sharedCounter(Date.now, windows).count([{ quota, of: 'ann' }])).passes, false)
 })

@@ -87,8 +87,8 @@ export function sharedCounter(now: () => number, { table, lock, salt }: Windows 
     const known = keys.get(text)
     if (known !== undefined) return known
     if (keys.size >= mostHashes) keys = new Map()
-    // 52 bits: a number has room for them, and none is 0.
-    const key = 1 + Number.parseInt(hash('sha256', salt + text).slice(0, 13), 16)
+    // 48 bits; no key is 0.
+    const key = 1 + hash('sha256', salt + text, 'buffer').readUIntBE(0, 6)
     keys.set(text, key)
     return key
   }
