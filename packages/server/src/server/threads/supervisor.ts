@@ -114,13 +114,9 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   const streams = new Map<string, number>()
   const ended = Promise.withResolvers<StartFailure>()
   const threads = () => [...groups].flatMap((group) => [...group.threads.values()]).filter(({ serves }) => serves)
-  const writers = () => [...groups].flatMap(({ writer }) => (writer?.serves ? [writer] : []))
   const metrics = gatherMetrics({
     count: () => threads().length,
-    reports: () => {
-      const reporting: readonly Member<Pick<ThreadCalls, 'metrics'>>[] = [...threads(), ...writers()] as never
-      return new Map(reporting.map((each) => [each, () => each.channel.call('metrics')]))
-    },
+    reports: () => new Map(threads().map((thread) => [thread, () => thread.channel.call('metrics')])),
   })
   const metricsServer = options.metricsPort === undefined ? undefined : await metricsServerOf(metrics)
   let listening: Promise<Listening> | undefined
@@ -140,13 +136,11 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       start,
       (own): Omit<WriterMainCalls, 'failed'> => ({
         ready: () => own.begin(),
-        report: async (report) => metrics.note(own, report),
       }),
     )
     const writer = Object.assign(member, { committing })
     group.writer = writer
     void writer.ended.then(async (code) => {
-      metrics.ended(writer)
       if (!(await isToFollow(group, writer, 0, code))) return
       const next = startWriter(group)
       if ((await next.started) !== undefined) return

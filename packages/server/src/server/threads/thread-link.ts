@@ -53,7 +53,7 @@ export interface ThreadCalls {
 }
 
 /** What the thread that writes may ask of the main thread. */
-export interface WriterMainCalls extends Pick<MainCalls, 'failed' | 'report'> {
+export interface WriterMainCalls extends Pick<MainCalls, 'failed'> {
   /** The database is open. */
   ready(): void
 }
@@ -64,7 +64,6 @@ export interface WriterCalls {
   connect(way: Pick<WriterPort, 'port'>): void
   /** Finishes what runs, closes the database, and ends the thread. */
   drain(): void
-  metrics(): Promise<readonly object[]>
 }
 
 /** What a thread that answers requests starts with. */

@@ -1,7 +1,7 @@
 /** A SQLite file as a storage on a thread that only reads: another thread makes its changes. */
 import type { Catalog } from 'resourced-contract/model/resource'
 import { sqlContext } from '../sql/context.ts'
-import type { Storage } from '../storage.ts'
+import type { OnCommit, Storage } from '../storage.ts'
 import type { RemoteWriter } from '../threads/remote-writer.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { readShared } from '../transactions/meta.ts'
@@ -11,8 +11,15 @@ import { sqlite } from './dialect.ts'
 import { exportsFolderOf, fileWatch } from './file.ts'
 import { eventsOf, pagesOfFile, replacedFile } from './storage.ts'
 
+/** How such a file is opened. */
+interface ReadingOptions {
+  readonly writer: RemoteWriter
+  readonly onCommit?: OnCommit | undefined
+}
+
 /** Opens a file that its writer has brought up to date. */
-export function openReading(catalog: Catalog, path: string, writer: RemoteWriter): Storage {
+export function openReading(catalog: Catalog, path: string, { writer, onCommit = () => {} }: ReadingOptions): Storage {
+  writer.observe(onCommit)
   const reading = new Connection(path, { readOnly: true })
   // In KiB: most requests read, and what they read is spread over the file.
   reading.execute('pragma cache_size = -32000')

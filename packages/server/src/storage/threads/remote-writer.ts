@@ -7,7 +7,7 @@ import type { Catalog } from 'resourced-contract/model/resource'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Write } from '../../plan/plan.ts'
 import { inBatches } from '../in-batches.ts'
-import { type Storage, StorageFault } from '../storage.ts'
+import { type Commit, type OnCommit, type Storage, StorageFault } from '../storage.ts'
 import { type Channel, openChannel } from './channel.ts'
 import { type PlainPlan, plainPlan, planOf } from './plain-plan.ts'
 
@@ -24,8 +24,18 @@ interface WriterCalls {
   ping(): Promise<void>
 }
 
-/** Lets another thread call the storage of this thread. */
-export function serveWriter(port: MessagePort, catalog: Catalog, storage: Storage): void {
+/** What the writer tells a thread. */
+interface ReaderCalls {
+  /** The writer has made a commit; one of the threads is told. */
+  committed(commit: Commit): void
+}
+
+/**
+ * Lets another thread call the storage of this thread.
+ *
+ * @returns tells that thread of commits
+ */
+export function serveWriter(port: MessagePort, catalog: Catalog, storage: Storage): OnCommit {
   const calls: WriterCalls = {
     opened() {},
     run: (plan) => storage.run(planOf(catalog, plan)),
@@ -35,8 +45,9 @@ export function serveWriter(port: MessagePort, catalog: Catalog, storage: Storag
     },
     ping: () => storage.ping(),
   }
-  openChannel(port, calls)
+  const { tell } = openChannel<ReaderCalls>(port, calls)
   port.unref()
+  return (commit) => tell('committed', commit)
 }
 
 /** A writer as another thread reaches it. */
@@ -51,6 +62,8 @@ export interface RemoteWriter extends Pick<Storage, Part | 'ping'> {
   run(plan: Write): Promise<Outcome>
   /** Resolves when the writer has opened the database, and brought it up to date. */
   opened(): Promise<void>
+  /** Tells of the commits that this thread is told of. */
+  observe(onCommit: OnCommit): void
   /** From now on, asks another writer. */
   use(way: WriterPort): void
 }
@@ -59,6 +72,8 @@ export interface RemoteWriter extends Pick<Storage, Part | 'ping'> {
 export function remoteWriter(first: WriterPort): RemoteWriter {
   let writer: Promise<Channel<WriterCalls>>
   let found: (channel: Channel<WriterCalls>) => void
+  let onCommit: OnCommit = () => {}
+  const own: ReaderCalls = { committed: (commit) => onCommit(commit) }
   const lose = () => {
     const next = Promise.withResolvers<Channel<WriterCalls>>()
     writer = next.promise
@@ -71,7 +86,7 @@ export function remoteWriter(first: WriterPort): RemoteWriter {
       isCommitting()
         ? new StorageFault('uncertain', 'The thread that writes ended during a commit.')
         : new StorageFault('busy', 'The thread that writes ended, and another one takes its place.')
-    const channel = openChannel<WriterCalls>(port, {}, ended)
+    const channel = openChannel<WriterCalls>(port, own, ended)
     port.once('close', lose)
     port.unref()
     found(channel)
@@ -94,6 +109,9 @@ export function remoteWriter(first: WriterPort): RemoteWriter {
     opened: async () => (await writer).call('opened'),
     run: async (plan) => (await writer).call('run', plainPlan(plan)),
     ping: async () => (await writer).call('ping'),
+    observe(given) {
+      onCommit = given
+    },
     use,
     jobs,
     deliveries: part('deliveries'),
