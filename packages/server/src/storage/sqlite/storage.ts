@@ -6,14 +6,8 @@ import { eventsFromStored } from '../../plan/plan-events.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { identifier } from '../sql/columns.ts'
 import { type SqlContext, sqlContext } from '../sql/context.ts'
-import {
-  type EventStore,
-  type OnCommit,
-  type Requester,
-  type Storage,
-  StorageFault,
-  type WriteTurn,
-} from '../storage.ts'
+import { type EventStore, type OnCommit, type Requester, type Storage, StorageFault } from '../storage.ts'
+import { plainPlan } from '../threads/plain-plan.ts'
 import type { Transaction } from '../transaction.ts'
 import { createAll, createRecords } from '../transactions/create.ts'
 import { mostInspected } from '../transactions/delete/cascade.ts'
@@ -31,22 +25,15 @@ import { readEvents } from '../transactions/read-events.ts'
 import { answerPage, pageKey } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
-import {
-  plainPage,
-  plainPreview,
-  type ReadElsewhere,
-  reachesFew,
-  remember,
-  rememberedOf,
-} from '../transactions/slow-reads.ts'
+import { plainPage, type ReadElsewhere, reachesFew, remember, rememberedOf } from '../transactions/slow-reads.ts'
 import { probeWrite, WriteProbe } from '../write-probe.ts'
 import { Checkpoints, threadedCopier } from './checkpoints.ts'
 import { Connection, Reader, type Synchronous, withStorageFaults } from './connection.ts'
 import { sqlite } from './dialect.ts'
 import { exportsFolderOf, fileWatch, makeFile } from './file.ts'
 import { migrate } from './migrate.ts'
-import { ReaderThreads } from './reader-threads.ts'
-import { threadedBackground } from './thread.ts'
+import { type ReaderOptions, ReaderThreads } from './reader-threads.ts'
+import { longReads } from './thread.ts'
 import { runnerOf, Writer } from './writer.ts'
 
 /** How a SQLite database is opened. */
@@ -63,8 +50,8 @@ export interface SqliteOptions {
    */
   readonly filling?: boolean
   readonly onCommit?: OnCommit | undefined
-  /** The turn to write, where processes share the file. */
-  readonly turn?: WriteTurn | undefined
+  /** See `OpenOptions`. */
+  readonly committing?: SharedArrayBuffer | undefined
 }
 
 /**
@@ -99,7 +86,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     committed: (touches) => reader.memory.committed(touches),
     afterwards: () => checkpoints?.consider(),
     onCommit: options.onCommit,
-    turn: options.turn,
+    committing: options.committing,
     outcomes: probe,
   })
   const isInPlace = inMemory ? () => true : fileWatch(options.path)
@@ -107,23 +94,16 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     if (!isInPlace()) throw replacedFile()
   }
   const runner = runnerOf(reader, writer)
-  let closing = false
   const background = inMemory
     ? backgroundOf(context, runner)
-    : threadedBackground({ path: options.path, catalog }, requireFile, () => {
-        reader.endTurn()
-        checkpoints?.consider(true)
-      })
+    : backgroundOf(context, runner, longReads({ path: options.path, catalog }, requireFile))
+  let closing = false
   const checkpoints =
     inMemory || synchronous === 'off' ? undefined : new Checkpoints(writing, threadedCopier(options.path, requireFile))
   const keys = keyStore(context, runner)
   const pages = inMemory
     ? pagesInMemory(context, reader)
-    : pagesOfFile(
-        context,
-        reader,
-        new ReaderThreads({ path: options.path, catalog, tagSecret: cursorSecret, requireFile }),
-      )
+    : pagesOfFile(context, reader, { path: options.path, requireFile })
   return {
     cursorSecret,
     exportsFolder: inMemory ? undefined : exportsFolderOf(options.path),
@@ -183,7 +163,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
 }
 
 /** The events of a database. Each read examines few rows, so it needs no thread. */
-function eventsOf(context: SqlContext, reader: Reader): EventStore | undefined {
+export function eventsOf(context: SqlContext, reader: Reader): EventStore | undefined {
   const resource = context.catalog.system.get('events')
   if (resource === undefined) return undefined
   const run = <T>(start: () => Transaction<T>) => withStorageFaults(() => reader.run(start()))
@@ -196,7 +176,7 @@ function eventsOf(context: SqlContext, reader: Reader): EventStore | undefined {
   }
 }
 
-function replacedFile(): StorageFault {
+export function replacedFile(): StorageFault {
   const found = 'The file of the database was removed or replaced, so changes would be lost.'
   const remedy =
     'Put the file back. Or stop the server, remove or move the files beside it that end in -wal and -shm, which ' +
@@ -231,8 +211,13 @@ function pagesInMemory(context: SqlContext, reader: Reader): PageReads {
 }
 
 /** Of a file, what visits few rows is read where requests are answered, and everything else on threads. */
-function pagesOfFile(context: SqlContext, reader: Reader, threads: ReaderThreads): PageReads {
+export function pagesOfFile(
+  context: SqlContext,
+  reader: Reader,
+  file: Pick<ReaderOptions, 'path' | 'requireFile'>,
+): PageReads {
   const { memory } = reader
+  const threads = new ReaderThreads({ ...file, catalog: context.catalog, tagSecret: context.tagSecret as Uint8Array })
   const run = <T>(transaction: Transaction<T>) => withStorageFaults(() => reader.run(transaction))
   return {
     async read(plan, requester) {
@@ -253,7 +238,7 @@ function pagesOfFile(context: SqlContext, reader: Reader, threads: ReaderThreads
         const outcome = await run(previewDeletion(context, plan, asksFunctions ? mostInspected : undefined))
         if (!asksFunctions || outcome.kind !== 'deletion-preview' || outcome.isComplete) return outcome
       }
-      const outcome = (await threads.run('preview', plainPreview(plan), requester)) as Outcome
+      const outcome = (await threads.run('preview', plainPlan(plan), requester)) as Outcome
       return asksFunctions && outcome.kind === 'deletion-preview' ? { ...outcome, isComplete: false } : outcome
     },
     close: () => threads.close(),

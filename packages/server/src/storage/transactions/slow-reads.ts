@@ -2,11 +2,11 @@
  * Pages and previews of deletions that may take long to read. On SQLite another thread reads them: what is asked and
  * given is plain data.
  */
-import { type Catalog, type MappedResource, type Resource, resourceInVersion } from 'resourced-contract/model/resource'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { PreviewDeletion, ReadPage } from '../../plan/plan.ts'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import type { SqlContext } from '../sql/context.ts'
+import { type PlainPlan, plainPlan, planOf } from '../threads/plain-plan.ts'
 import type { Transaction } from '../transaction.ts'
 import { previewDeletion } from './delete/preview.ts'
 import { fewRows, type List, listOf } from './list.ts'
@@ -44,35 +44,15 @@ export function remember({ totals }: Pick<Memory, 'totals'>, list: List, { total
 export type PlainPage = ReturnType<typeof plainPage>
 
 /** The page of a plan as plain data. */
-export function plainPage({ resource, versionResource, parent, ...plan }: ReadPage, remembered: Remembered = {}) {
-  return {
-    ...{ plan, remembered, collection: resource.name, version: versionResource?.mapping.version },
-    parent: parent && { ...parent, resource: parent.resource.name },
-  }
-}
-
-function planOf({ catalog }: SqlContext, { plan, collection, version, parent }: PlainPage): ReadPage {
-  const versionResource = version === undefined ? undefined : versionResourceOf(catalog, version, collection)
-  return {
-    ...{ ...plan, resource: resourceNamed(catalog, collection) },
-    ...(versionResource && { versionResource: versionResource as MappedResource }),
-    parent: parent && { ...parent, resource: resourceNamed(catalog, parent.resource) },
-  }
-}
-
-function versionResourceOf(catalog: Catalog, version: string, collection: string): Resource | undefined {
-  return catalog.versions.get(version)?.system.get(collection) ?? resourceInVersion(catalog, version, collection)
-}
-
-function resourceNamed({ resources, system }: Catalog, name: string): Resource {
-  return (resources.get(name) ?? system.get(name)) as Resource
+export function plainPage(plan: ReadPage, remembered: Remembered = {}) {
+  return { plan: plainPlan(plan), remembered }
 }
 
 /** Makes the reader of pages of a thread. It keeps lists, so that their statements are built once. */
 export function pageReader(context: SqlContext): (asked: PlainPage) => Transaction<ReadElsewhere> {
   const lists = new BoundedMap<List>(100)
   return function* page(asked) {
-    const plan = planOf(context, asked)
+    const plan = planOf<ReadPage>(context.catalog, asked.plan)
     const memory = { clocks: new Map(), totals: new BoundedMap<Total>(1), lists }
     const list = listOf(context, memory, plan)
     remember(memory, list, asked.remembered)
@@ -80,14 +60,6 @@ export function pageReader(context: SqlContext): (asked: PlainPage) => Transacti
     const state = yield* pageState(context, memory, plan)
     return { outcome, state, remembered: rememberedOf(memory, list) }
   }
-}
-
-/** A preview of a deletion to be read, as plain data: its resource by name. */
-export type PlainPreview = Omit<PreviewDeletion, 'resource' | 'versionResource'> & { readonly collection: string }
-
-/** The preview of a plan as plain data. */
-export function plainPreview({ resource, versionResource: _, ...plan }: PreviewDeletion): PlainPreview {
-  return { ...plan, collection: resource.name }
 }
 
 /** Whether the deletion of a preview can reach few records only. */
@@ -104,6 +76,6 @@ export function* reachesFew(
 }
 
 /** Reads a preview that another thread has asked for. */
-export function readPreview(context: SqlContext, { collection, ...plan }: PlainPreview): Transaction<Outcome> {
-  return previewDeletion(context, { ...plan, resource: resourceNamed(context.catalog, collection) })
+export function readPreview(context: SqlContext, plan: PlainPlan): Transaction<Outcome> {
+  return previewDeletion(context, planOf(context.catalog, plan))
 }
