@@ -31,17 +31,17 @@ export interface PageRead {
 }
 
 /**
- * A row of a page. It arrives as one line of a text, because many rows of their own take a client of PostgreSQL twice
- * as long. A line break or a tab is escaped wherever JSON has one.
+ * The rows of a page, column by column. A statement gives each column as lines of one text, because many rows of their
+ * own take a client of PostgreSQL twice as long. A line break is escaped wherever JSON has one.
  */
-interface Line {
+interface Rows {
   /** Empty where the record has more than its share of the page. */
-  readonly json: string
-  /** Beside a cursor: its keys. */
-  readonly place: string
-  /** Where records can have more than their share. */
-  readonly id: string
-  readonly size: number
+  readonly json: string[]
+  /** Beside a cursor: the keys of each row. */
+  readonly place: string[]
+  /** Where records can have more than their share: their ids and stored bytes. */
+  readonly id: string[]
+  readonly size: string[]
 }
 
 /** The records of a page. */
@@ -63,20 +63,21 @@ export function* readRows(read: PageRead, total: number): Transaction<PagePart |
 function* readNumbered(read: PageRead, page: NumberedPage, total: number): Transaction<PagePart | TooLarge> {
   const rows = yield* rowsInRange(read, rangeOf(page), total)
   const texts = yield* textsOf(read, rows)
-  if (texts.length === rows.length) return partOf(texts)
+  if (texts.length === rows.json.length) return partOf(texts)
   if (page.style === 'offset') return { fits: texts.length }
   // With another page size the page begins elsewhere. So many records fit wherever it begins among these.
-  const sizes = rows.map(({ size }) => size).sort((left, right) => right - left)
+  const sizes = rows.size.map(Number).sort((left, right) => right - left)
   return { fits: Math.min(texts.length, countWithin(sizes, read.list.context.catalog.limits.pageBytes)) }
 }
 
 /** The rows from an offset on. If the end of the list is nearer, they are read from there, and fewer are skipped. */
-function* rowsInRange(read: PageRead, { limit, offset }: Range, total: number): Transaction<Line[]> {
+function* rowsInRange(read: PageRead, { limit, offset }: Range, total: number): Transaction<Rows> {
   const after = total - offset - limit
-  if (offset >= total) return []
+  if (offset >= total) return rowsOf(undefined)
   if (offset <= Math.max(fewRows, after)) return yield* rowsBeyond(read, read.scan.terms, undefined, { limit, offset })
   const range = { limit: Math.min(limit, total - offset), offset: Math.max(0, after) }
-  return (yield* rowsBeyond(read, reversed(read.scan.terms), undefined, range)).reverse()
+  const { json, id, size, place } = yield* rowsBeyond(read, reversed(read.scan.terms), undefined, range)
+  return { json: json.reverse(), id: id.reverse(), size: size.reverse(), place }
 }
 
 /** Reads a page beside a cursor, or the first one, and one row more, to see whether there are more. */
@@ -87,14 +88,14 @@ function* readBeside(read: PageRead, page: CursorPage, total: number): Transacti
   // A position without keys is the edge of the list.
   const keys = position?.keys.length === 0 ? undefined : position?.keys
   const rows = yield* rowsBeyond(read, terms, keys, rangeOf(page))
-  const texts = yield* textsOf(read, rows.slice(0, page.limit))
-  const [first, last] = [keysOf(rows[0]), keysOf(rows[texts.length - 1])]
+  const texts = yield* textsOf(read, rows, page.limit)
+  const [first, last] = [keysOf(rows.place[0]), keysOf(rows.place[texts.length - 1])]
   if (first === undefined || last === undefined) {
     // An empty page is at the end or the beginning of the list, so it has no keys.
     const edge = position === undefined || total === 0 ? undefined : []
     return partOf([], isBackward ? { next: edge } : { previous: edge })
   }
-  const onward = texts.length < rows.length ? last : undefined
+  const onward = texts.length < rows.json.length ? last : undefined
   const back = position !== undefined && (yield* isBeyond(read, reversed(terms), first)) ? first : undefined
   return isBackward
     ? partOf(texts.reverse(), { previous: onward, next: back })
@@ -105,8 +106,8 @@ function partOf(texts: readonly string[], { previous, next }: Partial<PagePart> 
   return { json: texts.join(',\n'), count: texts.length, previous, next }
 }
 
-function keysOf(line: Line | undefined): Keys | undefined {
-  return line && (JSON.parse(line.place) as Keys)
+function keysOf(place: string | undefined): Keys | undefined {
+  return place === undefined ? undefined : (JSON.parse(place) as Keys)
 }
 
 /** Whether there is a row beyond a place. */
@@ -139,30 +140,34 @@ function* rowsBeyond(
   terms: readonly OrderTerm[],
   keys: Keys | undefined,
   { limit, offset }: Range,
-): Transaction<Line[]> {
+): Transaction<Rows> {
   const { list, scan } = read
   const isFront = keys === undefined && terms === scan.terms
-  const rows = isFront ? linesOf(read.first ?? (yield* firstRow(firstStatement(read)))) : []
-  if (rows.length >= limit) return rows
+  const rows = rowsOf(isFront ? (read.first ?? (yield* firstRow(firstStatement(read)))) : undefined)
+  const { json, place, id, size } = rows
+  if (json.length >= limit) return rows
   let skipped = 0
   for (const [index, segment] of segmentsAfter(terms, keys).entries()) {
     if (index > 0 || !isFront) {
-      const range = { limit: limit - rows.length, offset: rows.length > 0 ? 0 : offset - skipped }
-      rows.push(...linesOf(yield* firstRow(prebuilt(segmentSql(read, segment, range)))))
+      const range = { limit: limit - json.length, offset: json.length > 0 ? 0 : offset - skipped }
+      const found = rowsOf(yield* firstRow(prebuilt(segmentSql(read, segment, range))))
+      json.push(...found.json)
+      place.push(...found.place)
+      id.push(...found.id)
+      size.push(...found.size)
     }
-    if (rows.length >= limit) break
-    if (rows.length === 0 && offset > skipped) skipped += yield* sizeOf(list.plan.resource, scan.where, segment)
+    if (json.length >= limit) break
+    if (json.length === 0 && offset > skipped) skipped += yield* sizeOf(list.plan.resource, scan.where, segment)
   }
   return rows
 }
 
-function linesOf(row: Row | undefined): Line[] {
-  const lines = row?.['lines']
-  if (typeof lines !== 'string') return []
-  return lines.split('\n').map((line) => {
-    const [json = '', place = '', id = '', size = ''] = line.split('\t')
-    return { json, place, id, size: Number(size) }
-  })
+function rowsOf(found: Row | undefined): Rows {
+  const lines = (column: keyof Rows) => {
+    const text = found?.[column]
+    return typeof text === 'string' ? text.split('\n') : []
+  }
+  return { json: lines('json'), place: lines('place'), id: lines('id'), size: lines('size') }
 }
 
 /** The rows of one segment of a list. */
@@ -177,13 +182,17 @@ function* sizeOf(resource: Resource, where: Sql, segment: Segment): Transaction<
   return Number(row?.['total'] ?? 0)
 }
 
-/** The rows of one segment in order, as lines. */
+/** The rows of one segment in order: see `Rows`. */
 function segmentSql({ list: { context, plan }, scan }: PageRead, segment: Segment, { limit, offset }: Range): Sql {
   const { dialect } = context
-  const keys = scan.terms.map(({ column, key = column, type }) => [key, type] as const)
-  const line = lineSql(context, plan, plan.page.style === 'cursor' ? dialect.jsonKeys(keys) : undefined)
-  const select = (page: Sql) =>
-    sql`select ${dialect.joinRows(raw('line'))} as lines from (select ${line} as line ${page}) page`
+  const columns = columnsSql(context, plan)
+  if (plan.page.style === 'cursor') {
+    const keys = scan.terms.map(({ column, key = column, type }) => [key, type] as const)
+    columns.push(['place', dialect.jsonKeys(keys)])
+  }
+  const joined = columns.map(([name]) => sql`${dialect.joinRows(raw(name))} as ${raw(name)}`)
+  const shown = columns.map(([name, value]) => sql`${value} as ${raw(name)}`)
+  const select = (rows: Sql) => sql`select ${join(joined, ', ')} from (select ${join(shown, ', ')} ${rows}) page`
   const skip = offset === 0 ? empty : sql` offset ${offset}`
   const found = rowsSql(plan.resource, scan.where, segment)
   const rows = sql`${found} order by ${segment.order} ${dialect.limit(limit)}${skip}`
@@ -194,16 +203,18 @@ function segmentSql({ list: { context, plan }, scan }: PageRead, segment: Segmen
   return select(sql`${named} order by ${segment.order}`)
 }
 
-/** See `Line`. */
-function lineSql(context: SqlContext, plan: ReadPage, place: Sql | undefined): Sql {
+/** The columns of `Rows`, but for places. */
+function columnsSql(context: SqlContext, plan: ReadPage): [name: keyof Rows, value: Sql][] {
   const value = valueSql(context, plan)
   const { small: fixed, large, stored, escaped } = bytesOf(context, plan)
   const share = Math.floor(context.catalog.limits.pageBytes / rangeOf(plan.page).limit)
-  const tab = raw(` || '\t' || `)
-  if (fixed + large <= share) return place === undefined ? value : join([value, place], tab.sql)
+  if (fixed + large <= share) return [['json', value]]
   const isWithin = sql`${escaped} <= ${raw(String(share - fixed))}`
-  const json = sql`case when ${isWithin} then ${value} else '' end`
-  return join([json, place ?? raw("''"), raw(`${subject}.id`), sql`(${stored})`], tab.sql)
+  return [
+    ['json', sql`case when ${isWithin} then ${value} else '' end`],
+    ['id', raw(`${subject}.id`)],
+    ['size', sql`cast(${stored} as text)`],
+  ]
 }
 
 /** The JSON of a row. */
@@ -215,17 +226,18 @@ function valueSql(context: SqlContext, { resource, versionResource, fields, dele
   return sql`case when ${raw(subject)}.deleted_at is null then ${live} else ${whole} end`
 }
 
-/** The JSON of rows, as many as a page may hold, but one at least. */
-function* textsOf({ list: { context, plan } }: PageRead, rows: readonly Line[]): Transaction<string[]> {
-  if (rows.every(({ json }) => json !== '')) return rows.map(({ json }) => json)
+/** The JSON of so many rows, or of as many as a page may hold, but one at least. */
+function* textsOf({ list: { context, plan } }: PageRead, rows: Rows, most = rows.json.length): Transaction<string[]> {
+  const found = rows.json.length > most ? rows.json.slice(0, most) : rows.json
+  if (!found.includes('')) return found
   const { pageBytes } = context.catalog.limits
   const texts: string[] = []
   let bytes = 0
-  for (const { json, id, size } of rows) {
+  for (const [index, json] of found.entries()) {
     // Its JSON has no fewer bytes than its values.
-    if (texts.length > 0 && bytes + size > pageBytes) break
-    const found = sql`from ${subjectSql(plan.resource.name)} where id = ${id}`
-    const one = sql`select ${valueSql(context, plan)} as json ${found}`
+    if (texts.length > 0 && bytes + Number(rows.size[index]) > pageBytes) break
+    const source = sql`from ${subjectSql(plan.resource.name)} where id = ${String(rows.id[index])}`
+    const one = sql`select ${valueSql(context, plan)} as json ${source}`
     const text = json === '' ? String((yield* firstRow(one))?.['json']) : json
     bytes += Buffer.byteLength(text) + 2
     if (texts.length > 0 && bytes > pageBytes) break

@@ -57,7 +57,7 @@ const row: Row = {
     _permitted: 1,
     json: '{}',
     count: 1,
-    lines: '{}\t["p1"]\tp1\t2',
+    place: '["p1"]',
     total: 7,
     revision: 1,
     live: 70,
