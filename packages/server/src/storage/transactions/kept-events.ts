@@ -45,8 +45,7 @@ export function* readMark(position: number): Transaction<number> {
 }
 
 /** The events that a page begins after: of its cursor, and of its query. */
-function eventsNamed({ resource, filter, page }: ReadPage): readonly Scalar[] {
-  if (resource.order !== 'by-position') return []
+function eventsNamed({ filter, page }: ReadPage): readonly Scalar[] {
   const key = page.style === 'cursor' ? page.position?.keys.at(-1) : undefined
   const terms = filter.kind === 'and' ? filter.terms : [filter]
   const after = terms.flatMap((term) =>

@@ -73,7 +73,8 @@ export function* readPage(
   if (refused !== undefined) return refused
 
   const { clock, read } = yield* readState(memory, list)
-  if (!(yield* beginsAtKept(context, plan))) return { kind: 'events-expired' }
+  const isOfEvents = plan.resource.order === 'by-position'
+  if (isOfEvents && !(yield* beginsAtKept(context, plan))) return { kind: 'events-expired' }
 
   const known = knownTag(list, clock)
   const ended = known === undefined ? undefined : checkPage(plan, known)
