@@ -143,7 +143,7 @@ export const postgres: Dialect = {
     const keys = columns.map(([column, type]) => (type === 'boolean' ? sql`cast(${column} as integer)` : column))
     return sql`json_build_array(${join(keys, ', ')})::text`
   },
-  joinRows: (text) => sql`string_agg(${text}, chr(10))`,
+  joinRows: (text) => sql`string_agg(${text}, ',' || chr(10))`,
   cast: (value, type) => sql`${value}${casts[type]}`,
   orFail: empty,
   eventTriggers,

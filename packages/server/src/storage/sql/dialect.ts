@@ -123,7 +123,7 @@ export interface Dialect {
   jsonInteger(column: Sql, member: string): Sql
   /** JSON array of the keys that rows are ordered by, as text: booleans as 0 and 1. */
   jsonKeys(columns: readonly (readonly [Sql, Column['type']])[]): Sql
-  /** Joins texts of all rows: a line break between them. */
+  /** Joins texts of all rows: a comma and a line break between them. */
   joinRows(text: Sql): Sql
   /**
    * How many bytes a value takes as it is stored, uncompressed: found without reading a long one, where the engine can.

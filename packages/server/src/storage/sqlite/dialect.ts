@@ -101,7 +101,7 @@ export const sqlite: Dialect = {
       columns.map(([column]) => column),
       ', ',
     )})`,
-  joinRows: (text) => sql`group_concat(${text}, char(10))`,
+  joinRows: (text) => sql`group_concat(${text}, ',' || char(10))`,
   cast: (value) => sql`${value}`,
   orFail: raw(' or fail'),
   eventTriggers,

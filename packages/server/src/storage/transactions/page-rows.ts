@@ -31,21 +31,26 @@ export interface PageRead {
 }
 
 /**
- * The rows of a page, column by column. A statement gives each column as lines of one text, because many rows of their
- * own take a client of PostgreSQL twice as long. A line break is escaped wherever JSON has one.
+ * The rows of a page, column by column. A statement gives each column as one text, because many rows of their own take
+ * a client of PostgreSQL twice as long.
  */
 interface Rows {
-  /** Empty where the record has more than its share of the page. */
-  readonly json: string[]
+  readonly count: number
+  /** The records, joined; `null` where a record has more than its share of the page. */
+  readonly json: string
   /** Beside a cursor: the keys of each row. */
-  readonly place: string[]
+  readonly place: readonly string[]
   /** Where records can have more than their share: their ids and stored bytes. */
-  readonly id: string[]
-  readonly size: string[]
+  readonly id: readonly string[]
+  readonly size: readonly string[]
 }
+
+/** The separator of texts: none of them has a line break, which JSON escapes. */
+const between = ',\n'
 
 /** The records of a page. */
 type PagePart = Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'>
+type Records = Pick<PagePart, 'json' | 'count'>
 
 /** A page by number whose records are more than it may hold (LIM-6), and how many of them fit. */
 export interface TooLarge {
@@ -56,28 +61,28 @@ export interface TooLarge {
 export function* readRows(read: PageRead, total: number): Transaction<PagePart | TooLarge> {
   const { filter, page } = read.list.plan
   // What matches nothing is not looked for again: an ordered scan would go to the end for it.
-  if (total === 0 && filter.kind !== 'always') return partOf([])
+  if (total === 0 && filter.kind !== 'always') return partOf(noRows)
   return yield* page.style === 'cursor' ? readBeside(read, page, total) : readNumbered(read, page, total)
 }
 
 function* readNumbered(read: PageRead, page: NumberedPage, total: number): Transaction<PagePart | TooLarge> {
   const rows = yield* rowsInRange(read, rangeOf(page), total)
-  const texts = yield* textsOf(read, rows)
-  if (texts.length === rows.json.length) return partOf(texts)
-  if (page.style === 'offset') return { fits: texts.length }
+  const records = yield* recordsOf(read, rows)
+  if (records.count === rows.count) return partOf(records)
+  if (page.style === 'offset') return { fits: records.count }
   // With another page size the page begins elsewhere. So many records fit wherever it begins among these.
   const sizes = rows.size.map(Number).sort((left, right) => right - left)
-  return { fits: Math.min(texts.length, countWithin(sizes, read.list.context.catalog.limits.pageBytes)) }
+  return { fits: Math.min(records.count, countWithin(sizes, read.list.context.catalog.limits.pageBytes)) }
 }
 
 /** The rows from an offset on. If the end of the list is nearer, they are read from there, and fewer are skipped. */
 function* rowsInRange(read: PageRead, { limit, offset }: Range, total: number): Transaction<Rows> {
   const after = total - offset - limit
-  if (offset >= total) return rowsOf(undefined)
+  if (offset >= total) return noRows
   if (offset <= Math.max(fewRows, after)) return yield* rowsBeyond(read, read.scan.terms, undefined, { limit, offset })
   const range = { limit: Math.min(limit, total - offset), offset: Math.max(0, after) }
-  const { json, id, size, place } = yield* rowsBeyond(read, reversed(read.scan.terms), undefined, range)
-  return { json: json.reverse(), id: id.reverse(), size: size.reverse(), place }
+  const rows = yield* rowsBeyond(read, reversed(read.scan.terms), undefined, range)
+  return { ...rows, json: inReverse(rows.json), id: rows.id.toReversed(), size: rows.size.toReversed() }
 }
 
 /** Reads a page beside a cursor, or the first one, and one row more, to see whether there are more. */
@@ -88,22 +93,24 @@ function* readBeside(read: PageRead, page: CursorPage, total: number): Transacti
   // A position without keys is the edge of the list.
   const keys = position?.keys.length === 0 ? undefined : position?.keys
   const rows = yield* rowsBeyond(read, terms, keys, rangeOf(page))
-  const texts = yield* textsOf(read, rows, page.limit)
-  const [first, last] = [keysOf(rows.place[0]), keysOf(rows.place[texts.length - 1])]
+  const records = yield* recordsOf(read, rows, page.limit)
+  const [first, last] = [keysOf(rows.place[0]), keysOf(rows.place[records.count - 1])]
   if (first === undefined || last === undefined) {
     // An empty page is at the end or the beginning of the list, so it has no keys.
     const edge = position === undefined || total === 0 ? undefined : []
-    return partOf([], isBackward ? { next: edge } : { previous: edge })
+    return partOf(noRows, isBackward ? { next: edge } : { previous: edge })
   }
-  const onward = texts.length < rows.json.length ? last : undefined
+  const onward = records.count < rows.count ? last : undefined
   const back = position !== undefined && (yield* isBeyond(read, reversed(terms), first)) ? first : undefined
   return isBackward
-    ? partOf(texts.reverse(), { previous: onward, next: back })
-    : partOf(texts, { previous: back, next: onward })
+    ? partOf({ ...records, json: inReverse(records.json) }, { previous: onward, next: back })
+    : partOf(records, { previous: back, next: onward })
 }
 
-function partOf(texts: readonly string[], { previous, next }: Partial<PagePart> = {}): PagePart {
-  return { json: texts.join(',\n'), count: texts.length, previous, next }
+const noRows: Rows = { count: 0, json: '', place: [], id: [], size: [] }
+
+function partOf({ json, count }: Records, { previous, next }: Partial<PagePart> = {}): PagePart {
+  return { json, count, previous, next }
 }
 
 function keysOf(place: string | undefined): Keys | undefined {
@@ -143,31 +150,43 @@ function* rowsBeyond(
 ): Transaction<Rows> {
   const { list, scan } = read
   const isFront = keys === undefined && terms === scan.terms
-  const rows = rowsOf(isFront ? (read.first ?? (yield* firstRow(firstStatement(read)))) : undefined)
-  const { json, place, id, size } = rows
-  if (json.length >= limit) return rows
+  let rows = isFront ? rowsOf(read.first ?? (yield* firstRow(firstStatement(read)))) : noRows
+  if (rows.count >= limit) return rows
   let skipped = 0
   for (const [index, segment] of segmentsAfter(terms, keys).entries()) {
     if (index > 0 || !isFront) {
-      const range = { limit: limit - json.length, offset: json.length > 0 ? 0 : offset - skipped }
-      const found = rowsOf(yield* firstRow(prebuilt(segmentSql(read, segment, range))))
-      json.push(...found.json)
-      place.push(...found.place)
-      id.push(...found.id)
-      size.push(...found.size)
+      const range = { limit: limit - rows.count, offset: rows.count > 0 ? 0 : offset - skipped }
+      rows = joinedRows(rows, rowsOf(yield* firstRow(prebuilt(segmentSql(read, segment, range)))))
     }
-    if (json.length >= limit) break
-    if (json.length === 0 && offset > skipped) skipped += yield* sizeOf(list.plan.resource, scan.where, segment)
+    if (rows.count >= limit) break
+    if (rows.count === 0 && offset > skipped) skipped += yield* sizeOf(list.plan.resource, scan.where, segment)
   }
   return rows
 }
 
 function rowsOf(found: Row | undefined): Rows {
-  const lines = (column: keyof Rows) => {
+  const lines = (column: 'place' | 'id' | 'size') => {
     const text = found?.[column]
-    return typeof text === 'string' ? text.split('\n') : []
+    return typeof text === 'string' ? text.split(between) : []
   }
-  return { json: lines('json'), place: lines('place'), id: lines('id'), size: lines('size') }
+  const count = Number(found?.['count'] ?? 0)
+  const json = count === 0 ? '' : String(found?.['json'])
+  return { count, json, place: lines('place'), id: lines('id'), size: lines('size') }
+}
+
+function joinedRows(left: Rows, right: Rows): Rows {
+  if (left.count === 0) return right
+  return {
+    count: left.count + right.count,
+    json: right.count === 0 ? left.json : left.json + between + right.json,
+    place: [...left.place, ...right.place],
+    id: [...left.id, ...right.id],
+    size: [...left.size, ...right.size],
+  }
+}
+
+function inReverse(json: string): string {
+  return json.split(between).reverse().join(between)
 }
 
 /** The rows of one segment of a list. */
@@ -192,7 +211,8 @@ function segmentSql({ list: { context, plan }, scan }: PageRead, segment: Segmen
   }
   const joined = columns.map(([name]) => sql`${dialect.joinRows(raw(name))} as ${raw(name)}`)
   const shown = columns.map(([name, value]) => sql`${value} as ${raw(name)}`)
-  const select = (rows: Sql) => sql`select ${join(joined, ', ')} from (select ${join(shown, ', ')} ${rows}) page`
+  const select = (rows: Sql) =>
+    sql`select count(*) as count, ${join(joined, ', ')} from (select ${join(shown, ', ')} ${rows}) page`
   const skip = offset === 0 ? empty : sql` offset ${offset}`
   const found = rowsSql(plan.resource, scan.where, segment)
   const rows = sql`${found} order by ${segment.order} ${dialect.limit(limit)}${skip}`
@@ -211,7 +231,7 @@ function columnsSql(context: SqlContext, plan: ReadPage): [name: keyof Rows, val
   if (fixed + large <= share) return [['json', value]]
   const isWithin = sql`${escaped} <= ${raw(String(share - fixed))}`
   return [
-    ['json', sql`case when ${isWithin} then ${value} else '' end`],
+    ['json', sql`case when ${isWithin} then ${value} else 'null' end`],
     ['id', raw(`${subject}.id`)],
     ['size', sql`cast(${stored} as text)`],
   ]
@@ -226,24 +246,26 @@ function valueSql(context: SqlContext, { resource, versionResource, fields, dele
   return sql`case when ${raw(subject)}.deleted_at is null then ${live} else ${whole} end`
 }
 
-/** The JSON of so many rows, or of as many as a page may hold, but one at least. */
-function* textsOf({ list: { context, plan } }: PageRead, rows: Rows, most = rows.json.length): Transaction<string[]> {
-  const found = rows.json.length > most ? rows.json.slice(0, most) : rows.json
-  if (!found.includes('')) return found
+/** The records of so many rows, or of as many as a page may hold, but one at least. */
+function* recordsOf({ list: { context, plan } }: PageRead, rows: Rows, most = rows.count): Transaction<Records> {
+  // One row more is read at most.
+  const json = rows.count > most ? rows.json.slice(0, rows.json.lastIndexOf(between)) : rows.json
+  const texts = rows.id.length === 0 ? [] : json.split(between)
+  if (!texts.includes('null')) return { json, count: Math.min(rows.count, most) }
   const { pageBytes } = context.catalog.limits
-  const texts: string[] = []
+  const fitting: string[] = []
   let bytes = 0
-  for (const [index, json] of found.entries()) {
+  for (const [index, known] of texts.entries()) {
     // Its JSON has no fewer bytes than its values.
-    if (texts.length > 0 && bytes + Number(rows.size[index]) > pageBytes) break
+    if (index > 0 && bytes + Number(rows.size[index]) > pageBytes) break
     const source = sql`from ${subjectSql(plan.resource.name)} where id = ${String(rows.id[index])}`
     const one = sql`select ${valueSql(context, plan)} as json ${source}`
-    const text = json === '' ? String((yield* firstRow(one))?.['json']) : json
+    const text = known === 'null' ? String((yield* firstRow(one))?.['json']) : known
     bytes += Buffer.byteLength(text) + 2
-    if (texts.length > 0 && bytes > pageBytes) break
-    texts.push(text)
+    if (index > 0 && bytes > pageBytes) break
+    fitting.push(text)
   }
-  return texts
+  return { json: fitting.join(between), count: fitting.length }
 }
 
 /** The most bytes of JSON for one stored byte of text: a control character is written as `\u0001`. */
