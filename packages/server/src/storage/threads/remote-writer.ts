@@ -94,14 +94,18 @@ export function remoteWriter(first: WriterPort): RemoteWriter {
   }
   lose()
   use(first)
-  // Methods that the writer has; `own` are those that take functions.
-  const part = <P extends Part>(name: P, own: object = {}): Storage[P] =>
-    new Proxy(own as NonNullable<Storage[P]>, {
-      get: (_, method) =>
-        Reflect.get(own, method) ??
-        (async (...given: readonly unknown[]) =>
-          (await writer).call('of', { part: name, name: String(method), given })),
-    })
+  /** Methods that the writer has; `own` are those that take functions. What is awaited must not look like a promise. */
+  const part = <P extends Part>(name: P, own: object = {}): Storage[P] => {
+    const call =
+      (method: string | symbol) =>
+      async (...given: readonly unknown[]) =>
+        (await writer).call('of', { part: name, name: String(method), given })
+    const get = (_: unknown, method: string | symbol) => {
+      if (method in own) return Reflect.get(own, method)
+      return method === 'then' ? undefined : call(method)
+    }
+    return new Proxy(own, { get }) as Storage[P]
+  }
   const jobs = part('jobs', {
     deleteExpired: (now: number, goesOn = () => true) => inBatches(() => jobs.deleteSomeExpired(now), goesOn),
   })
