@@ -10,7 +10,7 @@ const reading: ReadonlySet<Plan['kind']> = new Set<Read['kind']>(['read-record',
 /** The same storage; what is asked of its writer is sent as plain data, and so are the results. */
 export function overMessages(catalog: Catalog, storage: Storage): Storage {
   const { port1, port2 } = new MessageChannel()
-  serveWriter(port1, catalog, storage)
+  serveWriter(port1, async () => ({ catalog, storage }))
   const { jobs, keys, maintenance, purgeClock, ...writer } = remoteWriter({
     port: port2,
     committing: new SharedArrayBuffer(4),

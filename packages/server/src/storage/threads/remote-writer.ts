@@ -18,7 +18,7 @@ type Part = (typeof parts)[number]
 /** What a thread may ask of the writer. */
 interface WriterCalls {
   /** Resolves when the database is open. */
-  opened(): void
+  opened(): Promise<void>
   run(plan: PlainPlan): Promise<Outcome>
   of(method: { readonly part: Part; readonly name: string; readonly given: readonly unknown[] }): Promise<unknown>
   ping(): Promise<void>
@@ -30,20 +30,33 @@ interface ReaderCalls {
   committed(commit: Commit): void
 }
 
+/** The database of a writer. */
+export interface OpenDatabase {
+  readonly catalog: Catalog
+  readonly storage: Storage
+}
+
 /**
  * Lets another thread call the storage of this thread.
  *
+ * @param open opens the database, or gives it if it is open: when a thread asks, which then has found its options right
  * @returns tells that thread of commits
  */
-export function serveWriter(port: MessagePort, catalog: Catalog, storage: Storage): OnCommit {
+export function serveWriter(port: MessagePort, open: () => Promise<OpenDatabase>): OnCommit {
   const calls: WriterCalls = {
-    opened() {},
-    run: (plan) => storage.run(planOf(catalog, plan)),
-    of({ part, name, given }) {
+    async opened() {
+      await open()
+    },
+    async run(plan) {
+      const { catalog, storage } = await open()
+      return storage.run(planOf(catalog, plan))
+    },
+    async of({ part, name, given }) {
+      const { storage } = await open()
       const methods = storage[part] as unknown as Record<string, (...given: readonly unknown[]) => Promise<unknown>>
       return methods[name]!(...given)
     },
-    ping: () => storage.ping(),
+    ping: async () => (await open()).storage.ping(),
   }
   const { tell } = openChannel<ReaderCalls>(port, calls)
   port.unref()
