@@ -360,7 +360,7 @@ function leadingNullField(plan: ReadPage): string | undefined {
 }
 
 /** Whether the rows of a list are one range of an index, in order, with no other live rows between them. */
-function isIndexRange(plan: ReadPage): boolean {
+export function isIndexRange(plan: ReadPage): boolean {
   // Rows that tie in the first field are sorted.
   if (plan.search !== undefined || plan.deleted !== undefined || plan.sort.length > 1) return false
   const [term, ...others] = conditionsOf(plan)

@@ -14,7 +14,7 @@ import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, reversed, type Segment, segmentsAfter } from '../sql/keyset.ts'
 import { maskedSql, membersOf, representationSql } from '../sql/records.ts'
 import { constant, firstRow, prebuilt, type Row, type Statement, type Transaction } from '../transaction.ts'
-import { fewRows, type List, type Range, rangeOf, type Scan } from './list.ts'
+import { fewRows, isIndexRange, type List, type Range, rangeOf, type Scan } from './list.ts'
 import { clockSql } from './rows/clock.ts'
 
 /** The place of a row in the order. */
@@ -190,9 +190,9 @@ function inReverse(json: string): string {
 }
 
 /** The rows of one segment of a list. */
-export function rowsSql({ name }: Resource, where: Sql, { condition }: Segment): Sql {
+export function rowsSql({ name }: Resource, where: Sql, { condition }: Segment, table = subjectSql(name)): Sql {
   const beyond = condition === undefined ? empty : sql` and ${condition}`
-  return sql`from ${subjectSql(name)} where ${where}${beyond}`
+  return sql`from ${table} where ${where}${beyond}`
 }
 
 /** How many rows a segment has: what an offset skips over when it lies beyond the segment. */
@@ -214,7 +214,10 @@ function segmentSql({ list: { context, plan }, scan }: PageRead, segment: Segmen
   const select = (rows: Sql) =>
     sql`select count(*) as count, ${join(joined, ', ')} from (select ${join(shown, ', ')} ${rows}) page`
   const skip = offset === 0 ? empty : sql` offset ${offset}`
-  const found = rowsSql(plan.resource, scan.where, segment)
+  // What ends soon needs no check whether it has to end, which a reader thread has for each row.
+  const endsSoon = offset + limit <= 10 * fewRows && isIndexRange(plan)
+  const table = endsSoon ? sql`${dialect.schema}${subjectSql(plan.resource.name)}` : undefined
+  const found = rowsSql(plan.resource, scan.where, segment, table)
   const rows = sql`${found} order by ${segment.order} ${dialect.limit(limit)}${skip}`
   if (scan.isSorted !== true || offset === 0) return select(rows)
   // To sort all rows that match, an engine may make the columns of all that come before the page. So ids are sorted.
