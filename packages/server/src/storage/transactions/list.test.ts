@@ -53,6 +53,7 @@ const cases: readonly [name: string, plan: ReadPage, verdicts: Verdicts][] = [
   ['deleted records too', pageOf({ deleted: { permitted: always, since: '2026' } }), never],
   ['ids', pageOf({ filter: { kind: 'in', field: 'id', values: ['a', 'b'] } }), [true, true, true, true, true]],
   ['far into a range', pageOf({ filter: team, page: offset(20_000) }), [false, true, false, true, false]],
+  ['a few thousand rows into a range', pageOf({ filter: team, page: offset(9_000) }), [false, true, false, true, true]],
   ['the end of a range', pageOf({ filter: team, page: offset(39_999) }), [false, true, false, true, true]],
 ] // biome-ignore format: a table
 
