@@ -9,8 +9,6 @@ export type Row = Record<string, string | number | null | Uint8Array>
 
 /** A statement: its text, with `?` (`sql`) or `$1` (`text`) for parameters, and the parameters' values. */
 export type Statement = Pick<Sql, 'sql' | 'text' | 'values'> & {
-  /** The transaction ends with this statement, and succeeds with any rows: an engine may send COMMIT along with it. */
-  readonly commits?: boolean | undefined
   /** The rows of this statement are not read: an engine may send it along with the next one. */
   readonly ignoresRows?: boolean | undefined
   /** The statement is a transaction of its own, before the first statement of the transaction that yields it. */
@@ -52,11 +50,6 @@ export function constant(statement: Pick<Sql, 'sql' | 'text' | 'values'>): State
   return { ...prebuilt(statement), isConstant: true }
 }
 
-/** A statement that ends its transaction, which succeeds with any rows of the statement. */
-export function committing(statement: Sql): Statement {
-  return marked(statement, { commits: true })
-}
-
 /** A statement whose rows are not read. */
 export function ignoringRows(statement: Pick<Sql, 'sql' | 'text' | 'values'>): Statement {
   return marked(statement, { ignoresRows: true })
@@ -76,7 +69,7 @@ export function standalone(
   return marked(statement, { standalone: kind, writes, locks })
 }
 
-type Marks = Pick<Statement, 'commits' | 'ignoresRows' | 'standalone' | 'touches' | 'writes' | 'locks'>
+type Marks = Pick<Statement, 'ignoresRows' | 'standalone' | 'touches' | 'writes' | 'locks'>
 
 /**
  * A statement with marks. The getters build only the text that the engine reads. They belong to a class, because V8
@@ -84,7 +77,6 @@ type Marks = Pick<Statement, 'commits' | 'ignoresRows' | 'standalone' | 'touches
  */
 class MarkedStatement implements Statement {
   readonly values: Statement['values']
-  readonly commits: boolean | undefined
   readonly ignoresRows: boolean | undefined
   readonly standalone: Standalone | undefined
   readonly touches: Touched | undefined
@@ -95,7 +87,6 @@ class MarkedStatement implements Statement {
   constructor(statement: Pick<Sql, 'sql' | 'text' | 'values'>, marks: Marks) {
     this.#statement = statement
     this.values = statement.values
-    this.commits = marks.commits
     this.ignoresRows = marks.ignoresRows
     this.standalone = marks.standalone
     this.touches = marks.touches

@@ -1,5 +1,6 @@
 /** How a PostgreSQL database is reached, time limits and settings of its connections, and the types of its values. */
 import pg from 'pg'
+import type { ClientConfig } from './client.ts'
 
 /** Time limits in milliseconds: no failure makes a caller wait forever. */
 export interface Limits {
@@ -67,7 +68,7 @@ export function connectionsOf({ poolSize = usualPoolSize }: Pick<ConnectionOptio
 }
 
 /** The settings of every connection. */
-export function settingsOf(options: ConnectionOptions): pg.ClientConfig {
+export function settingsOf(options: ConnectionOptions): ClientConfig {
   const { url, given } = addressOf(options.url)
   const { connect, statement, lock, idle } = limitsOf(options)
   const limits = { statement_timeout: statement, lock_timeout: lock, idle_in_transaction_session_timeout: idle }
@@ -80,9 +81,10 @@ export function settingsOf(options: ConnectionOptions): pg.ClientConfig {
     keepAliveInitialDelayMillis: 10_000,
     pipeline: true,
     types: rowTypes,
+    keepsSession: options.session !== 'off',
     // JIT compilation takes longer than these statements run. Poolers refuse settings that they do not know.
     ...(options.session === 'off' ? { options: given } : { ...limits, options: `${given} -c jit=off`.trim() }),
-  } as pg.ClientConfig
+  } as ClientConfig
 }
 
 /** The address for `pg`, and the settings of the session that the address contains. */

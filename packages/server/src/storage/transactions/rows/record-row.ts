@@ -29,7 +29,6 @@ import {
   withheldSql,
 } from '../../sql/records.ts'
 import {
-  committing,
   firstRow,
   ignoringRows,
   prebuilt,
@@ -315,7 +314,7 @@ export function* writeAndRepresent(
     const source = sourceOf(resource, draft.values)
     const statement = updateSql(context, resource, { changed: draft.changed, source })
     const ticked = tick(context, resource.name, 0, 0)
-    return answeredOf(yield* firstRow(committing(writeReturning(statement, ticked, answerSql(context, plan, mayRead)))))
+    return answeredOf(yield* firstRow(writeReturning(statement, ticked, answerSql(context, plan, mayRead))))
   }
   const mark = newMark()
   yield* changeRecord(context, resource, draft, mark)
