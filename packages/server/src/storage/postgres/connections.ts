@@ -62,7 +62,7 @@ export class Pool {
     }
   }
 
-  /** Does work on a connection that others use at the same time: each of their statements is a transaction by itself. */
+  /** Does work on a connection that others use meanwhile: each statement is a transaction by itself. */
   async share<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const shared = this.#leastUsed()
     shared.users++

@@ -114,15 +114,16 @@ export class Database implements Runner {
   readPipelined<T>(start: () => Transaction<T>, { ready }: Pick<Reading, 'ready'> = {}): Promise<T> {
     return limitedReading(async () => {
       const transaction = start()
-      // What has to be ready differs between reads.
-      if (ready !== undefined) {
-        return this.#reads.share((client) => ready(client).then(() => this.#runEach(client, transaction)))
-      }
       let step = transaction.next([])
-      if (step.done !== true && step.value.isConstant === true) {
+      // What has to be ready differs between reads.
+      if (ready === undefined && step.done !== true && step.value.isConstant === true) {
         step = transaction.next(await this.#runConstant(step.value))
       }
-      return step.done === true ? step.value : this.#reads.share((client) => this.#runEach(client, transaction, step))
+      if (ready === undefined && step.done === true) return step.value
+      return this.#reads.share(async (client) => {
+        await ready?.(client)
+        return this.#runEach(client, transaction, step)
+      })
     })
   }
 
@@ -269,24 +270,21 @@ export class Database implements Runner {
     const first = transaction.next([])
     if (first.done === true) return first.value
     let step: IteratorResult<Statement, T> = first
-    while (step.done !== true && this.#mayShare(step.value, run)) {
+    // Some transactions begin with more than a single statement can have.
+    const isPlain = run.begin.length === 1 && run.begin[0] === control.readCommitted
+    while (isPlain && step.done !== true) {
       const { value } = step
-      const rows = await (value.standalone === 'reading'
+      const kind = value.standalone
+      if (kind === undefined || (kind !== 'reading' && this.#changes.isFull)) break
+      const rows = await (kind === 'reading'
         ? this.#reads.share((client) => client.prepareAndRun(value))
-        : this.#changes.run(value))
-      if (value.standalone === 'changing' && rows.length > 0) return resultOf(transaction, rows)
+        : this.#changes.run(value, kind))
+      if (kind !== 'reading' && rows.length > 0) return resultOf(transaction, rows)
       step = transaction.next(rows)
     }
     if (step.done === true) return step.value
     const next = step
     return this.#withConnection(this.#transactions, run, (client) => this.#runOne(client, transaction, next, run))
-  }
-
-  /** Whether a statement is a transaction by itself, so that it may share a connection with those of others. */
-  #mayShare(statement: Statement, { begin }: Pick<Run<unknown>, 'begin'>): boolean {
-    // Some transactions begin with more, which a single statement cannot have.
-    if (statement.standalone === undefined || begin.length > 1 || begin[0] !== control.readCommitted) return false
-    return statement.standalone === 'reading' || !this.#changes.isFull
   }
 
   async #runOne<T>(

@@ -1,6 +1,6 @@
 /** Sends and commits changes of one statement together, if they come from many requests at the same time. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Row, Statement } from '../transaction.ts'
+import type { Row, StandaloneChange, Statement } from '../transaction.ts'
 import type { Pool } from './connections.ts'
 import { awaitCommit } from './control.ts'
 import { isFromServer, isLocked, isUnusable } from './errors.ts'
@@ -14,7 +14,7 @@ const mostCharacters = 65_536
 /** How many changes wait for each connection at most. */
 const mostWaiting = 4 * mostTogether
 
-interface Change {
+interface Change extends StandaloneChange {
   readonly statement: Statement
   readonly resolve: (rows: Row[]) => void
   readonly reject: (error: unknown) => void
@@ -47,13 +47,13 @@ export class GroupedChanges {
   }
 
   /**
-   * Runs a change that is a transaction by itself (`standalone`).
+   * Runs a change of one statement.
    *
    * @returns no rows where it has changed nothing, and has to be tried on a connection of its own
    */
-  run(statement: Statement): Promise<Row[]> {
+  run(statement: Statement, { writes, locks }: StandaloneChange): Promise<Row[]> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ statement, resolve, reject, isAlone: false })
+      this.#waiting.push({ statement, writes, locks, resolve, reject, isAlone: false })
       this.#plan()
     })
   }
@@ -86,11 +86,11 @@ export class GroupedChanges {
     if (start === -1) return []
     const { isAlone, statement } = this.#waiting[start] as Change
     const group = isAlone ? this.#waiting.splice(start, 1) : this.#takeSimilar(start, statement.text, most)
-    for (const change of group) for (const counter of change.statement.locks ?? []) this.#locked.add(counter)
+    for (const { locks } of group) for (const counter of locks) this.#locked.add(counter)
     return group
   }
 
-  #isFree({ statement: { locks = [] } }: Change): boolean {
+  #isFree({ locks }: Change): boolean {
     return !locks.some((counter) => this.#locked.has(counter))
   }
 
@@ -117,7 +117,7 @@ export class GroupedChanges {
     } catch (error) {
       this.#failed(group, error)
     } finally {
-      for (const { statement } of group) for (const counter of statement.locks ?? []) this.#locked.delete(counter)
+      for (const { locks } of group) for (const counter of locks) this.#locked.delete(counter)
       this.#running--
       if (this.#waiting.length > 0) this.#plan()
     }
@@ -136,7 +136,7 @@ export class GroupedChanges {
   }
 }
 
-function orderOf({ statement: { locks = [], writes = '' } }: Change): string {
+function orderOf({ locks, writes }: Change): string {
   return [...locks, writes].join(' ')
 }
 
