@@ -11,6 +11,7 @@ import { BoundedMap } from '../sql/bounded-map.ts'
 import type { Row, Statement } from '../transaction.ts'
 import { isUnprepared } from './errors.ts'
 import { RepeatedQuery } from './repeated-query.ts'
+import type { ClientConfig } from './settings.ts'
 
 /** How long the server may take to close a connection, in milliseconds. */
 const closeTimeout = 1_000
@@ -23,9 +24,6 @@ interface Inside {
   }
   password: unknown
 }
-
-/** The settings of a connection; see `settingsOf`. */
-export type ClientConfig = pg.ClientConfig & { readonly keepsSession?: boolean }
 
 /** A connection. */
 export class Client extends pg.Client {

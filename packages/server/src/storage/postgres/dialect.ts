@@ -166,13 +166,13 @@ export const postgres: Dialect = {
   tryAdvisoryLock: (name) => sql`pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
   advisoryLock: (name) => sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
   *writeRow(write) {
-    const { id, numbers, conditions, answer, isWhole } = write
+    const { id, numbers, conditions, unchanged, answer, isWhole } = write
     const statement = writeSql(write)
     if (isWhole) {
       const locks = numbers.map(({ counter }) => counter)
       return yield* firstRow(standalone(statement, { writes: id, locks }))
     }
-    if (answer !== undefined || conditions.length > 0) return yield* firstRow(statement)
+    if (answer !== undefined || conditions.length + unchanged.length > 0) return yield* firstRow(statement)
     yield ignoringRows(statement)
     return undefined
   },
@@ -182,10 +182,18 @@ export const postgres: Dialect = {
  * One statement for a write. A row that is numbered is written after its conditions are checked, the clock and the
  * counters are locked, in this order: each part depends on the rows of the one before it.
  */
-function writeSql({ isNew, conditions, numbers, change, tick, answer = raw('1 as written') }: RowWrite): Sql {
+function writeSql({
+  isNew,
+  conditions,
+  unchanged,
+  numbers,
+  change,
+  tick,
+  answer = raw('1 as written'),
+}: RowWrite): Sql {
   const written = raw(subject)
   if (!isNew || numbers.length === 0) {
-    const changed = change(conditions, new Map())
+    const changed = change([...conditions, ...unchanged], new Map())
     const ticked = sql`ticked as (${tick} and exists (select 1 from ${written}))`
     return sql`with ${written} as (${changed} returning *), ${ticked} select ${answer} from ${written}`
   }

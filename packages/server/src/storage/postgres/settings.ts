@@ -1,6 +1,5 @@
 /** How a PostgreSQL database is reached, time limits and settings of its connections, and the types of its values. */
 import pg from 'pg'
-import type { ClientConfig } from './client.ts'
 
 /** Time limits in milliseconds: no failure makes a caller wait forever. */
 export interface Limits {
@@ -66,6 +65,9 @@ export function connectionsOf({ poolSize = usualPoolSize }: Pick<ConnectionOptio
 } {
   return { transactions: poolSize, changes: Math.ceil(poolSize / 2), slowReads: Math.max(2, Math.ceil(poolSize / 2)) }
 }
+
+/** The settings of a connection. */
+export type ClientConfig = pg.ClientConfig & { readonly keepsSession?: boolean }
 
 /** The settings of every connection. */
 export function settingsOf(options: ConnectionOptions): ClientConfig {

@@ -48,6 +48,8 @@ export interface RowWrite {
   /** Whether the row is new. Otherwise conditions may ask for its columns. */
   readonly isNew: boolean
   readonly conditions: readonly Sql[]
+  /** What holds as long as nobody else writes, because the transaction has read it before. */
+  readonly unchanged: readonly Sql[]
   /** The counters whose next numbers the row takes, once all conditions hold (RES-16). */
   readonly numbers: readonly NextNumber[]
   /** The statement that writes the row on further conditions. */

@@ -129,7 +129,7 @@ export const sqlite: Dialect = {
       if ((yield sql`select 1 as one${row} where ${where}`).length === 0) return undefined
     }
     // Nobody else writes until the transaction ends.
-    yield change([], yield* takeNumbers(numbers))
+    yield change([], numbers.length === 0 ? new Map() : yield* takeNumbers(numbers))
     if (words !== undefined) yield* indexWords(collection, id, words, !isNew)
     yield touching(tick, touches)
     if (answer === undefined) return undefined

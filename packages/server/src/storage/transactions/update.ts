@@ -36,8 +36,12 @@ export function* updateRecord(context: SqlContext, plan: Update): Transaction<Ou
   const hoped = proposeUpdate(catalog, plan, seen)
   if (hoped.kind !== 'proposal') return hoped
   if (hoped.draft.changed.length > 0 && isWritable(plan, hoped)) {
-    const conditions = conditionsOfUpdate(context, addressed, seen.found as Found, hoped)
-    const updated = yield* writeRecord(context, { resource, ...hoped.draft, conditions, answer, isWhole: true })
+    const { revision } = seen.found as Found
+    const updated = yield* writeRecord(context, {
+      ...{ resource, ...hoped.draft, answer, isWhole: true },
+      conditions: conditionsOfUpdate(context, addressed, hoped),
+      unchanged: [sql`deleted_at is null`, sql`${revisionSql(context, resource.name)} = ${revision}`],
+    })
     if (updated !== undefined) return outcomeOf(answeredOf(updated))
   }
   const proposal = proposeUpdate(catalog, plan, yield* lockRecord(context, addressed))
@@ -49,25 +53,22 @@ export function* updateRecord(context: SqlContext, plan: Update): Transaction<Ou
 }
 
 /**
- * What must hold for the record as it was seen to become the proposed one.
+ * What else must hold for the record as it was seen to become the proposed one.
  *
  * @param plan its `permitted` held for the record as it was seen
  */
 function conditionsOfUpdate(
   context: SqlContext,
   { resource, id, permitted }: Update,
-  { revision }: Found,
   { draft, questions, permissions, fieldPermissions }: Proposal,
 ): Sql[] {
   const required = [...permissions, ...fieldPermissions.map(({ permission }) => permission)]
-  // The revision proves that this record has not changed. Other records that the permission depends on may have.
+  // If its revision is the same, this record has not changed. Other records that the permission depends on may have.
   const dependsOnOthers = collectionsOf(permitted).size > 0
   // Records that permissions depend on are locked first: parents before children, in the order of deletions.
   return [
     ...(dependsOnOthers ? [permittedRecordSql(context, { resource, id, permitted })] : []),
     ...required.map((each) => sql`exists (${permittedSql(context, resource, each, draft.values)})`),
-    sql`deleted_at is null`,
-    sql`${revisionSql(context, resource.name)} = ${revision}`,
     ...conditionsOf(context, resource, questions, canBePending(context, resource)),
   ]
 }

@@ -174,6 +174,8 @@ interface RecordWrite {
   readonly changed?: Draft['changed']
   /** What must hold; left out: nothing. */
   readonly conditions?: readonly Sql[]
+  /** What the transaction has read before, and must still hold; left out: nothing. */
+  readonly unchanged?: readonly Sql[]
   /** The columns to return (`answerSql`); left out: none. */
   readonly answer?: Sql
   /** Whether the write may be a transaction of its own, if it writes the record; `false` where left out. */
@@ -186,13 +188,13 @@ interface RecordWrite {
  * @returns the columns to return; `undefined`: there are none, or nothing was written
  */
 export function writeRecord(context: SqlContext, write: RecordWrite): Transaction<Row | undefined> {
-  const { resource, values, changed, conditions = [], answer, isWhole = false } = write
+  const { resource, values, changed, conditions = [], unchanged = [], answer, isWhole = false } = write
   const { name } = resource
   const isNew = changed === undefined
   const id = String(values['id'])
   const stride = newStride()
   return context.dialect.writeRow({
-    ...{ collection: name, id, isNew, conditions, answer, isWhole },
+    ...{ collection: name, id, isNew, conditions, unchanged, answer, isWhole },
     numbers: isNew ? numbersOf(resource, values) : [],
     change: isNew
       ? (further, numbers) => insertionSql(context, resource, { ...values, ...Object.fromEntries(numbers) }, further)
