@@ -166,13 +166,13 @@ export const postgres: Dialect = {
   tryAdvisoryLock: (name) => sql`pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
   advisoryLock: (name) => sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
   *writeRow(write) {
-    const { id, numbers, conditions, unchanged, answer, isWhole } = write
+    const { id, numbers, answer, isWhole } = write
     const statement = writeSql(write)
     if (isWhole) {
       const locks = numbers.map(({ counter }) => counter)
       return yield* firstRow(standalone(statement, { writes: id, locks }))
     }
-    if (answer !== undefined || conditions.length + unchanged.length > 0) return yield* firstRow(statement)
+    if (answer !== undefined) return yield* firstRow(statement)
     yield ignoringRows(statement)
     return undefined
   },
@@ -193,8 +193,8 @@ function writeSql({
 }: RowWrite): Sql {
   const written = raw(subject)
   if (!isNew || numbers.length === 0) {
-    const changed = change([...conditions, ...unchanged], new Map())
-    const ticked = sql`ticked as (${tick} and exists (select 1 from ${written}))`
+    const changed = change([...conditions, ...unchanged()], new Map())
+    const ticked = sql`ticked as (${tick()} and exists (select 1 from ${written}))`
     return sql`with ${written} as (${changed} returning *), ${ticked} select ${answer} from ${written}`
   }
   const hold = conditions.length === 0 ? empty : sql` where ${join(conditions, ' and ')}`
@@ -206,7 +206,7 @@ function writeSql({
   const last = sql`exists (select 1 from ${raw(`number${numbers.length - 1}`)})`
   const steps = [
     sql`checked as materialized (select 1 as one${hold})`,
-    sql`ticked as (${tick} and exists (select 1 from checked) returning 1 as one)`,
+    sql`ticked as (${tick()} and exists (select 1 from checked) returning 1 as one)`,
     ...taken,
     sql`${written} as (${change([last], new Map(given))} returning *)`,
   ]

@@ -5,7 +5,7 @@
 
 import type { Scalar } from 'resourced-contract/model/predicate'
 import type { Sql } from 'sql-template-tag'
-import type { Row, Touched, Transaction } from '../transaction.ts'
+import type { Row, Statement, Transaction } from '../transaction.ts'
 import type { Column, SnapshotColumn } from './columns.ts'
 import type { EventSpec } from './event-columns.ts'
 import type { TextComparison } from './operators.ts'
@@ -49,17 +49,17 @@ export interface RowWrite {
   readonly isNew: boolean
   readonly conditions: readonly Sql[]
   /** What holds as long as nobody else writes, because the transaction has read it before. */
-  readonly unchanged: readonly Sql[]
+  unchanged(): readonly Sql[]
   /** The counters whose next numbers the row takes, once all conditions hold (RES-16). */
   readonly numbers: readonly NextNumber[]
   /** The statement that writes the row on further conditions. */
   change(conditions: readonly Sql[], numbers: ReadonlyMap<string, Bound | Sql>): Sql
   /** The search words of the row; `undefined`: they do not change. */
   readonly words: string | undefined
-  /** The statement that advances the clock, and what it is advanced for. */
-  readonly tick: Sql
-  readonly touches: Touched
-  /** The columns that are asked of the row written; `undefined`: none. */
+  /** The SQL that advances the clock, and the same as a statement of its own. */
+  tick(): Sql
+  touch(): Statement
+  /** The columns that are asked of the row written; `undefined`: none, and there are no conditions. */
   readonly answer: Sql | undefined
   /** Whether the write may be a transaction of its own, if it writes the row. */
   readonly isWhole: boolean

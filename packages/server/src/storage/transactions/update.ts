@@ -40,7 +40,7 @@ export function* updateRecord(context: SqlContext, plan: Update): Transaction<Ou
     const updated = yield* writeRecord(context, {
       ...{ resource, ...hoped.draft, answer, isWhole: true },
       conditions: conditionsOfUpdate(context, addressed, hoped),
-      unchanged: [sql`deleted_at is null`, sql`${revisionSql(context, resource.name)} = ${revision}`],
+      unchanged: () => [sql`deleted_at is null`, sql`${revisionSql(context, resource.name)} = ${revision}`],
     })
     if (updated !== undefined) return outcomeOf(answeredOf(updated))
   }

@@ -14,7 +14,7 @@ import type { Create, Delete, Update, Write } from '../../../plan/plan.ts'
 import { columnsOf, subjectSql, tableSql } from '../../sql/columns.ts'
 import { filled, type SqlContext, slot } from '../../sql/context.ts'
 import type { Bound } from '../../sql/dialect.ts'
-import { newMark, newStride, nextRevisionSql } from '../../sql/marks.ts'
+import { newMark, nextRevisionSql } from '../../sql/marks.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
 import {
   boundOf,
@@ -23,6 +23,7 @@ import {
   revisionColumn,
   searchWords,
   storedSql,
+  versionedName,
   withheldNames,
   withheldSql,
 } from '../../sql/records.ts'
@@ -35,7 +36,7 @@ import {
   standalone,
   type Transaction,
 } from '../../transaction.ts'
-import { tick } from './clock.ts'
+import { tick, touchedTick } from './clock.ts'
 import { numbersOf } from './numbers.ts'
 
 interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted' | 'readableFields'> {
@@ -49,35 +50,33 @@ interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted
 
 /** The record at a plan's address. The record is locked, and so are the records by which the permission holds. */
 export function lockRecord(context: SqlContext, plan: Addressed): Transaction<CurrentRecord> {
-  return readCurrent(plan, lockingStatement(context, plan, 'record'))
+  return readCurrent(plan, currentStatement(context, plan, 'record', context.dialect.lock.update))
 }
 
 /** The same without the values of the record. */
 export function* lockState(context: SqlContext, plan: Addressed): Transaction<Found | undefined> {
-  return foundOf(yield* firstRow(lockingStatement(context, plan, 'state')))
+  return foundOf(yield* firstRow(currentStatement(context, plan, 'state', context.dialect.lock.update)))
 }
 
 /** The same without locks, before the transaction begins. */
 export function peekRecord(context: SqlContext, plan: Addressed): Transaction<CurrentRecord> {
-  const columns = storedSql(context, plan.resource, plan.unread)
-  return readCurrent(plan, standalone(currentSql(context, plan, { id: plan.id, columns }), 'reading'))
+  return readCurrent(plan, standalone(currentStatement(context, plan, 'record'), 'reading'))
 }
 
 /** The text of the statement is built once for each resource, except where a permission has conditions. */
-function lockingStatement(context: SqlContext, plan: Addressed, what: 'record' | 'state'): Statement {
+function currentStatement(context: SqlContext, plan: Addressed, what: 'record' | 'state', lock?: Sql): Statement {
   const { resource, id: asked, permitted, mayRead = always, readableFields, writableFields, unread } = plan
   const statement = (id: Bound) => {
     const state = sql`${revisionColumn(context, resource.name)}, updated_at`
     const columns = what === 'record' ? storedSql(context, resource, unread) : state
-    const current = currentSql({ ...context, locksReferenced: true }, plan, { id, columns })
-    return sql`${current}${context.dialect.lock.update}`
+    if (lock === undefined) return currentSql(context, plan, { id, columns })
+    return sql`${currentSql({ ...context, locksReferenced: true }, plan, { id, columns })}${lock}`
   }
   const isForAll = permitted.kind === 'always' && mayRead.kind === 'always'
   if (!isForAll || readableFields !== undefined || writableFields !== undefined) return statement(asked)
   const idOf = ({ id }: Pick<Addressed, 'id'>) => id
-  const slots = context.statements.of(`lock ${what} ${resource.name} ${[...(unread ?? [])].join()}`, () =>
-    prebuilt(statement(slot(idOf))),
-  )
+  const key = `${lock === undefined ? 'peek' : 'lock'} ${what} ${resource.name} ${[...(unread ?? [])].join()}`
+  const slots = context.statements.of(key, () => prebuilt(statement(slot(idOf))))
   return filled(slots, { id: asked })
 }
 
@@ -127,8 +126,14 @@ export function* represent(
   return answeredOf(yield* firstRow(sql`select ${answer} from ${subjectSql(plan.resource.name)} where id = ${id}`))
 }
 
-/** The columns of such a select. */
-export function answerSql(
+/** The columns of such a select: the same object where neither permissions nor fields have conditions. */
+export function answerSql(context: SqlContext, plan: Represents, mayRead: Predicate): Sql {
+  const isSame = mayRead.kind === 'always' && plan.readableFields === undefined
+  const make = () => answerOf(context, plan, mayRead)
+  return isSame ? context.texts.of(`answer ${versionedName(plan.versionResource ?? plan.resource)}`, make) : make()
+}
+
+function answerOf(
   context: SqlContext,
   { resource, versionResource, readableFields }: Represents,
   mayRead: Predicate,
@@ -175,7 +180,7 @@ interface RecordWrite {
   /** What must hold; left out: nothing. */
   readonly conditions?: readonly Sql[]
   /** What the transaction has read before, and must still hold; left out: nothing. */
-  readonly unchanged?: readonly Sql[]
+  readonly unchanged?: () => readonly Sql[]
   /** The columns to return (`answerSql`); left out: none. */
   readonly answer?: Sql
   /** Whether the write may be a transaction of its own, if it writes the record; `false` where left out. */
@@ -188,11 +193,10 @@ interface RecordWrite {
  * @returns the columns to return; `undefined`: there are none, or nothing was written
  */
 export function writeRecord(context: SqlContext, write: RecordWrite): Transaction<Row | undefined> {
-  const { resource, values, changed, conditions = [], unchanged = [], answer, isWhole = false } = write
+  const { resource, values, changed, conditions = [], unchanged = () => [], answer, isWhole = false } = write
   const { name } = resource
   const isNew = changed === undefined
   const id = String(values['id'])
-  const stride = newStride()
   return context.dialect.writeRow({
     ...{ collection: name, id, isNew, conditions, unchanged, answer, isWhole },
     numbers: isNew ? numbersOf(resource, values) : [],
@@ -200,8 +204,8 @@ export function writeRecord(context: SqlContext, write: RecordWrite): Transactio
       ? (further, numbers) => insertionSql(context, resource, { ...values, ...Object.fromEntries(numbers) }, further)
       : (further) => updateSql(context, resource, { values, changed }, further),
     words: isSearched(resource, changed) ? searchWords(resource, values) : undefined,
-    tick: tick(context, name, isNew ? 1 : 0, 0, stride),
-    touches: { collection: name, ids: isNew ? [] : [id], stride },
+    tick: () => tick(context, name, isNew ? 1 : 0, 0),
+    touch: () => touchedTick(context, name, { live: isNew ? 1 : 0, deleted: 0, ids: isNew ? [] : [id] }),
   })
 }
 
