@@ -1,6 +1,5 @@
 /** What our server plans for a request, by the very functions that it calls. */
 
-import { addressPolicy } from 'resourced-contract/model/address-policy'
 import type { Catalog } from 'resourced-contract/model/resource'
 import type { HttpRequest } from '../packages/server/src/http/message.ts'
 import type { Read } from '../packages/server/src/plan/plan.ts'
@@ -30,7 +29,7 @@ export function planOf(catalog: Catalog, address: string): Read {
     cursorSecret: new Uint8Array(32),
     now: Date.now(),
     preferred,
-    webhookAddresses: addressPolicy(),
+    webhookNetworks: [],
   }
   return planRequest({ ...planning, basePath: '/v1' }, found.target, input) as Read
 }

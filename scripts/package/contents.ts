@@ -57,6 +57,8 @@ export const resourced: Contents = {
     'background-thread': 'packages/server/src/storage/sqlite/background-thread.ts',
     'checkpoint-thread': 'packages/server/src/storage/sqlite/checkpoint-thread.js',
     'declaration-thread': 'packages/server/src/cli/declaration-thread.ts',
+    'request-thread': 'packages/server/src/cli/request-thread.ts',
+    'writer-thread': 'packages/server/src/cli/writer-thread.ts',
   },
   imports: {
     '#background-thread': './lib/background-thread.js',
@@ -65,7 +67,9 @@ export const resourced: Contents = {
     '#manifest': './package.json',
     '#pages/*': './pages/*',
     '#recheck': './lib/recheck.cjs',
+    '#request-thread': './lib/request-thread.js',
     '#templates/*': './templates/*',
+    '#writer-thread': './lib/writer-thread.js',
   },
   bin: { resourced: 'lib/main.js' },
   copied: { 'README.md': 'README.md', 'CHANGELOG.md': 'CHANGELOG.md' },

@@ -12,14 +12,16 @@ export interface ServerProcess {
   readonly child: ChildProcess
   /** Without the version: `http://127.0.0.1:4711`. */
   readonly origin: string
-  /** The names by which it, or each of its workers, claims jobs. */
+  /** The names by which its threads claim jobs. */
   readonly names: ReadonlySet<string>
   /** Where its metrics are, if it was told to keep any. */
   readonly metrics: string | undefined
   /** The messages of its log so far, requests left out. */
   readonly log: string[]
-  /** The process ids of workers that have started since it listens, by number. */
+  /** The threads that answer requests, by number, without those of the start. */
   readonly workerIds: ReadonlyMap<number, number>
+  /** The numbers of threads that have ended by themselves; 0 is the thread that writes. */
+  readonly lost: readonly number[]
   /** What it has written on standard error so far. */
   readonly errors: string[]
   /** Resolves once it has ended, with its exit code, or the signal that ended it. */
@@ -54,14 +56,12 @@ export async function startServer(
     cwd: folder,
     env: { ...environment, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own, so that all of its processes can be killed at the same moment.
-    detached: workers !== '1',
   })
-  if (workers !== '1') killTogether(child)
   const errors: string[] = []
   child.stderr.on('data', (piece) => errors.push(String(piece)))
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string)
   const log: string[] = []
+  const lost: number[] = []
   const workerIds = new Map<number, number>()
   let metrics: string | undefined
   const names = new Set<string>()
@@ -69,28 +69,15 @@ export async function startServer(
     createInterface(child.stdout).on('line', (text) => {
       const line = JSON.parse(text)
       if (line.msg !== 'request' && !line.msg.startsWith('worker ')) log.push(line.msg)
-      if (line.msg === 'worker started') workerIds.set(line.worker, line.pid)
+      if (/^worker (?:ended|killed)$/.test(line.msg)) lost.push(line.worker)
+      if (line.msg === 'worker started') workerIds.set(line.worker, line.thread)
       if (line.server !== undefined) names.add(line.server)
       if (line.msg === 'metrics') metrics = line.url
       if (line.msg === 'listening') resolve(new URL(line.url).origin)
     })
     ended.then((how) => reject(new Error(`The server ended with ${how}: ${errors.join('')}`)))
   })
-  return { child, origin, names, metrics, log, errors, ended, workerIds }
-}
-
-/** Has SIGKILL end a server and its workers at the same moment, as the end of their machine would. */
-function killTogether(child: ChildProcess): void {
-  const kill = child.kill.bind(child)
-  child.kill = (signal) => {
-    if (signal !== 'SIGKILL') return kill(signal)
-    try {
-      return process.kill(-(child.pid as number), signal)
-    } catch {
-      // All of them have ended.
-      return false
-    }
-  }
+  return { child, origin, names, metrics, log, errors, ended, workerIds, lost }
 }
 
 /** Makes an administrator's key with `resourced keys create`. */

@@ -23,7 +23,7 @@ test('auto is one worker for each core, and the default where the database is an
 
 test('a database in memory has one worker', () => {
   assert.deepEqual([undefined, 'auto', 1].map((given) => workersOf(given as 1, memory)), [1, 1, 1]) // biome-ignore format: table
-  assert.throws(() => workersOf(2, memory), /in memory belongs to one process/)
+  assert.throws(() => workersOf(2, memory), /in memory belongs to one thread/)
 })
 
 test('a number of workers that cannot be is refused', () => {
@@ -43,7 +43,8 @@ test('workers divide the connections of a server', () => {
   assert.equal(poolOfWorker(undefined, 4), undefined)
 })
 
-const report = 'console.log(JSON.stringify(process.execArgv.filter((flag) => flag.startsWith("--max-semi"))))'
+const report = `import { isMainThread } from 'node:worker_threads'
+  if (isMainThread) console.log(JSON.stringify(process.execArgv.filter((flag) => flag.startsWith('--max-semi'))))`
 
 /** The chosen size of the young generation at each start of one server on PostgreSQL, which finds no declaration. */
 async function startsOf(options: readonly string[], nodeOptions = '', channel: readonly 'ipc'[] = []) {

@@ -1,55 +1,60 @@
-/**
- * `resourced serve [FILE]`: serves in this process, or starts workers that do. What only one of the two needs is loaded
- * when it is needed, so that a supervisor stays small.
- */
+/** `resourced serve [FILE]`: serves on threads; in a runtime that has none for it, on this thread alone. */
 import { availableParallelism } from 'node:os'
 import { UsageError } from 'resourced-contract/spec/configuration-error'
 import { isElsewhere, isInMemory } from '../server/database-address.ts'
 import type { DatabaseOptions } from '../server/open-database.ts'
 import type { Settings } from '../server/settings.ts'
-import { linkToSupervisor } from '../server/workers/worker-link.ts'
 import type { ServeCommandOptions } from './serve.ts'
 
 /** Serves until a signal stops it. */
 export async function serveCommand(file: string | undefined, options: ServeCommandOptions): Promise<void> {
-  const worker = linkToSupervisor()
-  const workers = worker?.count ?? workersOf(options.workers, options)
-  const flags = heapFlags(options.database)
-  if (worker === undefined && workers > 1) {
-    const { serveWithWorkers } = await import('./supervise.ts')
-    return serveWithWorkers(workers, options, flags)
-  }
-  if (worker === undefined) restartWith(flags)
-  const { serveHere } = await import('./serve.ts')
-  const databasePool = poolOfWorker(options.databasePool, workers)
-  await serveHere(file, { ...options, databasePool, worker })
+  const workers = workersOf(options.workers, options)
+  restartWith(heapFlags(options.database))
+  const given = { ...options, databasePool: poolOfWorker(options.databasePool, workers) }
+  if (hasThreads())
+    return (await import('./supervise.ts')).serveOnThreads(workers, file, { ...given, reusePort: sharesPorts() })
+  return (await import('./serve.ts')).serveHere(file, given)
+}
+
+/** Whether threads can answer requests here. Other runtimes than Node.js have no port that threads share. */
+function hasThreads(): boolean {
+  return process.versions.bun === undefined && process.versions.deno === undefined
+}
+
+/** Whether several threads can listen on one port. */
+function sharesPorts(): boolean {
+  return hasThreads() && ['linux', 'freebsd', 'aix', 'sunos'].includes(process.platform)
 }
 
 /**
  * The number of workers.
  *
  * @param setting `undefined`: `auto` for a database in other processes, otherwise 1
- * @throws UsageError if the database cannot be used by several processes
+ * @throws UsageError if there can be only one
  */
 export function workersOf(
   setting: Settings['workers'],
   { database, databasePool = 10 }: Pick<DatabaseOptions, 'database' | 'databasePool'>,
 ): number {
   const number = setting ?? (isElsewhere(database) ? 'auto' : 1)
-  const canFork = process.versions.bun === undefined && process.versions.deno === undefined
   if (number === 'auto') {
-    if (isInMemory(database) || !canFork) return 1
+    if (isInMemory(database) || !sharesPorts()) return 1
     // Every worker has connections of its own, and PostgreSQL allows 100 by default.
     const most = isElsewhere(database) ? Math.max(1, Math.floor(databasePool / leastPool)) : Number.POSITIVE_INFINITY
     return Math.min(availableParallelism(), most)
   }
   if (number > 1 && isInMemory(database)) {
     throw new UsageError(
-      'A database in memory belongs to one process, so --workers must be 1. ' +
+      'A database in memory belongs to one thread, so --workers must be 1. ' +
         'For several workers, use --database sqlite:FILE or postgres://….',
     )
   }
-  if (number > 1 && !canFork) throw new UsageError('Several workers need Node.js. Use --workers 1 with this runtime.')
+  if (number > 1 && !hasThreads()) {
+    throw new UsageError('Several workers need Node.js. Use --workers 1 with this runtime.')
+  }
+  if (number > 1 && !sharesPorts()) {
+    throw new UsageError(`Threads cannot share a port on ${process.platform}. Use --workers 1 on this system.`)
+  }
   return number
 }
 

@@ -1,35 +1,45 @@
-/** Serves from the command line in this process, and stops on a signal. */
+/** Serves from the command line on this thread, and stops on a signal or when the main thread says so. */
 import { flushCompileCache } from 'node:module'
 import { say } from 'resourced-check/terminal'
 import { withoutCredentials } from 'resourced-contract/model/credentials'
 import { defaultDatabase } from '../server/database-address.ts'
-import { type LogLevel, logTo, outputWritten } from '../server/observe/log.ts'
+import { inBlocks, type LogLevel, logTo, outputWritten } from '../server/observe/log.ts'
 import type { Observation, Observe } from '../server/observe/observe.ts'
 import { readableLog } from '../server/observe/readable-log.ts'
 import { flushTraces } from '../server/observe/tracing.ts'
 import { type ServeOptions, type Serving, serve } from '../server/serve.ts'
-import type { WorkerLink } from '../server/workers/worker-link.ts'
+import type { ThreadLink } from '../server/threads/thread-link.ts'
 import { isDeprecated, isRetired, type Version, type Versions } from '../versions/versions.ts'
 import { loadVersions } from './load-declaration.ts'
 
 /** The options of the command. */
 export interface ServeCommandOptions extends Omit<ServeOptions, 'catalog'> {
   readonly logLevel: LogLevel
+  /** Whether the log is for people at a terminal; by default, as standard output is. */
+  readonly terminal?: Terminal | undefined
 }
 
-/** Serves in this process until a signal, or the supervisor of a worker, stops it. */
+/** What a thread of the command starts with. */
+export interface CommandThread {
+  readonly file: string | undefined
+  readonly options: ServeCommandOptions
+  /** See `beat`. */
+  readonly pulse: SharedArrayBuffer
+}
+
+/** Serves on this thread until a signal, or the main thread, stops it. */
 export async function serveHere(file: string | undefined, options: ServeCommandOptions): Promise<void> {
-  const { worker } = options
+  const { thread } = options
   const versions = await loadVersions(file, options.basePath)
   const { stored: catalog } = versions
-  const observe = commandLog(options.logLevel)
+  const observe = thread === undefined ? commandLog(options.logLevel) : threadLog(thread, options)
   const serving = await serveUntilStopped({
     ...options,
     ...{ catalog, versions },
-    observe: worker === undefined ? observe : ofWorker(observe, worker),
+    observe,
     development: process.env.NODE_ENV === 'development',
   })
-  if (worker !== undefined && !worker.isFirst) return
+  if (thread?.isFirst === false) return
   say(`${catalog.title} is served at ${serving.url}`)
   for (const line of versionLines(versions, serving.origin, Date.now())) say(line)
   say(pagesLine(versions, serving.origin, options.console))
@@ -50,13 +60,24 @@ export async function serveHere(file: string | undefined, options: ServeCommandO
   }
 }
 
-/** What concerns the whole server, and would be logged by each worker. */
+/** What concerns the whole server, and would be logged by each thread. */
 const ofServer: ReadonlySet<Observation['kind']> = new Set(['maintenance', 'certificate', 'purge'])
 /** What is logged once, at the start. */
 const ofStart: ReadonlySet<Observation['kind']> = new Set(['listening', 'metrics'])
 
-/** The log of a worker; its supervisor logs the end. */
-function ofWorker(observe: Observe, { number, isFirst }: WorkerLink): Observe {
+/** A terminal that shows the log. */
+export interface Terminal {
+  readonly colors: boolean
+}
+
+/** The log of a thread; the main thread logs the end, and gets what the thread writes. */
+function threadLog(
+  { number, isFirst }: ThreadLink,
+  { logLevel, terminal }: Pick<ServeCommandOptions, 'logLevel' | 'terminal'>,
+): Observe {
+  const blocks = inBlocks((block) => void process.stdout.write(block))
+  process.once('exit', () => blocks.flush())
+  const observe = terminal === undefined ? logTo(logLevel, blocks) : readableLog(logLevel, terminal)
   return (observation) => {
     const { kind } = observation
     if (kind === 'stopped' || (ofStart.has(kind) && !isFirst) || (ofServer.has(kind) && number > 1)) return
@@ -82,14 +103,14 @@ export async function serveUntilStopped(options: ServeOptions & { readonly obser
     ...options,
     observe(seen) {
       // Before it is logged: a reader of the log may stop the server at once.
-      if (seen.kind === 'listening' && options.worker === undefined) stopOnSignal(serving, options.observe)
+      if (seen.kind === 'listening' && options.thread === undefined) stopOnSignal(serving, options.observe)
       options.observe(seen)
     },
   })
   const { close } = await serving
-  void options.worker?.ended.then(async () => {
+  void options.thread?.ended.then(async () => {
     await close()
-    await options.worker?.report()
+    await options.thread?.report()
     await endProcess()
   })
   // Now, because a process that is killed cannot write the cache.

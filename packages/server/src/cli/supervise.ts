@@ -1,54 +1,51 @@
-/** The supervisor of `resourced serve` with several workers: its log and its signals. */
-import { url } from 'node:inspector'
-import { say } from 'resourced-check/terminal'
-import { type LogLevel, logTo, outputWritten, standardOutput } from '../server/observe/log.ts'
+/** The main thread of `resourced serve`: its log and its signals. */
+import { isElsewhere, isInMemory } from '../server/database-address.ts'
+import { logTo, outputWritten, standardOutput } from '../server/observe/log.ts'
 import type { Observe } from '../server/observe/observe.ts'
 import { readableLog } from '../server/observe/readable-log.ts'
-import { noWorkerStarts, type Supervisor, supervise } from '../server/workers/supervisor.ts'
-import { printError } from './explain.ts'
+import { StartFailed, type Supervisor, supervise } from '../server/threads/supervisor.ts'
+import { hasColours, printError } from './explain.ts'
+import type { ServeCommandOptions } from './serve.ts'
 
-/** What a supervisor needs of the command line. */
-export interface SupervisedOptions {
-  readonly host: string
-  readonly port: number
-  readonly metricsPort?: number | undefined
-  readonly metricsHost?: string | undefined
-  readonly logLevel: LogLevel
-}
-
-/** Serves with several workers until a signal stops them. */
-export async function serveWithWorkers(
+/** Serves on threads until a signal stops them. */
+export async function serveOnThreads(
   count: number,
-  { logLevel, ...options }: SupervisedOptions,
-  execArgv: readonly string[],
+  file: string | undefined,
+  { reusePort, ...options }: ServeCommandOptions & { readonly reusePort: boolean },
 ): Promise<void> {
+  const { logLevel, database, host, port, metricsPort, metricsHost } = options
   const isTerminal = process.stdout.isTTY === true
   // A server outlives the terminal that shows its log.
   if (isTerminal) process.stdout.on('error', () => {})
   const output = isTerminal ? undefined : standardOutput()
   const observe = output === undefined ? readableLog(logLevel) : logTo(logLevel, output)
-  const debugPort = portOfDebugger()
-  const supervisor = await supervise({ ...options, count, execArgv, debugPort, observe, output })
-  stopOnSignal(supervisor, observe)
-  if (!isTerminal) process.on('SIGHUP', () => void supervisor.renew())
-  void supervisor.ended.then(async ({ code, isFirst }) => {
-    if (!isFirst) printError(noWorkerStarts())
-    supervisor.kill()
-    await outputWritten(mostForLog)
-    process.exit(code)
+  const terminal = isTerminal ? { colors: hasColours(process.stdout) } : undefined
+  const isFile = !isElsewhere(database) && !isInMemory(database)
+  const supervisor = await supervise({
+    ...{ count, host, port, reusePort, metricsPort, metricsHost, observe, output },
+    entry: new URL(import.meta.resolve('#request-thread')),
+    writerEntry: isFile ? new URL(import.meta.resolve('#writer-thread')) : undefined,
+    data: { file, options: { ...options, terminal } },
+  }).catch(async (error: unknown) => {
+    if (!(error instanceof StartFailed)) throw error
+    return end(error.failure)
   })
+  stopOnSignal(supervisor, observe)
+  if (!isTerminal) process.on('SIGHUP', () => void supervisor.renew().catch(tell))
+  void supervisor.ended.then(end)
 }
 
-/** The port on which a debugger reaches this process, if it does, and where it reaches the workers. */
-function portOfDebugger(): number | undefined {
-  const address = url()
-  if (address === undefined) return undefined
-  const port = Number(new URL(address).port)
-  say(
-    `A debugger reaches the supervisor on port ${port}, and each worker on a port of its own, from ${port + 1} on. ` +
-      'To debug one process, use --workers 1.',
-  )
-  return port
+/** Says why the threads were not replaced. */
+function tell(error: unknown): void {
+  if (error instanceof StartFailed) process.stderr.write(`${error.message}\n`)
+  else printError(error)
+}
+
+/** Ends the process because its threads have. */
+async function end({ text, code }: { readonly text: string; readonly code: number }): Promise<never> {
+  process.stderr.write(`${text}\n`)
+  await outputWritten(mostForLog)
+  process.exit(code)
 }
 
 /** How long a stop waits for the log to be read, in milliseconds. */
@@ -58,10 +55,7 @@ function stopOnSignal(supervisor: Supervisor, observe: Observe): void {
   let isStopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, async () => {
-      if (isStopping) {
-        supervisor.kill()
-        process.exit(1)
-      }
+      if (isStopping) process.exit(1)
       isStopping = true
       observe({ kind: 'stopping', reason: signal })
       const isClean = await supervisor.close()

@@ -43,7 +43,7 @@ export function planWebhook(planning: Planning, create: Create): CreateWebhook {
     maker,
     secret: () => secret,
     position: undefined,
-    addresses: planning.webhookAddresses,
+    networks: planning.webhookNetworks,
     ...(create.idempotency && { idempotency: create.idempotency }),
     ...{ caller, now },
   }
@@ -88,7 +88,7 @@ export function planWebhookUpdate(planning: Planning, update: Update): UpdateWeb
     },
     ...{ issues, rotates, secret: () => secret },
     maker: makerOf(planning),
-    addresses: planning.webhookAddresses,
+    networks: planning.webhookNetworks,
     ...{ caller, now },
   }
 }

@@ -3,7 +3,6 @@
  * sees the request.
  */
 
-import type { AddressPolicy } from 'resourced-contract/model/address-policy'
 import type { CallerView } from 'resourced-contract/model/declared-functions'
 import type { EventKind, EventPosition } from 'resourced-contract/model/event'
 import type { FieldGrants } from 'resourced-contract/model/field-grants'
@@ -293,8 +292,8 @@ export interface CreateWebhook extends Change {
   readonly secret: () => string
   /** The position after which it gets events; the server sets it. */
   readonly position: number | undefined
-  /** Which URLs are permitted (EVT-10). */
-  readonly addresses: AddressPolicy
+  /** The networks that it may reach besides public addresses (EVT-10). */
+  readonly networks: readonly string[]
   readonly idempotency?: Idempotency
 }
 
@@ -311,7 +310,7 @@ export interface UpdateWebhook extends Change {
   readonly secret: () => string
   /** The caller as maker; `undefined`: the credential does not say when it ends. */
   readonly maker: WebhookMaker | undefined
-  readonly addresses: AddressPolicy
+  readonly networks: readonly string[]
 }
 
 /** The deletion of a webhook. Its deliveries that are pending are discarded. */

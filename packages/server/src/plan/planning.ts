@@ -1,6 +1,5 @@
 /** What every plan is made with: the caller, the version and the moment, and what makes a POST repeatable. */
 import { hash } from 'node:crypto'
-import type { AddressPolicy } from 'resourced-contract/model/address-policy'
 import { canonicalJson } from 'resourced-contract/model/plain-copy'
 import type { Catalog } from 'resourced-contract/model/resource'
 import type { Preferred } from '../http/preferences.ts'
@@ -21,8 +20,8 @@ export interface Planning {
   readonly preferred: Preferred
   /** The beginning of paths, before the collection: `/v1`. */
   readonly basePath: string
-  /** Which URLs webhooks may have (EVT-10). */
-  readonly webhookAddresses: AddressPolicy
+  /** The networks that webhooks may reach besides public addresses (EVT-10). */
+  readonly webhookNetworks: readonly string[]
 }
 
 /**

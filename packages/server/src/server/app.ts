@@ -123,10 +123,10 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
   })
   const failed = (error: unknown) => observe({ kind: 'failure', requestId: 'keys', error })
   const client = clientOfFunctions(versions.current.basePath, (request, caller) => respond(app, request, caller))
-  const webhookAddresses = addressPolicy(options.webhookNetworks)
+  const { webhookNetworks = [] } = options
   const deliveries = openDeliveries(
     { catalog, storage, server, now, paused, observe, versions, client },
-    webhookAddresses,
+    addressPolicy(webhookNetworks),
   )
   const keyUses = noteUses(storage.keys, now, failed, paused)
   const running = new RunningRequests()
@@ -171,7 +171,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     development: options.development ?? false,
     state: { stopping: false },
     running,
-    webhookAddresses,
+    webhookNetworks,
   }
   return {
     catalog,

@@ -116,14 +116,14 @@ async function carryOut(authorized: Authorized): Promise<HttpResponse> {
   if (target.kind === 'metrics') return metricsResponse(authorized)
   if (input.kind === 'event-stream') return streamResponse(authorized, input)
 
-  const { catalog, files, webhookAddresses } = app
+  const { catalog, files, webhookNetworks } = app
   const { cursorSecret } = app.storage
   const { caller, versionCatalog, basePath, path, instance, requestId } = authorized
   const now = app.now()
   // A literal, because the copy of a stage is much to collect for every request.
   // biome-ignore format: a row for planning, and one for the reply
   const context = {
-    caller, catalog, versionCatalog, basePath, preferred, applied, cursorSecret, now, webhookAddresses,
+    caller, catalog, versionCatalog, basePath, preferred, applied, cursorSecret, now, webhookNetworks,
     request, path, query: authorized.query, instance, requestId, files,
   }
   const plan = planRequest(context, target, input)

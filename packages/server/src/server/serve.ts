@@ -24,7 +24,7 @@ import { administer, type DatabaseOptions, openStorage } from './open-database.t
 import { readConsole } from './pages/console-settings.ts'
 import { loadRedis } from './rates/redis-counter.ts'
 import type { Settings } from './settings.ts'
-import type { WorkerLink } from './workers/worker-link.ts'
+import type { ThreadLink } from './threads/thread-link.ts'
 
 /** How an interface is served. */
 export interface ServeOptions extends Settings {
@@ -39,8 +39,8 @@ export interface ServeOptions extends Settings {
   /** The folder of the local certificate. */
   readonly folder?: string
   readonly development?: boolean
-  /** Set in a worker: its supervisor has the port and the metrics. */
-  readonly worker?: WorkerLink | undefined
+  /** Set in a thread of several: the main thread has the port and the metrics. */
+  readonly thread?: ThreadLink | undefined
 }
 
 /** An interface being served. */
@@ -83,7 +83,7 @@ export interface Replaced extends Pick<Serving, 'url'> {
  * @throws Error of the system, such as `EADDRINUSE`
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
-  const { catalog, versions = onlyVersion(options.catalog), host, port, trustProxy = false, worker } = options
+  const { catalog, versions = onlyVersion(options.catalog), host, port, trustProxy = false, thread } = options
   const cors = readCors(options.corsOrigin, options.corsCredentials)
   addressPolicy(options.webhookNetwork)
   const jwt = readJwt({
@@ -103,11 +103,12 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     metrics.observe(observation)
   }
   const open = async (catalog: Catalog, versions: Versions) => {
+    await thread?.writer?.opened()
     const storage = await openStorage(options, catalog, {
       migrate: options.migrate,
       onCommit: (commit) => metrics.observe({ kind: 'commit', ...commit }),
       onReplica: (news) => observe({ kind: 'replica', ...news }),
-      turn: worker?.turn,
+      writer: thread?.writer,
     })
     return assemble(catalog, storage, {
       versions,
@@ -117,14 +118,14 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       console,
       rateLimit: options.rateLimit,
       redis: options.redis,
-      counter: worker?.counter,
-      streamPlaces: worker?.streamPlaces,
-      onRevoked: worker?.announceRevocation,
+      counter: thread?.counter,
+      streamPlaces: thread?.streamPlaces,
+      onRevoked: thread?.announceRevocation,
       rateLimitOnFailure: options.rateLimitOnFailure,
       requireHttps: options.http !== true || trustProxy,
       development: options.development,
       webhookNetworks: options.webhookNetwork,
-      readMetrics: worker?.readMetrics ?? metrics.read,
+      readMetrics: thread?.readMetrics ?? metrics.read,
     })
   }
   const app = liveApp(await open(catalog, versions))
@@ -137,24 +138,16 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     onClientError: ({ code }) => observe({ kind: 'unreadable', code }),
     onRejected: () => observe({ kind: 'turned-away' }),
   })
-  const hasPort = options.metricsPort !== undefined && worker === undefined
+  const hasPort = options.metricsPort !== undefined && thread === undefined
   const metricsServer = hasPort ? createMetricsServer(metrics) : undefined
   let origin: string
   let metricsUrl: string | undefined
   try {
     metricsUrl = await metricsServer?.listen(options.metricsHost ?? '127.0.0.1', options.metricsPort ?? 0)
-    origin =
-      worker === undefined
-        ? await server.listen(host, port)
-        : await server.adopt(host, async (take) => {
-            const joined = await worker.join(take, {
-              server: app.current.server,
-              metrics: metrics.report,
-              forgetKeys: () => app.current.forgetKeys(),
-            })
-            metricsUrl = joined.metricsUrl
-            return joined
-          })
+    const place = await thread?.join({ metrics: metrics.report, forgetKeys: () => app.current.forgetKeys() })
+    metricsUrl ??= place?.metricsUrl
+    origin = await server.listen(host, place?.port ?? port, place)
+    await thread?.listens(app.current.server)
   } catch (error) {
     await metricsServer?.close()
     await app.close()

@@ -66,7 +66,7 @@ export const settings = {
   databaseUnsafe: { flags: '--database-unsafe', otherwise: () => process.env['DATABASE_UNSAFE'] === 'true',
     help: 'Accept a PostgreSQL that may lose acknowledged changes in a power cut (env: DATABASE_UNSAFE=true)' },
   workers: { flags: '--workers <number>', env: 'WORKERS', read: readWorkers,
-    help: 'Processes that serve, or auto: one for each core (default: auto with PostgreSQL, 1 with SQLite)' },
+    help: 'Threads that answer requests, or auto: one for each core (default: auto with PostgreSQL, 1 with SQLite)' },
   host: { flags: '--host <address>', env: 'HOST', default: '127.0.0.1', help: 'Address to listen on' },
   port: { flags: '--port <number>', env: 'PORT', default: '8443', read: readPort,
     help: 'Port to listen on; 0 selects a free port' },

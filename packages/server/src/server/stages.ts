@@ -2,7 +2,6 @@
  * The stages of a request before its body is read. Each has everything that the stage before it has. A gate takes a
  * request from one stage to the next (`gates.ts`); one that is refused ends at the last stage that it has reached.
  */
-import type { AddressPolicy } from 'resourced-contract/model/address-policy'
 import type { Catalog } from 'resourced-contract/model/resource'
 import type { Cors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
@@ -142,8 +141,8 @@ export interface AppServices {
   /** Adds `Server-Timing` to responses (OPS-1). */
   readonly development: boolean
   readonly state: { stopping: boolean }
-  /** Which URLs webhooks may have (EVT-10). */
-  readonly webhookAddresses: AddressPolicy
+  /** The networks that webhooks may reach besides public addresses (EVT-10). */
+  readonly webhookNetworks: readonly string[]
   /** Counts running requests. */
   readonly running: { began(): void; ended(): void }
 }

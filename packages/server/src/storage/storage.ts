@@ -200,12 +200,14 @@ export interface JobStore {
   beginPurge(job: { readonly id: string; readonly statusUrl: string }, now: number): Promise<boolean>
   /**
    * Deletes idempotency keys after a day (MET-9), finished jobs after 30 days (JOB-4), events after the declared time
-   * (EVT-5) and the files of exports that the database stores (JOB-6), in batches.
+   * (EVT-5) and the files of exports that the database stores (JOB-6): in batches.
    *
    * @param goesOn asked before each batch; left out: always
    * @returns their number
    */
   deleteExpired(now: number, goesOn?: () => boolean): Promise<number>
+  /** The same, a batch of each. */
+  deleteSomeExpired(now: number): Promise<number>
 }
 
 /** The files of exports in a database that stores them itself, in small pieces. */
@@ -252,14 +254,6 @@ export type OnCommit = (commit: Commit) => void
 export type ReplicaNews =
   | { readonly state: 'connected' }
   | { readonly state: 'lost' | 'behind'; readonly reason: string }
-
-/** The turn to write, among processes that share a database of which one writes at a time. */
-export interface WriteTurn {
-  /** Whether this process may write now. If not, `whenGranted` is called when it may. */
-  take(whenGranted: () => void): boolean
-  /** This process has written: others may. */
-  end(): void
-}
 
 /** Is called with each change of the state. It must not throw. */
 export type OnReplica = (news: ReplicaNews) => void

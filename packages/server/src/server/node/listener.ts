@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
 import { createSecureServer } from 'node:http2'
-import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
+import type { AddressInfo, ListenOptions, Server as NetServer, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Server as TlsServer } from 'node:tls'
 import { type Fault, fault } from 'resourced-contract/spec/faults'
@@ -55,11 +55,10 @@ export interface NodeServerOptions {
   readonly unread?: Partial<UnreadLimits>
 }
 
-/** Where the connections come from that a server adopts. */
-interface Adopted {
-  readonly port: number
-  /** 48 bytes in base64. */
-  readonly ticketKeys: string
+/** A port on which several threads may listen. */
+interface SharedPort {
+  readonly reusePort: boolean
+  readonly ticketKeys: Uint8Array
 }
 
 /** A server. */
@@ -68,18 +67,12 @@ export interface NodeServer {
    * Begins to listen.
    *
    * @param port 0 takes a free one
+   * @param shared whether other threads listen on the port too, and what all of them encrypt TLS sessions with: 48
+   *   bytes
    * @returns the origin under which it listens: `https://127.0.0.1:8443`
    * @throws the system's error if it cannot listen there, such as EADDRINUSE
    */
-  listen(host: string, port: number): Promise<string>
-  /**
-   * Serves connections that another process has accepted, instead of listening.
-   *
-   * @param join begins to take connections; gives the port on which they arrive, and the keys of TLS session tickets,
-   *   with which a client resumes its session on another process
-   * @returns the origin
-   */
-  adopt(host: string, join: (take: (socket: Socket) => void) => Promise<Adopted>): Promise<string>
+  listen(host: string, port: number, shared?: SharedPort): Promise<string>
   /** Uses another certificate for new connections. */
   renewCertificate(pair: CertificatePair): void
   /**
@@ -126,19 +119,10 @@ export function createNodeServer(options: NodeServerOptions): NodeServer {
   let closed: Promise<void> | undefined
   let ticketKeys: Buffer | undefined
   return {
-    listen: async (host, port) => originOf(scheme, host, await listen(server, host, port)),
-    async adopt(host, join) {
-      // Node watches for slow clients only after this.
-      server.emit('listening')
-      const take = (socket: Socket) => {
-        socket.setNoDelay(true)
-        socket.allowHalfOpen = true
-        server.emit('connection', socket)
-      }
-      const { port, ticketKeys: keys } = await join(take)
-      ticketKeys = Buffer.from(keys, 'base64')
-      if (options.tls !== undefined) (server as unknown as TlsServer).setTicketKeys(ticketKeys)
-      return originOf(scheme, host, port)
+    async listen(host, port, shared) {
+      ticketKeys = shared && Buffer.from(shared.ticketKeys)
+      if (options.tls !== undefined && ticketKeys) (server as unknown as TlsServer).setTicketKeys(ticketKeys)
+      return originOf(scheme, host, await listen(server, { host, port, reusePort: shared?.reusePort ?? false }))
     },
     renewCertificate: (pair) =>
       (server as unknown as TlsServer).setSecureContext({
@@ -240,10 +224,10 @@ function originOf(scheme: string, host: string, port: number): string {
   return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-function listen(server: Server, host: string, port: number): Promise<number> {
+function listen(server: Server, place: ListenOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ host, port, backlog: 1024 }, () => {
+    server.listen({ ...place, backlog: 1024 }, () => {
       server.off('error', reject)
       resolve((server.address() as AddressInfo).port)
     })

@@ -137,14 +137,14 @@ function entryOf(observation: Exclude<Observation, { kind: 'turned-away' }>): En
       if (observation.state === 'renewed') return entry('info', 'certificate renewed', { until: observation.until })
       return entry('warn', 'certificate refused', { reason: observation.reason })
     case 'worker': {
-      const { state, worker, pid } = observation
-      if (state === 'ended') return entry('error', 'worker ended', { worker, pid, reason: observation.reason })
+      const { state, worker, thread } = observation
+      if (state === 'ended') return entry('error', 'worker ended', { worker, thread, reason: observation.reason })
       if (state === 'killed') {
         const reason = `it did not ${observation.asked} within ${observation.after} seconds`
-        return entry('error', 'worker killed', { worker, pid, reason })
+        return entry('error', 'worker killed', { worker, thread, reason })
       }
-      if (state === 'kept') return entry('warn', 'worker kept', { worker, pid })
-      return entry('info', 'worker started', { worker, pid, server: observation.server })
+      if (state === 'kept') return entry('warn', 'worker kept', { worker, thread })
+      return entry('info', 'worker started', { worker, thread, server: observation.server })
     }
     case 'listening':
       return entry('info', observation.kind, { url: observation.url, server: observation.server })

@@ -93,22 +93,25 @@ export type Observation =
   /** New files of certificate and key are in use, or cannot be used and the previous ones stay. */
   | { readonly kind: 'certificate'; readonly state: 'renewed'; readonly until: string }
   | { readonly kind: 'certificate'; readonly state: 'refused'; readonly reason: string }
-  /** A worker serves, has ended by itself, or stays because the one that should replace it does not start. */
+  /**
+   * A thread that answers requests serves, has ended by itself, or stays because the one that should replace it does not
+   * start. Number 0 is the thread that writes.
+   */
   | {
       readonly kind: 'worker'
       readonly state: 'started'
       readonly worker: number
-      readonly pid: number
+      readonly thread: number
       /** The name by which the worker claims jobs. */
       readonly server: string
     }
-  | { readonly kind: 'worker'; readonly state: 'kept'; readonly worker: number; readonly pid: number }
-  /** A worker that was asked to end has not, or one that serves did not answer the supervisor, for `after` seconds. */
+  | { readonly kind: 'worker'; readonly state: 'kept'; readonly worker: number; readonly thread: number }
+  /** A thread that was asked to end has not, or the event loop of one that serves stood still, for `after` seconds. */
   | {
       readonly kind: 'worker'
       readonly state: 'killed'
       readonly worker: number
-      readonly pid: number
+      readonly thread: number
       readonly asked: 'end' | 'answer'
       readonly after: number
     }
@@ -116,7 +119,7 @@ export type Observation =
       readonly kind: 'worker'
       readonly state: 'ended'
       readonly worker: number
-      readonly pid: number
+      readonly thread: number
       readonly reason: string
     }
   /** `server`: the name by which this server claims jobs among the servers of one database (JOB-5). */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { type Counted, memoryCounter, mostYoung, type Quota } from './counter.ts'
+import { Worker } from 'node:worker_threads'
+import { type Counted, mostWindows, openWindows, type Quota, releaseWindows, sharedCounter } from './counter.ts'
 
 const caller: Quota = { name: 'caller', most: 3, window: 60 }
 const creation: Quota = { name: 'tasks.create', most: 1, window: 1 }
@@ -10,7 +12,7 @@ const creation: Quota = { name: 'tasks.create', most: 1, window: 1 }
 /** A counter, and the clock that it goes by. */
 function counter() {
   const clock = { now: 1_000_000 }
-  const { count } = memoryCounter(() => clock.now)
+  const { count } = sharedCounter(() => clock.now)
   const ask = (of: string, ...quotas: readonly Quota[]) => count(quotas.map((quota) => ({ quota, of })))
   return { clock, ask }
 }
@@ -67,7 +69,7 @@ test('a million addresses take no more memory than the windows that are kept', a
   const before = heldBytes()
   for (let number = 0; number < 1_000_000; number++) await ask(`address ${number}`, caller)
   const bytes = heldBytes() - before
-  assert.ok(bytes < 2 * mostYoung * 500, `${bytes} bytes`)
+  assert.ok(bytes < mostWindows * 50, `${bytes} bytes`)
   assert.deepEqual(standing(await ask('address 999999', caller)), [[1, 60_000]], 'the newest are known')
   assert.deepEqual(standing(await ask('first', caller)), [[2, 60_000]], 'the oldest is forgotten')
 })
@@ -82,4 +84,33 @@ test('no window is dropped before it ends, even if many others are added and dro
     clock.now += 1_000
   }
   assert.equal((await ask('ann', caller)).passes, true)
+})
+
+test('threads that share windows count exactly, and one that ended while it counted blocks nobody', async () => {
+  const windows = openWindows()
+  const quota: Quota = { name: 'caller', most: 5_000, window: 3_600 }
+  const work = `
+    const { parentPort, workerData: { windows, quota, module } } = require('node:worker_threads')
+    import(module).then(async ({ sharedCounter }) => {
+      const { count } = sharedCounter(Date.now, windows)
+      let passed = 0
+      for (let number = 0; number < 2_000; number++) passed += (await count([{ quota, of: 'ann' }])).passes ? 1 : 0
+      parentPort.postMessage(passed)
+    })`
+  const module = import.meta.resolve('./counter.ts')
+  const threads = Array.from(
+    { length: 4 },
+    () => new Worker(work, { eval: true, workerData: { windows, quota, module } }),
+  )
+  const passed = await Promise.all(threads.map(async (thread) => Number((await once(thread, 'message'))[0])))
+  assert.equal(
+    passed.reduce((sum, each) => sum + each, 0),
+    5_000,
+  )
+  // As if the thread 7 had ended in between.
+  new Int32Array(windows.lock)[0] = 8
+  releaseWindows(windows, 6)
+  assert.equal(new Int32Array(windows.lock)[0], 8)
+  releaseWindows(windows, 7)
+  assert.equal((await sharedCounter(Date.now, windows).count([{ quota, of: 'ann' }])).passes, false)
 })

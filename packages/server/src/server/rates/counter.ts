@@ -1,4 +1,6 @@
-/** Counts requests against quotas, in the memory of one server. */
+/** Counts requests against quotas, in memory that all threads of a server share. */
+import { hash, randomBytes } from 'node:crypto'
+import { threadId } from 'node:worker_threads'
 import type { Rate } from 'resourced-contract/model/limits'
 
 /** A number of requests in a window, which begins with the first of them, so that `Retry-After` is exact. */
@@ -35,81 +37,111 @@ export interface Counter {
   close(): void
 }
 
+/** The windows of all quotas. It can be sent to other threads, which then count together. */
+export interface Windows {
+  /** For each window its key, its end in milliseconds since 1970, and how many requests it has let pass. */
+  readonly table: SharedArrayBuffer
+  /** The thread that counts now, by its number and one: nobody, if 0. */
+  readonly lock: SharedArrayBuffer
+  /** Keys are hashes with this text, so that no client can choose two that are equal or drop others. */
+  readonly salt: string
+}
+
+const buckets = 8_192
+const perBucket = 8
+
+/** How many windows are kept. A full bucket of them drops the one that ends first. */
+export const mostWindows = buckets * perBucket
+
+/** The numbers of a window in the table. */
+const width = 3
+
+/** The most hashes that a thread remembers. */
+const mostHashes = 10_000
+
+/** Makes an empty table, of 1.5 MB. */
+export function openWindows(): Windows {
+  const table = new SharedArrayBuffer(mostWindows * width * Float64Array.BYTES_PER_ELEMENT)
+  return { table, lock: new SharedArrayBuffer(4), salt: randomBytes(16).toString('base64') }
+}
+
+/** Frees the table from a thread that has ended while it counted. */
+export function releaseWindows({ lock }: Windows, thread: number): void {
+  const owner = new Int32Array(lock)
+  if (Atomics.compareExchange(owner, 0, thread + 1, 0) === thread + 1) Atomics.notify(owner, 0)
+}
+
 /**
- * Makes a counter for one server.
+ * Makes a counter of this thread.
  *
  * @param now milliseconds since 1970
  */
-export function memoryCounter(now: () => number): Counter {
-  const kept = new QuotaWindows<{ used: number; readonly end: number }>()
-  return {
-    async count(shares) {
-      const at = now()
-      const windows = shares.map((share) => kept.find(share, at))
-      const passes = shares.every(({ quota }, index) => (windows[index]?.used ?? 0) < quota.most)
-      const standings = shares.map((share, index) => {
+export function sharedCounter(now: () => number, { table, lock, salt }: Windows = openWindows()): Counter {
+  const numbers = new Float64Array(table)
+  const owner = new Int32Array(lock)
+  const own = threadId + 1
+  let keys = new Map<string, number>()
+
+  const keyOf = ({ quota, of }: Share): number => {
+    const text = `${quota.name} ${of}`
+    const known = keys.get(text)
+    if (known !== undefined) return known
+    if (keys.size >= mostHashes) keys = new Map()
+    // 48 bits; no key is 0.
+    const key = 1 + hash('sha256', salt + text, 'buffer').readUIntBE(0, 6)
+    keys.set(text, key)
+    return key
+  }
+
+  /** The place of an open window, or else the negative of that where it would be. */
+  const find = (share: Share, at: number): number => {
+    const key = keyOf(share)
+    const first = (key % buckets) * perBucket * width
+    let free = first
+    for (let place = first; place < first + perBucket * width; place += width) {
+      const end = numbers[place + 1]!
+      if (numbers[place] === key) return isOpen(end, share.quota, at) ? place + 1 : -(place + 1)
+      if (end < numbers[free + 1]!) free = place
+    }
+    return -(free + 1)
+  }
+
+  const take = () => {
+    while (Atomics.compareExchange(owner, 0, 0, own) !== 0) Atomics.wait(owner, 0, Atomics.load(owner, 0), 1)
+  }
+  const release = () => {
+    Atomics.store(owner, 0, 0)
+    Atomics.notify(owner, 0, 1)
+  }
+
+  const count = (shares: readonly Share[]): Counted => {
+    const at = now()
+    take()
+    try {
+      const passes = shares.every((share) => {
+        const place = find(share, at)
+        return place < 0 ? share.quota.most > 0 : numbers[place + 1]! < share.quota.most
+      })
+      const standings = shares.map((share) => {
         const { quota } = share
-        let window = windows[index]
-        if (window === undefined && passes) window = kept.add(share, { used: 0, end: at + lengthOf(quota) }, at)
-        if (window === undefined) return unused(quota)
-        if (passes) window.used++
-        return { quota, left: quota.most - window.used, until: window.end - at }
+        let place = find(share, at)
+        if (place < 0) {
+          if (!passes) return unused(quota)
+          place = -place
+          numbers[place - 1] = keyOf(share)
+          numbers[place] = at + lengthOf(quota)
+          numbers[place + 1] = 0
+        }
+        if (passes) numbers[place + 1]! += 1
+        return { quota, left: quota.most - numbers[place + 1]!, until: numbers[place]! - at }
       })
       return { passes, standings }
-    },
-    close: () => kept.clear(),
-  }
-}
-
-/** For each quota, at most twice this many windows are kept; beyond that, the oldest are dropped. */
-export const mostYoung = 50_000
-
-/** All windows of a quota have the same length: after that time, `young` becomes `old`, and `old` has expired. */
-interface Generations<W> {
-  readonly quota: Quota
-  young: Map<string, W>
-  old: Map<string, W>
-  ageAt: number
-}
-
-/** The windows of quotas that have not ended. Times are milliseconds since 1970. */
-export class QuotaWindows<W extends { readonly end: number }> {
-  readonly #kept = new Map<string, Generations<W>>()
-
-  find({ quota, of }: Share, at: number): W | undefined {
-    const { young, old } = this.#generations(quota, at)
-    const window = young.get(of) ?? old.get(of)
-    return window !== undefined && isOpen(window, quota, at) ? window : undefined
-  }
-
-  add({ quota, of }: Share, window: W, at: number): W {
-    this.#generations(quota, at).young.set(of, window)
-    return window
-  }
-
-  /** All of them, also those that have ended and are not dropped yet. */
-  *all(): Generator<[Share, W]> {
-    for (const { quota, young, old } of this.#kept.values()) {
-      for (const [of, window] of [...old, ...young]) yield [{ quota, of }, window]
+    } finally {
+      release()
     }
   }
-
-  clear(): void {
-    this.#kept.clear()
-  }
-
-  #generations(quota: Quota, at: number): Generations<W> {
-    let generations = this.#kept.get(quota.name)
-    if (generations === undefined) {
-      generations = { quota, young: new Map(), old: new Map(), ageAt: at + lengthOf(quota) }
-      this.#kept.set(quota.name, generations)
-    } else if (at >= generations.ageAt || generations.young.size >= mostYoung) {
-      generations.old = generations.young
-      generations.young = new Map()
-      generations.ageAt = at + lengthOf(quota)
-    }
-    return generations
-  }
+  // Not async: other counters wait for a server, and this one takes less time than a promise around it.
+  return { count: (shares) => Promise.resolve(count(shares)), close() {} }
 }
 
 /** The standing of a quota that has no window. */
@@ -118,11 +150,11 @@ export function unused(quota: Quota): Standing {
 }
 
 /** Milliseconds. */
-export function lengthOf({ window }: Quota): number {
+function lengthOf({ window }: Quota): number {
   return window * 1_000
 }
 
 /** Whether a window still runs. After the clock was set back, a window with more than its length left has ended. */
-function isOpen({ end }: { readonly end: number }, quota: Quota, at: number): boolean {
+function isOpen(end: number, quota: Quota, at: number): boolean {
   return at < end && end - at <= lengthOf(quota)
 }

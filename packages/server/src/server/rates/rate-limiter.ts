@@ -6,7 +6,7 @@ import { type Catalog, storedResource } from 'resourced-contract/model/resource'
 import { type Fault, fault } from 'resourced-contract/spec/faults'
 import { actionOf, type Found } from '../../request/target.ts'
 import type { Observe } from '../observe/observe.ts'
-import { type Counted, type Counter, memoryCounter, type Quota, type Standing } from './counter.ts'
+import { type Counted, type Counter, type Quota, type Standing, sharedCounter } from './counter.ts'
 import { redisCounter } from './redis-counter.ts'
 
 /** The result of counting a request. */
@@ -192,7 +192,7 @@ export function openRateLimiter(
   {
     now,
     observe,
-    counter: local = memoryCounter(now),
+    counter: local = sharedCounter(now),
   }: { readonly now: () => number; readonly observe: Observe; readonly counter?: Counter | undefined },
 ): RateLimiter | undefined {
   if (rateLimit === 'off') return undefined

@@ -5,8 +5,9 @@ import type { Examination } from '../migration/examine.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import type { StoredSchema } from '../migration/stored-schema.ts'
 import type { Moved, MoveSource, MoveTarget } from '../move/move.ts'
-import type { ListedKey, OnCommit, OnReplica, Storage, WriteTurn } from '../storage.ts'
+import type { ListedKey, OnCommit, OnReplica, Storage } from '../storage.ts'
 import type { DatabaseDescription, TableSource } from '../table-description.ts'
+import type { RemoteWriter } from '../threads/remote-writer.ts'
 
 /** What opening a database may change, and callbacks for commits and for the replica. */
 export interface OpenOptions {
@@ -14,8 +15,10 @@ export interface OpenOptions {
   readonly migrate?: Apply | undefined
   readonly onCommit?: OnCommit | undefined
   readonly onReplica?: OnReplica | undefined
-  /** The turn to write to a database that other workers use too, of which one writes at a time. */
-  readonly turn?: WriteTurn | undefined
+  /** The thread that makes all changes; left out: this one makes its own. */
+  readonly writer?: RemoteWriter | undefined
+  /** Counts the commits that run or are not answered yet: one 32-bit integer. */
+  readonly committing?: SharedArrayBuffer | undefined
 }
 
 /** A database that is opened for its API keys only. */

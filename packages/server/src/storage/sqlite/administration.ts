@@ -18,13 +18,15 @@ import { sqlite } from './dialect.ts'
 import { immutableAddress, makeFile, withPath } from './file.ts'
 import { migrate, migrationDialectOf, runOn } from './migrate.ts'
 import { fillSqlite, sqliteSource } from './move.ts'
+import { openReading } from './reading-storage.ts'
 import { openSqlite } from './storage.ts'
 import { runnerOf, Writer } from './writer.ts'
 
 /** The administration of a file. */
 export function sqliteAdministration(path: string): Administration {
   return {
-    open: (catalog, { migrate, onCommit, turn }) => openSqlite(catalog, { path, migrate, onCommit, turn }),
+    open: (catalog, { writer, ...options }) =>
+      writer === undefined ? openSqlite(catalog, { path, ...options }) : openReading(catalog, path, { writer, onCommit: options.onCommit }),
     openKeys: async () => openSqliteKeys(path),
     listKeys: () => listSqliteKeys(path),
     openMaintenance: async () => openSqliteMaintenance(path),

@@ -1,4 +1,4 @@
-/** A thread with a connection of its own: it runs transactions one after the other, background jobs or slow reads. */
+/** A thread with a connection of its own: it reads for requests or for background jobs, one read after the other. */
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { basename } from 'node:path'
@@ -7,8 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { readEpochs, sqlContext } from '../sql/context.ts'
 import { type ExportPiece, StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
-import { type Asked, isWriting, longWork } from '../transactions/long-work.ts'
-import { Pace } from '../transactions/pace.ts'
+import { longWork } from '../transactions/long-work.ts'
 import { pageReader, readPreview } from '../transactions/slow-reads.ts'
 import { Connection, toStorageFault } from './connection.ts'
 import { sqlite } from './dialect.ts'
@@ -17,31 +16,14 @@ import type { Reply, Request, ThreadData } from './thread.ts'
 import { WorkLimit } from './work-limit.ts'
 
 const { path, catalog, reading } = workerData as ThreadData
-const connection = new Connection(path, { readOnly: reading !== undefined })
+const connection = new Connection(path, { readOnly: true })
 const epochs = connection.run(readEpochs())
 const run = reading === undefined ? jobs() : reads(reading)
 
-/** Runs the transactions of background jobs. */
+/** Reads for background jobs. */
 function jobs(): (request: Request) => unknown {
   const context = sqlContext({ catalog, dialect: sqlite, epochs })
-  const pace = new Pace()
-  // Another thread copies the log, so that no batch is longer for it (`checkpoints.ts`).
-  connection.database.exec('pragma wal_autocheckpoint = 16000')
-  const step = (asked: Asked<'step'>) => {
-    const { task } = asked.job
-    connection.execute('begin immediate')
-    const began = performance.now()
-    const { ran, note } = pace.measure(task, (sizeFor) => connection.run(longWork.step(context, asked, sizeFor)))
-    const ended = performance.now()
-    connection.execute('commit')
-    note(ended - began, performance.now() - ended)
-    return ran
-  }
-  return ({ name, asked }) => {
-    const work = name as keyof typeof longWork
-    if (work === 'step') return step(asked as Asked<'step'>)
-    return transaction(isWriting(work), longWork[work](context, asked as never) as Transaction<unknown>)
-  }
+  return ({ name, asked }) => snapshot(longWork[name as keyof typeof longWork](context, asked as never))
 }
 
 /** Runs reads, each until it is stopped. */
@@ -59,8 +41,8 @@ function reads({ tagSecret, stopped }: NonNullable<ThreadData['reading']>): (req
   return ({ name, number, asked }) => {
     current = number
     limit.begin()
-    if (name === 'page') return transaction(false, page(asked as never))
-    if (name === 'preview') return transaction(false, readPreview(context, asked as never))
+    if (name === 'page') return snapshot(page(asked as never))
+    if (name === 'preview') return snapshot(readPreview(context, asked as never))
     return name === 'checkpoint' ? checkpoint() : undefined
   }
 }
@@ -81,8 +63,8 @@ function giveWay(): void {
   }
 }
 
-function transaction(writes: boolean, work: Transaction<unknown>): unknown {
-  connection.execute(writes ? 'begin immediate' : 'begin')
+function snapshot(work: Transaction<unknown>): unknown {
+  connection.execute('begin')
   const given = connection.run(work)
   connection.execute('commit')
   return given

@@ -6,14 +6,7 @@ import { eventsFromStored } from '../../plan/plan-events.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { identifier } from '../sql/columns.ts'
 import { type Opened, type SqlContext, sqlContext } from '../sql/context.ts'
-import {
-  type EventStore,
-  type OnCommit,
-  type Requester,
-  type Storage,
-  StorageFault,
-  type WriteTurn,
-} from '../storage.ts'
+import { type EventStore, type OnCommit, type Requester, type Storage, StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import { createAll, createRecords } from '../transactions/create.ts'
 import { mostInspected } from '../transactions/delete/cascade.ts'
@@ -41,7 +34,7 @@ import { exportsFolderOf, fileWatch, makeFile } from './file.ts'
 import { migrate } from './migrate.ts'
 import { ReaderThreads } from './reader-threads.ts'
 import { makeStoppable, Stopped, stoppableSqlite } from './stoppable-reads.ts'
-import { threadedBackground } from './thread.ts'
+import { longReads } from './thread.ts'
 import { runnerOf, Writer } from './writer.ts'
 
 /** How a SQLite database is opened. */
@@ -58,8 +51,8 @@ export interface SqliteOptions {
    */
   readonly filling?: boolean
   readonly onCommit?: OnCommit | undefined
-  /** The turn to write, where processes share the file. */
-  readonly turn?: WriteTurn | undefined
+  /** See `OpenOptions`. */
+  readonly committing?: SharedArrayBuffer | undefined
 }
 
 /**
@@ -94,7 +87,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     committed: (touches) => reader.memory.committed(touches),
     afterwards: () => checkpoints?.consider(),
     onCommit: options.onCommit,
-    turn: options.turn,
+    committing: options.committing,
     outcomes: probe,
   })
   const isInPlace = inMemory ? () => true : fileWatch(options.path)
@@ -102,13 +95,10 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     if (!isInPlace()) throw replacedFile()
   }
   const runner = runnerOf(reader, writer)
-  let closing = false
   const background = inMemory
     ? backgroundOf(context, runner)
-    : threadedBackground({ path: options.path, catalog }, requireFile, () => {
-        reader.endTurn()
-        checkpoints?.consider(true)
-      })
+    : backgroundOf(context, runner, longReads({ path: options.path, catalog }, requireFile))
+  let closing = false
   const checkpoints =
     inMemory || synchronous === 'off' ? undefined : new Checkpoints(writing, threadedCopier(options.path, requireFile))
   const keys = keyStore(context, runner)
@@ -174,7 +164,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
 }
 
 /** The events of a database. Each read examines few rows, so it needs no thread. */
-function eventsOf(context: SqlContext, reader: Reader): EventStore | undefined {
+export function eventsOf(context: SqlContext, reader: Reader): EventStore | undefined {
   const resource = context.catalog.system.get('events')
   if (resource === undefined) return undefined
   const run = <T>(start: () => Transaction<T>) => withStorageFaults(() => reader.run(start()))
@@ -187,7 +177,7 @@ function eventsOf(context: SqlContext, reader: Reader): EventStore | undefined {
   }
 }
 
-function replacedFile(): StorageFault {
+export function replacedFile(): StorageFault {
   const found = 'The file of the database was removed or replaced, so changes would be lost.'
   const remedy =
     'Put the file back. Or stop the server, remove or move the files beside it that end in -wal and -shm, which ' +
@@ -234,7 +224,7 @@ interface ReadFile {
 }
 
 /** Reads pages of a file. */
-function pagesOfFile(
+export function pagesOfFile(
   opened: Omit<Opened, 'dialect'> & { readonly tagSecret: Uint8Array },
   { path, connection, reader, requireFile }: ReadFile,
 ): PageReads {

@@ -1,9 +1,7 @@
 /**
- * Threads with a connection of their own to a SQLite file: their messages, the data that they start with, and the
- * thread of background jobs.
+ * Threads that read a SQLite file, each on a connection of its own: their messages, the data that they start with, and
+ * the thread that reads for background jobs.
  */
-import { getCompileCacheDir } from 'node:module'
-import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import {
   type Catalog,
@@ -13,13 +11,14 @@ import {
   type VersionMapping,
 } from 'resourced-contract/model/resource'
 import { StorageFault } from '../storage.ts'
-import { type Background, isWriting } from '../transactions/long-work.ts'
+import { threadEnvironment } from '../threads/environment.ts'
+import type { LongReads } from '../transactions/long-work.ts'
 
 /** What a thread starts with. */
 export interface ThreadData {
   readonly path: string
   readonly catalog: Catalog
-  /** Of threads that only read. */
+  /** Of threads that read for requests. */
   readonly reading?: {
     /** The secret of the entity tags of lists. */
     readonly tagSecret: Uint8Array
@@ -41,16 +40,6 @@ export type Reply =
 interface Asker {
   resolve(given: unknown): void
   reject(error: unknown): void
-}
-
-/**
- * The environment of a thread. It finds compiled code where this thread keeps it: a thread that compiled TypeScript
- * took 30 MB more, most of which the process kept after the end of the thread.
- */
-function threadEnvironment(): NodeJS.ProcessEnv {
-  // Only Node.js has this cache.
-  const compiled = getCompileCacheDir?.()
-  return compiled === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(compiled) }
 }
 
 /** Asks a thread for transactions, which the thread runs one after the other. */
@@ -130,17 +119,15 @@ export class Thread {
 }
 
 /** The most megabytes of the thread's objects: it decides about large deletions record by record. */
-const backgroundHeap = 1_024
+const longHeap = 1_024
 
 /**
- * Runs the transactions of background jobs on a thread, which starts with the first of them, so that the event loop
- * stays free for requests. A database in memory has one connection only, so its jobs run between requests
- * (`backgroundOf`).
+ * Reads for background jobs on a thread of their own, which starts with the first of them, so that the event loop stays
+ * free.
  *
  * @param requireFile throws if the path does not lead to the file any more, which must not be opened then
- * @param changed called after a transaction that may have changed something, before its caller gets the result
  */
-export function threadedBackground(data: ThreadData, requireFile: () => void, changed: () => void): Background {
+export function longReads(data: ThreadData, requireFile: () => void): LongReads {
   let thread: Thread | undefined
   let isClosed = false
   return {
@@ -148,13 +135,9 @@ export function threadedBackground(data: ThreadData, requireFile: () => void, ch
       if (isClosed) throw new StorageFault('busy', 'The database is being closed.')
       if (thread === undefined || thread.isEnded) {
         requireFile()
-        thread = new Thread(data, backgroundHeap)
+        thread = new Thread(data, longHeap)
       }
-      try {
-        return (await thread.ask(name, asked)) as never
-      } finally {
-        if (isWriting(name)) changed()
-      }
+      return (await thread.ask(name, asked)) as never
     },
     async close() {
       isClosed = true

@@ -7,7 +7,7 @@ import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import { toFault } from '../../server/finish-request.ts'
-import { type Commit, StorageFault, type WriteTurn } from '../storage.ts'
+import { type Commit, StorageFault } from '../storage.ts'
 import { type Touched, type Transaction, touching } from '../transaction.ts'
 import { Connection } from './connection.ts'
 import { Writer } from './writer.ts'
@@ -17,7 +17,7 @@ after(() => rmSync(folder, { recursive: true }))
 let files = 0
 
 /** A writer on a new file with a table of words; `commits` counts those of its connection. */
-function writerFor(context: TestContext, patience?: number, turn?: WriteTurn) {
+function writerFor(context: TestContext, patience?: number) {
   const file = join(folder, `${++files}.db`)
   const connection = new Connection(file)
   connection.database.exec('create table words (word text not null unique) strict')
@@ -36,7 +36,7 @@ function writerFor(context: TestContext, patience?: number, turn?: WriteTurn) {
       .all()
       .map(({ word }) => word)
   const told: Commit[] = []
-  const writer = new Writer(connection, { patience, turn, onCommit: (commit) => void told.push(commit) })
+  const writer = new Writer(connection, { patience, onCommit: (commit) => void told.push(commit) })
   return { connection, other, commits, words, told, writer }
 }
 
@@ -62,29 +62,6 @@ test('changes that arrive together share one commit, and see each other', async 
   await writer.write(() => add('e'), always)
   assert.equal(commits(), 2)
   assert.deepEqual(words(), ['a', 'b', 'c', 'd', 'e'])
-})
-
-test('changes wait for the turn to write together, and the turn ends with their commit', async (context) => {
-  let grant: (() => void) | undefined
-  const ended: unknown[] = []
-  const turn: WriteTurn = {
-    take(whenGranted) {
-      if (grant !== undefined) return true
-      grant = whenGranted
-      return false
-    },
-    end: () => void ended.push(words()),
-  }
-  const { writer, commits, words } = writerFor(context, undefined, turn)
-  const all = [writer.write(() => add('a'), always)]
-  for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate)
-  all.push(writer.write(() => add('b'), always))
-  for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate)
-  assert.deepEqual([commits(), words()], [0, []])
-  grant?.()
-  assert.deepEqual(ended, [['a', 'b']])
-  await Promise.all(all)
-  assert.equal(commits(), 1)
 })
 
 test('more than 256 changes make several commits, in their order', async (context) => {

@@ -3,7 +3,7 @@
  * resolves after its commit is on the disk.
  */
 
-import { type OnCommit, StorageFault, type WriteTurn } from '../storage.ts'
+import { type OnCommit, StorageFault } from '../storage.ts'
 import type { Runner, Touched, Transaction } from '../transaction.ts'
 import type { WriteProbe } from '../write-probe.ts'
 import { type Connection, isBusy, toStorageFault, withStorageFaults } from './connection.ts'
@@ -34,8 +34,8 @@ interface WriterOptions {
   /** How long a change waits for the lock of another process, in milliseconds. */
   readonly patience?: number
   readonly onCommit?: OnCommit | undefined
-  /** Taken for each group; left out: other processes are only kept away by SQLite's lock. */
-  readonly turn?: WriteTurn | undefined
+  /** Counts the commits that run or are not answered yet: one 32-bit integer. */
+  readonly committing?: SharedArrayBuffer | undefined
   /** Receives the results of changes. */
   readonly outcomes?: Pick<WriteProbe, 'succeeded' | 'failed'>
 }
@@ -50,7 +50,7 @@ export class Writer {
   readonly #afterwards: () => void
   readonly #patience: number
   readonly #onCommit: OnCommit | undefined
-  readonly #turn: WriteTurn | undefined
+  readonly #committing: Int32Array
   readonly #outcomes: WriterOptions['outcomes']
   /** Whether the group changes anything. */
   #changes = false
@@ -70,7 +70,7 @@ export class Writer {
       afterwards = () => {},
       patience = 5_000,
       onCommit,
-      turn,
+      committing = new SharedArrayBuffer(4),
       outcomes,
     }: WriterOptions = {},
   ) {
@@ -81,7 +81,7 @@ export class Writer {
     this.#afterwards = afterwards
     this.#patience = patience
     this.#onCommit = onCommit
-    this.#turn = turn
+    this.#committing = new Int32Array(committing)
     this.#outcomes = outcomes
   }
 
@@ -121,15 +121,7 @@ export class Writer {
 
   #flush(): void {
     this.#scheduled = false
-    if (this.#queue.length === 0) {
-      this.#turn?.end()
-      return
-    }
-    if (this.#turn?.take(() => this.#flush()) === false) {
-      this.#scheduled = true
-      return
-    }
-    if (!this.#begin()) return
+    if (this.#queue.length === 0 || !this.#begin()) return
     const began = performance.now()
     this.#beforehand()
     const group = this.#queue.splice(0, groupSize)
@@ -149,7 +141,13 @@ export class Writer {
         answers = this.#runApart(group, performance.now() + groupTime)
         this.#apart = false
       }
-      this.#connection.execute('commit')
+      Atomics.add(this.#committing, 0, 1)
+      try {
+        this.#connection.execute('commit')
+      } finally {
+        // The answers leave this thread in the next turn.
+        setImmediate(() => setImmediate(() => Atomics.sub(this.#committing, 0, 1)))
+      }
       this.#committed(this.#touched)
       duration = performance.now() - began
     } catch (error) {
@@ -159,7 +157,6 @@ export class Writer {
       for (const waiting of group) waiting.reject(fault)
       return
     } finally {
-      this.#turn?.end()
       this.#lastGroup = group.length
       if (this.#queue.length > 0) this.#schedule()
     }
@@ -256,7 +253,6 @@ export class Writer {
     const fault = isBusy(error) ? new StorageFault('busy', 'The database stayed locked.', error) : toStorageFault(error)
     this.#outcomes?.failed(fault)
     for (const waiting of this.#queue.splice(0)) waiting.reject(fault)
-    this.#turn?.end()
   }
 
   #rollback(): void {

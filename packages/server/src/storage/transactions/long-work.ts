@@ -2,10 +2,11 @@
  * The transactions of background jobs, by name, and the port's `JobStore` that calls them. On SQLite they run on
  * another thread: their arguments and results are plain data.
  */
-import { resourceInVersion } from 'resourced-contract/model/resource'
-import type { Restore, Write } from '../../plan/plan.ts'
+import type { Restore } from '../../plan/plan.ts'
+import { inBatches } from '../in-batches.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { JobError, JobStep, JobStore, OpenJob } from '../storage.ts'
+import { type PlainPlan, planOf } from '../threads/plain-plan.ts'
 import { ignoringRows, type Runner, type Transaction } from '../transaction.ts'
 import type { Announced, Removed } from './delete/announcement.ts'
 import { mostInspected } from './delete/cascade.ts'
@@ -29,36 +30,14 @@ import { deleteExpiredEvents } from './kept-events.ts'
 import { Pace } from './pace.ts'
 import { inspectRestoration } from './restore.ts'
 import { finishJob, keepTotal, openJobs, stateOf } from './rows/job-rows.ts'
-import { resourceOf } from './rows/pending-deletions.ts'
 
 interface Step {
   readonly job: OpenJob
   readonly now: number
 }
 
-/** A plan as plain data: its resource by name. */
-interface PlainWrite {
-  readonly plan: Omit<Write, 'resource' | 'versionResource'>
-  readonly collection: string
-  /** The version of the request, if it is an older one. */
-  readonly version: string | undefined
-}
-
 /** A plan to check, and the collections whose rules are functions. */
-type Inspecting = PlainWrite & { readonly deciders: readonly string[] }
-
-/** A plan as plain data. */
-export function plainPlan({ resource, versionResource, ...plan }: Write): PlainWrite {
-  return { plan, collection: resource.name, version: versionResource?.mapping.version }
-}
-
-function planOf({ catalog }: SqlContext, { plan, collection, version }: PlainWrite): Write {
-  return {
-    ...plan,
-    resource: resourceOf(catalog, collection),
-    versionResource: version === undefined ? undefined : resourceInVersion(catalog, version, collection),
-  } as Write
-}
+type Inspecting = PlainPlan & { readonly deciders: readonly string[] }
 
 /** Transactions that change something. */
 const writing = {
@@ -97,9 +76,9 @@ const reading = {
     counts[job.task](context, job.id),
   readExport: (context: SqlContext, { job }: { readonly job: string }) => readExport(context, job),
   inspect: (context: SqlContext, { announced, deciders, ...plan }: Inspecting & { readonly announced: Announced }) =>
-    inspectAnnounced(context, planOf(context, plan) as Removed, announced, deciders),
+    inspectAnnounced(context, planOf(context.catalog, plan) as Removed, announced, deciders),
   inspectRestoration: (context: SqlContext, { deciders, ...plan }: Inspecting) =>
-    inspectRestoration(context, { plan: planOf(context, plan) as Restore, deciders }),
+    inspectRestoration(context, { plan: planOf(context.catalog, plan) as Restore, deciders }),
 }
 
 /** The transactions of background jobs. */
@@ -131,14 +110,22 @@ export interface Background {
   close(): Promise<void>
 }
 
-/** Runs the transactions of background jobs with a runner of this thread. */
-export function backgroundOf(context: SqlContext, { read, write }: Runner): Background {
+/** Reads for background jobs by name, elsewhere than this thread. */
+export type LongReads = Pick<Background, 'run' | 'close'>
+
+/**
+ * Runs the transactions of background jobs with a runner of this thread.
+ *
+ * @param elsewhere runs those that only read; left out: they run here too
+ */
+export function backgroundOf(context: SqlContext, { read, write }: Runner, elsewhere?: LongReads): Background {
   const pace = new Pace()
   return {
     async run(name, asked) {
       if (name !== 'step') {
         const start = () => longWork[name](context, asked as never) as Transaction<unknown>
-        return (await (isWriting(name) ? write(start) : read(() => asReader(context, start())))) as never
+        if (isWriting(name)) return (await write(start)) as never
+        return (await (elsewhere?.run(name, asked) ?? read(() => asReader(context, start())))) as never
       }
       const { task } = (asked as Asked<'step'>).job
       let began = 0
@@ -153,7 +140,9 @@ export function backgroundOf(context: SqlContext, { read, write }: Runner): Back
       note((performance.now() - began) / (context.dialect.lock.hasOtherWriters ? 2 : 1))
       return stepped as never
     },
-    async close() {},
+    async close() {
+      await elsewhere?.close()
+    },
   }
 }
 
@@ -169,6 +158,18 @@ export function jobStore(
   background: Pick<Background, 'run'>,
   isClosing: () => boolean,
 ): JobStore {
+  const deleteSomeExpired = async (now: number) => {
+    const { storesExports } = context.dialect.layout
+    const batches = [
+      () => deleteExpiredKeys(now),
+      () => deleteExpiredJobs(context, now),
+      () => deleteExpiredEvents(context, now),
+      ...(storesExports ? [() => deleteExpiredChunks(now)] : []),
+    ]
+    let total = 0
+    for (const batch of batches) total += await runner.write(batch, (deleted) => deleted > 0)
+    return total
+  }
   return {
     open: () => runner.read(openJobs),
     async countTotal(job, now) {
@@ -192,22 +193,11 @@ export function jobStore(
       const expired = await runner.read(() => hasExpired(context, now))
       return expired ? background.run('beginPurge', { ...job, now }) : false
     },
-    async deleteExpired(now, goesOn = () => true) {
-      const { storesExports } = context.dialect.layout
-      const batches = [
-        () => deleteExpiredKeys(now),
-        () => deleteExpiredJobs(context, now),
-        () => deleteExpiredEvents(context, now),
-        ...(storesExports ? [() => deleteExpiredChunks(now)] : []),
-      ]
-      let total = 0
-      for (const batch of batches) {
-        for (let count = 1; count > 0; total += count) {
-          const isOver = isClosing() || !goesOn()
-          count = isOver ? 0 : await runner.write(batch, (deleted) => deleted > 0)
-        }
-      }
-      return total
-    },
+    deleteExpired: (now, goesOn = () => true) =>
+      inBatches(
+        () => deleteSomeExpired(now),
+        () => !isClosing() && goesOn(),
+      ),
+    deleteSomeExpired,
   }
 }

@@ -54,13 +54,14 @@ interface Opening extends Pick<Storage, 'cursorSecret' | 'maintenanceFound'> {
 
 /** Reads what every server on the database shares; the first one creates the secret. */
 export function* readOpening(): Transaction<Opening> {
-  const cursorSecret = yield* readCursorSecret()
-  return { cursorSecret, epochs: yield* readEpochs(), maintenanceFound: yield* readMaintenance() }
-}
-
-function* readCursorSecret(): Transaction<Uint8Array> {
   const fresh = randomBytes(32).toString('base64url')
   yield sql`insert into resourced_meta (key, value) values ('cursor_secret', ${fresh}) on conflict (key) do nothing`
+  return yield* readShared()
+}
+
+/** Reads what every server on the database shares, once one of them has created it. */
+export function* readShared(): Transaction<Opening> {
   const row = yield* firstRow(sql`select value from resourced_meta where key = 'cursor_secret'`)
-  return Buffer.from(String(row?.['value']), 'base64url')
+  const cursorSecret = Buffer.from(String(row?.['value']), 'base64url')
+  return { cursorSecret, epochs: yield* readEpochs(), maintenanceFound: yield* readMaintenance() }
 }

@@ -3,6 +3,7 @@
  * the consumer, which no query of records reaches.
  */
 
+import { addressPolicy } from 'resourced-contract/model/address-policy'
 import type { CallerView } from 'resourced-contract/model/declared-functions'
 import { consumerOfFunctions, consumerOfWebhook, secretOverlap } from 'resourced-contract/model/delivery'
 import type { EventKind } from 'resourced-contract/model/event'
@@ -37,12 +38,19 @@ const mostSecrets = 10
 
 /** Runs a CreateWebhook. */
 export function* createWebhook(context: SqlContext, plan: CreateWebhook): Transaction<Outcome> {
-  const { resource, id, create, maker, version, addresses, position = 0 } = plan
+  const { resource, id, create, maker, version, networks, position = 0 } = plan
   const proposal = proposeCreate(context.catalog, create)
   if (proposal.kind !== 'proposal') return proposal
   const { draft } = proposal
   const { values, changed } = draft
-  const wrong = webhookIssues({ catalog: context.catalog, version, maker, values, changed, addresses })
+  const wrong = webhookIssues({
+    catalog: context.catalog,
+    version,
+    maker,
+    values,
+    changed,
+    addresses: addressPolicy(networks),
+  })
   const issues = [...draft.issues, ...wrong]
   if (issues.length > 0) return { kind: 'invalid', issues }
   const record: RecordValues = { ...values, version, ...shownOf(maker) }
@@ -85,7 +93,7 @@ export function* updateWebhook(context: SqlContext, plan: UpdateWebhook): Transa
   const issues = [
     ...draft.issues,
     ...plan.issues,
-    ...webhookIssues({ catalog: context.catalog, version, maker, ...draft, addresses: plan.addresses }),
+    ...webhookIssues({ catalog: context.catalog, version, maker, ...draft, addresses: addressPolicy(plan.networks) }),
   ]
   const end = isOn ? yield* endOf(maker) : never
   // Of two credentials of its maker the webhook keeps the one that ends later.

@@ -1,0 +1,96 @@
+/**
+ * Calls between two threads, both ways. Everything that is said in one turn of the event loop goes in one message. Calls
+ * arrive in the order in which they were made. Arguments and results are plain data.
+ */
+import { MessagePort, type Transferable, type Worker } from 'node:worker_threads'
+import { errorOf, type PlainError, plainError } from './plain-error.ts'
+
+type Calls = { readonly [name: string]: (argument: never) => unknown }
+type Argument<Call> = Call extends (argument: infer Given) => unknown ? Given : never
+type Result<Call> = Call extends (argument: never) => infer Given ? Awaited<Given> : never
+
+/** One end of a channel. */
+export interface Channel<Theirs> {
+  /** Calls the other side. Rejects with the error that it throws, or with `ended` if it ends before it has answered. */
+  call<Name extends keyof Theirs>(name: Name, argument?: Argument<Theirs[Name]>): Promise<Result<Theirs[Name]>>
+  /** Calls the other side without an answer. */
+  tell<Name extends keyof Theirs>(name: Name, argument?: Argument<Theirs[Name]>): void
+}
+
+/** What a channel goes through: a port, or a thread as the one that has started it sees it. */
+export type Peer = MessagePort | Worker
+
+type Item =
+  | { readonly call: number; readonly name: string; readonly argument?: unknown }
+  | { readonly reply: number; readonly value?: unknown; readonly failed?: PlainError }
+
+/**
+ * Opens this thread's end of a channel to another thread, which may call `own`.
+ *
+ * @param ended the error of calls that the other thread can no longer answer
+ */
+export function openChannel<Theirs>(
+  peer: Peer,
+  own: object,
+  ended: () => unknown = () => new Error('The other thread has ended.'),
+): Channel<Theirs> {
+  const handlers = own as Calls
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>()
+  let last = 0
+  let items: Item[] = []
+  let isOpen = true
+  const flush = () => {
+    const batch = items
+    items = []
+    peer.postMessage(batch, batch.flatMap(transferredOf))
+  }
+  const push = (item: Item) => {
+    if (items.push(item) === 1) setImmediate(flush)
+  }
+  const answer = async ({ call, name, argument }: Extract<Item, { call: number }>) => {
+    try {
+      const value = await handlers[name]?.(argument as never)
+      if (call > 0) push({ reply: call, value })
+    } catch (error) {
+      if (call > 0) push({ reply: call, failed: plainError(error) })
+    }
+  }
+  const settle = ({ reply, value, failed }: Extract<Item, { reply: number }>) => {
+    const pending = waiting.get(reply)
+    waiting.delete(reply)
+    if (failed === undefined) pending?.resolve(value)
+    else pending?.reject(errorOf(failed))
+  }
+  const receive = (received: readonly Item[]) => {
+    for (const item of received) {
+      if ('call' in item) void answer(item)
+      else settle(item)
+    }
+  }
+  const end = () => {
+    isOpen = false
+    for (const { reject } of waiting.values()) reject(ended())
+    waiting.clear()
+  }
+  if (peer instanceof MessagePort) peer.on('message', receive).once('close', end)
+  else peer.on('message', receive).once('exit', end)
+  return {
+    call(name, argument) {
+      const pending = Promise.withResolvers<unknown>()
+      if (!isOpen) pending.reject(ended())
+      else {
+        waiting.set(++last, pending)
+        push({ call: last, name: String(name), argument })
+      }
+      return pending.promise as never
+    },
+    tell: (name, argument) => push({ call: 0, name: String(name), argument }),
+  }
+}
+
+/** What is moved instead of copied: a port, and the bytes of a piece of an export. */
+function transferredOf(item: Item): Transferable[] {
+  const { port } = (('argument' in item ? item.argument : undefined) as { readonly port?: unknown } | undefined) ?? {}
+  const { text } = (('value' in item ? item.value : undefined) as { readonly text?: unknown } | undefined) ?? {}
+  return [...(port instanceof MessagePort ? [port] : []), ...(text instanceof Uint8Array ? [text.buffer] : [])] as never
+}

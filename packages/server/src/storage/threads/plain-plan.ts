@@ -1,0 +1,62 @@
+/** Plans as plain data, which another thread can be sent: resources by name, and no functions. */
+import { type Catalog, type MappedResource, type Resource, resourceInVersion } from 'resourced-contract/model/resource'
+import type { Plan } from '../../plan/plan.ts'
+
+/** A plan as plain data. */
+export interface PlainPlan {
+  /** What is plain already. */
+  readonly rest: object
+  readonly collection: string
+  /** The version of the request, if it is an older one. */
+  readonly version: string | undefined
+  /** The collection of the parent in a nested address. */
+  readonly parent: string | undefined
+  /** The plan that a plan of webhooks has for their record. */
+  readonly create: PlainPlan | undefined
+  readonly update: PlainPlan | undefined
+  readonly secret: string | undefined
+}
+
+/** The parts of plans that are not plain data. */
+type Odd = Partial<{ parent: { readonly resource: Resource }; create: Plan; update: Plan; secret: () => string }>
+
+/** A plan as plain data. */
+export function plainPlan(plan: Plan): PlainPlan {
+  const { resource, versionResource, ...others } = plan
+  const { create, update, secret, ...rest } = others as Odd
+  const { parent } = rest
+  return {
+    rest: parent === undefined ? rest : { ...rest, parent: { ...parent, resource: undefined } },
+    collection: resource.name,
+    version: versionResource?.mapping.version,
+    parent: parent?.resource.name,
+    create: create && plainPlan(create),
+    update: update && plainPlan(update),
+    secret: secret?.(),
+  }
+}
+
+/** The plan that was made plain, for a catalog of the same declaration. */
+export function planOf<P extends Plan>(catalog: Catalog, plain: PlainPlan): P {
+  const { rest, collection, version, parent, create, update, secret } = plain
+  const { parent: place } = rest as Odd
+  const versionResource = version === undefined ? undefined : resourceOfVersion(catalog, version, collection)
+  return {
+    ...rest,
+    resource: resourceNamed(catalog, collection),
+    ...(versionResource && { versionResource }),
+    ...(place && parent !== undefined && { parent: { ...place, resource: resourceNamed(catalog, parent) } }),
+    ...(create && { create: planOf(catalog, create) }),
+    ...(update && { update: planOf(catalog, update) }),
+    ...(secret !== undefined && { secret: () => secret }),
+  } as unknown as P
+}
+
+function resourceOfVersion(catalog: Catalog, version: string, collection: string): MappedResource | undefined {
+  const system = catalog.versions.get(version)?.system.get(collection)
+  return (system ?? resourceInVersion(catalog, version, collection)) as MappedResource | undefined
+}
+
+function resourceNamed({ resources, system }: Catalog, name: string): Resource {
+  return (resources.get(name) ?? system.get(name)) as Resource
+}

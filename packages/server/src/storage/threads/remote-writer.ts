@@ -1,0 +1,122 @@
+/**
+ * The writer thread of a database, and what other threads ask of it. Only the writer changes the database: it runs all
+ * transactions, with the functions of the declaration, and commits together what arrived together.
+ */
+import type { MessagePort } from 'node:worker_threads'
+import type { Catalog } from 'resourced-contract/model/resource'
+import type { Outcome } from '../../plan/outcome.ts'
+import type { Write } from '../../plan/plan.ts'
+import { inBatches } from '../in-batches.ts'
+import { type Commit, type OnCommit, type Storage, StorageFault } from '../storage.ts'
+import { type Channel, openChannel } from './channel.ts'
+import { type PlainPlan, plainPlan, planOf } from './plain-plan.ts'
+
+/** The parts of a storage whose methods another thread may call: their arguments and results are plain data. */
+const parts = ['jobs', 'deliveries', 'keys', 'maintenance', 'purgeClock'] as const
+type Part = (typeof parts)[number]
+
+/** What a thread may ask of the writer. */
+interface WriterCalls {
+  /** Resolves when the database is open. */
+  opened(): void
+  run(plan: PlainPlan): Promise<Outcome>
+  of(method: { readonly part: Part; readonly name: string; readonly given: readonly unknown[] }): Promise<unknown>
+  ping(): Promise<void>
+}
+
+/** What the writer tells a thread. */
+interface ReaderCalls {
+  /** The writer has made a commit; one of the threads is told. */
+  committed(commit: Commit): void
+}
+
+/**
+ * Lets another thread call the storage of this thread.
+ *
+ * @returns tells that thread of commits
+ */
+export function serveWriter(port: MessagePort, catalog: Catalog, storage: Storage): OnCommit {
+  const calls: WriterCalls = {
+    opened() {},
+    run: (plan) => storage.run(planOf(catalog, plan)),
+    of({ part, name, given }) {
+      const methods = storage[part] as unknown as Record<string, (...given: readonly unknown[]) => Promise<unknown>>
+      return methods[name]!(...given)
+    },
+    ping: () => storage.ping(),
+  }
+  const { tell } = openChannel<ReaderCalls>(port, calls)
+  port.unref()
+  return (commit) => tell('committed', commit)
+}
+
+/** A writer as another thread reaches it. */
+export interface WriterPort {
+  readonly port: MessagePort
+  /** One 32-bit integer: how many commits run, or are not answered yet. */
+  readonly committing: SharedArrayBuffer
+}
+
+/** The writer, for another thread. */
+export interface RemoteWriter extends Pick<Storage, Part | 'ping'> {
+  run(plan: Write): Promise<Outcome>
+  /** Resolves when the writer has opened the database, and brought it up to date. */
+  opened(): Promise<void>
+  /** Tells of the commits that this thread is told of. */
+  observe(onCommit: OnCommit): void
+  /** From now on, asks another writer. */
+  use(way: WriterPort): void
+}
+
+/** Asks a writer for changes. If it ends, they wait for the next one. */
+export function remoteWriter(first: WriterPort): RemoteWriter {
+  let writer: Promise<Channel<WriterCalls>>
+  let found: (channel: Channel<WriterCalls>) => void
+  let onCommit: OnCommit = () => {}
+  const own: ReaderCalls = { committed: (commit) => onCommit(commit) }
+  const lose = () => {
+    const next = Promise.withResolvers<Channel<WriterCalls>>()
+    writer = next.promise
+    found = next.resolve
+  }
+  const use = ({ port, committing }: WriterPort) => {
+    const count = new Int32Array(committing)
+    const isCommitting = () => Atomics.load(count, 0) > 0
+    const ended = () =>
+      isCommitting()
+        ? new StorageFault('uncertain', 'The thread that writes ended during a commit.')
+        : new StorageFault('busy', 'The thread that writes ended, and another one takes its place.')
+    const channel = openChannel<WriterCalls>(port, own, ended)
+    port.once('close', lose)
+    port.unref()
+    found(channel)
+    writer = Promise.resolve(channel)
+  }
+  lose()
+  use(first)
+  // Methods that the writer has; `own` are those that take functions.
+  const part = <P extends Part>(name: P, own: object = {}): Storage[P] =>
+    new Proxy(own as NonNullable<Storage[P]>, {
+      get: (_, method) =>
+        Reflect.get(own, method) ??
+        (async (...given: readonly unknown[]) =>
+          (await writer).call('of', { part: name, name: String(method), given })),
+    })
+  const jobs = part('jobs', {
+    deleteExpired: (now: number, goesOn = () => true) => inBatches(() => jobs.deleteSomeExpired(now), goesOn),
+  })
+  return {
+    opened: async () => (await writer).call('opened'),
+    run: async (plan) => (await writer).call('run', plainPlan(plan)),
+    ping: async () => (await writer).call('ping'),
+    observe(given) {
+      onCommit = given
+    },
+    use,
+    jobs,
+    deliveries: part('deliveries'),
+    keys: part('keys'),
+    maintenance: part('maintenance'),
+    purgeClock: part('purgeClock'),
+  }
+}
