@@ -26,7 +26,9 @@ import { runnerOf, Writer } from './writer.ts'
 export function sqliteAdministration(path: string): Administration {
   return {
     open: (catalog, { writer, ...options }) =>
-      writer === undefined ? openSqlite(catalog, { path, ...options }) : openReading(catalog, path, { writer, onCommit: options.onCommit }),
+      writer === undefined
+        ? openSqlite(catalog, { path, ...options })
+        : openReading(catalog, path, { writer, onCommit: options.onCommit }),
     openKeys: async () => openSqliteKeys(path),
     listKeys: () => listSqliteKeys(path),
     openMaintenance: async () => openSqliteMaintenance(path),
