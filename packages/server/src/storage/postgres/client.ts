@@ -102,6 +102,7 @@ export class Client extends pg.Client {
         this.#forgetUnprepared(text, name, error)
         reject(error)
       })
+      this.#gather()
       this.query(query)
     })
   }
@@ -123,19 +124,20 @@ export class Client extends pg.Client {
         this.#forgetUnprepared(text, name, error)
         reject(error)
       })
+      this.#gather()
       this.query(query)
     })
   }
 
-  /** Sends what is run meanwhile with one write, which costs as much as a short statement. */
-  inOneWrite<T>(run: () => T): T {
+  /**
+   * Corks the socket until the turn of the event loop ends, so that all statements of the turn are one write: each
+   * write costs as much as a short statement.
+   */
+  #gather(): void {
     const { stream } = (this as unknown as Inside).connection
+    if (stream.writableCorked > 0) return
     stream.cork()
-    try {
-      return run()
-    } finally {
-      stream.uncork()
-    }
+    setImmediate(() => stream.uncork())
   }
 
   #nameOf(text: string): string | undefined {

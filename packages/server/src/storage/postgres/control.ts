@@ -63,9 +63,7 @@ const refusedBefore = new WeakSet<Error>()
  * @returns the rows of the last one
  */
 export async function send(client: Client, statements: readonly Statement[]): Promise<Row[]> {
-  const answers = await Promise.allSettled(
-    client.inOneWrite(() => statements.map((each) => client.prepareAndRun(each))),
-  )
+  const answers = await Promise.allSettled(statements.map((each) => client.prepareAndRun(each)))
   for (const [index, answer] of answers.entries()) {
     if (answer.status === 'fulfilled') continue
     if (index < statements.length - 1 && isFromServer(answer.reason)) refusedBefore.add(answer.reason)
