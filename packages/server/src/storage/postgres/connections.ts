@@ -2,6 +2,7 @@
  * Connections to PostgreSQL: a pool for each purpose, with its number of connections and its limits of time, and a
  * watch that detects stalled connections.
  */
+import { once } from 'node:events'
 import pg from 'pg'
 import { StorageFault } from '../storage.ts'
 import { Client } from './client.ts'
@@ -23,6 +24,8 @@ export class Pool {
   readonly #pool: pg.Pool
   readonly #watch: StallWatch
   readonly #max: number
+  /** How many connections are open. */
+  #open = 0
   /** All of them have users. */
   readonly #shared = new Set<Shared>()
 
@@ -39,7 +42,9 @@ export class Pool {
     this.#pool.on('error', () => {})
     this.#pool.on('connect', (client) => {
       ;(client as unknown as Client).generation = watch.generation
+      this.#open++
     })
+    this.#pool.on('remove', () => this.#open--)
     this.#pool.on('acquire', (client) => watch.begin(client as unknown as Client, statement + grace))
     this.#pool.on('release', (_error, client) => watch.end(client as unknown as Client))
   }
@@ -84,8 +89,10 @@ export class Pool {
   }
 
   /** Waits for all work, then closes all connections. */
-  close(): Promise<void> {
-    return this.#pool.end()
+  async close(): Promise<void> {
+    await this.#pool.end()
+    // The pool itself does not wait until they are closed.
+    while (this.#open > 0) await once(this.#pool, 'remove')
   }
 
   #leastUsed(): Shared {
