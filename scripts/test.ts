@@ -41,7 +41,7 @@ interface Group {
   readonly files: readonly string[]
   /** The PostgreSQL that the tests run on; they run on SQLite where it is left out. */
   readonly version?: Version
-  /** How many workers the servers have that the tests start; one where it is left out. */
+  /** How many workers the servers have that the tests start; one where it is left out, and changes are no messages. */
   readonly workers?: string
   /** How many requests Schemathesis generates for each operation. */
   readonly examples?: string
@@ -120,6 +120,8 @@ async function groupsOf(): Promise<readonly Group[]> {
   }
   const workers = of('slow').filter((file) => /^test\/(?:races|crash)\//.test(file))
   const isOfWorkers = (file: string) => /^test\/(?:races\/workers\/|crash\/idempotency)/.test(file)
+  const isOfMessages = (file: string) =>
+    /^test\/scenarios\/(?:core\/|(?:del-bulk|del-restore|evt-webhooks|res-prepare|aut-keys)\.)/.test(file)
   const isOfCrashes = (file: string) => /^test\/crash\/|\/src\/jobs\//.test(file)
   const slow = repeated.filter((file) => kindOf(file) === 'slow')
   const generated = ['test/schemathesis/schemathesis.test.ts']
@@ -138,7 +140,7 @@ async function groupsOf(): Promise<readonly Group[]> {
   return [
     { title: 'Schemathesis, SQLite', files: generated, examples: '2' },
     ...grouped('SQLite', of('slow')),
-    ...withWorkers(workers.filter(isOfWorkers)),
+    ...withWorkers([...workers.filter(isOfWorkers), ...files.filter(isOfMessages)]),
     ...grouped('PostgreSQL 18', [...repeated.filter(isLateOnPostgres), ...slow.filter(isOfCrashes)], '18'),
     ...grouped(
       'PostgreSQL 15',
@@ -153,7 +155,7 @@ function isElsewhere(file: string): boolean {
   return /^test\/(?:schemathesis|redis)\//.test(file)
 }
 
-/** Files whose servers have four workers: they test what several processes could get wrong together. */
+/** Files whose servers have four workers, and whose changes are messages between threads. */
 function withWorkers(files: readonly string[]): Group[] {
   return grouped('4 workers', files).map((group) => ({ ...group, workers: '4' }))
 }

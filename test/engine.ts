@@ -8,6 +8,7 @@ import type { Catalog } from 'resourced-contract/model/resource'
 import type { Apply } from '../packages/server/src/storage/migration/migration-step.ts'
 import { openSqlite } from '../packages/server/src/storage/sqlite/storage.ts'
 import type { OnCommit, Storage } from '../packages/server/src/storage/storage.ts'
+import { overMessages } from './over-messages.ts'
 import { fastFolder } from './postgres/account.ts'
 import { copyOf, type EmptyDatabase, emptyDatabase } from './postgres/database.ts'
 import { query } from './postgres/query.ts'
@@ -131,7 +132,10 @@ function inFile(original?: string): Place {
   const path = join(folder, 'data.db')
   return {
     address: `sqlite:${path}`,
-    open: async (catalog, options) => openSqlite(catalog, { ...options, path }),
+    async open(catalog, options) {
+      const storage = openSqlite(catalog, { ...options, path })
+      return process.env.TEST_WORKERS === undefined ? storage : overMessages(catalog, storage)
+    },
     async rows(text) {
       const database = new DatabaseSync(path, { readOnly: true })
       try {

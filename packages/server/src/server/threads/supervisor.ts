@@ -65,6 +65,8 @@ interface Group {
   /** All threads are loaded before the port is taken, and all listen before the first of them is announced. */
   readonly gates: { readonly ready: Gate; readonly listens: Gate }
   isLeaving: boolean
+  /** Resolves when all of them have ended. */
+  closed?: Promise<boolean>
 }
 
 /** Where threads wait for each other. */
@@ -143,7 +145,6 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     void writer.ended.then(async (code) => {
       if (!(await isToFollow(group, writer, 0, code))) return
       const next = startWriter(group)
-      if ((await next.started) !== undefined) return
       for (const { channel } of group.threads.values()) channel.tell('write', connect(next))
     })
     return writer
@@ -229,13 +230,16 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     return code === 0
   }
 
-  /** Ends threads that were started together, the writer last. */
-  const close = async (group: Group): Promise<boolean> => {
+  /** Ends threads that were started together, the writer last. Returns whether all have ended as they should. */
+  const close = (group: Group): Promise<boolean> => {
     group.isLeaving = true
-    const ends = await Promise.all([...group.threads].map(([number, thread]) => drain(thread, number)))
-    if (group.writer !== undefined) ends.push(await drain(group.writer, 0))
-    groups.delete(group)
-    return ends.every((isClean) => isClean)
+    group.closed ??= (async () => {
+      const ends = await Promise.all([...group.threads].map(([number, thread]) => drain(thread, number)))
+      if (group.writer !== undefined) ends.push(await drain(group.writer, 0))
+      groups.delete(group)
+      return ends.every((isClean) => isClean)
+    })()
+    return group.closed
   }
 
   /** Starts threads together. Until all of them serve, none is replaced. */
@@ -297,7 +301,9 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     async close() {
       isStopping = true
       clearInterval(rounds)
-      const areClean = await Promise.all([...groups].map(close))
+      const present = [...groups].filter(({ isLeaving }) => !isLeaving)
+      await Promise.all([...groups].map(close))
+      const areClean = await Promise.all(present.map(close))
       // Metrics show what is still running until the end.
       await metricsServer?.close()
       return areClean.every((isClean) => isClean)

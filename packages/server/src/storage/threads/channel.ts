@@ -39,10 +39,24 @@ export function openChannel<Theirs>(
   let last = 0
   let items: Item[] = []
   let isOpen = true
+  const send = (batch: readonly Item[]) => {
+    try {
+      peer.postMessage(batch, batch.flatMap(transferredOf))
+    } catch (error) {
+      // One of them is no plain data. The others are not to blame.
+      if (batch.length > 1) for (const item of batch) send([item])
+      else refuse(batch[0]!, error)
+    }
+  }
+  /** Answers a call that cannot be sent, or says that its result cannot be. */
+  const refuse = (item: Item, error: unknown) => {
+    if ('reply' in item) send([{ reply: item.reply, failed: plainError(error) }])
+    else settle({ reply: item.call, failed: plainError(error) })
+  }
   const flush = () => {
     const batch = items
     items = []
-    peer.postMessage(batch, batch.flatMap(transferredOf))
+    send(batch)
   }
   const push = (item: Item) => {
     if (items.push(item) === 1) setImmediate(flush)

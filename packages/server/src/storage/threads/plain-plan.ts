@@ -1,4 +1,5 @@
 /** Plans as plain data, which another thread can be sent: resources by name, and no functions. */
+import { deepFreeze } from 'resourced-contract/model/plain-copy'
 import { type Catalog, type MappedResource, type Resource, resourceInVersion } from 'resourced-contract/model/resource'
 import type { Plan } from '../../plan/plan.ts'
 
@@ -39,10 +40,13 @@ export function plainPlan(plan: Plan): PlainPlan {
 /** The plan that was made plain, for a catalog of the same declaration. */
 export function planOf<P extends Plan>(catalog: Catalog, plain: PlainPlan): P {
   const { rest, collection, version, parent, create, update, secret } = plain
-  const { parent: place } = rest as Odd
+  // Functions of the declaration get these.
+  const { parent: place, caller, maker } = rest as Odd & { readonly caller?: object; readonly maker?: object }
   const versionResource = version === undefined ? undefined : resourceOfVersion(catalog, version, collection)
   return {
     ...rest,
+    ...(caller && { caller: deepFreeze(caller) }),
+    ...(maker && { maker: deepFreeze(maker) }),
     resource: resourceNamed(catalog, collection),
     ...(versionResource && { versionResource }),
     ...(place && parent !== undefined && { parent: { ...place, resource: resourceNamed(catalog, parent) } }),

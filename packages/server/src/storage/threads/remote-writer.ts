@@ -18,7 +18,7 @@ type Part = (typeof parts)[number]
 /** What a thread may ask of the writer. */
 interface WriterCalls {
   /** Resolves when the database is open. */
-  opened(): void
+  opened(): Promise<void>
   run(plan: PlainPlan): Promise<Outcome>
   of(method: { readonly part: Part; readonly name: string; readonly given: readonly unknown[] }): Promise<unknown>
   ping(): Promise<void>
@@ -30,20 +30,33 @@ interface ReaderCalls {
   committed(commit: Commit): void
 }
 
+/** The database of a writer. */
+export interface OpenDatabase {
+  readonly catalog: Catalog
+  readonly storage: Storage
+}
+
 /**
  * Lets another thread call the storage of this thread.
  *
+ * @param open opens the database, or gives it if it is open: when a thread asks, which then has found its options right
  * @returns tells that thread of commits
  */
-export function serveWriter(port: MessagePort, catalog: Catalog, storage: Storage): OnCommit {
+export function serveWriter(port: MessagePort, open: () => Promise<OpenDatabase>): OnCommit {
   const calls: WriterCalls = {
-    opened() {},
-    run: (plan) => storage.run(planOf(catalog, plan)),
-    of({ part, name, given }) {
+    async opened() {
+      await open()
+    },
+    async run(plan) {
+      const { catalog, storage } = await open()
+      return storage.run(planOf(catalog, plan))
+    },
+    async of({ part, name, given }) {
+      const { storage } = await open()
       const methods = storage[part] as unknown as Record<string, (...given: readonly unknown[]) => Promise<unknown>>
       return methods[name]!(...given)
     },
-    ping: () => storage.ping(),
+    ping: async () => (await open()).storage.ping(),
   }
   const { tell } = openChannel<ReaderCalls>(port, calls)
   port.unref()
@@ -94,14 +107,18 @@ export function remoteWriter(first: WriterPort): RemoteWriter {
   }
   lose()
   use(first)
-  // Methods that the writer has; `own` are those that take functions.
-  const part = <P extends Part>(name: P, own: object = {}): Storage[P] =>
-    new Proxy(own as NonNullable<Storage[P]>, {
-      get: (_, method) =>
-        Reflect.get(own, method) ??
-        (async (...given: readonly unknown[]) =>
-          (await writer).call('of', { part: name, name: String(method), given })),
-    })
+  /** Methods that the writer has; `own` are those that take functions. What is awaited must not look like a promise. */
+  const part = <P extends Part>(name: P, own: object = {}): Storage[P] => {
+    const call =
+      (method: string | symbol) =>
+      async (...given: readonly unknown[]) =>
+        (await writer).call('of', { part: name, name: String(method), given })
+    const get = (_: unknown, method: string | symbol) => {
+      if (method in own) return Reflect.get(own, method)
+      return method === 'then' ? undefined : call(method)
+    }
+    return new Proxy(own, { get }) as Storage[P]
+  }
   const jobs = part('jobs', {
     deleteExpired: (now: number, goesOn = () => true) => inBatches(() => jobs.deleteSomeExpired(now), goesOn),
   })
