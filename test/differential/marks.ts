@@ -1,5 +1,5 @@
 /** Marks of revisions and clocks that are the same on both engines: they count, as if no change could be lost. */
-export { advance, nextClockSql, nextRevision, nextRevisionSql } from '../../packages/server/src/storage/sql/marks.ts'
+export { advance, nextClockSql, nextRevisionSql } from '../../packages/server/src/storage/sql/marks.ts'
 
 /** @returns the mark of every change */
 export function newMark(): number {

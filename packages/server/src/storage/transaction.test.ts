@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import sql from 'sql-template-tag'
-import { committing, ignoringRows, standalone, touching } from './transaction.ts'
+import { ignoringRows, standalone, touching } from './transaction.ts'
 
 test('marks keep the text and the values of a statement', () => {
   const statement = sql`update t set a = ${1}`
   const marked = touching(statement, { collection: 't', ids: ['x'], stride: 1 })
   assert.deepEqual([marked.sql, marked.text, marked.values], [statement.sql, statement.text, statement.values])
   assert.deepEqual([marked.ignoresRows, marked.touches], [true, { collection: 't', ids: ['x'], stride: 1 }])
-  assert.equal(committing(statement).commits, true)
   assert.equal(standalone(statement, 'reading').standalone, 'reading')
 })
 

@@ -9,16 +9,10 @@ export type Row = Record<string, string | number | null | Uint8Array>
 
 /** A statement: its text, with `?` (`sql`) or `$1` (`text`) for parameters, and the parameters' values. */
 export type Statement = Pick<Sql, 'sql' | 'text' | 'values'> & {
-  /** The transaction ends with this statement, and succeeds with any rows: an engine may send COMMIT along with it. */
-  readonly commits?: boolean | undefined
   /** The rows of this statement are not read: an engine may send it along with the next one. */
   readonly ignoresRows?: boolean | undefined
   /** The statement is a transaction of its own, before the first statement of the transaction that yields it. */
   readonly standalone?: Standalone | undefined
-  /** The record that such a statement writes. */
-  readonly writes?: string | undefined
-  /** The counters that such a statement locks until its commit, by name (RES-16). */
-  readonly locks?: readonly string[] | undefined
   /** The statement advances the clock of a collection once, for a change of these records alone. */
   readonly touches?: Touched | undefined
   /** Its values never change, so reads that begin at the same time may share its rows. */
@@ -33,11 +27,16 @@ export interface Touched {
   readonly stride: number
 }
 
-/**
- * `reading`: what follows must not rely on the rows.
- * `changing`: either it gives rows, and nothing follows; or it gives none, and has changed nothing.
- */
-export type Standalone = 'reading' | 'changing'
+/** `reading`: what follows must not rely on the rows. */
+export type Standalone = 'reading' | StandaloneChange
+
+/** A change that is one statement: either it gives rows, and nothing follows; or none, and it has changed nothing. */
+export interface StandaloneChange {
+  /** The id of the record that it writes. */
+  readonly writes: string
+  /** The counters that it locks until its commit, by name (RES-16). */
+  readonly locks: readonly string[]
+}
 
 /** Yields statements, receives rows, returns the result of the transaction. */
 export type Transaction<T> = Generator<Statement, T, Row[]>
@@ -52,11 +51,6 @@ export function constant(statement: Pick<Sql, 'sql' | 'text' | 'values'>): State
   return { ...prebuilt(statement), isConstant: true }
 }
 
-/** A statement that ends its transaction, which succeeds with any rows of the statement. */
-export function committing(statement: Sql): Statement {
-  return marked(statement, { commits: true })
-}
-
 /** A statement whose rows are not read. */
 export function ignoringRows(statement: Pick<Sql, 'sql' | 'text' | 'values'>): Statement {
   return marked(statement, { ignoresRows: true })
@@ -67,16 +61,12 @@ export function touching(tick: Pick<Sql, 'sql' | 'text' | 'values'>, touches: To
   return marked(tick, { ignoresRows: true, touches })
 }
 
-/** A statement that is a transaction of its own, and perhaps writes a record and locks counters. */
-export function standalone(
-  statement: Pick<Sql, 'sql' | 'text' | 'values'>,
-  kind: Standalone,
-  { writes, locks }: Pick<Statement, 'writes' | 'locks'> = {},
-): Statement {
-  return marked(statement, { standalone: kind, writes, locks })
+/** A statement that is a transaction of its own. */
+export function standalone(statement: Pick<Sql, 'sql' | 'text' | 'values'>, kind: Standalone): Statement {
+  return marked(statement, { standalone: kind })
 }
 
-type Marks = Pick<Statement, 'commits' | 'ignoresRows' | 'standalone' | 'touches' | 'writes' | 'locks'>
+type Marks = Pick<Statement, 'ignoresRows' | 'standalone' | 'touches'>
 
 /**
  * A statement with marks. The getters build only the text that the engine reads. They belong to a class, because V8
@@ -84,23 +74,17 @@ type Marks = Pick<Statement, 'commits' | 'ignoresRows' | 'standalone' | 'touches
  */
 class MarkedStatement implements Statement {
   readonly values: Statement['values']
-  readonly commits: boolean | undefined
-  readonly ignoresRows: boolean | undefined
-  readonly standalone: Standalone | undefined
-  readonly touches: Touched | undefined
-  readonly writes: string | undefined
-  readonly locks: readonly string[] | undefined
+  readonly ignoresRows: Statement['ignoresRows']
+  readonly standalone: Statement['standalone']
+  readonly touches: Statement['touches']
   readonly #statement: Pick<Sql, 'sql' | 'text'>
 
   constructor(statement: Pick<Sql, 'sql' | 'text' | 'values'>, marks: Marks) {
     this.#statement = statement
     this.values = statement.values
-    this.commits = marks.commits
     this.ignoresRows = marks.ignoresRows
     this.standalone = marks.standalone
     this.touches = marks.touches
-    this.writes = marks.writes
-    this.locks = marks.locks
   }
 
   get sql(): string {

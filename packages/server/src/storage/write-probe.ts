@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import { StorageFault } from './storage.ts'
-import { committing, type Transaction } from './transaction.ts'
+import type { Transaction } from './transaction.ts'
 
 /** How long the success of a change counts, and the least time between two probes, in milliseconds. */
 const fresh = 1_000
@@ -84,5 +84,5 @@ export const probeKey = 'write_probe'
 export function* probeWrite(bytes: number): Transaction<void> {
   const value = randomBytes(Math.max(bytes, 16)).toString('base64url')
   const overwrite = sql`on conflict (key) do update set value = excluded.value`
-  yield committing(sql`insert into resourced_meta (key, value) values (${probeKey}, ${value}) ${overwrite}`)
+  yield sql`insert into resourced_meta (key, value) values (${probeKey}, ${value}) ${overwrite}`
 }

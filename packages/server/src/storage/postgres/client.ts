@@ -11,6 +11,7 @@ import { BoundedMap } from '../sql/bounded-map.ts'
 import type { Row, Statement } from '../transaction.ts'
 import { isUnprepared } from './errors.ts'
 import { RepeatedQuery } from './repeated-query.ts'
+import type { ClientConfig } from './settings.ts'
 
 /** How long the server may take to close a connection, in milliseconds. */
 const closeTimeout = 1_000
@@ -24,22 +25,22 @@ interface Inside {
   password: unknown
 }
 
-/** Whether statements are prepared under names. Poolers in transaction mode may not keep them. */
-export type Preparing = 'named' | 'unnamed'
-
 /** A connection. */
 export class Client extends pg.Client {
   /** Its generation; see `StallWatch`. */
   generation = 0
+  /** Whether it was closed at once: it must not be used any more. */
+  isDiscarded = false
+  /** Whether statements are prepared under names. Poolers in transaction mode may not keep them. */
+  readonly #isNaming: boolean
   /** The names of its prepared statements, by text: their shapes come from queries. */
   readonly #names = new BoundedMap<string>(500, (_, name) => this.#deallocate(name))
-  /** Called before the statements of the current turn are sent. */
-  #beforeSending: (() => void)[] = []
   /** How many names were made. */
   #made = 0
 
-  constructor(config?: pg.ClientConfig) {
+  constructor(config?: ClientConfig) {
     super(config)
+    this.#isNaming = config?.keepsSession ?? true
     // Pending queries are rejected with the error. An idle connection needs no handling, but an unhandled event ends
     // the process.
     this.on('error', () => {})
@@ -92,8 +93,8 @@ export class Client extends pg.Client {
    * Runs a statement, prepared once under a name. Several may be sent without waiting for answers: PostgreSQL runs them
    * in order.
    */
-  prepareAndRun({ text, values }: Statement, preparing: Preparing): Promise<Row[]> {
-    const name = this.#nameOf(text, preparing)
+  prepareAndRun({ text, values }: Statement): Promise<Row[]> {
+    const name = this.#nameOf(text)
     return new Promise((resolve, reject) => {
       // `pg` uses a query object as it is, and copies any other configuration.
       const query = new pg.Query({ name, text, values } as pg.QueryConfig, undefined, (error, result) => {
@@ -113,11 +114,11 @@ export class Client extends pg.Client {
    * @param statements all with the same text, and at least one
    * @returns the rows of each
    */
-  prepareAndRunAll(statements: readonly Statement[], preparing: Preparing): Promise<Row[][]> {
-    const [{ text }] = statements as [Statement]
-    const name = this.#nameOf(text, preparing)
+  prepareAndRunAll(statements: readonly [Statement, ...Statement[]]): Promise<Row[][]> {
+    const [{ text }] = statements
+    const name = this.#nameOf(text)
+    const values = statements.map((each) => each.values)
     return new Promise((resolve, reject) => {
-      const values = statements.map((each) => each.values)
       const query = new RepeatedQuery({ name, text, values }, (error, results) => {
         if (!error) return resolve(results.map(({ rows }) => rows))
         this.#forgetUnprepared(text, name, error)
@@ -128,33 +129,24 @@ export class Client extends pg.Client {
     })
   }
 
-  #nameOf(text: string, preparing: Preparing): string | undefined {
-    return preparing === 'named' ? this.#names.of(text, () => `r${++this.#made}`) : undefined
-  }
-
-  /** An earlier statement in the pipeline should have prepared this text, and failed. */
-  #forgetUnprepared(text: string, name: string | undefined, error: unknown): void {
-    if (name !== undefined && isUnprepared(error) && this.#names.get(text) === name) this.#names.delete(text)
-  }
-
-  /** Calls a function before statements that are run now, in the same turn of the event loop, are sent. */
-  beforeSending(sending: () => void): void {
-    this.#beforeSending.push(sending)
-    this.#gather()
-  }
-
   /**
    * Corks the socket until the turn of the event loop ends, so that all statements of the turn are one write: each
-   * write would cost as much as its statement.
+   * write costs as much as a short statement.
    */
   #gather(): void {
     const { stream } = (this as unknown as Inside).connection
     if (stream.writableCorked > 0) return
     stream.cork()
-    setImmediate(() => {
-      for (const sending of this.#beforeSending.splice(0)) sending()
-      stream.uncork()
-    })
+    setImmediate(() => stream.uncork())
+  }
+
+  #nameOf(text: string): string | undefined {
+    return this.#isNaming ? this.#names.of(text, () => `r${++this.#made}`) : undefined
+  }
+
+  /** An earlier statement in the pipeline should have prepared this text, and failed. */
+  #forgetUnprepared(text: string, name: string | undefined, error: unknown): void {
+    if (name !== undefined && isUnprepared(error) && this.#names.get(text) === name) this.#names.delete(text)
   }
 
   #deallocate(name: string): void {
@@ -166,6 +158,7 @@ export class Client extends pg.Client {
 
   /** Closes the socket at once; pending queries are rejected. */
   discard(reason?: string): void {
+    this.isDiscarded = true
     const { stream } = (this as unknown as Inside).connection
     if (reason === undefined) stream.destroy()
     else stream.destroy(Object.assign(new Error(reason), { code: 'ETIMEDOUT' }))

@@ -1,142 +1,138 @@
 /**
- * Connections to PostgreSQL: a pool for transactions, a few that carry many reads at once, and a watch that detects
- * stalled connections.
+ * Connections to PostgreSQL: a pool for each purpose, with its number of connections and its limits of time, and a
+ * watch that detects stalled connections.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { once } from 'node:events'
 import pg from 'pg'
 import { StorageFault } from '../storage.ts'
 import { Client } from './client.ts'
+import { control } from './control.ts'
+import { isUnusable } from './errors.ts'
 import { type ConnectionOptions, limitsOf, settingsOf } from './settings.ts'
 
 /** A client of a pool, while it is acquired. */
-export type PooledClient = Client & { release(isLost?: boolean): void }
+type PooledClient = Client & { release(isLost?: boolean): void }
 
-/** Creates a pool of at most so many connections. They are opened when they are needed. */
-export function makePool(options: ConnectionOptions, watch: StallWatch, max: number): pg.Pool {
-  const limit = patienceOf(options)
-  const pool = new pg.Pool({
-    ...{ ...settingsOf(options), max, idleTimeoutMillis: 60_000 },
-    // The type lists no arguments, but the class is called with those of every client.
-    Client: Client as new () => Client,
-  } as pg.PoolConfig)
-  // An idle connection that ends is replaced when one is needed.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => {
-    ;(client as unknown as Client).generation = watch.generation
-  })
-  pool.on('acquire', (client) => watch.begin(client as unknown as Client, limit))
-  pool.on('release', (_error, client) => watch.end(client as unknown as Client))
-  return pool
+/** A connection that several users share at the moment. */
+interface Shared {
+  readonly client: Promise<PooledClient>
+  users: number
 }
 
-/** Acquires a connection of a pool. @throws StorageFault `busy` where none comes free in time */
-export async function acquire(pool: pg.Pool, watch: StallWatch): Promise<PooledClient> {
-  while (true) {
-    const client = await connectIn(pool)
-    if (client.generation === watch.generation) return client
-    destroy(client)
-  }
-}
-
-async function connectIn(pool: pg.Pool): Promise<PooledClient> {
-  try {
-    return (await pool.connect()) as unknown as PooledClient
-  } catch (error) {
-    const isWaiting = /timeout exceeded when trying to connect/.test(String(error))
-    if (!isWaiting) throw error
-    throw new StorageFault('busy', 'All connections to PostgreSQL are in use.', error)
-  }
-}
-
-/** Closes an acquired connection that cannot be used any more, and takes it out of the pool. */
-export function destroy(client: PooledClient): void {
-  client.discard()
-  client.release(true)
-}
-
-/**
- * A connection that carries statements of many requests, each a transaction of its own. It is opened anew after it
- * ends.
- */
-export class SharedConnection {
-  readonly #options: ConnectionOptions
+/** Connections for one purpose. They are opened when they are needed. */
+export class Pool {
+  readonly #pool: pg.Pool
   readonly #watch: StallWatch
-  #client: Promise<Client> | undefined
-  #closed = false
-  /** How many statements wait for their answer. */
-  pending = 0
+  readonly #max: number
+  /** How many connections are open. */
+  #open = 0
+  /** All of them have users. */
+  readonly #shared = new Set<Shared>()
 
-  constructor(options: ConnectionOptions, watch: StallWatch) {
-    this.#options = options
+  constructor(options: ConnectionOptions, watch: StallWatch, max: number) {
     this.#watch = watch
+    this.#max = max
+    this.#pool = new pg.Pool({
+      ...{ ...settingsOf(options), max, idleTimeoutMillis: 60_000 },
+      // The type lists no arguments, but the class is called with those of every client.
+      Client: Client as new () => Client,
+    } as pg.PoolConfig)
+    const { statement, grace } = limitsOf(options)
+    // An idle connection that ends is replaced when one is needed.
+    this.#pool.on('error', () => {})
+    this.#pool.on('connect', (client) => {
+      ;(client as unknown as Client).generation = watch.generation
+      this.#open++
+    })
+    this.#pool.on('remove', () => this.#open--)
+    this.#pool.on('acquire', (client) => watch.begin(client as unknown as Client, statement + grace))
+    this.#pool.on('release', (_error, client) => watch.end(client as unknown as Client))
   }
 
-  /** Runs work on the connection. */
+  /**
+   * Does work on a connection of its own. If it fails, its transaction is rolled back.
+   *
+   * @throws StorageFault `busy` if no connection comes free in time
+   */
   async use<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    this.pending++
+    const client = await this.#acquire()
     try {
-      let client = await this.#present()
-      // Another connection of its generation has stalled, and no other work waits on this one.
-      if (client.generation !== this.#watch.generation && this.pending === 1) {
-        await this.discard()
-        client = await this.#present()
-      }
-      this.#watch.begin(client, patienceOf(this.#options))
-      try {
-        return await work(client)
-      } finally {
-        this.#watch.end(client)
-      }
+      return await work(client)
+    } catch (error) {
+      if (isUnusable(error)) client.discard()
+      else await client.prepareAndRun(control.rollback).catch(() => client.discard())
+      throw error
     } finally {
-      this.pending--
+      client.release(client.isDiscarded)
     }
   }
 
-  /** Discards the connection; the next use opens another. */
-  async discard(): Promise<void> {
-    const present = this.#client
-    this.#client = undefined
-    const client = await present?.catch(() => undefined)
-    client?.discard()
+  /** Does work on a connection that others use meanwhile: each statement is a transaction by itself. */
+  async share<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const shared = this.#leastUsed()
+    shared.users++
+    try {
+      return await work(await shared.client)
+    } catch (error) {
+      // Others that come now must not get it.
+      if (isUnusable(error)) this.#shared.delete(shared)
+      throw error
+    } finally {
+      if (--shared.users === 0) this.#unshare(shared)
+    }
   }
 
+  /** Closes the connections that are shared at the moment, so that the next users get others. */
+  discardShared(): void {
+    for (const { client } of this.#shared) void client.then((each) => each.discard()).catch(() => {})
+    this.#shared.clear()
+  }
+
+  /** Waits for all work, then closes all connections. */
   async close(): Promise<void> {
-    this.#closed = true
-    while (this.pending > 0) await sleep(10)
-    const client = await this.#client?.catch(() => undefined)
-    await client?.end()
+    await this.#pool.end()
+    // The pool itself does not wait until they are closed.
+    while (this.#open > 0) await once(this.#pool, 'remove')
   }
 
-  #present(): Promise<Client> {
-    this.#client ??= this.#connect()
-    return this.#client
-  }
-
-  #connect(): Promise<Client> {
-    if (this.#closed) throw new StorageFault('failed', 'The database is closed.')
-    const client = new Client(settingsOf(this.#options))
-    client.generation = this.#watch.generation
-    const connecting = client.connect().then(() => client)
-    // Another connection may have replaced it.
-    const gone = () => {
-      if (this.#client === connecting) this.#client = undefined
+  #leastUsed(): Shared {
+    let least: Shared | undefined
+    if (this.#shared.size === this.#max) {
+      for (const each of this.#shared) if (least === undefined || each.users < least.users) least = each
     }
-    client.on('error', gone)
-    client.on('end', gone)
-    connecting.catch(gone)
-    return connecting
+    if (least !== undefined) return least
+    const shared = { client: this.#acquire(), users: 0 }
+    this.#shared.add(shared)
+    shared.client.catch(() => this.#shared.delete(shared))
+    return shared
   }
-}
 
-/** For how long a connection may receive nothing while a statement runs, in milliseconds. */
-function patienceOf(options: ConnectionOptions): number {
-  const { statement, grace } = limitsOf(options)
-  return statement + grace
+  #unshare(shared: Shared): void {
+    const isLost = !this.#shared.delete(shared)
+    void shared.client.then((client) => client.release(isLost || client.isDiscarded)).catch(() => {})
+  }
+
+  async #acquire(): Promise<PooledClient> {
+    while (true) {
+      const client = await this.#connect()
+      if (client.generation === this.#watch.generation) return client
+      client.discard()
+      client.release(true)
+    }
+  }
+
+  async #connect(): Promise<PooledClient> {
+    try {
+      return (await this.#pool.connect()) as unknown as PooledClient
+    } catch (error) {
+      const isWaiting = /timeout exceeded when trying to connect/.test(String(error))
+      if (!isWaiting) throw error
+      throw new StorageFault('busy', 'All connections to PostgreSQL are in use.', error)
+    }
+  }
 }
 
 interface Busy {
-  /** How many uses of the connection wait for an answer. */
-  count: number
   /** Bytes that had been received at the last check. */
   received: number
   stalledSince: number | undefined
@@ -164,17 +160,12 @@ export class StallWatch {
   }
 
   /**
-   * A use of a connection begins.
+   * A connection is used from now on.
    *
    * @param limit for how long the connection may receive nothing, in milliseconds
    */
   begin(client: Client, limit: number): void {
-    const busy = this.#busy.get(client)
-    if (busy !== undefined) {
-      busy.count++
-      return
-    }
-    this.#busy.set(client, { count: 1, received: 0, stalledSince: undefined, limit })
+    this.#busy.set(client, { received: 0, stalledSince: undefined, limit })
     this.#timer ??= setInterval(() => this.#look(), this.#interval).unref()
   }
 
@@ -184,10 +175,9 @@ export class StallWatch {
     if (busy !== undefined) busy.limit = limit
   }
 
-  /** A use of a connection has ended. */
+  /** A connection is not used any more. */
   end(client: Client): void {
-    const busy = this.#busy.get(client)
-    if (busy !== undefined && --busy.count === 0) this.#busy.delete(client)
+    this.#busy.delete(client)
   }
 
   #look(): void {

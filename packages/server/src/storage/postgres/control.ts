@@ -1,5 +1,8 @@
-/** The statements that begin and end transactions, and set their limits of time. */
-import type { Statement } from '../transaction.ts'
+/** The statements that begin and end transactions and set their limits of time, and how they are sent. */
+import { StorageFault } from '../storage.ts'
+import type { Row, Statement } from '../transaction.ts'
+import type { Client } from './client.ts'
+import { isDisconnected, isFromServer, isUnsent } from './errors.ts'
 import type { Limits } from './settings.ts'
 
 /** The isolation level of a transaction. */
@@ -49,4 +52,37 @@ export function limiting({ statement, lock, idle, jit }: Partial<Limits> & { rea
 /** Sets the limit of the next statements of a transaction. */
 export function setTimeLeft(milliseconds: number): Statement {
   return limiting({ statement: milliseconds })
+}
+
+/** Errors of statements before the last one that was sent: the last one did not run. */
+const refusedBefore = new WeakSet<Error>()
+
+/**
+ * Sends statements without waiting for answers between them.
+ *
+ * @returns the rows of the last one
+ */
+export async function send(client: Client, statements: readonly Statement[]): Promise<Row[]> {
+  const answers = await Promise.allSettled(statements.map((each) => client.prepareAndRun(each)))
+  for (const [index, answer] of answers.entries()) {
+    if (answer.status === 'fulfilled') continue
+    if (index < statements.length - 1 && isFromServer(answer.reason)) refusedBefore.add(answer.reason)
+    throw answer.reason
+  }
+  const last = answers.at(-1)
+  return last?.status === 'fulfilled' ? last.value : []
+}
+
+/**
+ * Waits for statements that end with COMMIT.
+ *
+ * @throws StorageFault `uncertain` where the answer was lost, and the commit may have happened
+ */
+export async function awaitCommit<T>(sent: Promise<T>): Promise<T> {
+  try {
+    return await sent
+  } catch (error) {
+    if (!isDisconnected(error) || isUnsent(error) || refusedBefore.has(error as Error)) throw error
+    throw new StorageFault('uncertain', 'The connection to PostgreSQL was lost during a commit.', error)
+  }
 }

@@ -1,21 +1,19 @@
 /**
  * Runs transactions on PostgreSQL: awaits each statement, and starts a transaction again after a conflict with others.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
-import type pg from 'pg'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import { FairTurns } from '../fair-turns.ts'
 import { type OnCommit, StorageFault } from '../storage.ts'
 import type { Row, Runner, Statement, Transaction } from '../transaction.ts'
 import { probeWrite, WriteProbe } from '../write-probe.ts'
 import { cancelOn, throwIfAbandoned } from './cancel.ts'
-import type { Client, Preparing } from './client.ts'
-import { acquire, destroy, makePool, type PooledClient, SharedConnection, StallWatch } from './connections.ts'
-import { beginOf, control, type Isolation, limiting, setTimeLeft } from './control.ts'
-import { isCanceled, isRestartable, isUnprepared, isUnusable, toStorageFault } from './errors.ts'
+import type { Client } from './client.ts'
+import { Pool, StallWatch } from './connections.ts'
+import { awaitCommit, beginOf, control, type Isolation, limiting, send, setTimeLeft } from './control.ts'
+import { isCanceled, isRestartable, isUnprepared, toStorageFault } from './errors.ts'
 import { GroupedChanges } from './grouped-changes.ts'
 import { ReadTime } from './read-time.ts'
-import { awaitCommit, send, withCommit } from './send.ts'
 import { type ConnectionOptions, connectionsOf, type Limits, limitsOf } from './settings.ts'
 
 /** How a transaction that changes something runs. */
@@ -52,8 +50,8 @@ interface Run<T> extends SlowReading {
 /** How often a transaction is started again before it fails. */
 const mostRestarts = 12
 
-/** How many connections carry pipelined reads. */
-const pipelines = 4
+/** How many connections short reads share. */
+const shared = 4
 
 /** How long a pipelined change waits for a lock, in milliseconds. */
 const shortLock = 50
@@ -63,22 +61,23 @@ const mostWaiting = 200
 
 /** A PostgreSQL database that transactions run on. */
 export class Database implements Runner {
-  readonly pool: pg.Pool
   /** How long the database may work on a read, in milliseconds (LIM-7). */
   readonly readLimit: number
   readonly #limits: Limits
   readonly #watch: StallWatch
-  /** For reads that may be slow, so that neither changes nor short reads wait for them. */
-  readonly #slowReads: pg.Pool
-  readonly #turns: FairTurns
-  readonly #pipelines: readonly SharedConnection[]
+  readonly #transactions: Pool
   /** For changes of one statement. */
   readonly #changes: GroupedChanges
+  /** For reads that may be slow, so that neither changes nor short reads wait for them. */
+  readonly #slowReads: Pool
+  readonly #turns: FairTurns
+  /** For short reads, which share connections. */
+  readonly #reads: Pool
+  /** For statements that must not wait behind others. */
+  readonly #control: Pool
   /** The rows of constant statements that are not sent yet. */
   readonly #unsent = new Map<Statement, Promise<Row[]>>()
-  /** For statements that must not wait behind slow ones. */
-  readonly #control: SharedConnection
-  readonly #preparing: Preparing
+  readonly #hasSession: boolean
   /** Sets the limits of a transaction, where the session does not have them. */
   readonly #limiting: readonly Statement[]
   readonly #limitingReads: readonly Statement[]
@@ -93,16 +92,16 @@ export class Database implements Runner {
     this.readLimit = limits.read
     this.#watch = new StallWatch(Math.min(limits.statement, limits.read) + limits.grace)
     const { transactions, changes, slowReads } = connectionsOf(options)
-    this.pool = makePool(options, this.#watch, transactions)
-    const reading = { ...options, limits: { ...limits, statement: limits.read } }
-    this.#slowReads = makePool(reading, this.#watch, slowReads)
+    const poolOf = (max: number, own: Partial<Limits> = {}) =>
+      new Pool({ ...options, limits: { ...limits, ...own } }, this.#watch, max)
+    this.#transactions = poolOf(transactions)
+    this.#changes = new GroupedChanges(poolOf(changes, { lock: Math.min(limits.lock, shortLock) }), changes)
+    this.#slowReads = poolOf(slowReads, { statement: limits.read })
     this.#turns = new FairTurns({ running: slowReads, waiting: mostWaiting, patience: limits.connect })
-    this.#pipelines = Array.from({ length: pipelines }, () => new SharedConnection(reading, this.#watch))
-    const changing = { ...options, limits: { ...limits, lock: Math.min(limits.lock, shortLock) } }
-    this.#changes = new GroupedChanges(changing, this.#watch, changes)
-    this.#control = new SharedConnection(options, this.#watch)
+    this.#reads = poolOf(shared, { statement: limits.read })
+    this.#control = poolOf(1)
     const hasSession = options.session !== 'off'
-    this.#preparing = hasSession ? 'named' : 'unnamed'
+    this.#hasSession = hasSession
     const all = { ...limits, jit: 'off' } as const
     this.#limiting = hasSession ? [] : [limiting(all)]
     this.#limitingReads = hasSession ? [] : [limiting({ ...all, statement: limits.read })]
@@ -115,39 +114,34 @@ export class Database implements Runner {
   readPipelined<T>(start: () => Transaction<T>, { ready }: Pick<Reading, 'ready'> = {}): Promise<T> {
     return limitedReading(async () => {
       const transaction = start()
-      // What has to be ready differs between reads.
-      if (ready !== undefined) {
-        return leastBusy(this.#pipelines).use((client) => ready(client).then(() => this.#runEach(client, transaction)))
-      }
       let step = transaction.next([])
-      if (step.done !== true && step.value.isConstant === true) {
-        step = transaction.next(await this.#shared(step.value))
+      // What has to be ready differs between reads.
+      if (ready === undefined && step.done !== true && step.value.isConstant === true) {
+        step = transaction.next(await this.#runConstant(step.value))
       }
-      return step.done === true
-        ? step.value
-        : leastBusy(this.#pipelines).use((client) => this.#runEach(client, transaction, step))
+      if (ready === undefined && step.done === true) return step.value
+      return this.#reads.share(async (client) => {
+        await ready?.(client)
+        return this.#runEach(client, transaction, step)
+      })
     })
   }
 
-  /** The rows of a constant statement. All reads that ask for it before it is sent share them: none is older. */
-  #shared(statement: Statement): Promise<Row[]> {
+  /** The rows of a constant statement. All reads that ask for it in one turn of the event loop share them. */
+  #runConstant(statement: Statement): Promise<Row[]> {
     const unsent = this.#unsent.get(statement)
     if (unsent !== undefined) return unsent
-    const forget = () => {
-      if (this.#unsent.get(statement) === rows) this.#unsent.delete(statement)
-    }
-    const rows = leastBusy(this.#pipelines).use((client) => {
-      client.beforeSending(forget)
-      return client.prepareAndRun(statement, this.#preparing)
+    const rows = nextTurn().then(() => {
+      this.#unsent.delete(statement)
+      return this.#reads.share((client) => client.prepareAndRun(statement))
     })
     this.#unsent.set(statement, rows)
-    rows.catch(forget)
     return rows
   }
 
   /** As `readPipelined`, for a tiny read that must not wait behind others. */
   readPriority<T>(start: () => Transaction<T>): Promise<T> {
-    return reading(() => this.#control.use((client) => this.#runEach(client, start())))
+    return reading(() => this.#control.share((client) => this.#runEach(client, start())))
   }
 
   /** As `readPipelined`, for a read that may be slow: it waits for its caller's turn, and can be cancelled. */
@@ -161,9 +155,9 @@ export class Database implements Runner {
       const first = transaction.next([])
       if (first.done === true) return first.value
       const run = { ...how, time, begin, changed: () => true }
-      const work = (client: PooledClient) =>
+      const work = (client: Client) =>
         isTransaction ? this.#runOne(client, transaction, first, run) : this.#runEach(client, transaction, first, run)
-      return this.#turns.run(caller, () => this.#withPooled(this.#slowReads, run, work), abandoned)
+      return this.#turns.run(caller, () => this.#withConnection(this.#slowReads, run, work), abandoned)
     })
   }
 
@@ -201,7 +195,7 @@ export class Database implements Runner {
 
   /** Checks that the database answers within a short time. */
   async answers(): Promise<void> {
-    const asking = this.#control.use((client) => client.prepareAndRun(control.isThere, this.#preparing))
+    const asking = this.#control.share((client) => client.prepareAndRun(control.isThere))
     const asked = withStorageFaults(asking.then(() => true))
     const timer = new AbortController()
     const late = sleep(this.#limits.ping, false, { signal: timer.signal }).catch(() => false)
@@ -212,7 +206,7 @@ export class Database implements Runner {
     }
     asked.catch(() => {})
     // The next check must not wait for it.
-    void this.#control.discard()
+    this.#control.discardShared()
     throw new StorageFault('failed', `PostgreSQL has not answered for ${this.#limits.ping / 1_000} seconds.`)
   }
 
@@ -220,13 +214,8 @@ export class Database implements Runner {
    * Finishes running transactions, then closes all connections, without waiting for a server that does not acknowledge.
    */
   async close(): Promise<void> {
-    await Promise.all([
-      this.pool.end(),
-      this.#slowReads.end(),
-      ...this.#pipelines.map((each) => each.close()),
-      this.#changes.close(),
-      this.#control.close(),
-    ])
+    const pools = [this.#transactions, this.#changes, this.#slowReads, this.#reads, this.#control]
+    await Promise.all(pools.map((each) => each.close()))
   }
 
   async #runEach<T>(
@@ -238,38 +227,35 @@ export class Database implements Runner {
     let step = first
     while (step.done !== true) {
       const { value } = step
-      const run = () => client.prepareAndRun(value, this.#preparing)
+      const run = () => client.prepareAndRun(value)
       step = transaction.next(await (time === undefined ? run() : time.spend(run)))
       throwIfAbandoned(abandoned)
     }
     return step.value
   }
 
-  /** Runs work on a connection of the pool, which is released or destroyed afterwards. */
-  async #withPooled<T>(
-    pool: pg.Pool,
+  /** Runs work on a connection of its own. */
+  async #withConnection<T>(
+    pool: Pool,
     { ready, abandoned }: Reading,
-    work: (client: PooledClient) => Promise<T>,
+    work: (client: Client) => Promise<T>,
   ): Promise<T> {
     throwIfAbandoned(abandoned)
-    const client = await acquire(pool, this.#watch)
-    // Behind a pooler the statement of another client might be cancelled.
-    const canCancel = abandoned !== undefined && this.#preparing === 'named'
-    const stop = canCancel ? cancelOn(abandoned, () => this.#cancel(client)) : undefined
-    let isUsable = true
-    try {
-      throwIfAbandoned(abandoned)
-      if (ready !== undefined) await ready(client)
-      return await work(client)
-    } catch (error) {
-      isUsable = await this.#isUsable(client, error)
-      throwIfAbandoned(abandoned, error)
-      throw error
-    } finally {
-      if (stop !== undefined && !(await stop())) isUsable = false
-      if (isUsable) client.release()
-      else destroy(client)
-    }
+    return pool.use(async (client) => {
+      // Behind a pooler the statement of another client might be cancelled.
+      const canCancel = abandoned !== undefined && this.#hasSession
+      const stop = canCancel ? cancelOn(abandoned, () => this.#cancel(client)) : undefined
+      try {
+        throwIfAbandoned(abandoned)
+        if (ready !== undefined) await ready(client)
+        return await work(client)
+      } catch (error) {
+        throwIfAbandoned(abandoned, error)
+        throw error
+      } finally {
+        if (stop !== undefined && !(await stop())) client.discard()
+      }
+    })
   }
 
   /** Cancels what runs on a connection. Resolves once PostgreSQL has done so: later statements are not affected. */
@@ -284,27 +270,25 @@ export class Database implements Runner {
     const first = transaction.next([])
     if (first.done === true) return first.value
     let step: IteratorResult<Statement, T> = first
-    while (step.done !== true && this.#mayShare(step.value, run)) {
+    // Some transactions begin with more than a single statement can have.
+    const isPlain = run.begin.length === 1 && run.begin[0] === control.readCommitted
+    while (isPlain && step.done !== true) {
       const { value } = step
-      const rows = await (value.standalone === 'reading'
-        ? leastBusy(this.#pipelines).use((client) => client.prepareAndRun(value, this.#preparing))
-        : this.#changes.run(value, this.#preparing))
-      if (value.standalone === 'changing' && rows.length > 0) return resultOf(transaction, rows)
+      const kind = value.standalone
+      if (kind === undefined || (kind !== 'reading' && this.#changes.isFull)) break
+      const rows = await (kind === 'reading'
+        ? this.#reads.share((client) => client.prepareAndRun(value))
+        : this.#changes.run(value, kind))
+      if (kind !== 'reading' && rows.length > 0) return resultOf(transaction, rows)
       step = transaction.next(rows)
     }
     if (step.done === true) return step.value
     const next = step
-    return this.#withPooled(this.pool, run, (client) => this.#runOne(client, transaction, next, run))
-  }
-
-  /** Whether a statement is a transaction by itself, so that it may share a connection with those of others. */
-  #mayShare(statement: Statement, { begin }: Pick<Run<unknown>, 'begin'>): boolean {
-    if (statement.standalone === undefined || withCommit(begin, statement).length > 1) return false
-    return statement.standalone === 'reading' || !this.#changes.isFull
+    return this.#withConnection(this.#transactions, run, (client) => this.#runOne(client, transaction, next, run))
   }
 
   async #runOne<T>(
-    client: PooledClient,
+    client: Client,
     transaction: Transaction<T>,
     first: IteratorResult<Statement, T>,
     { begin, changed, isLong, abandoned, time }: Run<T>,
@@ -317,41 +301,20 @@ export class Database implements Runner {
     while (step.done !== true) {
       throwIfAbandoned(abandoned)
       const { value } = step
-      if (value.standalone !== undefined) {
-        const sent = send(client, this.#preparing, withCommit(begin, value))
-        const rows = await (value.standalone === 'changing' ? awaitCommit(sent) : sent)
-        if (value.standalone === 'changing' && rows.length > 0) return resultOf(transaction, rows)
-        step = transaction.next(rows)
-        continue
-      }
       if (value.ignoresRows === true) {
         waiting = [...waiting, value]
         step = transaction.next([])
         continue
       }
-      if (value.commits === true) {
-        return resultOf(transaction, await awaitCommit(send(client, this.#preparing, withCommit(waiting, value))))
-      }
       const limits = time?.statements(setTimeLeft) ?? []
-      const run = () => send(client, this.#preparing, [...waiting, ...limits, value])
+      const run = () => send(client, [...waiting, ...limits, value])
       const rows = await (time === undefined ? run() : time.spend(run))
       waiting = []
       step = transaction.next(rows)
     }
-    if (changed(step.value)) await awaitCommit(send(client, this.#preparing, [...waiting, control.commit]))
-    else if (waiting[0] !== begin[0]) await send(client, this.#preparing, [control.rollback])
+    if (changed(step.value)) await awaitCommit(send(client, [...waiting, control.commit]))
+    else if (waiting[0] !== begin[0]) await send(client, [control.rollback])
     return step.value
-  }
-
-  /** Rolls a failed transaction back. Returns whether its connection can still be used. */
-  async #isUsable(client: Client, error: unknown): Promise<boolean> {
-    if (isUnusable(error)) return false
-    try {
-      await send(client, this.#preparing, [control.rollback])
-      return true
-    } catch {
-      return false
-    }
   }
 }
 
@@ -389,10 +352,6 @@ function reading<T>(work: () => Promise<T>): Promise<T> {
     if (!isUnprepared(error)) throw toStorageFault(error)
     return withStorageFaults(restarting(work))
   })
-}
-
-function leastBusy(connections: readonly SharedConnection[]): SharedConnection {
-  return connections.reduce((least, each) => (each.pending < least.pending ? each : least))
 }
 
 /** Turns errors of PostgreSQL into those of the port. */

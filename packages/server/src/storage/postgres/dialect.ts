@@ -8,8 +8,9 @@ import type { Scalar } from 'resourced-contract/model/predicate'
 import { fold, markRanges, plainLetters } from 'resourced-contract/model/text'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { type Column, identifier, subject } from '../sql/columns.ts'
-import type { Bound, Dialect } from '../sql/dialect.ts'
+import type { Bound, Dialect, RowWrite } from '../sql/dialect.ts'
 import { type ColumnSpec, defineColumn, type Held, type SearchSpec } from '../sql/tables.ts'
+import { firstRow, ignoringRows, standalone } from '../transaction.ts'
 import { eventTriggers, horizon, snapshotSource } from './event-triggers.ts'
 
 /** The column that holds the words of a record, in the table of its resource. */
@@ -164,10 +165,52 @@ export const postgres: Dialect = {
   clockSlot: raw(` and slot = (pg_backend_pid() & ${layout.clockSlots - 1})`),
   tryAdvisoryLock: (name) => sql`pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
   advisoryLock: (name) => sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
-  writeReturning: (change, tick, columns) => {
-    const ticked = sql`ticked as (${tick} and exists (select 1 from ${raw(subject)}))`
-    return sql`with ${raw(subject)} as (${change} returning *), ${ticked} select ${columns} from ${raw(subject)}`
+  *writeRow(write) {
+    const { id, numbers, answer, isWhole } = write
+    const statement = writeSql(write)
+    if (isWhole) {
+      const locks = numbers.map(({ counter }) => counter)
+      return yield* firstRow(standalone(statement, { writes: id, locks }))
+    }
+    if (answer !== undefined) return yield* firstRow(statement)
+    yield ignoringRows(statement)
+    return undefined
   },
+}
+
+/**
+ * One statement for a write. A row that is numbered is written after its conditions are checked, the clock and the
+ * counters are locked, in this order: each part depends on the rows of the one before it.
+ */
+function writeSql({
+  isNew,
+  conditions,
+  unchanged,
+  numbers,
+  change,
+  tick,
+  answer = raw('1 as written'),
+}: RowWrite): Sql {
+  const written = raw(subject)
+  if (!isNew || numbers.length === 0) {
+    const changed = change([...conditions, ...unchanged()], new Map())
+    const ticked = sql`ticked as (${tick()} and exists (select 1 from ${written}))`
+    return sql`with ${written} as (${changed} returning *), ${ticked} select ${answer} from ${written}`
+  }
+  const hold = conditions.length === 0 ? empty : sql` where ${join(conditions, ' and ')}`
+  const taken = numbers.map(({ take }, index) => {
+    const before = raw(index === 0 ? 'ticked' : `number${index - 1}`)
+    return sql`${raw(`number${index}`)} as (${take(sql`where exists (select 1 from ${before})`)})`
+  })
+  const given = numbers.map(({ name }, index) => [name, sql`(select last from ${raw(`number${index}`)})`] as const)
+  const last = sql`exists (select 1 from ${raw(`number${numbers.length - 1}`)})`
+  const steps = [
+    sql`checked as materialized (select 1 as one${hold})`,
+    sql`ticked as (${tick()} and exists (select 1 from checked) returning 1 as one)`,
+    ...taken,
+    sql`${written} as (${change([last], new Map(given))} returning *)`,
+  ]
+  return sql`with ${join(steps, ', ')} select ${answer} from ${written}`
 }
 
 /** The statement that creates the index of the words of a collection. */

@@ -1,11 +1,9 @@
 /** Sends and commits changes of one statement together, if they come from many requests at the same time. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Row, Statement } from '../transaction.ts'
-import type { Preparing } from './client.ts'
-import { SharedConnection, type StallWatch } from './connections.ts'
+import type { Row, StandaloneChange, Statement } from '../transaction.ts'
+import type { Pool } from './connections.ts'
+import { awaitCommit } from './control.ts'
 import { isFromServer, isLocked, isUnusable } from './errors.ts'
-import { awaitCommit } from './send.ts'
-import type { ConnectionOptions } from './settings.ts'
 
 /** How many changes commit together at most. */
 const mostTogether = 16
@@ -16,7 +14,7 @@ const mostCharacters = 65_536
 /** How many changes wait for each connection at most. */
 const mostWaiting = 4 * mostTogether
 
-interface Change {
+interface Change extends StandaloneChange {
   readonly statement: Statement
   readonly resolve: (rows: Row[]) => void
   readonly reject: (error: unknown) => void
@@ -29,52 +27,55 @@ interface Change {
  * of its changes runs again in a transaction of its own.
  */
 export class GroupedChanges {
-  readonly #connections: readonly SharedConnection[]
-  readonly #idle: SharedConnection[]
+  readonly #connections: Pool
+  /** How many groups run at the same time at most. */
+  readonly #most: number
+  #running = 0
   readonly #waiting: Change[] = []
   /** The counters that the groups lock which are under way: other changes that need them wait for the next group. */
   readonly #locked = new Set<string>()
   #isPlanned = false
 
-  constructor(options: ConnectionOptions, watch: StallWatch, count: number) {
-    this.#connections = Array.from({ length: count }, () => new SharedConnection(options, watch))
-    this.#idle = [...this.#connections]
+  constructor(connections: Pool, most: number) {
+    this.#connections = connections
+    this.#most = most
   }
 
   /** Whether so many changes wait that a further one should use a connection of its own. */
   get isFull(): boolean {
-    return this.#waiting.length >= mostWaiting * this.#connections.length
+    return this.#waiting.length >= mostWaiting * this.#most
   }
 
   /**
-   * Runs a change that is a transaction by itself (`standalone`).
+   * Runs a change of one statement.
    *
    * @returns no rows where it has changed nothing, and has to be tried on a connection of its own
    */
-  run(statement: Statement, preparing: Preparing): Promise<Row[]> {
+  run(statement: Statement, { writes, locks }: StandaloneChange): Promise<Row[]> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ statement, resolve, reject, isAlone: false })
-      this.#plan(preparing)
+      this.#waiting.push({ statement, writes, locks, resolve, reject, isAlone: false })
+      this.#plan()
     })
   }
 
   /** Waits for all changes, then closes all connections. */
   async close(): Promise<void> {
     while (this.#waiting.length > 0) await sleep(10)
-    await Promise.all(this.#connections.map((each) => each.close()))
+    await this.#connections.close()
   }
 
   /** Forms groups once all requests of this turn of the event loop have added their changes. */
-  #plan(preparing: Preparing): void {
+  #plan(): void {
     if (this.#isPlanned) return
     this.#isPlanned = true
     setImmediate(() => {
       this.#isPlanned = false
-      while (this.#waiting.length > 0 && this.#idle.length > 0) {
-        const share = Math.ceil(this.#waiting.length / this.#idle.length)
+      while (this.#waiting.length > 0 && this.#running < this.#most) {
+        const share = Math.ceil(this.#waiting.length / (this.#most - this.#running))
         const group = this.#takeGroup(Math.min(share, mostTogether))
         if (group.length === 0) return
-        void this.#send(this.#idle.pop() as SharedConnection, group, preparing)
+        this.#running++
+        void this.#send(group)
       }
     })
   }
@@ -85,11 +86,11 @@ export class GroupedChanges {
     if (start === -1) return []
     const { isAlone, statement } = this.#waiting[start] as Change
     const group = isAlone ? this.#waiting.splice(start, 1) : this.#takeSimilar(start, statement.text, most)
-    for (const change of group) for (const counter of change.statement.locks ?? []) this.#locked.add(counter)
+    for (const { locks } of group) for (const counter of locks) this.#locked.add(counter)
     return group
   }
 
-  #isFree({ statement: { locks = [] } }: Change): boolean {
+  #isFree({ locks }: Change): boolean {
     return !locks.some((counter) => this.#locked.has(counter))
   }
 
@@ -108,18 +109,17 @@ export class GroupedChanges {
     return group.sort((left, right) => (orderOf(left) < orderOf(right) ? -1 : 1))
   }
 
-  async #send(connection: SharedConnection, group: readonly Change[], preparing: Preparing): Promise<void> {
-    const statements = group.map(({ statement }) => statement)
+  async #send(group: readonly Change[]): Promise<void> {
+    const statements = group.map(({ statement }) => statement) as [Statement, ...Statement[]]
     try {
-      const found = await connection.use((client) => awaitCommit(client.prepareAndRunAll(statements, preparing)))
+      const found = await this.#connections.use((client) => awaitCommit(client.prepareAndRunAll(statements)))
       for (const [index, { resolve }] of group.entries()) resolve(found[index] ?? [])
     } catch (error) {
-      if (isUnusable(error)) void connection.discard()
       this.#failed(group, error)
     } finally {
-      for (const { statement } of group) for (const counter of statement.locks ?? []) this.#locked.delete(counter)
-      this.#idle.push(connection)
-      if (this.#waiting.length > 0) this.#plan(preparing)
+      for (const { locks } of group) for (const counter of locks) this.#locked.delete(counter)
+      this.#running--
+      if (this.#waiting.length > 0) this.#plan()
     }
   }
 
@@ -136,7 +136,7 @@ export class GroupedChanges {
   }
 }
 
-function orderOf({ statement: { locks = [], writes = '' } }: Change): string {
+function orderOf({ locks, writes }: Change): string {
   return [...locks, writes].join(' ')
 }
 

@@ -66,8 +66,11 @@ export function connectionsOf({ poolSize = usualPoolSize }: Pick<ConnectionOptio
   return { transactions: poolSize, changes: Math.ceil(poolSize / 2), slowReads: Math.max(2, Math.ceil(poolSize / 2)) }
 }
 
+/** The settings of a connection. */
+export type ClientConfig = pg.ClientConfig & { readonly keepsSession?: boolean }
+
 /** The settings of every connection. */
-export function settingsOf(options: ConnectionOptions): pg.ClientConfig {
+export function settingsOf(options: ConnectionOptions): ClientConfig {
   const { url, given } = addressOf(options.url)
   const { connect, statement, lock, idle } = limitsOf(options)
   const limits = { statement_timeout: statement, lock_timeout: lock, idle_in_transaction_session_timeout: idle }
@@ -80,9 +83,10 @@ export function settingsOf(options: ConnectionOptions): pg.ClientConfig {
     keepAliveInitialDelayMillis: 10_000,
     pipeline: true,
     types: rowTypes,
+    keepsSession: options.session !== 'off',
     // JIT compilation takes longer than these statements run. Poolers refuse settings that they do not know.
     ...(options.session === 'off' ? { options: given } : { ...limits, options: `${given} -c jit=off`.trim() }),
-  } as pg.ClientConfig
+  } as ClientConfig
 }
 
 /** The address for `pg`, and the settings of the session that the address contains. */

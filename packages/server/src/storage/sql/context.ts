@@ -4,7 +4,7 @@
  */
 
 import type { Catalog } from 'resourced-contract/model/resource'
-import sql, { Sql } from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import type { Statement, Transaction } from '../transaction.ts'
 import { BoundedMap } from './bounded-map.ts'
 import type { Bound, Dialect } from './dialect.ts'
@@ -77,12 +77,6 @@ class Slot {
 /** A placeholder whose value is taken from `about` when the statement runs. */
 export function slot<About>(take: (about: About) => unknown): Bound {
   return new Slot(take) as unknown as Bound
-}
-
-/** A piece of SQL with slots in place of the values, which differ between runs. */
-export function slotted<About>(example: Sql, of: (about: About) => Sql): Sql {
-  const values = example.values.map((_, index) => slot((about: About) => of(about).values[index]))
-  return new Sql(example.strings, values)
 }
 
 /** A statement with its slots filled. */

@@ -5,7 +5,7 @@
 
 import type { Scalar } from 'resourced-contract/model/predicate'
 import type { Sql } from 'sql-template-tag'
-import type { Transaction } from '../transaction.ts'
+import type { Row, Statement, Transaction } from '../transaction.ts'
 import type { Column, SnapshotColumn } from './columns.ts'
 import type { EventSpec } from './event-columns.ts'
 import type { TextComparison } from './operators.ts'
@@ -39,6 +39,38 @@ export interface Locks {
   readonly earlier: Sql | undefined
   /** Says that a transaction only reads, so that nobody waits for it (`earlier`). */
   readonly asReader: Sql | undefined
+}
+
+/** A write of one row, and what must hold for it. */
+export interface RowWrite {
+  readonly collection: string
+  readonly id: string
+  /** Whether the row is new. Otherwise conditions may ask for its columns. */
+  readonly isNew: boolean
+  readonly conditions: readonly Sql[]
+  /** What holds as long as nobody else writes, because the transaction has read it before. */
+  unchanged(): readonly Sql[]
+  /** The counters whose next numbers the row takes, once all conditions hold (RES-16). */
+  readonly numbers: readonly NextNumber[]
+  /** The statement that writes the row on further conditions. */
+  change(conditions: readonly Sql[], numbers: ReadonlyMap<string, Bound | Sql>): Sql
+  /** The search words of the row; `undefined`: they do not change. */
+  readonly words: string | undefined
+  /** The SQL that advances the clock, and the same as a statement of its own. */
+  tick(): Sql
+  touch(): Statement
+  /** The columns that are asked of the row written; `undefined`: none, and there are no conditions. */
+  readonly answer: Sql | undefined
+  /** Whether the write may be a transaction of its own, if it writes the row. */
+  readonly isWhole: boolean
+}
+
+/** A counter, and the statement that takes its next number as `last`, at the end of which a condition may stand. */
+export interface NextNumber {
+  /** The field that is numbered. */
+  readonly name: string
+  readonly counter: string
+  take(where: Sql): Sql
 }
 
 /** A trigger of a table, which writes events. */
@@ -168,8 +200,10 @@ export interface Dialect {
   /** The row of a collection's clock that a transaction updates, as ` and …`. */
   readonly clockSlot: Sql
   /**
-   * A change of one row, the tick of its clock, and the columns selected of the row, in one statement; `undefined`
-   * where the engine has no such statement. If the change affects no row, the clock does not tick.
+   * Writes a row if all conditions hold, and advances the clock of its collection: in one statement, where the engine
+   * has one that does all this.
+   *
+   * @returns a row of what is asked of the row written; `undefined`: nothing is asked, or nothing was written
    */
-  readonly writeReturning: ((change: Sql, tick: Sql, columns: Sql) => Sql) | undefined
+  writeRow(write: RowWrite): Transaction<Row | undefined>
 }

@@ -22,11 +22,6 @@ export function nextRevisionSql(mark: Bound): Sql {
   return sql`((_revision + 1) & ${raw(String(counted - 1))}) + ${mark}`
 }
 
-/** The same for a stored revision. */
-export function nextRevision(stored: number, mark: number): number {
-  return ((stored + 1) % counted) + mark
-}
-
 /** Draws how far a change advances the clock of its collection. */
 export function newStride(): number {
   return randomInt(1, clockRange)

@@ -1,7 +1,7 @@
 /** Records as rows, rows as records, and the JSON of records that the database builds. */
 import { hash } from 'node:crypto'
 import { type FieldGrants, grantOf, recordedGrants } from 'resourced-contract/model/field-grants'
-import { jsonText, numberText } from 'resourced-contract/model/json/json-text'
+import { jsonText } from 'resourced-contract/model/json/json-text'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import type { Predicate } from 'resourced-contract/model/predicate'
 import { type RecordValues, type Resource, resourceInVersion, storedResource } from 'resourced-contract/model/resource'
@@ -10,7 +10,6 @@ import type { Row } from '../transaction.ts'
 import { type Column, columnSql, columnsOf, snapshotColumns, subject, tableSql } from './columns.ts'
 import type { Epochs, SqlContext } from './context.ts'
 import type { Bound } from './dialect.ts'
-import { nextRevision } from './marks.ts'
 import { type PredicateContext, predicateSql } from './predicate.ts'
 import { derived, searchText } from './values.ts'
 
@@ -33,22 +32,6 @@ export function searchWords(resource: Resource, record: RecordValues): string {
 export function revisionSql({ epochs }: { readonly epochs?: Epochs }, collection: string): Sql {
   const epoch = epochs?.get(collection)
   return raw(epoch === undefined ? '_revision' : `(_revision + ${epoch})`)
-}
-
-/** The revision of a new record as clients see it. */
-export function firstRevision({ epochs }: { readonly epochs?: Epochs }, collection: string): number {
-  return 1 + (epochs?.get(collection) ?? 0)
-}
-
-/** The revision of a changed record as clients see it. */
-export function revisionAfter(
-  { epochs }: { readonly epochs?: Epochs },
-  collection: string,
-  before: number,
-  mark: number,
-): number {
-  const epoch = epochs?.get(collection) ?? 0
-  return nextRevision(before - epoch, mark) + epoch
 }
 
 /** The column of a select that gives the revision as `_revision`. */
@@ -263,50 +246,6 @@ export function grantsDigest(grants: FieldGrants | undefined): string {
   const digest = ` ${hash('sha256', exactText(grants), 'base64url').slice(0, 22)}`
   grantDigests.set(grants, digest)
   return digest
-}
-
-type Write = (record: RecordValues) => string
-
-const writers = new WeakMap<Resource, readonly Write[]>()
-
-/**
- * The JSON of a live record: the same text as `representationSql` gives for its row. Who has the values of a row needs
- * no database to represent it.
- */
-export function representationText(resource: Resource, record: RecordValues): string {
-  let parts = writers.get(resource)
-  if (parts === undefined) {
-    parts = writersOf(resource)
-    writers.set(resource, parts)
-  }
-  let text = '{'
-  for (const part of parts) text += part(record)
-  return `${text}}`
-}
-
-function writersOf(resource: Resource): Write[] {
-  const unescaped = (text: string) => `"${text}"`
-  const member = (name: string, source: string, write: (value: never) => string): Write => {
-    return (record) => `,"${name}":${record[source] == null ? 'null' : write(record[source] as never)}`
-  }
-  const declared = membersOf(resource).map(({ name, column, value }) => {
-    if (column === undefined) return () => `,"${name}":${JSON.stringify(value)}`
-    const write = column.field.reference === undefined ? textsOf[column.type] : unescaped
-    return member(name, column.field.name, write)
-  })
-  return [
-    ({ id }) => `"id":"${id}"`,
-    ...declared,
-    ...['created_at', 'updated_at'].map((name) => member(name, name, unescaped)),
-  ]
-}
-
-const textsOf: Readonly<Record<Column['type'], (value: never) => string>> = {
-  text: (value: string) => JSON.stringify(value),
-  integer: numberText,
-  real: numberText,
-  boolean: String,
-  json: jsonText,
 }
 
 /** The name of a resource, qualified by its version if that is an older one, as a part of cache keys. */

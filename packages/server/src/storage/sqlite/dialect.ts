@@ -4,10 +4,12 @@ import { numberText } from 'resourced-contract/model/json/json-text'
 import type { Scalar } from 'resourced-contract/model/predicate'
 import { fold } from 'resourced-contract/model/text'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
-import { type Column, identifier } from '../sql/columns.ts'
+import { type Column, identifier, quoted, subjectSql } from '../sql/columns.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { type ColumnSpec, defineColumn, type Held } from '../sql/tables.ts'
 import { haveWords } from '../sql/values.ts'
+import { firstRow, type Statement } from '../transaction.ts'
+import { takeNumbers } from '../transactions/rows/numbers.ts'
 import { addEventFunctions, eventTriggers, snapshotSource } from './event-triggers.ts'
 import { deleteWords, indexWords, searchSql } from './search-parts.ts'
 
@@ -120,7 +122,29 @@ export const sqlite: Dialect = {
   clockSlot: empty,
   tryAdvisoryLock: undefined,
   advisoryLock: undefined,
-  writeReturning: undefined,
+  *writeRow({ collection, id, isNew, conditions, numbers, change, words, touch, answer }) {
+    if (conditions.length > 0) {
+      const row = isNew ? empty : sql` from ${quoted(collection)}`
+      const where = join(isNew ? conditions : [sql`id = ${id}`, ...conditions], ' and ')
+      if ((yield sql`select 1 as one${row} where ${where}`).length === 0) return undefined
+    }
+    // Nobody else writes until the transaction ends.
+    yield change([], numbers.length === 0 ? new Map() : yield* takeNumbers(numbers))
+    if (words !== undefined) yield* indexWords(collection, id, words, !isNew)
+    yield touch()
+    if (answer === undefined) return undefined
+    return yield* firstRow(selectSql(collection, id, answer))
+  },
+}
+
+const selects = new WeakMap<Sql, string>()
+
+/** The statement that selects columns of a row. The text of such columns may be long, so it is built once. */
+function selectSql(collection: string, id: string, columns: Sql): Statement {
+  const known = selects.get(columns)
+  const text = known ?? sql`select ${columns} from ${subjectSql(collection)} where id = ${id}`.sql
+  if (known === undefined) selects.set(columns, text)
+  return { sql: text, text, values: [...columns.values, id] }
 }
 
 function columnDefinition(column: ColumnSpec): string {

@@ -24,7 +24,7 @@ import type {
 import type { SqlContext } from '../sql/context.ts'
 import { firstRow, ignoringRows, type Row, type Transaction } from '../transaction.ts'
 import { tick } from './rows/clock.ts'
-import { changeRecord, insertRecord } from './rows/record-row.ts'
+import { insertRecord, writeRecord } from './rows/record-row.ts'
 
 /** The consumers that are active, with the time at which their next delivery is due. */
 export function* listConsumers(): Transaction<ConsumerState[]> {
@@ -259,7 +259,7 @@ function* changeDelivery(
   now: number,
 ): Transaction<void> {
   const values = { ...changes, id, updated_at: timestamp(now) }
-  yield* changeRecord(context, resourceOf(context), { values, changed: Object.keys(changes) })
+  yield* writeRecord(context, { resource: resourceOf(context), values, changed: Object.keys(changes) })
 }
 
 /** Gives claimed deliveries back, because the server stops before it has made the attempts. */

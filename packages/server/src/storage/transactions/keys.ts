@@ -14,8 +14,7 @@ import type { SqlContext } from '../sql/context.ts'
 import { liveSql } from '../sql/predicate.ts'
 import type { KeyStore, ListedKey, NewKey, Revoked, StoredKey } from '../storage.ts'
 import { firstRow, ignoringRows, type Row, type Runner, type Transaction } from '../transaction.ts'
-import { tick } from './rows/clock.ts'
-import { changeRecord, insertRecord, lockRecord, represent } from './rows/record-row.ts'
+import { lockRecord, represent, writeRecord } from './rows/record-row.ts'
 
 const columns = sql`t.id, h.hash, t.hint, t.subject, t.roles, t.expires_at, t.created_at, t.revoked_at, t.made_by`
 const keys = sql`resourced_key_hashes h join "api-keys" t on t.id = h.key`
@@ -62,8 +61,8 @@ export function* listKeys(): Transaction<ListedKey[]> {
 
 /** Adds a key. */
 function* addKey(context: SqlContext, { hash, made_by = null, ...shown }: NewKey): Transaction<void> {
-  yield* insertRecord(context, resourceOfKeys(context), { ...shown, made_by, updated_at: shown.created_at })
-  yield ignoringRows(tick(context, 'api-keys', 1, 0))
+  const values = { ...shown, made_by, updated_at: shown.created_at }
+  yield* writeRecord(context, { resource: resourceOfKeys(context), values })
   yield ignoringRows(sql`insert into resourced_key_hashes (key, hash) values (${shown.id}, ${hash})`)
 }
 
@@ -173,7 +172,7 @@ function* revokeAnyKey(
 function* revoke(context: SqlContext, key: RecordValues, now: number): Transaction<string> {
   const at = timestamp(Math.max(now, Date.parse(String(key['updated_at']))))
   const values = { id: key['id'], revoked_at: at, updated_at: at }
-  yield* changeRecord(context, resourceOfKeys(context), { values, changed: ['revoked_at'] })
+  yield* writeRecord(context, { resource: resourceOfKeys(context), values, changed: ['revoked_at'] })
   return at
 }
 
@@ -193,6 +192,6 @@ function* keepUses(context: SqlContext, uses: ReadonlyMap<string, number>): Tran
     if (time - before < useInterval) continue
     const updated_at = timestamp(Math.max(time, Date.parse(String(row['updated_at']))))
     const values = { id, last_used_at: timestamp(time), updated_at }
-    yield* changeRecord(context, resourceOfKeys(context), { values, changed: ['last_used_at'] })
+    yield* writeRecord(context, { resource: resourceOfKeys(context), values, changed: ['last_used_at'] })
   }
 }

@@ -169,10 +169,6 @@ test('delete', (t) => {
 
 const labels = catalog.resources.get('labels') as Resource
 
-test('update of a record without objects: its JSON is made of the values', (t) => {
-  show(t, written({ kind: 'merge', resource: labels, body: { note: 'new' } }))
-})
-
 test('delete where nothing refers to the record', (t) => {
   const plan = { kind: 'delete', deletion: 'd1', statusUrl: '', above: 10, readable: new Map() }
   show(t, written({ ...plan, resource: labels }))

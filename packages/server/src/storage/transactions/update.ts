@@ -9,76 +9,68 @@ import type { Update } from '../../plan/plan.ts'
 import { unreadFields } from '../../plan/unread-fields.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { revisionSql } from '../sql/records.ts'
-import type { Row, Transaction } from '../transaction.ts'
-import { tick } from './rows/clock.ts'
+import type { Transaction } from '../transaction.ts'
 import { conditionsOf, decide, permittedRecordSql, permittedSql } from './rows/other-records.ts'
 import { canBePending } from './rows/pending-deletions.ts'
 import {
   type Answered,
   answeredOf,
   answerSql,
+  isWritable,
   lockRecord,
   peekRecord,
   represent,
-  sourceOf,
-  updateSql,
-  writeAndRepresent,
-  writeInOneStatement,
+  writeRecord,
 } from './rows/record-row.ts'
 
 /**
- * Runs an Update. If the engine can write and return a record in one statement, the record is first read without locks
- * and written on the condition that it has not changed. If that writes nothing, or on other engines, the record is
- * locked, checked and written in separate statements.
+ * Runs an Update. The record is first read without locks, and written on the condition that it has not changed and that
+ * everything holds which the decision depends on. If that writes nothing, the record is locked to find out why.
  */
 export function* updateRecord(context: SqlContext, plan: Update): Transaction<Outcome> {
-  const { catalog, dialect } = context
-  const addressed = { ...plan, permitted: decidableRecords(plan, plan.mayRead), unread: unreadFields(plan) }
-  if (dialect.writeReturning !== undefined) {
-    const current = yield* peekRecord(context, addressed)
-    const proposal = proposeUpdate(catalog, plan, current)
-    if (proposal.kind !== 'proposal') return proposal
-    const updated = yield* updateOnCondition(context, addressed, current.found as Found, proposal)
+  const { catalog } = context
+  const { resource, mayRead } = plan
+  const addressed = { ...plan, permitted: decidableRecords(plan, mayRead), unread: unreadFields(plan) }
+  const answer = answerSql(context, plan, mayRead)
+  const seen = yield* peekRecord(context, addressed)
+  const hoped = proposeUpdate(catalog, plan, seen)
+  if (hoped.kind !== 'proposal') return hoped
+  if (hoped.draft.changed.length > 0 && isWritable(plan, hoped)) {
+    const { revision } = seen.found as Found
+    const updated = yield* writeRecord(context, {
+      ...{ resource, ...hoped.draft, answer, isWhole: true },
+      conditions: conditionsOfUpdate(context, addressed, hoped),
+      unchanged: () => [sql`deleted_at is null`, sql`${revisionSql(context, resource.name)} = ${revision}`],
+    })
     if (updated !== undefined) return outcomeOf(answeredOf(updated))
   }
-  const current = yield* lockRecord(context, addressed)
-  const proposal = proposeUpdate(catalog, plan, current)
+  const proposal = proposeUpdate(catalog, plan, yield* lockRecord(context, addressed))
   if (proposal.kind !== 'proposal') return proposal
   const refused = yield* decide(context, plan, proposal)
   if (refused !== undefined) return refused
-  const { draft } = proposal
-  if (draft.changed.length === 0) return outcomeOf(yield* represent(context, plan, plan.id, plan.mayRead))
-  const { revision } = current.found as Found
-  return outcomeOf(yield* writeAndRepresent(context, plan, draft, revision))
+  if (proposal.draft.changed.length === 0) return outcomeOf(yield* represent(context, plan, plan.id, mayRead))
+  return outcomeOf(answeredOf(yield* writeRecord(context, { resource, ...proposal.draft, answer })))
 }
 
-/** @param plan its `permitted` has to hold for the record as it was found */
-function* updateOnCondition(
+/**
+ * What else must hold for the record as it was seen to become the proposed one.
+ *
+ * @param plan its `permitted` held for the record as it was seen
+ */
+function conditionsOfUpdate(
   context: SqlContext,
-  plan: Update,
-  { revision }: Found,
-  proposal: Proposal,
-): Transaction<Row | undefined> {
-  const { resource, id, permitted, mayRead } = plan
-  const { draft, questions, permissions, fieldPermissions } = proposal
+  { resource, id, permitted }: Update,
+  { draft, questions, permissions, fieldPermissions }: Proposal,
+): Sql[] {
   const required = [...permissions, ...fieldPermissions.map(({ permission }) => permission)]
-  const { writeReturning } = context.dialect
-  if (writeReturning === undefined || draft.changed.length === 0) return undefined
-  return yield* writeInOneStatement(plan, proposal, () => {
-    // The revision proves that this record has not changed. Other records that the permission depends on may have.
-    const dependsOnOthers = collectionsOf(permitted).size > 0
-    // Records that permissions depend on are locked first: parents before children, in the order of deletions.
-    const conditions: Sql[] = [
-      ...(dependsOnOthers ? [permittedRecordSql(context, { resource, id, permitted })] : []),
-      ...required.map((each) => sql`exists (${permittedSql(context, resource, each, draft.values)})`),
-      sql`deleted_at is null`,
-      sql`${revisionSql(context, resource.name)} = ${revision}`,
-      ...conditionsOf(context, resource, questions, canBePending(context, resource)),
-    ]
-    const source = sourceOf(resource, draft.values)
-    const statement = updateSql(context, resource, { changed: draft.changed, source, conditions })
-    return writeReturning(statement, tick(context, resource.name, 0, 0), answerSql(context, plan, mayRead))
-  })
+  // If its revision is the same, this record has not changed. Other records that the permission depends on may have.
+  const dependsOnOthers = collectionsOf(permitted).size > 0
+  // Records that permissions depend on are locked first: parents before children, in the order of deletions.
+  return [
+    ...(dependsOnOthers ? [permittedRecordSql(context, { resource, id, permitted })] : []),
+    ...required.map((each) => sql`exists (${permittedSql(context, resource, each, draft.values)})`),
+    ...conditionsOf(context, resource, questions, canBePending(context, resource)),
+  ]
 }
 
 function outcomeOf({ json, readable, ...validators }: Answered): Outcome {

@@ -7,6 +7,7 @@ import { addressPolicy } from 'resourced-contract/model/address-policy'
 import type { CallerView } from 'resourced-contract/model/declared-functions'
 import { consumerOfFunctions, consumerOfWebhook, secretOverlap } from 'resourced-contract/model/delivery'
 import type { EventKind } from 'resourced-contract/model/event'
+import { always } from 'resourced-contract/model/predicate'
 import { type RecordValues, type Resource, resourceInVersion } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
@@ -20,11 +21,11 @@ import type { StoredWebhook } from '../delivery-store.ts'
 import { subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { liveSql } from '../sql/predicate.ts'
-import { recordOf, representationText, storedSql } from '../sql/records.ts'
+import { recordOf, storedSql } from '../sql/records.ts'
 import { firstRow, ignoringRows, type Transaction } from '../transaction.ts'
 import { addDelivery } from './deliveries.ts'
 import { tick } from './rows/clock.ts'
-import { changeRecord, insertRecord, lockRecord, represent } from './rows/record-row.ts'
+import { answeredOf, answerSql, lockRecord, represent, writeRecord } from './rows/record-row.ts'
 
 /** A secret, and until when it signs in milliseconds since 1970; `null`: until it is replaced. */
 interface KeptSecret {
@@ -53,20 +54,18 @@ export function* createWebhook(context: SqlContext, plan: CreateWebhook): Transa
   const issues = [...draft.issues, ...wrong]
   if (issues.length > 0) return { kind: 'invalid', issues }
   const record: RecordValues = { ...values, version, ...shownOf(maker) }
-  yield* insertRecord(context, resource, record)
-  yield ignoringRows(tick(context, resource.name, 1, 0))
+  const row = yield* writeRecord(context, {
+    resource,
+    values: record,
+    answer: answerSql(context, { resource }, always),
+  })
   const secrets: KeptSecret[] = [{ secret: plan.secret(), until: null }]
   const state = sql`${consumerOfWebhook(id)}, ${id}, ${position}, ${record['active'] === true ? 1 : 0}`
   const hidden = sql`${JSON.stringify(secrets)}, ${JSON.stringify(maker)}`
   yield sql`insert into resourced_consumers (name, webhook, position, active, secrets, caller)
     values (${state}, ${hidden})`
-  return {
-    kind: 'created',
-    id,
-    json: representationText(resource, record),
-    revision: 1,
-    updatedAt: String(record['updated_at']),
-  }
+  const { json, revision, updatedAt } = answeredOf(row)
+  return { kind: 'created', id, json, revision, updatedAt }
 }
 
 /** What a webhook shows of its maker's credential. */
@@ -110,7 +109,8 @@ export function* updateWebhook(context: SqlContext, plan: UpdateWebhook): Transa
   if (draft.changed.length > 0 || rotates) {
     const on = isOn ? { disabled_at: null, disabled_reason: null, ...(renewed && shownOf(renewed)) } : {}
     const updated_at = timestamp(Math.max(now, Date.parse(String(current.record?.['updated_at']))))
-    yield* changeRecord(context, resource, {
+    yield* writeRecord(context, {
+      resource,
       values: { ...draft.values, ...on, updated_at },
       changed: [...draft.changed, ...Object.keys(on)],
     })
@@ -220,7 +220,7 @@ export function* disableWebhook(context: SqlContext, id: string, reason: string,
   if (row === undefined || !isTrue(row['active'])) return
   const at = timestamp(Math.max(now, Date.parse(String(row['updated_at']))))
   const off = { active: false, disabled_at: at, disabled_reason: reason }
-  yield* changeRecord(context, resource, { values: { ...off, id, updated_at: at }, changed: Object.keys(off) })
+  yield* writeRecord(context, { resource, values: { ...off, id, updated_at: at }, changed: Object.keys(off) })
   yield sql`update resourced_consumers set active = 0 where name = ${consumerOfWebhook(id)}`
 }
 

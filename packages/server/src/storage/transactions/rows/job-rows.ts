@@ -7,8 +7,7 @@ import sql, { raw } from 'sql-template-tag'
 import type { SqlContext } from '../../sql/context.ts'
 import type { JobTask, OpenJob } from '../../storage.ts'
 import { ignoringRows, type Transaction } from '../../transaction.ts'
-import { tick } from './clock.ts'
-import { changeRecord, insertRecord } from './record-row.ts'
+import { writeRecord } from './record-row.ts'
 
 /** A job that begins. */
 export interface NewJob {
@@ -58,8 +57,7 @@ export function* addJobRecord(
     ...{ id, job_id: id, status: 'pending', status_url: statusUrl, kind, progress, started_by: startedBy },
     ...{ created_at: at, updated_at: at },
   }
-  yield* insertRecord(context, jobsOf(context), shown)
-  yield ignoringRows(tick(context, 'jobs', 1, 0))
+  yield* writeRecord(context, { resource: jobsOf(context), values: shown })
 }
 
 /**
@@ -80,7 +78,7 @@ export function* addWork({
 /** Changes a job's record. */
 function* changeJob(context: SqlContext, id: string, changes: JobChanges, now: number): Transaction<void> {
   const values = { ...changes, id, updated_at: timestamp(now) }
-  yield* changeRecord(context, jobsOf(context), { values, changed: Object.keys(changes) })
+  yield* writeRecord(context, { resource: jobsOf(context), values, changed: Object.keys(changes) })
 }
 
 /** The state of an unfinished job; `undefined`: there is none. A transaction that changes it takes a lock. */

@@ -8,13 +8,13 @@
  */
 
 import type { Field, RecordValues, Resource } from 'resourced-contract/model/resource'
-import sql, { join, raw, type Sql } from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import type { Create } from '../../../plan/plan.ts'
-import { counterName, subject, tableSql } from '../../sql/columns.ts'
+import { counterName, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
-import type { Bound } from '../../sql/dialect.ts'
+import type { NextNumber } from '../../sql/dialect.ts'
 import { counters } from '../../sql/tables.ts'
-import { firstRow, ignoringRows, type Row, type Transaction } from '../../transaction.ts'
+import { firstRow, ignoringRows, type Transaction } from '../../transaction.ts'
 import { lockClock } from './clock.ts'
 
 const table = tableSql(counters.name)
@@ -36,82 +36,31 @@ function findSequences({ fields }: Resource): readonly Field[] {
   return numbered.sort((left, right) => rank(left) - rank(right) || (left.name < right.name ? -1 : 1))
 }
 
-/** The names of the counters that number a record. */
-export function countersOf(resource: Resource, record: RecordValues): string[] {
-  return sequencesOf(resource).map((field) => counterOf(resource, field, record))
+/** The counters that number a record. */
+export function numbersOf(resource: Resource, record: RecordValues): NextNumber[] {
+  return sequencesOf(resource).map(({ name, sequence }) => {
+    const counter = counterName(resource.name, name, sequence?.per === undefined ? '' : String(record[sequence.per]))
+    return { name, counter, take: (where) => nextNumber(counter, where) }
+  })
 }
 
-/** @param record the values by which records are numbered */
-export function counterOf({ name }: Resource, { name: field, sequence }: Field, record: RecordValues): string {
-  return counterName(name, field, sequence?.per === undefined ? '' : String(record[sequence.per]))
+/** Takes the next numbers, by the names of the fields that are numbered. */
+export function* takeNumbers(numbers: readonly NextNumber[]): Transaction<ReadonlyMap<string, number>> {
+  const taken = new Map<string, number>()
+  for (const { name, take } of numbers) taken.set(name, Number((yield* firstRow(take(sql`where true`)))?.['last']))
+  return taken
 }
 
 /** Takes the next number of each sequence of a record. */
 export function* numbered(resource: Resource, record: RecordValues): Transaction<RecordValues> {
-  const sequences = sequencesOf(resource)
-  if (sequences.length === 0) return record
-  const numbers: Record<string, number> = {}
-  for (const field of sequences) {
-    const row = yield* firstRow(nextNumber(counterOf(resource, field, record), sql`where true`))
-    numbers[field.name] = Number(row?.['last'])
-  }
-  return { ...record, ...numbers }
+  const numbers = numbersOf(resource, record)
+  return numbers.length === 0 ? record : { ...record, ...Object.fromEntries(yield* takeNumbers(numbers)) }
 }
 
 /** Takes the next number of a counter if a condition holds. */
-function nextNumber(counter: Bound, where: Sql): Sql {
+function nextNumber(counter: string, where: Sql): Sql {
   return sql`insert into ${table} (name, last) select ${counter}, 1 ${where}
     on conflict (name) do update set last = ${table}.last + 1 returning last`
-}
-
-/** A record with the numbers in a row of `numberedInsertion`. */
-export function withNumbers(resource: Resource, record: RecordValues, row: Row): RecordValues {
-  const sequences = sequencesOf(resource)
-  if (sequences.length === 0) return record
-  const numbers = sequences.map(({ name }) => [name, Number(row[name])])
-  return { ...record, ...Object.fromEntries(numbers) }
-}
-
-/** The parts of a statement that numbers a record and inserts it. */
-interface NumberedInsertion {
-  readonly resource: Resource
-  /** What must hold. */
-  readonly conditions: readonly Sql[]
-  /** Advances the clock of the collection. */
-  readonly tick: Sql
-  /** The counter of a field. */
-  readonly counter: (field: Field) => Bound
-  /** The statement that inserts the record, by the SQL of its numbers, on a condition. */
-  readonly insertion: (numbers: ReadonlyMap<string, Sql>, condition: Sql) => Sql
-  /** What to select of the record; `undefined`: its numbers. */
-  readonly answer: Sql | undefined
-}
-
-/**
- * One statement that numbers a record and inserts it if all conditions hold, for engines that have `writeReturning`. It
- * returns a row of it. Each part depends on the rows of the one before it, so that locks are taken in their order.
- */
-export function numberedInsertion(parts: NumberedInsertion): Sql {
-  const { resource, conditions, tick, counter, insertion, answer } = parts
-  const sequences = sequencesOf(resource)
-  const checked =
-    conditions.length === 0 ? sql`select 1 as one` : sql`select 1 as one where ${join(conditions, ' and ')}`
-  const steps = [
-    sql`checked as materialized (${checked})`,
-    sql`ticked as (${tick} and exists (select 1 from checked) returning 1 as one)`,
-    ...sequences.map((field, index) => {
-      const before = raw(index === 0 ? 'ticked' : `number${index - 1}`)
-      const next = nextNumber(counter(field), sql`where exists (select 1 from ${before})`)
-      return sql`${raw(`number${index}`)} as (${next})`
-    }),
-  ]
-  const numbers = new Map(
-    sequences.map(({ name }, index) => [name, sql`(select last from ${raw(`number${index}`)})`] as const),
-  )
-  const last = raw(`number${sequences.length - 1}`)
-  const inserted = sql`${raw(subject)} as (${insertion(numbers, sql`exists (select 1 from ${last})`)} returning *)`
-  const names = sequences.map(({ name }) => raw(`"${name}"`))
-  return sql`with ${join([...steps, inserted])} select ${answer ?? join(names)} from ${raw(subject)}`
 }
 
 /**
@@ -127,15 +76,16 @@ export function* lockCounters(
   if (!dialect.lock.hasOtherWriters || numbering.length === 0) return
   const collections = new Set(plans.map(({ resource }) => resource.name))
   for (const collection of [...collections].sort()) yield* lockClock(context, collection)
-  const names = new Set(numbering.flatMap(({ resource, parent, body }) => countersOf(resource, likely(parent, body))))
+  const names = new Set(numbering.flatMap(likelyCounters))
   const isKnown = dialect.isAnyOf(sql`name`, [...names])
   yield ignoringRows(sql`select 1 as one from ${table} where ${isKnown} order by name${dialect.lock.update}`)
 }
 
-/** The values by which a record is probably numbered: the body may still be refused. */
-function likely(parent: Create['parent'], body: unknown): RecordValues {
+/** The counters that probably number a record: the body may still be refused. */
+function likelyCounters({ resource, parent, body }: Pick<Create, 'resource' | 'parent' | 'body'>): string[] {
   const sent = typeof body === 'object' && body !== null ? (body as RecordValues) : {}
-  return parent === undefined ? sent : { ...sent, [parent.field]: parent.id }
+  const values = parent === undefined ? sent : { ...sent, [parent.field]: parent.id }
+  return numbersOf(resource, values).map(({ counter }) => counter)
 }
 
 /** Deletes the counters of records that are removed: no record can be numbered by them again. */

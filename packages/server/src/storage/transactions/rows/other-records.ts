@@ -27,10 +27,10 @@ import {
 import type { Outcome } from '../../../plan/outcome.ts'
 import type { Create, Parent, Update } from '../../../plan/plan.ts'
 import { columnSql, columnsOf, comparisonColumn, subject, subjectSql } from '../../sql/columns.ts'
-import { filled, type SqlContext, slot } from '../../sql/context.ts'
+import type { SqlContext } from '../../sql/context.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
 import { boundOf } from '../../sql/records.ts'
-import { firstRow, ignoringRows, prebuilt, type Statement, type Transaction } from '../../transaction.ts'
+import { firstRow, ignoringRows, type Transaction } from '../../transaction.ts'
 import {
   canBePending,
   cascadeReach,
@@ -79,7 +79,7 @@ export function* decide(
 /** Asks all questions in one statement. */
 export function* ask(context: SqlContext, resource: Resource, questions: readonly Question[]): Transaction<Answers> {
   if (questions.length === 0) return []
-  const row = yield* firstRow(questionsStatement(context, resource, questions))
+  const row = yield* firstRow(questionsSql(context, resource, questions))
   const answers: [Question, Answer][] = []
   for (const [index, question] of questions.entries()) {
     const exists = row?.[`a${index}`] === 1
@@ -88,50 +88,12 @@ export function* ask(context: SqlContext, resource: Resource, questions: readonl
   return answers
 }
 
-/** The text of the statement is built once for each shape, except where conditions of the caller or of a rule ask. */
-function questionsStatement(context: SqlContext, resource: Resource, questions: readonly Question[]): Statement {
-  const statement = (asked: readonly Question[]) => {
-    const columns = asked.map((question, index) => {
-      const exists = sql`select exists (select 1 from ${askedSql(context, resource, question)})`
-      return sql`(${exists}) as ${raw(`a${index}`)}`
-    })
-    return sql`select ${join(columns, ', ')}`
-  }
-  if (questions.some(isConditional)) return statement(questions)
-  const key = `ask ${resource.name} ${namesOf(questions)}`
-  return filled(
-    context.statements.of(key, () => prebuilt(statement(slotsOfQuestions(context, questions)))),
-    { questions },
-  )
-}
-
-/** Whether a question has conditions, which are different in each request. */
-export function isConditional(question: Question): boolean {
-  return question.kind === 'rule' || (question.kind === 'reference' && question.readable !== undefined)
-}
-
-/** What distinguishes the statements that ask questions of one resource. */
-export function namesOf(questions: readonly Question[]): string {
-  const nameOf = (question: Question) => {
-    if (question.kind === 'reference') return question.field
-    return question.kind === 'taken' ? question.fields.join('+') : question.collection
-  }
-  return questions.map((question) => `${question.kind} ${nameOf(question)}`).join()
-}
-
-/** Questions with slots for their values, in statements that are filled with `{ questions }`. */
-export function slotsOfQuestions({ dialect }: SqlContext, questions: readonly Question[]): Question[] {
-  type About = { readonly questions: readonly Question[] }
-  return questions.map((question, index) => {
-    const asked = (about: About) => about.questions[index]
-    if (question.kind === 'reference') {
-      return { ...question, id: slot((about: About) => (asked(about) as typeof question).id) as string }
-    }
-    if (question.kind === 'rule') return question
-    const taken = (about: About) => asked(about) as typeof question
-    const keys = question.keys.map((_, key) => slot((about: About) => dialect.bind(taken(about).keys[key] ?? '')))
-    return { ...question, keys: keys as string[], except: slot((about: About) => taken(about).except) as string }
+function questionsSql(context: SqlContext, resource: Resource, questions: readonly Question[]): Sql {
+  const columns = questions.map((question, index) => {
+    const exists = sql`select exists (select 1 from ${askedSql(context, resource, question)})`
+    return sql`(${exists}) as ${raw(`a${index}`)}`
   })
+  return sql`select ${join(columns, ', ')}`
 }
 
 function* isReferenceDeleted(context: SqlContext, question: Question, exists: boolean): Transaction<boolean> {

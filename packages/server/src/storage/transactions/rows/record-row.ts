@@ -11,25 +11,23 @@ import type { CurrentRecord, Found } from '../../../plan/check-record.ts'
 import { judge, optimisticAnswers, type Proposal } from '../../../plan/decide.ts'
 import type { Represented } from '../../../plan/outcome.ts'
 import type { Create, Delete, Update, Write } from '../../../plan/plan.ts'
-import { type Column, columnsOf, subjectSql, tableSql } from '../../sql/columns.ts'
-import { filled, type SqlContext, slot, slotted } from '../../sql/context.ts'
-import type { Bound, Dialect } from '../../sql/dialect.ts'
+import { columnsOf, subjectSql, tableSql } from '../../sql/columns.ts'
+import { filled, type SqlContext, slot } from '../../sql/context.ts'
+import type { Bound } from '../../sql/dialect.ts'
 import { newMark, nextRevisionSql } from '../../sql/marks.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
 import {
   boundOf,
   recordOf,
   representationSql,
-  representationText,
-  revisionAfter,
   revisionColumn,
   searchWords,
   storedSql,
+  versionedName,
   withheldNames,
   withheldSql,
 } from '../../sql/records.ts'
 import {
-  committing,
   firstRow,
   ignoringRows,
   prebuilt,
@@ -39,6 +37,7 @@ import {
   type Transaction,
 } from '../../transaction.ts'
 import { tick, touchedTick } from './clock.ts'
+import { numbersOf } from './numbers.ts'
 
 interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted' | 'readableFields'> {
   /** The records that the caller may read; left out: all. */
@@ -51,35 +50,33 @@ interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted
 
 /** The record at a plan's address. The record is locked, and so are the records by which the permission holds. */
 export function lockRecord(context: SqlContext, plan: Addressed): Transaction<CurrentRecord> {
-  return readCurrent(plan, lockingStatement(context, plan, 'record'))
+  return readCurrent(plan, currentStatement(context, plan, 'record', context.dialect.lock.update))
 }
 
 /** The same without the values of the record. */
 export function* lockState(context: SqlContext, plan: Addressed): Transaction<Found | undefined> {
-  return foundOf(yield* firstRow(lockingStatement(context, plan, 'state')))
+  return foundOf(yield* firstRow(currentStatement(context, plan, 'state', context.dialect.lock.update)))
 }
 
 /** The same without locks, before the transaction begins. */
 export function peekRecord(context: SqlContext, plan: Addressed): Transaction<CurrentRecord> {
-  const columns = storedSql(context, plan.resource, plan.unread)
-  return readCurrent(plan, standalone(currentSql(context, plan, { id: plan.id, columns }), 'reading'))
+  return readCurrent(plan, standalone(currentStatement(context, plan, 'record'), 'reading'))
 }
 
 /** The text of the statement is built once for each resource, except where a permission has conditions. */
-function lockingStatement(context: SqlContext, plan: Addressed, what: 'record' | 'state'): Statement {
+function currentStatement(context: SqlContext, plan: Addressed, what: 'record' | 'state', lock?: Sql): Statement {
   const { resource, id: asked, permitted, mayRead = always, readableFields, writableFields, unread } = plan
   const statement = (id: Bound) => {
     const state = sql`${revisionColumn(context, resource.name)}, updated_at`
     const columns = what === 'record' ? storedSql(context, resource, unread) : state
-    const current = currentSql({ ...context, locksReferenced: true }, plan, { id, columns })
-    return sql`${current}${context.dialect.lock.update}`
+    if (lock === undefined) return currentSql(context, plan, { id, columns })
+    return sql`${currentSql({ ...context, locksReferenced: true }, plan, { id, columns })}${lock}`
   }
   const isForAll = permitted.kind === 'always' && mayRead.kind === 'always'
   if (!isForAll || readableFields !== undefined || writableFields !== undefined) return statement(asked)
   const idOf = ({ id }: Pick<Addressed, 'id'>) => id
-  const slots = context.statements.of(`lock ${what} ${resource.name} ${[...(unread ?? [])].join()}`, () =>
-    prebuilt(statement(slot(idOf))),
-  )
+  const key = `${lock === undefined ? 'peek' : 'lock'} ${what} ${resource.name} ${[...(unread ?? [])].join()}`
+  const slots = context.statements.of(key, () => prebuilt(statement(slot(idOf))))
   return filled(slots, { id: asked })
 }
 
@@ -129,8 +126,14 @@ export function* represent(
   return answeredOf(yield* firstRow(sql`select ${answer} from ${subjectSql(plan.resource.name)} where id = ${id}`))
 }
 
-/** The columns of such a select. */
-export function answerSql(
+/** The columns of such a select: the same object where neither permissions nor fields have conditions. */
+export function answerSql(context: SqlContext, plan: Represents, mayRead: Predicate): Sql {
+  const isSame = mayRead.kind === 'always' && plan.readableFields === undefined
+  const make = () => answerOf(context, plan, mayRead)
+  return isSame ? context.texts.of(`answer ${versionedName(plan.versionResource ?? plan.resource)}`, make) : make()
+}
+
+function answerOf(
   context: SqlContext,
   { resource, versionResource, readableFields }: Represents,
   mayRead: Predicate,
@@ -165,192 +168,112 @@ export function foundOf(row: Row | undefined): Found | undefined {
   }
 }
 
-/** The values of a record. */
-export function sourceOf(resource: Resource, record: RecordValues): RowSource {
-  return {
-    system: (name) => record[name] as string,
-    column: (column) => boundOf(column, record),
-    words: (hold) => hold(searchWords(resource, record)),
-    mark: newMark,
-  }
-}
+/** A value of a column, or the SQL of one. */
+type Cell = readonly [name: string, value: Bound | Sql]
 
-/** Where the values of a row come from. */
-export interface RowSource {
-  readonly system: (name: 'id' | 'created_at' | 'updated_at') => Bound
-  readonly column: (column: Column) => Bound
-  readonly words: (hold: (words: string) => Sql) => Sql
-  /** The mark of a change (`marks.ts`). */
-  readonly mark: () => Bound
-}
-
-/** Slots for the values of a record, in statements that are filled with `{ record }`, and of a change with `mark`. */
-export function slotsOf(resource: Resource): RowSource {
-  type About = { readonly record: RecordValues }
-  return {
-    system: (name) => slot(({ record }: About) => record[name]),
-    column: (column) => slot(({ record }: About) => boundOf(column, record)),
-    words: (hold) => slotted(hold(''), ({ record }: About) => hold(searchWords(resource, record))),
-    mark: () => slot(({ mark }: { readonly mark: number }) => mark),
-  }
+/** A record to write. */
+interface RecordWrite {
+  readonly resource: Resource
+  readonly values: RecordValues
+  /** The fields that change; left out: the record is new. */
+  readonly changed?: Draft['changed']
+  /** What must hold; left out: nothing. */
+  readonly conditions?: readonly Sql[]
+  /** What the transaction has read before, and must still hold; left out: nothing. */
+  readonly unchanged?: () => readonly Sql[]
+  /** The columns to return (`answerSql`); left out: none. */
+  readonly answer?: Sql
+  /** Whether the write may be a transaction of its own, if it writes the record; `false` where left out. */
+  readonly isWhole?: boolean
 }
 
 /**
- * The statement that inserts a row if conditions hold.
+ * Writes a record if all conditions hold, and advances the clock of its collection.
  *
- * @param numbers the SQL of the columns that the statement itself numbers
+ * @returns the columns to return; `undefined`: there are none, or nothing was written
  */
-export function insertionSql(
-  { dialect }: SqlContext,
-  resource: Resource,
-  { system, column, words }: RowSource,
-  conditions: readonly Sql[] = [],
-  numbers: ReadonlyMap<string, Sql> = new Map(),
-): Sql {
-  const columns = columnsOf(resource)
-  const indexed = isSearched(resource) ? wordValues(dialect, words) : []
-  const names = [
-    'id',
-    ...columns.map((column) => column.name),
-    ...['created_at', 'updated_at', '_revision'],
-    ...indexed.map(([name]) => name),
+export function writeRecord(context: SqlContext, write: RecordWrite): Transaction<Row | undefined> {
+  const { resource, values, changed, conditions = [], unchanged = () => [], answer, isWhole = false } = write
+  const { name } = resource
+  const isNew = changed === undefined
+  const id = String(values['id'])
+  return context.dialect.writeRow({
+    ...{ collection: name, id, isNew, conditions, unchanged, answer, isWhole },
+    numbers: isNew ? numbersOf(resource, values) : [],
+    change: isNew
+      ? (further, numbers) => insertionSql(context, resource, { ...values, ...Object.fromEntries(numbers) }, further)
+      : (further) => updateSql(context, resource, { values, changed }, further),
+    words: isSearched(resource, changed) ? searchWords(resource, values) : undefined,
+    tick: () => tick(context, name, isNew ? 1 : 0, 0),
+    touch: () => touchedTick(context, name, { live: isNew ? 1 : 0, deleted: 0, ids: isNew ? [] : [id] }),
+  })
+}
+
+/** Writes a new record that needs no number. The caller advances the clock. */
+export function* insertRecord(context: SqlContext, resource: Resource, record: RecordValues): Transaction<void> {
+  yield ignoringRows(insertionSql(context, resource, record, []))
+  if (isSearched(resource)) {
+    yield* context.dialect.indexWords(resource.name, String(record['id']), searchWords(resource, record), false)
+  }
+}
+
+/** The statement that inserts a row if conditions hold. */
+function insertionSql(context: SqlContext, resource: Resource, record: RecordValues, conditions: readonly Sql[]): Sql {
+  const cells: Cell[] = [
+    ['id', record['id'] as string],
+    ...columnsOf(resource).map((column): Cell => [column.name, boundOf(column, record)]),
+    ...['created_at', 'updated_at'].map((name): Cell => [name, record[name] as string]),
+    ['_revision', 1],
+    ...wordCells(context, resource, record),
   ]
-  const values = [
-    system('id'),
-    ...columns.map((each) => numbers.get(each.name) ?? column(each)),
-    ...[system('created_at'), system('updated_at'), 1],
-    ...indexed.map(([, value]) => value),
-  ]
+  const values = join(
+    cells.map(([, value]) => value),
+    ', ',
+  )
   const source =
-    conditions.length === 0
-      ? sql`values (${join(values, ', ')})`
-      : sql`select ${join(values, ', ')} where ${join(conditions, ' and ')}`
+    conditions.length === 0 ? sql`values (${values})` : sql`select ${values} where ${join(conditions, ' and ')}`
   // Without RETURNING, for which SQLite would keep a copy of every page that it changes.
-  const table = sql`${tableSql(resource.name)} (${raw(names.map((name) => `"${name}"`).join(', '))})`
-  return sql`insert${dialect.orFail} into ${table} ${source}`
-}
-
-function isSearched({ fields }: Resource): boolean {
-  return fields.some((field) => field.search)
-}
-
-/** The columns of a row that hold its search words, where the engine has some, with their values. */
-function wordValues(dialect: Dialect, words: RowSource['words']): (readonly [name: string, value: Sql])[] {
-  return dialect
-    .wordColumns('')
-    .map(([name], index) => [name, words((text) => dialect.wordColumns(text)[index]?.[1] as Sql)] as const)
-}
-
-/** Whether a change of fields changes the search words of a record. */
-function changesWords({ fields }: Resource, changed: Draft['changed']): boolean {
-  return fields.some(({ name, search }) => search && changed.includes(name))
-}
-
-/** The fields that an update writes, and where their values come from. */
-interface RowUpdate extends Pick<Draft, 'changed'> {
-  readonly source: RowSource
-  readonly conditions?: readonly Sql[]
+  const table = sql`${tableSql(resource.name)} (${raw(cells.map(([name]) => `"${name}"`).join(', '))})`
+  return sql`insert${context.dialect.orFail} into ${table} ${source}`
 }
 
 /** The statement that updates a row if conditions hold. */
-export function updateSql(
-  { dialect }: SqlContext,
-  resource: Resource,
-  { changed, source: { system, column, words, mark }, conditions = [] }: RowUpdate,
-): Sql {
-  const columns = columnsOf(resource).filter(({ field }) => changed.includes(field.name))
-  const values = columns.map((each) => [each.name, column(each)] as const)
-  const indexed = changesWords(resource, changed) ? wordValues(dialect, words) : []
-  const settings = [...values, ...indexed].map(([name, value]) => sql`${raw(`"${name}"`)} = ${value}`)
-  settings.push(sql`updated_at = ${system('updated_at')}`, sql`_revision = ${nextRevisionSql(mark())}`)
-  const where = join([sql`id = ${system('id')}`, ...conditions], ' and ')
-  return sql`update${dialect.orFail} ${tableSql(resource.name)} set ${join(settings, ', ')} where ${where}`
-}
-
-/** Writes a new record. The caller moves the clock. */
-export function* insertRecord(context: SqlContext, resource: Resource, record: RecordValues): Transaction<void> {
-  const { dialect, statements } = context
-  const insertion = statements.of(`insert ${resource.name}`, () =>
-    prebuilt(insertionSql(context, resource, slotsOf(resource))),
-  )
-  yield ignoringRows(filled(insertion, { record }))
-  if (isSearched(resource)) {
-    yield* dialect.indexWords(resource.name, String(record['id']), searchWords(resource, record), false)
-  }
-}
-
-/** Writes the changed fields of a record and moves the clock. The text is built once for each set of fields. */
-export function* changeRecord(
+function updateSql(
   context: SqlContext,
   resource: Resource,
   { values, changed }: Pick<Draft, 'values' | 'changed'>,
-  mark = newMark(),
-): Transaction<void> {
-  const { dialect, statements } = context
-  const update = statements.of(`update ${resource.name} ${changed.join()}`, () =>
-    prebuilt(updateSql(context, resource, { changed, source: slotsOf(resource) })),
-  )
-  yield ignoringRows(filled(update, { record: values, mark }))
-  const id = String(values['id'])
-  if (changesWords(resource, changed)) {
-    yield* dialect.indexWords(resource.name, id, searchWords(resource, values), true)
-  }
-  yield touchedTick(context, resource.name, { live: 0, deleted: 0, ids: [id] })
+  conditions: readonly Sql[],
+): Sql {
+  const cells: Cell[] = [
+    ...columnsOf(resource).flatMap((column): Cell[] =>
+      changed.includes(column.field.name) ? [[column.name, boundOf(column, values)]] : [],
+    ),
+    ...wordCells(context, resource, values, changed),
+    ['updated_at', values['updated_at'] as string],
+    ['_revision', nextRevisionSql(newMark())],
+  ]
+  const settings = cells.map(([name, value]) => sql`${raw(`"${name}"`)} = ${value}`)
+  const where = join([sql`id = ${values['id'] as string}`, ...conditions], ' and ')
+  return sql`update${context.dialect.orFail} ${tableSql(resource.name)} set ${join(settings, ', ')} where ${where}`
 }
 
-/**
- * Updates a record, moves the clock, ends the transaction, and returns the record for the response.
- *
- * @param before the revision that the record had
- */
-export function* writeAndRepresent(
-  context: SqlContext,
-  plan: Update,
-  draft: Draft,
-  before: number,
-): Transaction<Answered> {
-  const { resource, mayRead } = plan
-  const { writeReturning } = context.dialect
-  if (writeReturning !== undefined) {
-    const source = sourceOf(resource, draft.values)
-    const statement = updateSql(context, resource, { changed: draft.changed, source })
-    const ticked = tick(context, resource.name, 0, 0)
-    return answeredOf(yield* firstRow(committing(writeReturning(statement, ticked, answerSql(context, plan, mayRead)))))
-  }
-  const mark = newMark()
-  yield* changeRecord(context, resource, draft, mark)
-  const { id, versionResource } = plan
-  const isWhole = mayRead.kind === 'always' && plan.readableFields === undefined
-  if (!isWhole || !isAsStored(resource, draft)) return yield* represent(context, plan, id, mayRead)
-  const json = representationText(versionResource ?? resource, draft.values)
-  const revision = revisionAfter(context, resource.name, before, mark)
-  return { json, revision, updatedAt: String(draft.values['updated_at']), readable: true }
+/** Whether a record is found by words, and the change of some of its fields, or of all, changes them. */
+function isSearched({ fields }: Resource, changed?: Draft['changed']): boolean {
+  return fields.some(({ name, search }) => search && changed?.includes(name) !== false)
 }
 
-/**
- * Whether the values of an updated record give its JSON. Equal objects may have their members in different orders, and
- * fields that were not read have no values.
- */
-function isAsStored(resource: Resource, { changed }: Draft): boolean {
-  return columnsOf(resource).every(({ type, field }) => type !== 'json' || changed.includes(field.name))
+/** The columns of a row that hold its search words, where the engine has some and the words change. */
+function wordCells(
+  { dialect }: SqlContext,
+  resource: Resource,
+  values: RecordValues,
+  changed?: Draft['changed'],
+): readonly Cell[] {
+  return isSearched(resource, changed) ? dialect.wordColumns(searchWords(resource, values)) : []
 }
 
-/**
- * Writes a proposal in one statement, whose conditions are everything that must hold. Over a network, each statement
- * less saves a round trip.
- *
- * @param statement the statement, which returns a row if it writes one
- * @param locks the counters that it locks
- * @returns that row; `undefined` if nothing was written: then the proposal must be decided step by step, which also
- *   finds the reason
- */
-export function* writeInOneStatement(
-  plan: Create | Update,
-  proposal: Proposal,
-  statement: () => Parameters<typeof standalone>[0],
-  locks?: readonly string[],
-): Transaction<Row | undefined> {
+/** Whether a proposal can be written if its questions have the expected answers, which the write itself checks. */
+export function isWritable(plan: Create | Update, proposal: Proposal): boolean {
   const answers = optimisticAnswers(proposal.questions)
-  if (answers === undefined || judge(plan, proposal, answers) !== undefined) return undefined
-  return yield* firstRow(standalone(statement(), 'changing', { writes: plan.id, locks }))
+  return answers !== undefined && judge(plan, proposal, answers) === undefined
 }
