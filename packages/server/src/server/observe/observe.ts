@@ -94,8 +94,8 @@ export type Observation =
   | { readonly kind: 'certificate'; readonly state: 'renewed'; readonly until: string }
   | { readonly kind: 'certificate'; readonly state: 'refused'; readonly reason: string }
   /**
-   * A thread that answers requests serves, has ended by itself, or stays because the one that should replace it does not
-   * start. Number 0 is the thread that writes.
+   * A thread that answers requests serves, has ended by itself, or stays because the one that should replace it does
+   * not start. Number 0 is the thread that writes.
    */
   | {
       readonly kind: 'worker'

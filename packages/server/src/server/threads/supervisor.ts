@@ -40,8 +40,8 @@ export interface SupervisorOptions {
 /** Threads that serve. */
 export interface Supervisor {
   /**
-   * Replaces all threads, which then serve the declaration as it is now, without losing a request. Rejects if the others
-   * cannot start: then the former threads stay.
+   * Replaces all threads, which then serve the declaration as it is now, without losing a request. Rejects if the
+   * others cannot start: then the former threads stay.
    */
   renew(): Promise<void>
   /**

@@ -1,6 +1,6 @@
 /**
- * Calls between two threads, both ways. Everything that is said in one turn of the event loop goes in one message. Calls
- * arrive in the order in which they were made. Arguments and results are plain data.
+ * Calls between two threads, both ways. Everything that is said in one turn of the event loop goes in one message.
+ * Calls arrive in the order in which they were made. Arguments and results are plain data.
  */
 import { MessagePort, type Transferable, type Worker } from 'node:worker_threads'
 import { errorOf, type PlainError, plainError } from './plain-error.ts'

@@ -3,11 +3,10 @@
  * another thread: their arguments and results are plain data.
  */
 import type { Restore } from '../../plan/plan.ts'
-import { inBatches } from '../in-batches.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { JobError, JobStep, JobStore, OpenJob } from '../storage.ts'
 import { type PlainPlan, planOf } from '../threads/plain-plan.ts'
-import { ignoringRows, type Runner, type Transaction } from '../transaction.ts'
+import { ignoringRows, inBatches, type Runner, type Transaction } from '../transaction.ts'
 import type { Announced, Removed } from './delete/announcement.ts'
 import { mostInspected } from './delete/cascade.ts'
 import { countDeletion } from './delete/count-deletion.ts'
