@@ -1,7 +1,6 @@
 /** DEL-5, DEL-8, DEL-10: deletions of so many records that no single transaction deletes them. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { defineInterface, reference, Type } from '../../packages/server/src/index.ts'
 import { places, type Received, type Sent, trialFor } from '../harness.ts'
 import { countOf, fill } from '../steps.ts'
@@ -217,40 +216,62 @@ it('DEL-5: a large cascade that never becomes a job answers when all of it is do
   assert.equal(await countOf(trial, 'items'), many)
 })
 
-it('DEL-6: a large restoration that something blocks midway names it at once, as its repetition does', async (context) => {
+it('DEL-6, DEL-13: a large restoration is a job; if something blocks it midway, all is deleted again', async (context) => {
+  const { trial, oneBatch, run } = await held(context)
+  const { send, make } = trial
+  const vast = 5_100
+  const code = (number: number) => `code ${number}`
+  const box = await make('boxes', { name: 'full' })
+  const items = await fill(
+    trial,
+    'items',
+    times(vast, (number) => ({ kind: 'a', code: code(number), box_id: box.id })),
+  )
+  assert.equal((await send(remove(`boxes/${box.id}`))).status, 204)
+  const restore = { method: 'POST', path: `/v1/boxes/${box.id}/restore` }
+  const accepted = await send(restore)
+  assert.deepEqual([accepted.status, accepted.json.status], [202, 'pending'], accepted.text)
+  assert.equal(accepted.headers['location'], accepted.json.status_url)
+  await oneBatch()
+  const live = await countOf(trial, 'items')
+  assert.ok(live > 0 && live < vast)
+  const [first, last] = [items[0], items[vast - 1]].map((id) => `/v1/items/${id}`) as [string, string]
+  isRefused(await send({ method: 'PATCH', path: first, body: { kind: 'b' } }), 'BEING_DELETED')
+  isRefused(await send(restore), 'BEING_DELETED')
+  const taking = await send({ path: '/v1/items', body: { kind: 'a', code: code(vast - 1) } })
+  assert.equal(taking.status, 201, taking.text)
+  await run()
+  const failed = (await send({ path: accepted.json.status_url })).json
+  assert.deepEqual([failed.kind, failed.status, failed.error.code], ['restoration', 'failed', 'DUPLICATE_VALUE'])
+  assert.deepEqual([await countOf(trial, 'items'), await countOf(trial, 'boxes')], [1, 0])
+  const repeated = await send(restore)
+  assert.deepEqual([repeated.status, repeated.json.code], [409, 'DUPLICATE_VALUE'], repeated.text)
+  assert.ok(repeated.json.errors[0].message.startsWith(`items ${items[vast - 1]}: `), repeated.text)
+  assert.equal((await send(remove(`items/${taking.json.id}`))).status, 204)
+  const again = await send(restore)
+  assert.equal(again.status, 202, again.text)
+  await trial.app.runner.idle()
+  const done = (await send({ path: again.json.status_url })).json
+  assert.deepEqual([done.status, done.result], ['succeeded', { id: box.id, affected_count: vast + 1 }])
+  assert.deepEqual([await countOf(trial, 'items'), (await send({ path: last })).status], [vast, 200])
+  assert.equal((await send({ method: 'PATCH', path: first, body: { kind: 'b' } })).status, 200)
+})
+
+it('DEL-13: a small restoration is a job too, if the client prefers it', async (context) => {
   const trial = await trialFor(context, store)
   const { send, make } = trial
-  const code = (number: number) => `code ${number}`
-  const inBox = (box_id: string) => times(many, (number) => ({ kind: 'a', code: code(number), box_id }))
-  // A fast machine may have restored everything before the value is taken.
-  for (let round = 1; ; round++) {
-    const box = await make('boxes', { name: 'full' })
-    const items = await fill(trial, 'items', inBox(box.id))
-    assert.equal((await send(remove(`boxes/${box.id}`))).status, 204)
-    const restore = { method: 'POST', path: `/v1/boxes/${box.id}/restore` }
-    let isOver = false
-    const answering = send(restore).finally(() => {
-      isOver = true
-    })
-    const last = `/v1/items/${items[many - 1]}`
-    while (!isOver && (await send({ path: `/v1/items/${items[0]}` })).status === 404) await sleep(1)
-    const taking = await send({ path: '/v1/items', body: { kind: 'a', code: code(many - 1) } })
-    const answer = await answering
-    if (taking.status === 409 && round < 10) {
-      assert.deepEqual([answer.status, (await send(remove(`boxes/${box.id}`))).status], [200, 204])
-      continue
-    }
-    assert.equal(taking.status, 201, taking.text)
-    assert.deepEqual([answer.status, answer.json.code], [409, 'DUPLICATE_VALUE'], answer.text)
-    assert.ok(answer.json.errors[0].message.startsWith(`items ${items[many - 1]}: `), answer.text)
-    assert.deepEqual([await countOf(trial, 'items'), await countOf(trial, 'boxes')], [1, 0])
-    const repeated = await send(restore)
-    assert.deepEqual([repeated.status, repeated.json.errors], [409, answer.json.errors])
-    assert.equal((await send(remove(`items/${taking.json.id}`))).status, 204)
-    assert.equal((await send(restore)).status, 200)
-    assert.deepEqual([await countOf(trial, 'items'), (await send({ path: last })).status], [many, 200])
-    return
-  }
+  const item = await make('items', { kind: 'a' })
+  const part = await make('parts', { item_id: item.id })
+  assert.equal((await send(remove(`items/${item.id}`))).status, 204)
+  const headers = { prefer: 'respond-async', 'idempotency-key': 'once' }
+  const restore = { method: 'POST', path: `/v1/items/${item.id}/restore`, headers }
+  const accepted = await send(restore)
+  assert.deepEqual([accepted.status, accepted.headers['preference-applied']], [202, 'respond-async'], accepted.text)
+  await trial.app.runner.idle()
+  assert.equal((await send({ path: accepted.json.status_url })).json.status, 'succeeded')
+  assert.equal((await send({ method: 'PATCH', path: `/v1/items/${item.id}`, body: { kind: 'b' } })).status, 200)
+  assert.equal((await send({ path: `/v1/parts/${part.id}` })).status, 200)
+  assert.deepEqual((await send(restore)).json, accepted.json)
 })
 
 it('MET-9: a large bulk deletion runs once for its key, and a repetition gets the first answer', async (context) => {

@@ -211,7 +211,7 @@ function titleOf(name: string): string {
 }
 
 /** The kinds of jobs. */
-export const jobKinds = ['deletion', 'bulk-deletion', 'filtered-deletion', 'purge', 'export'] as const
+export const jobKinds = ['deletion', 'bulk-deletion', 'filtered-deletion', 'restoration', 'purge', 'export'] as const
 export type JobKind = (typeof jobKinds)[number]
 
 /** The states of a job (JOB-2). The last two are final. */

@@ -153,12 +153,14 @@ function planForResource(
     case 'bulk-delete':
     case 'delete-matching':
       return planBulkDeletion(planning, resource, input, allOf([required('delete'), required('read')]))
-    case 'restore':
+    case 'restore': {
+      const { id: restoration, ...work } = workOf(planning, resource, mostRestored)
       return {
         kind: 'restore',
         resource,
         id,
-        restoration: uuidv7(),
+        restoration,
+        ...work,
         permitted: required('restore'),
         mayRead: permit(catalog, caller, 'read', resource),
         ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
@@ -168,6 +170,7 @@ function planForResource(
         caller,
         now,
       }
+    }
   }
 }
 
@@ -323,20 +326,27 @@ function planBulkDeletion(
   return { kind: 'bulk-delete', ids, issues, idempotency, ...removal }
 }
 
-function removalOf(planning: Planning, resource: Resource, permitted: Predicate): Removal {
-  const { caller, catalog, now, preferred, basePath } = planning
-  const deletion = uuidv7()
-  const { above } = resource.deletion.asynchronous
+/** The id of a deletion or restoration, and when it becomes a job. */
+function workOf({ preferred, basePath }: Planning, { deletion }: Resource, most: number) {
+  const id = uuidv7()
   // Clients cannot turn deletions into jobs where the declaration rules jobs out.
-  const asynchronously = preferred.asynchronously && above !== Number.POSITIVE_INFINITY
+  const asynchronously = preferred.asynchronously && deletion.asynchronous.above !== Number.POSITIVE_INFINITY
+  return { id, statusUrl: `${basePath}/jobs/${id}`, above: asynchronously ? 0 : most }
+}
+
+/** A restoration of more records than this is a job (DEL-13), whatever is declared for deletions. */
+const mostRestored = 5_000
+
+function removalOf(planning: Planning, resource: Resource, permitted: Predicate): Removal {
+  const { caller, catalog, now } = planning
+  const { id: deletion, ...work } = workOf(planning, resource, resource.deletion.asynchronous.above)
   const concerned = [...catalog.resources.values()].filter(
     (each) => each === resource || each.fields.some(({ reference }) => isDecisive(reference?.onDelete)),
   )
   return {
     resource,
     deletion,
-    statusUrl: `${basePath}/jobs/${deletion}`,
-    above: asynchronously ? 0 : above,
+    ...work,
     permitted,
     readable: readableOf(planning, concerned),
     ...(concerned.some(mayRestrictFields) && readableReferencesOf(planning, concerned)),

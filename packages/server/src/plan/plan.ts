@@ -208,8 +208,12 @@ export interface DeleteMatching extends Removal {
 export interface Restore extends Change {
   readonly kind: 'restore'
   readonly id: string
-  /** The id of the restoration, which keeps its progress if it is of many records. */
+  /** The id of the restoration, and of the job that it may become. */
   readonly restoration: string
+  /** The address of that job. */
+  readonly statusUrl: string
+  /** A restoration of more records than this becomes a job (DEL-13). */
+  readonly above: number
   /** The records that the caller may restore: the record is one of them before and after (AUT-8). */
   readonly permitted: Predicate
   /** The records that the caller may read: whether the response may show the record. */

@@ -243,6 +243,6 @@ function understoodAt(target: Target, method: string): readonly PreferenceName[]
   const isSystem = target.kind === 'export' || ('resource' in target && target.resource.made !== 'by-clients')
   if (isSystem && ['POST', 'PATCH', 'DELETE'].includes(method)) return []
   if (target.kind === 'bulk-delete' || target.kind === 'exports') return ['return', 'respond-async']
-  if (method !== 'DELETE') return ['return']
+  if (method !== 'DELETE' && target.kind !== 'restore') return ['return']
   return target.kind === 'collection' ? ['return', 'respond-async', 'max-affected'] : ['return', 'respond-async']
 }

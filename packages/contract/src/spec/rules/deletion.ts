@@ -99,6 +99,15 @@ const deletion: RuleSection = {
         'bounds and complete is false.',
       unobservable: 'Other servers preview deletions elsewhere, or not at all.',
     },
+    {
+      id: 'DEL-13',
+      mark: 'decision',
+      sentence:
+        'A restoration of more than 5,000 records, or one for which the client prefers it, answers 202 with a job of ' +
+        'kind restoration, once everything was checked. Until it ends its records cannot be changed; if something ' +
+        'blocks it by then, all of them are deleted again, and the job fails.',
+      unobservable: 'Other servers restore at once, or call their jobs otherwise.',
+    },
   ],
 }
 

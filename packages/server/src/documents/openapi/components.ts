@@ -133,8 +133,7 @@ export function parameterComponents({ limits }: Catalog): Json {
     ApiIfModifiedSince: headerParameter('If-Modified-Since', '304 if the representation has not changed since.'),
     ApiPrefer: headerParameter(
       'Prefer',
-      'The preferred response, `return=representation` or `return=minimal`; for a deletion also `respond-async` ' +
-        '(RFC 7240).',
+      '`return=representation`, `return=minimal`, or to delete or restore in a job `respond-async` (RFC 7240).',
     ),
     ApiRange: headerParameter(
       'Range',

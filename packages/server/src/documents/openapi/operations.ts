@@ -243,9 +243,9 @@ export function restorePath(resource: Resource, parts: OperationParts): Json {
       operationId: `restore${one}`,
       tags: [resource.name],
       summary: `Restore one of the ${resource.name}`,
-      description: 'With what was deleted with it; all or none.',
+      description: 'With all that was deleted with it.',
       parameters: [...sharedParameters('IdempotencyKey'), ...writeHeaders],
-      ...responses('restore', resource, parts, false, changedResponses(one, parts)),
+      ...responses('restore', resource, parts, false, { ...changedResponses(one, parts), 202: accepted }),
     },
   }
 }

@@ -11,14 +11,19 @@ import statement from 'sql-template-tag'
 import type { BulkDelete, Delete, Idempotency } from '../../plan/plan.ts'
 import { sqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
-import { type Announced, announcedFor } from '../transactions/delete/announcement.ts'
-import { beginAnnounced } from '../transactions/delete/begin-deletion.ts'
+import { beginDeletion, inspect } from '../transactions/delete/begin.ts'
 import { deleteRecord } from '../transactions/delete/delete.ts'
-import { stepDeletion, undoDeletion } from '../transactions/delete/deletion-job.ts'
-import type { DeletionState } from '../transactions/delete/deletion-state.ts'
-import { inspectAnnounced } from '../transactions/delete/inspect-announced.ts'
+import { collectAgain, stepWork, undoWork } from '../transactions/delete/work.ts'
+import {
+  type Announced,
+  announce,
+  announcedFor,
+  newState,
+  type Removed,
+  type WorkState,
+} from '../transactions/delete/work-list.ts'
 import { continueForKey } from '../transactions/idempotency.ts'
-import { keepState, keepTotal, stateOf } from '../transactions/rows/job-rows.ts'
+import { stateOf } from '../transactions/rows/job-rows.ts'
 import { isPendingDeletion } from '../transactions/rows/pending-deletions.ts'
 import { type Written, writeTransaction } from '../transactions/run.ts'
 import { Connection } from './connection.ts'
@@ -68,69 +73,106 @@ async function announced(context: TestContext) {
   const outcome = connection.run(deleteRecord(sql, plan))
   assert.equal(outcome.kind, 'announced')
   const items = catalog.resources.get('items') as Resource
+  const run = connection.run.bind(connection)
   return {
     connection,
     sql,
     outcome: outcome as Announced,
+    /** Marks the other records. */
+    collect: (job = 'job') => {
+      while (run(stateOf<WorkState>(job))?.phase === 'collect') run(stepWork(sql, job, now, { isRequest: true }))
+    },
+    check: (asked: Removed) => run(inspect(sql, asked, ['box'], [])),
     seal: () =>
       database.exec(
         `insert into seals (id, item_id, created_at, updated_at, _revision) values ('s', 'item 9', ${stamps})`,
       ),
-    isPending: () => connection.run(isPendingDeletion(sql, items, { id: 'item 9', box_id: 'box' })),
+    isPending: () => run(isPendingDeletion(sql, items, { id: 'item 9' })),
     count: (which: string) => Number(database.prepare(`select count(*) as count from ${which}`).get()?.['count']),
   }
 }
 
 test('an announced deletion deletes nothing, and nobody can change its records', async (context) => {
-  const { connection, sql, outcome, isPending, count } = await announced(context)
+  const { connection, sql, outcome, collect, check, isPending, count } = await announced(context)
+  collect()
   assert.deepEqual([isPending(), count('items where deleted_at is null'), count('jobs')], [true, 1_500, 0])
-  const inspection = connection.run(inspectAnnounced(sql, plan, outcome))
-  assert.deepEqual(inspection, { issues: [], asked: 1, total: 1_501, isJob: true })
+  assert.equal(count("items where deleted_at is null and _deletion = 'job'"), 1_500)
+  assert.deepEqual(check(plan), { issues: [], undecided: [] })
   const { writes } = connection
-  const begun = connection.run(beginAnnounced(sql, plan, outcome, inspection))
+  const begun = connection.run(beginDeletion(sql, plan, outcome))
   assert.equal(begun.kind, 'accepted')
   assert.ok(connection.writes - writes < 15, 'a short transaction begins it')
   assert.deepEqual([isPending(), count('items where deleted_at is null')], [true, 1_500])
-  while (connection.run(stepDeletion(sql, 'job', now)) !== 'finished');
+  while (connection.run(stepWork(sql, 'job', now)) !== 'finished');
   assert.deepEqual([count('items where deleted_at is null'), count('resourced_queue')], [0, 0])
 })
 
 test('the check finds what blocks the deletion', async (context) => {
-  const { connection, sql, outcome, seal } = await announced(context)
+  const { outcome, seal, collect, check } = await announced(context)
   seal()
-  const { issues } = connection.run(inspectAnnounced(sql, plan, outcome))
-  const [issue, ...others] = issues
-  assert.deepEqual([issue?.code, issue?.params.ids, others], ['HAS_DEPENDENTS', ['s'], []])
+  collect()
+  const [issue, ...others] = check(plan).issues
+  assert.deepEqual([issue?.code, issue?.params.ids, others, outcome.ids], ['HAS_DEPENDENTS', ['s'], [], ['box']])
+})
+
+test('DEL-8: a large deletion waits for another one that is at work on the same records, and yields to it', async (context) => {
+  const { connection, sql, count } = await announced(context)
+  const run = connection.run.bind(connection)
+  const state = () => run(stateOf<WorkState>('job'))
+  connection.database.exec("update items set _deletion = 'earlier' where id = 'item 999'")
+  const collect = () => {
+    while (state()?.phase !== 'check' && state()?.takenBy === undefined) {
+      run(stepWork(sql, 'job', now, { isRequest: true }))
+    }
+  }
+  collect()
+  assert.equal(state()?.takenBy, 'earlier')
+  // The earlier one collects too.
+  run(announce({ ...plan, deletion: 'earlier' }, newState({ ...plan, deletion: 'earlier' })))
+  run(collectAgain(sql, 'job'))
+  while (state()?.phase === 'free') run(stepWork(sql, 'job', now, { isRequest: true }))
+  assert.deepEqual([count("items where _deletion = 'job'"), count("boxes where _deletion = 'job'")], [0, 1])
+  collect()
+  assert.equal(state()?.takenBy, 'earlier')
+  // It is withdrawn.
+  connection.database.exec("update items set _deletion = null where _deletion = 'earlier'")
+  connection.database.exec("delete from resourced_work where job = 'earlier'")
+  run(collectAgain(sql, 'job'))
+  collect()
+  assert.deepEqual([state()?.phase, state()?.total, count("items where _deletion = 'job'")], ['check', 1_501, 1_500])
 })
 
 test('JOB-3: the announcement of a killed server ends, and nothing was deleted', async (context) => {
-  const { connection, sql, outcome, isPending, count } = await announced(context)
-  const step = (later: number) => connection.run(stepDeletion(sql, 'job', now + later))
+  const { connection, sql, outcome, collect, isPending, count } = await announced(context)
+  const step = (later: number) => connection.run(stepWork(sql, 'job', now + later))
+  collect()
   assert.equal(step(announcedFor - 1_000), 'elsewhere')
   assert.equal(isPending(), true)
-  assert.equal(step(announcedFor), 'elsewhere')
+  while (step(announcedFor) === 'more');
   assert.deepEqual([isPending(), count('resourced_work'), count('items where deleted_at is null')], [false, 0, 1_500])
+  assert.equal(count('resourced_queue') + count('items where _deletion is not null'), 0)
   // A check that comes to its end after that does not begin the deletion.
-  const inspection = { issues: [], asked: 1, total: 1_501, isJob: true }
-  assert.throws(() => connection.run(beginAnnounced(sql, plan, outcome, inspection)), { kind: 'busy' })
+  assert.throws(() => connection.run(beginDeletion(sql, plan, outcome)), { kind: 'busy' })
 })
 
-test('JOB-5: one server runs the batches of a deletion whose caller waits', async (context) => {
-  const { connection, sql, outcome, count } = await announced(context)
-  const waiting = { issues: [], asked: 1, total: 1_501, isJob: false }
-  assert.equal(connection.run(beginAnnounced(sql, plan, outcome, waiting)).kind, 'deleted')
-  assert.equal(connection.run(stepDeletion(sql, 'job', now)), 'elsewhere')
+test('JOB-5: one server runs the windows of a deletion whose caller waits', async (context) => {
+  const { connection, sql, outcome, collect, count } = await announced(context)
+  collect()
+  assert.equal(connection.run(beginDeletion(sql, { ...plan, above: 10_000 }, outcome)).kind, 'deleted')
+  assert.equal(connection.run(stepWork(sql, 'job', now)), 'elsewhere')
   assert.equal(count('items where deleted_at is null'), 1_500)
-  assert.equal(connection.run(stepDeletion(sql, 'job', now, { isRequest: true })), 'more')
+  assert.equal(connection.run(stepWork(sql, 'job', now, { isRequest: true })), 'more')
   const left = count('items where deleted_at is null')
   assert.ok(left < 1_500)
-  while (connection.run(stepDeletion(sql, 'job', now + announcedFor)) !== 'finished');
+  while (connection.run(stepWork(sql, 'job', now + announcedFor)) !== 'finished');
   assert.deepEqual([count('items where deleted_at is null'), count('resourced_work')], [0, 0])
 })
 
 test('MET-9: a key is in use until the deletion that its caller waits for is done, and new if it is undone', async (context) => {
-  const { connection, sql, outcome, count } = await announced(context)
-  connection.run(undoDeletion(sql, 'job', {}, now))
+  const { connection, sql, outcome, collect, count } = await announced(context)
+  const step = () => connection.run(stepWork(sql, 'job', now, { isRequest: true }))
+  connection.run(undoWork(sql, 'job', {}, now))
+  while (step() === 'more');
   const { conditions: _, id, ...removal } = plan
   const preferred = {} as Idempotency['preferred']
   const idempotency = { scope: 'key', fingerprint: 'body', preferred }
@@ -138,25 +180,25 @@ test('MET-9: a key is in use until the deletion that its caller waits for is don
   const ask = () => connection.run(writeTransaction(sql, { ...bulk, deletion: 'again' })).kind
   const begin = () => {
     assert.equal(connection.run(writeTransaction(sql, bulk)).kind, 'announced')
-    const waiting = { issues: [], asked: 1, total: 1_501, isJob: false }
-    const begun = connection.run(continueForKey(bulk, beginAnnounced(sql, bulk, outcome, waiting)))
+    collect()
+    const begun = connection.run(continueForKey(bulk, beginDeletion(sql, bulk, outcome)))
     assert.equal(begun.kind, 'bulk-deleted')
   }
   begin()
   assert.equal(ask(), 'key-in-use')
-  assert.equal(connection.run(stepDeletion(sql, 'job', now, { isRequest: true })), 'more')
-  assert.equal(connection.run(undoDeletion(sql, 'job', {}, now)), true)
+  assert.equal(step(), 'more')
+  connection.run(undoWork(sql, 'job', {}, now))
+  while (step() === 'more') assert.equal(ask(), 'key-in-use')
   assert.deepEqual([count('items where deleted_at is null'), count('boxes where deleted_at is null')], [1_500, 1])
   begin()
-  while (connection.run(stepDeletion(sql, 'job', now, { isRequest: true })) !== 'finished') {
-    assert.equal(ask(), 'key-in-use')
-  }
+  while (step() !== 'finished') assert.equal(ask(), 'key-in-use')
   assert.equal(ask(), 'replayed')
 })
 
 test('MET-9: a request that gets the lock of a key just after another one has announced its change does nothing', async (context) => {
   const { connection, sql } = await announced(context)
-  connection.run(undoDeletion(sql, 'job', {}, now))
+  connection.run(undoWork(sql, 'job', {}, now))
+  while (connection.run(stepWork(sql, 'job', now, { isRequest: true })) === 'more');
   const { conditions: _, id, ...removal } = plan
   const idempotency = { scope: 'key', fingerprint: 'body', preferred: {} as Idempotency['preferred'] }
   const bulk: BulkDelete = { ...removal, kind: 'bulk-delete', ids: [id], issues: [], idempotency, above: 1_000_000 }
@@ -172,17 +214,14 @@ test('MET-9: a request that gets the lock of a key just after another one has an
   assert.equal(connection.run(rest()).kind, 'key-in-use')
 })
 
-test('AUT-9: a total that is counted late shows no records that the caller may not read', async (context) => {
-  const { connection, sql, outcome } = await announced(context)
-  const inspection = { issues: [], asked: 1, total: 1_501, isJob: true }
-  connection.run(beginAnnounced(sql, { ...plan, readable: new Map([['boxes', always]]) }, outcome, inspection))
-  connection.run(stepDeletion(sql, 'job', now))
-  connection.run(stepDeletion(sql, 'job', now))
-  const state = connection.run(stateOf<DeletionState>('job'))
+test('AUT-9: a job shows no number of records that the caller may not read', async (context) => {
+  const { connection, sql, outcome, collect } = await announced(context)
+  collect()
+  connection.run(beginDeletion(sql, { ...plan, readable: new Map([['boxes', always]]) }, outcome))
+  connection.run(stepWork(sql, 'job', now))
+  connection.run(stepWork(sql, 'job', now))
+  const state = connection.run(stateOf<WorkState>('job'))
   assert.ok(state !== undefined && state.done > 1 && state.taken === 1)
-  // As a deletion by filter that two servers count.
-  connection.run(keepState('job', { ...state, asked: null, total: null }))
-  connection.run(keepTotal(sql, 'job', 1, now))
   const job = connection.database.prepare("select progress from jobs where id = 'job'").get()
   assert.deepEqual(JSON.parse(String(job?.['progress'])), { done: 1, total: 1 })
 })

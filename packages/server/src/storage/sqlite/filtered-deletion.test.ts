@@ -1,6 +1,4 @@
-/**
- * DEL-10: records that gain references to the dependents of a filtered deletion, between its beginning and their batch.
- */
+/** DEL-10: what others do to records of a deletion by filter, and to records below, before its job comes to them. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,11 +8,12 @@ import { completeCatalog } from 'resourced-contract/model/catalog'
 import { always } from 'resourced-contract/model/predicate'
 import type { DeleteMatching } from '../../plan/plan.ts'
 import { sqlContext } from '../sql/context.ts'
-import type { Announced } from '../transactions/delete/announcement.ts'
-import { beginAnnounced } from '../transactions/delete/begin-deletion.ts'
+import { beginDeletion, inspect } from '../transactions/delete/begin.ts'
 import { deleteMatching } from '../transactions/delete/delete.ts'
-import { stepDeletion } from '../transactions/delete/deletion-job.ts'
-import { inspectAnnounced } from '../transactions/delete/inspect-announced.ts'
+import { stepWork } from '../transactions/delete/work.ts'
+import type { Announced, WorkState } from '../transactions/delete/work-list.ts'
+import { stateOf } from '../transactions/rows/job-rows.ts'
+import { isBeingDeleted } from '../transactions/rows/pending-deletions.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './dialect.ts'
 import { openSqlite } from './storage.ts'
@@ -31,7 +30,7 @@ const catalog = completeCatalog({
   },
 })
 
-test('a record stays, with its children and its parents, if another record has begun to refer to one of its children', async (t) => {
+test('DEL-10: nobody can refer to a record below what matches, and all of it goes', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'resourced-filtered-'))
   const path = join(folder, 'grove.db')
   await openSqlite(catalog, { path }).close()
@@ -69,8 +68,8 @@ test('a record stays, with its children and its parents, if another record has b
     }),
   )
   assert.equal(begun.kind, 'accepted')
-  plant('nests', 'nest', 'branch_id', 'branch of middle')
-  while (connection.run(stepDeletion(context, 'job', now)) === 'more');
+  assert.equal(connection.run(isBeingDeleted(context, 'branches', 'branch of middle')), true)
+  while (connection.run(stepWork(context, 'job', now)) === 'more');
 
   const live = ['trees', 'branches', 'leaves', 'nests'].flatMap((table) =>
     connection.database
@@ -78,10 +77,10 @@ test('a record stays, with its children and its parents, if another record has b
       .all()
       .map(({ id }) => id),
   )
-  assert.deepEqual(live, ['middle', 'old', 'branch of middle', 'leaf of middle', 'nest'])
+  assert.deepEqual(live, [])
   const job = connection.database.prepare("select status, result from jobs where id = 'job'").get()
   const { deleted_count, left_count, affected_count } = JSON.parse(String(job?.['result']))
-  assert.deepEqual([job?.['status'], deleted_count, left_count, affected_count], ['succeeded', 2, 2, 4])
+  assert.deepEqual([job?.['status'], deleted_count, left_count, affected_count], ['succeeded', 4, 0, 8])
 })
 
 test('DEL-4: a rule that asks for other records decides again when the job comes to a record', async (t) => {
@@ -116,14 +115,14 @@ test('DEL-4: a rule that asks for other records decides again when the job comes
     ...{ caller: { id: 'ann', roles: [], claims: {} }, now },
   }
   const announced = run(deleteMatching(context, plan)) as Announced
-  const inspection = run(inspectAnnounced(context, plan, announced))
-  assert.deepEqual([inspection.issues, inspection.isJob], [[], true])
-  assert.equal(run(beginAnnounced(context, plan, announced, inspection)).kind, 'accepted')
-  assert.equal(run(stepDeletion(context, 'job', now)), 'more')
+  while (run(stateOf<WorkState>('job'))?.phase === 'collect') run(stepWork(context, 'job', now, { isRequest: true }))
+  assert.deepEqual(run(inspect(context, plan, [], [])).issues, [])
+  assert.equal(run(beginDeletion(context, plan, announced)).kind, 'accepted')
+  assert.equal(run(stepWork(context, 'job', now)), 'more')
   database.exec(
     `insert into visits (id, tree, created_at, updated_at, _revision) values ('visit', 'tree 1100', ${stamps})`,
   )
-  while (run(stepDeletion(context, 'job', now)) === 'more');
+  while (run(stepWork(context, 'job', now)) === 'more');
   const left = database.prepare('select id from trees where deleted_at is null').all()
   assert.deepEqual(
     left.map(({ id }) => id),

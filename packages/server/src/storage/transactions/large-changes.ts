@@ -1,84 +1,65 @@
 /**
- * Changes of many records, from their first transaction to the response. A deletion or a restoration was announced
- * there: what follows is the check on a snapshot, the beginning, and, for a caller who waits for the end, the batches.
- * See `delete/announcement.ts` and `restore.ts`.
+ * Deletions and restorations of many records, from their first transaction to the response. That has put records on a
+ * work list (`delete/work-list.ts`): what follows is to collect the others, the check on a snapshot, the beginning,
+ * and, for a caller who waits for the end, all windows.
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { type Issue, movedTo } from 'resourced-contract/spec/faults'
-import { uuidv7 } from 'uuidv7'
+import { type Issue, issue, movedTo } from 'resourced-contract/spec/faults'
 import type { Outcome } from '../../plan/outcome.ts'
-import type { BulkDelete, Restore, Write } from '../../plan/plan.ts'
+import type { Restore, Write } from '../../plan/plan.ts'
+import { columnSql, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { StorageFault } from '../storage.ts'
 import { plainPlan } from '../threads/plain-plan.ts'
-import type { Row, Runner, Transaction } from '../transaction.ts'
-import { type Announced, announcedFor, type Removed, renewAnnouncement } from './delete/announcement.ts'
-import { beginAnnounced } from './delete/begin-deletion.ts'
+import type { Runner, Transaction } from '../transaction.ts'
+import { beginDeletion, type Inspection } from './delete/begin.ts'
+import { setOf } from './delete/cascade.ts'
 import { blockingRules, decidersBelow } from './delete/deletion-blockers.ts'
-import { withdraw } from './delete/deletion-job.ts'
-import { type DeletionState, isFew } from './delete/deletion-state.ts'
-import type { Inspection } from './delete/inspect-announced.ts'
 import { objections, shownBlockers } from './delete/restoration-blockers.ts'
+import { collectAgain, withdraw } from './delete/work.ts'
+import {
+  type Announced,
+  announcedFor,
+  type Removed,
+  renewAnnouncement,
+  type WorkState,
+  workOf,
+} from './delete/work-list.ts'
 import { continueForKey } from './idempotency.ts'
 import type { Background } from './long-work.ts'
-import { beginRestoration, finishRestoration, restoreRecord } from './restore.ts'
+import { beginRestoration } from './restore.ts'
 import { stateOf } from './rows/job-rows.ts'
 import { resourceOf } from './rows/pending-deletions.ts'
-import { isChange, type Written } from './run.ts'
+import { isChange } from './run.ts'
 
 /** Where a large change runs. */
 export interface Places {
   readonly context: SqlContext
   /** Runs short transactions. */
   readonly runner: Runner
-  /** Runs the check and the batches. */
+  /** Runs the check and the windows. */
   readonly background: Pick<Background, 'run'>
 }
 
-/** An announced change, while its caller waits. */
+/** Work whose caller waits. */
 interface Waiting extends Places {
-  /** The id of the deletion or restoration. */
+  readonly plan: Removed | Restore
   readonly job: string
   /** The clock of the request: others compare the time with theirs. */
   readonly now: () => number
 }
 
 /** Carries out what the transaction of a change has left to do. Only the caller of the change waits for it. */
-export async function finishLarge(places: Places, plan: Write, written: Written): Promise<Outcome> {
-  const { background, runner } = places
-  if (written.kind === 'announced') {
-    return plan.kind === 'restore'
-      ? restoreLarge(places, plan)
-      : whileAnnounced(places, (plan as Removed).deletion, plan, (waiting) =>
-          deleteAnnounced(waiting, plan as Removed, written),
-        )
-  }
-  if (written.kind === 'accepted' && plan.kind === 'delete-matching') {
-    try {
-      const state = await runner.read(() => stateOf<DeletionState>(plan.deletion))
-      if (isFew(state)) await background.run('takeFew', { job: plan.deletion, now: plan.now })
-    } catch {
-      // The deletion is accepted: its job runs all the same.
-    }
-  }
-  return written
-}
-
-/** Does the rest of an announced change, and renews its announcement meanwhile. If it fails, it is undone. */
-async function whileAnnounced<T>(
-  places: Places,
-  job: string,
-  { now: began }: Pick<Write, 'now'>,
-  work: (waiting: Waiting) => Promise<T>,
-): Promise<T> {
+export async function finishLarge(places: Places, write: Write, announced: Announced): Promise<Outcome> {
+  const plan = write as Removed | Restore
   const started = performance.now()
-  const now = () => began + Math.round(performance.now() - started)
-  const waiting = { ...places, job, now }
+  const now = () => plan.now + Math.round(performance.now() - started)
+  const waiting = { ...places, plan, job: workOf(plan), now }
   const renewal = setInterval(() => {
-    places.runner.write(() => renewAnnouncement(job, now())).catch(() => {})
+    places.runner.write(() => renewAnnouncement(waiting.job, now())).catch(() => {})
   }, announcedFor / 5)
   try {
-    return await work(waiting)
+    return await carryOut(waiting, announced)
   } catch (error) {
     if ((await undone(waiting)) || error instanceof StorageFault) throw error
     throw new StorageFault('uncertain', 'A large change failed after it had begun. It continues as a job.', error)
@@ -87,126 +68,71 @@ async function whileAnnounced<T>(
   }
 }
 
-/** Undoes what was done of an announced change. Returns whether nothing is left of it. */
+/** Undoes what was done. Returns whether nothing is left of it. */
 async function undone(waiting: Waiting): Promise<boolean> {
   const { background, job, now } = waiting
   if (await background.run('fail', { job: { id: job, task: 'deletion' }, error: {}, now: now() })) return true
-  const end = await runBatches(waiting, (state) => state.phase === 'release' && state.restoration !== undefined)
-  return end === 'failed'
+  return (await runWindows(waiting, ({ phase }) => phase !== 'back' && phase !== 'free')) === 'failed'
 }
 
-async function deleteAnnounced(waiting: Waiting, plan: Removed, announced: Announced): Promise<Outcome> {
-  const { context, runner, background, job } = waiting
-  await awaitEarlier(waiting)
-  const deciders = decidersBelow(context.catalog, plan.resource, 'delete')
-  const inspection = await background.run('inspect', { ...plainPlan(plan), announced, deciders })
-  const issues = [...announced.refused, ...inspection.issues, ...(await decided(waiting, plan, inspection))]
-  const begin = () => continueForKey(keyOf(plan), beginAnnounced(context, plan, announced, inspection))
-  const outcome = issues.length > 0 ? refusal(plan, issues) : await runner.write(begin, isChange)
-  if (!isChange(outcome)) await runner.write(() => withdraw(job))
-  const isDone = inspection.few !== undefined || outcome.kind === 'accepted'
-  if (!isChange(outcome) || isDone) return outcome
-  let count = outcome.kind === 'deleted-matching' ? outcome.count : 0
-  const end = await runBatches(waiting, ({ taken }) => {
+async function carryOut(waiting: Waiting, announced: Announced): Promise<Outcome> {
+  const { context, runner, background, plan, job } = waiting
+  const isRestoration = plan.kind === 'restore'
+  const isCollected = await collectAll(waiting)
+  const deciders = decidersBelow(context.catalog, plan.resource, isRestoration ? 'restore' : 'delete')
+  const check = async () => {
+    const inspection = await background.run('inspect', { ...plainPlan(plan), ids: announced.ids, deciders })
+    return [...announced.refused, ...inspection.issues, ...(await decided(waiting, inspection))]
+  }
+  const issues = isCollected ? await check() : [issue('BEING_DELETED')]
+  const begin = () =>
+    continueForKey(plan, isRestoration ? beginRestoration(context, plan) : beginDeletion(context, plan, announced))
+  const refused = { kind: plan.kind === 'bulk-delete' ? 'bulk-refused' : 'conflict', issues } as const
+  const outcome = issues.length > 0 ? refused : await runner.write(begin, isChange)
+  if (outcome.kind === 'accepted') return outcome
+  if (!isChange(outcome)) await runner.write(() => withdraw(context, job))
+  let count: number | undefined
+  const end = await runWindows(waiting, ({ taken }) => {
     count = taken
     return false
   })
-  if (end !== 'finished') throw new StorageFault('uncertain', 'Another server has continued a deletion.')
-  return outcome.kind === 'deleted-matching' ? { ...outcome, count } : outcome
+  if (isChange(outcome) && end === 'failed') throw lost()
+  return outcome.kind === 'deleted-matching' ? { ...outcome, count: count ?? outcome.count } : outcome
 }
 
-/** How long a deletion waits for transactions that have not seen its announcement, in milliseconds. */
+/** How long a deletion waits for another one that is at work on the same records, in milliseconds. */
 const patience = 10_000
 
-/** Waits until every transaction has ended that may not have seen the announcement. Later ones do not wait for that. */
-async function awaitEarlier({ context, runner }: Places): Promise<void> {
-  const { earlier } = context.dialect.lock
-  if (earlier === undefined) return
-  const running = async () => {
-    const rows = await runner.read(function* (): Transaction<Row[]> {
-      return yield earlier
-    })
-    return new Set(rows.map((row) => String(row['id'])))
-  }
-  const started = performance.now()
-  for (let waiting = await running(); waiting.size > 0; waiting = waiting.intersection(await running())) {
-    if (performance.now() - started > patience) {
-      throw new StorageFault('busy', 'A transaction has run for so long that a deletion cannot be checked beside it.')
-    }
-    await sleep(5)
-  }
-}
-
-function keyOf(plan: Removed): Pick<BulkDelete, 'idempotency' | 'now'> {
-  return plan.kind === 'bulk-delete' ? plan : { now: plan.now }
-}
-
-function refusal({ kind }: Removed, issues: Inspection['issues']): Outcome {
-  return kind === 'bulk-delete' ? { kind: 'bulk-refused', issues } : { kind: 'conflict', issues }
-}
-
-/** How often a restoration is tried while other requests change what it depends on. */
-const mostTries = 3
-
-/**
- * Restores the records of an announced restoration. If a batch meets something that blocks it, everything is deleted
- * again, and the restoration is tried anew: its check names all that blocks it, or finds that nothing does any more.
- */
-async function restoreLarge(places: Places, plan: Restore): Promise<Outcome> {
-  const { context, runner } = places
-  const started = performance.now()
-  let trying = plan
-  for (let tries = 1; ; tries++) {
-    const { restoration } = trying
-    const outcome = await whileAnnounced(places, restoration, trying, (waiting) => restoreAnnounced(waiting, trying))
-    if (outcome !== 'retracted') return outcome
-    if (tries === mostTries) break
-    // The former id may be the mark of the deleted records now.
-    trying = { ...plan, restoration: uuidv7(), now: plan.now + Math.round(performance.now() - started) }
-    const written = await runner.write(() => restoreRecord(context, trying), isChange)
-    if (written.kind !== 'announced') return written
-  }
-  throw new StorageFault('busy', 'Other requests change again and again what a restoration depends on.')
-}
-
-/** One try. Returns `retracted` if a batch met something that blocks it, and everything is deleted again. */
-async function restoreAnnounced(waiting: Waiting, plan: Restore): Promise<Outcome | 'retracted'> {
-  const { context, runner, background, job } = waiting
-  const deciders = decidersBelow(context.catalog, plan.resource, 'restore')
-  const inspect = () => background.run('inspectRestoration', { ...plainPlan(plan), deciders })
-  const inspection = await inspect()
-  const isBegun = (outcome: Outcome | undefined) => outcome === undefined || isChange(outcome)
-  const objecting = inspection.isFew ? [] : await returning(waiting, plan, inspection.ids)
-  const issues = [...inspection.issues, ...objecting]
-  const outcome: Outcome | undefined =
-    issues.length > 0
-      ? { kind: 'conflict', issues }
-      : await runner.write(() => beginRestoration(context, plan, inspection), isBegun)
-  if (outcome !== undefined) {
-    if (!isChange(outcome)) await runner.write(() => withdraw(job))
-    return outcome
-  }
-  const phase = await runBatches(waiting, (state) => state.phase === 'last')
-  if (phase === 'last') {
-    const finished = await runner.write(() => finishRestoration(context, plan), isChange)
-    if (!isChange(finished)) await undone(waiting)
-    return finished
-  }
-  if (phase === 'elsewhere') throw new StorageFault('uncertain', 'Another server has continued a restoration.')
-  return 'retracted'
-}
-
-/** How a loop of batches ends: with the last batch, or before a phase that needs no batch, or with another server. */
-type End = 'finished' | 'failed' | 'elsewhere' | 'last'
-
-/** Runs the batches of a change whose caller waits, until its end or until the state is one where the caller stops. */
-async function runBatches(
-  { runner, background, job: id, now }: Waiting,
-  stopsAt: (state: DeletionState) => boolean,
-): Promise<End> {
+/** Collects all records, and returns `false` if another deletion or restoration has some of them for too long. */
+async function collectAll(waiting: Waiting): Promise<boolean> {
+  const { context, runner, job } = waiting
+  const until = performance.now() + patience
   for (;;) {
-    const state = await runner.read(() => stateOf<DeletionState>(id))
-    if (state !== undefined && stopsAt(state)) return 'last'
+    let isTaken = false
+    const end = await runWindows(waiting, ({ phase, takenBy }) => {
+      isTaken = takenBy !== undefined
+      return phase === 'check' || isTaken
+    })
+    if (end !== 'stopped') throw lost()
+    if (!isTaken) return true
+    if (performance.now() > until) return false
+    await sleep(20)
+    await runner.write(() => collectAgain(context, job))
+  }
+}
+
+function lost(): StorageFault {
+  return new StorageFault('uncertain', 'Another server has continued a deletion or restoration.')
+}
+
+/** Runs windows until the end of the work, or until the state is one where the caller stops. */
+async function runWindows(
+  { runner, background, job: id, now }: Waiting,
+  stopsAt: (state: WorkState) => boolean,
+): Promise<'stopped' | 'finished' | 'failed' | 'elsewhere'> {
+  for (;;) {
+    const state = await runner.read(() => stateOf<WorkState>(id))
+    if (state !== undefined && stopsAt(state)) return 'stopped'
     const before = performance.now()
     const step = await background.run('step', { job: { id, task: 'deletion' }, now: now(), isRequest: true })
     if (step !== 'more') return step
@@ -237,35 +163,22 @@ async function inSlices(
   return issues
 }
 
-/** The objections of functions to a deletion. */
-async function decided(waiting: Waiting, plan: Removed, { undecided = [] }: Inspection): Promise<Issue[]> {
-  const { context } = waiting
+/** The objections of functions. */
+async function decided(waiting: Waiting, { undecided }: Inspection): Promise<Issue[]> {
   const issues: Issue[] = []
   for (const { collection, ids, pointer } of undecided) {
-    const found = await inSlices(waiting, ids, (slice) =>
-      blockingRules(context, plan, new Map([[collection, new Set(slice)]]), 'check'),
-    )
+    const found = await inSlices(waiting, ids, (slice) => objectionsTo(waiting, collection, slice))
     issues.push(...(pointer === undefined ? found : found.map((each) => movedTo({ pointer }, each))))
-  }
-  return issues
-}
-
-/** The objections of functions to a restoration. */
-async function returning(
-  waiting: Waiting,
-  plan: Restore,
-  all: readonly (readonly [collection: string, ids: readonly string[]])[],
-): Promise<Issue[]> {
-  const { context } = waiting
-  const issues: Issue[] = []
-  for (const [collection, ids] of all) {
-    const resource = resourceOf(context.catalog, collection)
-    const decide = function* (slice: readonly string[]): Transaction<Issue[]> {
-      const found = yield* objections(context, plan, { resource, ids: slice, kind: 'check' })
-      return yield* shownBlockers(context, plan, resource, found)
-    }
-    issues.push(...(await inSlices(waiting, ids, decide)))
   }
   // Records that the caller may not read have one issue together, in each slice.
   return [...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values()]
+}
+
+function* objectionsTo({ context, plan }: Waiting, collection: string, ids: readonly string[]): Transaction<Issue[]> {
+  const set = setOf(context, new Map([[collection, new Set(ids)]]))
+  if (plan.kind !== 'restore') return yield* blockingRules(context, plan, set, 'check')
+  const resource = resourceOf(context.catalog, collection)
+  const among = set.has(collection, columnSql(subject, 'id'))
+  const found = yield* objections(context, plan, { resource, among, kind: 'check' })
+  return yield* shownBlockers(context, plan, resource, found)
 }

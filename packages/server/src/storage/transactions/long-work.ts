@@ -7,13 +7,10 @@ import type { SqlContext } from '../sql/context.ts'
 import type { JobError, JobStep, JobStore, OpenJob } from '../storage.ts'
 import { type PlainPlan, planOf } from '../threads/plain-plan.ts'
 import { ignoringRows, inBatches, type Runner, type Transaction } from '../transaction.ts'
-import type { Announced, Removed } from './delete/announcement.ts'
-import { mostInspected } from './delete/cascade.ts'
-import { countDeletion } from './delete/count-deletion.ts'
-import { stepDeletion, undoDeletion } from './delete/deletion-job.ts'
-import { isFew, lockedState } from './delete/deletion-state.ts'
-import { inspectAnnounced } from './delete/inspect-announced.ts'
+import { inspect } from './delete/begin.ts'
 import { beginPurge, checkClock, countPurge, hasExpired, stepPurge } from './delete/purge.ts'
+import { stepWork, undoWork } from './delete/work.ts'
+import type { Removed } from './delete/work-list.ts'
 import {
   claimExport,
   countExport,
@@ -27,7 +24,6 @@ import { deleteExpiredKeys } from './idempotency.ts'
 import { deleteExpiredJobs } from './jobs.ts'
 import { deleteExpiredEvents } from './kept-events.ts'
 import { Pace } from './pace.ts'
-import { inspectRestoration } from './restore.ts'
 import { finishJob, keepTotal, openJobs, stateOf } from './rows/job-rows.ts'
 
 interface Step {
@@ -35,8 +31,8 @@ interface Step {
   readonly now: number
 }
 
-/** A plan to check, and the collections whose rules are functions. */
-type Inspecting = PlainPlan & { readonly deciders: readonly string[] }
+/** A plan to check, the records that were asked for by their ids, and the collections whose rules are functions. */
+type Inspecting = PlainPlan & { readonly ids: readonly string[]; readonly deciders: readonly string[] }
 
 /** Transactions that change something. */
 const writing = {
@@ -47,18 +43,10 @@ const writing = {
     sizeFor?: (phase: string) => number,
   ): Transaction<JobStep> =>
     job.task === 'deletion'
-      ? stepDeletion(context, job.id, now, { size: sizeFor, isRequest })
+      ? stepWork(context, job.id, now, { size: sizeFor, isRequest })
       : stepPurge(context, job.id, now, sizeFor?.('')),
-  /** Deletes the records of a deletion by filter if they are few, before its request is answered. */
-  takeFew: function* (
-    context: SqlContext,
-    { job, now }: { readonly job: string; readonly now: number },
-  ): Transaction<void> {
-    if (!isFew(yield* lockedState(context, job))) return
-    yield* stepDeletion(context, job, now, { size: mostInspected })
-  },
   fail: (context: SqlContext, { job, error, now }: Step & { readonly error: JobError }): Transaction<boolean> =>
-    job.task === 'deletion' ? undoDeletion(context, job.id, error, now) : failJob(context, job.id, error, now),
+    job.task === 'deletion' ? undoWork(context, job.id, error, now) : failJob(context, job.id, error, now),
   beginPurge,
   claimExport,
   keepExport,
@@ -67,17 +55,15 @@ const writing = {
     keepTotal(context, job.id, total, now),
 }
 
-const counts = { deletion: countDeletion, purge: countPurge, export: countExport } as const
+const counts = { purge: countPurge, export: countExport } as const
 
 /** Transactions that read, on a snapshot. */
 const reading = {
-  count: (context: SqlContext, { job }: { readonly job: OpenJob }): Transaction<number | undefined> =>
+  count: (context: SqlContext, { job }: { readonly job: OpenJob & { readonly task: 'purge' | 'export' } }) =>
     counts[job.task](context, job.id),
   readExport: (context: SqlContext, { job }: { readonly job: string }) => readExport(context, job),
-  inspect: (context: SqlContext, { announced, deciders, ...plan }: Inspecting & { readonly announced: Announced }) =>
-    inspectAnnounced(context, planOf(context.catalog, plan) as Removed, announced, deciders),
-  inspectRestoration: (context: SqlContext, { deciders, ...plan }: Inspecting) =>
-    inspectRestoration(context, { plan: planOf(context.catalog, plan) as Restore, deciders }),
+  inspect: (context: SqlContext, { ids, deciders, ...plan }: Inspecting) =>
+    inspect(context, planOf<Removed | Restore>(context.catalog, plan), ids, deciders),
 }
 
 /** The transactions of background jobs. */
@@ -172,7 +158,9 @@ export function jobStore(
   return {
     open: () => runner.read(openJobs),
     async countTotal(job, now) {
-      const total = await background.run('count', { job })
+      // The records of a deletion are counted when they are collected.
+      if (job.task === 'deletion') return
+      const total = await background.run('count', { job: { id: job.id, task: job.task } })
       if (total !== undefined) await background.run('keepTotal', { job, total, now })
     },
     step: (job, now) => background.run('step', { job, now }),

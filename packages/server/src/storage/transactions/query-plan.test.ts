@@ -322,7 +322,15 @@ describe('a record that is deleted alone', () => {
   })
 
   test('DEL-6: is restored alone', () => {
-    const restore = { ...shared, kind: 'restore', restoration: 'restoration', mayRead: always, caller } as const
+    const restore = {
+      ...shared,
+      kind: 'restore',
+      restoration: 'restoration',
+      statusUrl: '',
+      above: 5_000,
+      mayRead: always,
+      caller,
+    } as const
     assert.equal(explained(store, restoreRecord(context, restore)).result.kind, 'updated')
     assert.deepEqual(stateOf(), { deleted_at: null, _deletion: null })
   })

@@ -1,13 +1,13 @@
 /**
  * Undoing a deletion: the record and everything that was deleted with it, or nothing (DEL-6).
  *
- * Few records are restored in one transaction. Many are announced in a short transaction, checked on a snapshot, and
- * restored in batches (`delete/revival.ts`); the record that was asked for comes last.
+ * At most 5,000 records are restored in one transaction. More are put on a work list, checked on a snapshot, and
+ * restored by a job (`delete/work-list.ts`); the record that was asked for comes last.
  */
 
 import type { Resource } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
-import { type Issue, issue } from 'resourced-contract/spec/faults'
+import { issue } from 'resourced-contract/spec/faults'
 import sql, { raw } from 'sql-template-tag'
 import { checkRecord, decidableRecords, dependsOn, retainedSince } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
@@ -17,25 +17,26 @@ import type { SqlContext } from '../sql/context.ts'
 import { newMark, nextRevisionSql } from '../sql/marks.ts'
 import type { PredicateContext } from '../sql/predicate.ts'
 import { recordOf, storedSql } from '../sql/records.ts'
-import { firstRow, type Transaction } from '../transaction.ts'
+import { firstRow, ignoringRows, type Transaction } from '../transaction.ts'
+import { accept } from './delete/begin.ts'
+import { type Closure, descend, markedSet, setOf, sizeOf } from './delete/cascade.ts'
+import { purgeBegan } from './delete/purge.ts'
+import { findRestorationBlockers } from './delete/restoration-blockers.ts'
+import { finishAtOnce } from './delete/work.ts'
 import {
   type Announced,
-  addAnnouncement,
+  announce,
+  checkedState,
   isWaitedFor,
-  lostAnnouncement,
-  releaseAnnouncement,
-} from './delete/announcement.ts'
-import { type Closure, descend, mostInspected, sizeOf } from './delete/cascade.ts'
-import { withdraw } from './delete/deletion-job.ts'
-import { type DeletionState, lockedState, type Restoration } from './delete/deletion-state.ts'
-import { purgeBegan } from './delete/purge.ts'
-import { findRestorationBlockers, type Returning, returnsMarked } from './delete/restoration-blockers.ts'
-import { readingOnly } from './delete/snapshot-context.ts'
-import { continueForKey, onceForKey } from './idempotency.ts'
+  newState,
+  reachedBy,
+  type WorkState,
+} from './delete/work-list.ts'
+import { onceForKey } from './idempotency.ts'
 import { type Moves, noteMove, tickAll } from './rows/clock.ts'
-import { keepState } from './rows/job-rows.ts'
+import { addWork, keepState } from './rows/job-rows.ts'
 import { holdsFor, lockAllRulesBelow } from './rows/other-records.ts'
-import { cascadeReach, isJobRunning, resourceOf, settleSelections } from './rows/pending-deletions.ts'
+import { cascadeReach, isWorkRunning, resourceOf } from './rows/pending-deletions.ts'
 import { foundOf, holdsSql, lockRecord, represent } from './rows/record-row.ts'
 
 /** Runs a Restore. A repeated answer does not show the record if the caller may no longer read it (AUT-9). */
@@ -54,19 +55,25 @@ function* restore(context: SqlContext, plan: Restore): Transaction<Outcome | Ann
   const found = yield* findDeleted(context, plan)
   if ('kind' in found) return found
   const { deletion, deletedAt, now } = found
-  if (yield* isJobRunning(deletion)) return { kind: 'conflict', issues: [issue('BEING_DELETED')] }
-  const isVast = yield* hasManyDeleted(context, resource, deletion)
-  const returning = isVast ? undefined : yield* deletedWith(context, { resource, id, now, deletion }, mostInspected)
-  if (returning !== undefined) return yield* restoreFew(context, plan, returning)
-  const kept: Restoration = {
-    ...{ deletion, root: id, mark: restoration, now, updatedAt: timestamp(plan.now), caller: plan.caller },
+  if (yield* isWorkRunning(deletion)) return { kind: 'conflict', issues: [issue('BEING_DELETED')] }
+  const closure = yield* deletedWith(context, plan, found)
+  if (closure !== undefined) {
+    const issues = yield* findRestorationBlockers(context, plan, setOf(context, closure))
+    if (issues.length > 0) return { kind: 'conflict', issues }
   }
-  const state: DeletionState = {
-    ...{ collection: resource.name, deletedAt, ids: [], phase: 'check', at: 0, restoration: kept },
-    ...{ taken: 0, done: 0, total: 0, scope: plan.idempotency?.scope },
+  if (closure !== undefined && sizeOf(closure) <= plan.above) return yield* restoreFew(context, plan, closure)
+  const state = newState(plan, {
+    ...{ deletedAt, phase: closure === undefined ? 'collect' : 'flip' },
+    ...{ found: 1, total: closure === undefined ? 1 : sizeOf(closure) },
+    restoration: { deletion, root: id, now, updatedAt: timestamp(plan.now), caller: plan.caller },
+  })
+  for (const [name, ids] of closure ?? new Map([[resource.name, [id]]])) {
+    const among = context.dialect.isAnyOf(raw('id'), [...ids])
+    yield ignoringRows(sql`update ${tableSql(name)} set _deletion = ${restoration} where ${among}`)
   }
-  yield* addAnnouncement(restoration, state, plan.now)
-  return { kind: 'announced', ids: [id], refused: [] }
+  if (closure === undefined) return yield* announce(plan, state)
+  yield* addWork({ id: restoration, task: 'deletion', state })
+  return yield* accept(context, plan, state)
 }
 
 /** A deleted record that the caller may restore. */
@@ -107,19 +114,11 @@ function* findDeleted(context: SqlContext, plan: Restore): Transaction<Found | O
   return { deletion: String(row['_deletion'] ?? id), deletedAt: String(row['deleted_at']), now }
 }
 
-/** Restores records in this transaction, if nothing blocks that. */
-function* restoreFew(
-  context: SqlContext,
-  plan: Restore,
-  returning: Closure,
-  returns?: Returning['returns'],
-): Transaction<Outcome> {
-  const issues = yield* findRestorationBlockers(context, plan, returning, returns)
-  if (issues.length > 0) return { kind: 'conflict', issues }
+/** Restores records in this transaction. */
+function* restoreFew(context: SqlContext, plan: Restore, returning: Closure): Transaction<Outcome> {
   const moves: Moves = new Map()
   for (const [collection, ids] of returning) {
     if (ids.size === 0) continue
-    yield* settleSelections(context, collection, [...ids])
     const updatedAt = timestamp(plan.now)
     const revision = nextRevisionSql(newMark())
     const live = sql`deleted_at = null, _deletion = null, updated_at = ${updatedAt}, _revision = ${revision}`
@@ -127,136 +126,58 @@ function* restoreFew(
     noteMove(moves, collection, { live: ids.size, deleted: -ids.size, ids: [...ids] })
   }
   yield* tickAll(context, moves)
+  return yield* restored(context, plan)
+}
+
+function* restored(context: SqlContext, plan: Restore): Transaction<Outcome> {
   const { json, readable, ...validators } = yield* represent(context, plan, plan.id, plan.mayRead)
   return { kind: 'updated', json: readable ? json : undefined, ...validators }
 }
 
-/** If a deletion has more records than this in one collection, they are searched on a snapshot. */
-const vast = 5_000
+/** The most records that one transaction restores: more of them are a job. */
+export const mostRestored = 5_000
 
 /** Whether a deletion has deleted very many records of any collection below a resource. */
 function* hasManyDeleted({ catalog }: SqlContext, resource: Resource, deletion: string): Transaction<boolean> {
-  for (const { name } of belowOf(catalog, resource)) {
+  for (const { name } of cascadeReach(catalog, resource)) {
     const marked = sql`select 1 as one from ${tableSql(name)} where _deletion = ${deletion}`
-    if ((yield sql`${marked} limit 1 offset ${vast}`).length > 0) return true
+    if ((yield sql`${marked} limit 1 offset ${mostRestored}`).length > 0) return true
   }
   return false
 }
 
-/** The resources whose records a restoration of one resource's records can bring back. */
-function belowOf(catalog: SqlContext['catalog'], resource: Resource): Resource[] {
-  return cascadeReach(catalog, resource).filter(({ deletion }) => deletion.variant === 'soft')
-}
-
-/** The records that are asked for. */
-interface Asked extends Pick<Restore, 'resource' | 'id' | 'now'> {
-  readonly deletion: string
-}
-
 /**
  * The record, and the records below it by `cascade` that the same deletion has deleted: none that were deleted before,
- * and none that are past their own grace period since (DEL-7). `undefined`: more than the most.
+ * and none that are past their own grace period since (DEL-7). `undefined`: more than one transaction restores.
  */
-function deletedWith(
-  context: SqlContext,
-  { resource, id, now, deletion }: Asked,
-  most?: number,
-): Transaction<Closure | undefined> {
+function* deletedWith(context: SqlContext, { resource, id }: Restore, found: Found): Transaction<Closure | undefined> {
   const { catalog, dialect } = context
-  const limit = most === undefined ? raw('') : sql` limit ${most + 1}`
+  const { deletion, now } = found
+  if (yield* hasManyDeleted(context, resource, deletion)) return undefined
   const find = (from: string, field: string, parents: readonly string[]) => {
     const child = resourceOf(catalog, from)
     if (child.deletion.variant === 'hard') return undefined
     const refers = dialect.isAnyOf(columnSql(subject, field), parents)
     const t = raw(subject)
     const isDeletedWith = sql`${t}.deleted_at > ${retainedSince(child, now)} and ${t}._deletion = ${deletion}`
-    const lock = sql`${dialect.lock.orderById}${limit}${dialect.lock.update}`
+    const lock = sql`${dialect.lock.orderById} limit ${mostRestored + 1}${dialect.lock.update}`
     return sql`select id from ${subjectSql(from)} where ${isDeletedWith} and ${refers}${lock}`
   }
-  return descend(catalog, [resource.name, [id]], find, most)
+  const { closure, isComplete } = yield* descend(catalog, [resource.name, [id]], find, mostRestored)
+  return isComplete ? closure : undefined
 }
 
-/** The result of the check of an announced restoration. */
-export interface RestoreInspection {
-  readonly issues: readonly Issue[]
-  /** Whether it restores everything that the deletion has deleted. */
-  readonly isWhole: boolean
-  /** Whether one transaction restores all records. */
-  readonly isFew: boolean
-  /** The records if they are few, else those that functions of rules decide about. */
-  readonly ids: readonly (readonly [collection: string, ids: readonly string[]])[]
-}
-
-/**
- * Checks an announced restoration. It only reads.
- *
- * @param deciders the collections whose rules are functions, which the caller asks
- */
-export function* inspectRestoration(
-  given: SqlContext,
-  { plan, deciders }: { readonly plan: Restore; readonly deciders: readonly string[] },
-): Transaction<RestoreInspection> {
-  const context = readingOnly(given)
-  const { resource, id, restoration: job } = plan
-  const { restoration } = yield* announcedState(context, job)
-  const { deletion, now } = restoration
-  const closure = (yield* deletedWith(context, { resource, id, now, deletion })) as Closure
-  const size = sizeOf(closure)
-  const isFew = size <= mostInspected
-  const named = [...closure].filter(([name]) => isFew || deciders.includes(name))
-  const issues = isFew ? [] : yield* findRestorationBlockers(context, plan, closure)
-  let all = 0
-  for (const { name } of belowOf(context.catalog, resource)) {
-    const row = yield* firstRow(sql`select count(*) as count from ${tableSql(name)} where _deletion = ${deletion}`)
-    all += Number(row?.['count'])
-  }
-  return { issues, isWhole: all === size, isFew, ids: named.map(([name, some]) => [name, [...some]]) }
-}
-
-/** Begins an announced restoration that nothing blocks. The outcome of few records; `undefined`: batches follow. */
-export function* beginRestoration(
-  context: SqlContext,
-  plan: Restore,
-  { isWhole, ids, isFew }: RestoreInspection,
-): Transaction<Outcome | undefined> {
-  const { resource, id, restoration: job } = plan
+/** Begins a checked restoration that nothing blocks: as a job, or of few records in this transaction. */
+export function* beginRestoration(context: SqlContext, plan: Restore): Transaction<Outcome> {
   const found = yield* findDeleted(context, plan)
   if ('kind' in found) return found
-  const { restoration, state } = yield* announcedState(context, job)
-  if (isFew) {
-    yield* withdraw(job)
-    const returning = new Map(ids.map(([name, some]) => [name, new Set(some)]))
-    return yield* continueForKey(plan, restoreFew(context, plan, returning))
-  }
-  const { deletion } = restoration
-  const mark = isWhole ? deletion : job
-  if (!isWhole) yield sql`update ${tableSql(resource.name)} set _deletion = ${job} where id = ${id}`
-  yield* keepState(job, { ...state, phase: isWhole ? 'revive' : 'claim', restoration: { ...restoration, mark } })
-  return undefined
-}
-
-/** Restores the record that was asked for, after all others, and answers its request. */
-export function* finishRestoration(context: SqlContext, plan: Restore): Transaction<Outcome> {
-  const { resource, id, restoration: job } = plan
-  const found = yield* findDeleted(context, plan)
-  if ('kind' in found) return found
-  const state = yield* lockedState(context, job)
-  if (state?.phase !== 'last' || state.restoration === undefined) throw lostAnnouncement('restoration')
-  const returns = returnsMarked(state.restoration.mark)
-  const root = new Map([[resource.name, new Set([id])]])
-  const outcome = yield* continueForKey(plan, restoreFew(context, plan, root, returns))
-  yield* keepState(job, { ...state, phase: 'release', at: 0, table: 0, scope: undefined })
-  yield* releaseAnnouncement(job)
-  return outcome
-}
-
-interface AnnouncedState {
-  readonly state: DeletionState
-  readonly restoration: Restoration
-}
-
-function* announcedState(context: SqlContext, job: string): Transaction<AnnouncedState> {
-  const state = yield* lockedState(context, job)
-  if (state?.phase !== 'check' || state.restoration === undefined) throw lostAnnouncement('restoration')
-  return { state, restoration: state.restoration }
+  const job = plan.restoration
+  const state: WorkState = { ...(yield* checkedState(context, job)), phase: 'flip', at: 0, table: 0 }
+  if (state.total > plan.above) return yield* accept(context, plan, state)
+  const collections = reachedBy(context, state).map(({ name }) => name)
+  const issues = yield* findRestorationBlockers(context, plan, markedSet(job, collections))
+  if (issues.length > 0) return { kind: 'conflict', issues }
+  yield* keepState(job, state)
+  yield* finishAtOnce(context, job, plan.now, mostRestored)
+  return yield* restored(context, plan)
 }

@@ -5,8 +5,8 @@ import type { Write } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
 import { createRecord } from './create.ts'
-import { type Announced, isWaitedFor } from './delete/announcement.ts'
 import { bulkDelete, deleteMatching, deleteRecord } from './delete/delete.ts'
+import { type Announced, isWaitedFor } from './delete/work-list.ts'
 import { beginExport } from './exports.ts'
 import { onceForKey } from './idempotency.ts'
 import { deleteJob } from './jobs.ts'
@@ -66,5 +66,5 @@ export function isChange({ kind }: Written): boolean {
 
 /** Whether an outcome is the whole answer: otherwise `finishLarge` carries out what the transaction has left to do. */
 export function isFinal(written: Written): written is Outcome {
-  return written.kind !== 'announced' && written.kind !== 'accepted'
+  return written.kind !== 'announced'
 }

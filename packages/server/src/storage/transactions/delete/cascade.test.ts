@@ -4,7 +4,7 @@ import { completeCatalog } from 'resourced-contract/model/catalog'
 import { sqlContext } from '../../sql/context.ts'
 import { sqlite } from '../../sqlite/dialect.ts'
 import { resourceOf } from '../rows/pending-deletions.ts'
-import { closureWithin } from './cascade.ts'
+import { reachWithin } from './cascade.ts'
 
 const catalog = completeCatalog({
   name: 'tree',
@@ -17,15 +17,15 @@ const folders = resourceOf(catalog, 'folders')
 function search(most: number) {
   const children: Record<string, string[]> = { a: ['b'], b: ['a', 'c'], c: [] }
   const texts: string[] = []
-  const transaction = closureWithin(context, folders, ['a'], most)
+  const transaction = reachWithin(context, folders, ['a'], most)
   let step = transaction.next()
   while (step.done !== true) {
     const { sql, values } = step.value
     texts.push(sql)
     step = transaction.next((children[String(values[0])] ?? []).map((id) => ({ id })))
   }
-  const closure = step.value
-  return { ids: closure && [...(closure.get('folders') ?? [])], texts }
+  const { closure, isComplete } = step.value
+  return { ids: isComplete ? [...(closure.get('folders') ?? [])] : undefined, texts }
 }
 
 test('DEL-5: a search for children ends in cycles, and finds each record once', () => {

@@ -15,54 +15,13 @@ import { newMark, nextRevisionSql } from '../../sql/marks.ts'
 import { ignoringRows, prebuilt, type Statement, type Transaction } from '../../transaction.ts'
 import { type Moves, noteMove, tickAll } from '../rows/clock.ts'
 import { removeCounters } from '../rows/numbers.ts'
-import { cascadesOf, resourceOf, settleSelections } from '../rows/pending-deletions.ts'
+import { cascadesOf, resourceOf } from '../rows/pending-deletions.ts'
 
 /** The ids that are deleted together, by collection. */
 export type Closure = ReadonlyMap<string, ReadonlySet<string>>
 
 /** The most records that are inspected where requests are answered. */
 export const mostInspected = 1_000
-
-/**
- * Finds and locks all that is deleted with some records.
- *
- * @param among the only collections to search; left out: all
- */
-export function* closureOf(
-  context: SqlContext,
-  resource: Resource,
-  ids: readonly string[],
-  among?: ReadonlySet<string>,
-): Transaction<Closure> {
-  return (yield* reachWithin(context, resource, ids, Number.POSITIVE_INFINITY, among)).closure
-}
-
-/** The same up to a number of records; `undefined` if there are more: then not all of them were searched for. */
-export function* closureWithin(
-  context: SqlContext,
-  resource: Resource,
-  ids: readonly string[],
-  most: number,
-  among?: ReadonlySet<string>,
-): Transaction<Closure | undefined> {
-  const { closure, isComplete } = yield* reachWithin(context, resource, ids, most, among)
-  return isComplete ? closure : undefined
-}
-
-/** The same with what was found until there were more. */
-export function reachWithin(
-  context: SqlContext,
-  resource: Resource,
-  ids: readonly string[],
-  most: number,
-  among?: ReadonlySet<string>,
-): Transaction<Reached> {
-  // One more than the most shows that there are more. A resource that never deletes by a job has no most.
-  const limit = most === Number.POSITIVE_INFINITY ? raw('') : sql` ${context.dialect.limit(most + 1)}`
-  const find: FindChildren = (from, field, parents) =>
-    among?.has(from) === false ? undefined : childrenSql(context, from, field, parents, limit)
-  return reach(context.catalog, [resource.name, ids], find, most)
-}
 
 /** A search for what is deleted together. */
 export interface Reached {
@@ -71,29 +30,33 @@ export interface Reached {
   readonly isComplete: boolean
 }
 
+/** Finds and locks all that is deleted with some records. */
+export function* closureOf(context: SqlContext, resource: Resource, ids: readonly string[]): Transaction<Closure> {
+  return (yield* reachWithin(context, resource, ids, Number.POSITIVE_INFINITY)).closure
+}
+
+/** The same up to a number of records. */
+export function reachWithin(
+  context: SqlContext,
+  resource: Resource,
+  ids: readonly string[],
+  most: number,
+): Transaction<Reached> {
+  // One more than the most shows that there are more.
+  const limit = most === Number.POSITIVE_INFINITY ? raw('') : sql` ${context.dialect.limit(most + 1)}`
+  const find: FindChildren = (from, field, parents) => childrenSql(context, from, field, parents, limit)
+  return descend(context.catalog, [resource.name, ids], find, most)
+}
+
 /** The select of the ids of the records that refer to parents; `undefined`: they are not searched for. */
 type FindChildren = (from: string, field: string, parents: readonly string[]) => Sql | undefined
 
-/**
- * Follows the references with `cascade` downwards from some records, each record once.
- *
- * @returns what was found; `undefined`: more than the most
- */
+/** Follows the references with `cascade` downwards from some records, each record once, up to a number of records. */
 export function* descend(
   catalog: Catalog,
   roots: readonly [collection: string, ids: readonly string[]],
   find: FindChildren,
-  most?: number,
-): Transaction<Closure | undefined> {
-  const { closure, isComplete } = yield* reach(catalog, roots, find, most)
-  return isComplete ? closure : undefined
-}
-
-function* reach(
-  catalog: Catalog,
-  roots: readonly [collection: string, ids: readonly string[]],
-  find: FindChildren,
-  most = Number.POSITIVE_INFINITY,
+  most: number,
 ): Transaction<Reached> {
   const closure = new Map([[roots[0], new Set(roots[1])]])
   let count = roots[1].length
@@ -178,10 +141,12 @@ export function* deleteClosure(
 ): Transaction<void> {
   const at = timestamp(now)
   const moves: Moves = new Map()
-  for (const [collection, ids] of closure) {
+  const all = setOf(context, closure)
+  for (const collection of closure.keys()) {
     for (const dependent of resourceOf(context.catalog, collection).dependents) {
       if (dependent.onDelete !== 'clear') continue
-      const count = yield* clearReferences(context, dependent, remainingSql(context, dependent, ids, closure), { at })
+      const rows = remainingSql(dependent, collection, all, all)
+      const count = yield* clearReferences(context, dependent, rows, { at })
       if (count > 0) noteMove(moves, dependent.collection, { live: 0, deleted: 0 })
     }
   }
@@ -199,17 +164,39 @@ export function* deleteClosure(
   yield* tickAll(context, moves)
 }
 
-/** The live records that refer to one of some ids and are not deleted themselves. */
+/** A set of records of several collections. */
+export interface RecordSet {
+  readonly collections: readonly string[]
+  /** The condition that the record with an id is one of them. */
+  readonly has: (collection: string, id: Sql) => Sql
+}
+
+/** The records of a closure as a set. */
+export function setOf({ dialect }: Pick<SqlContext, 'dialect'>, closure: Closure): RecordSet {
+  return {
+    collections: [...closure.keys()],
+    has: (collection, id) => amongSql(dialect, id, [...(closure.get(collection) ?? [])]),
+  }
+}
+
+/** The records with the mark of a deletion or restoration, as a set. */
+export function markedSet(mark: string, collections: readonly string[]): RecordSet {
+  return {
+    collections,
+    has: (collection, id) => sql`${id} in (select x.id from ${tableSql(collection)} x where x._deletion = ${mark})`,
+  }
+}
+
+/** The live records that refer to a target in one set, and are in no other one. */
 export function remainingSql(
-  { dialect }: SqlContext,
   { collection, field }: Reference,
-  ids: Iterable<string>,
-  closure?: Closure,
+  target: string,
+  of: RecordSet,
+  deleted?: RecordSet,
 ): Sql {
-  const refers = amongSql(dialect, columnSql(subject, field), [...ids])
-  const deleted = closure?.get(collection)
-  if (deleted === undefined || deleted.size === 0) return sql`${liveRows(collection)} and ${refers}`
-  return sql`${liveRows(collection)} and ${refers} and not (${dialect.isAnyOf(columnSql(subject, 'id'), [...deleted])})`
+  const refers = sql`${liveRows(collection)} and ${of.has(target, columnSql(subject, field))}`
+  if (deleted === undefined || !deleted.collections.includes(collection)) return refers
+  return sql`${refers} and not (${deleted.has(collection, columnSql(subject, 'id'))})`
 }
 
 /** Sets references of rows to null and returns the number of rows. The caller moves the clock. */
@@ -221,7 +208,6 @@ export function* clearReferences(
 ): Transaction<number> {
   const ids = yield* lockedIds(context, rows, most)
   if (ids.length > 0) {
-    yield* settleSelections(context, collection, ids)
     const cleared = sql`${raw(`"${field}"`)} = null, updated_at = ${at}, _revision = ${nextRevisionSql(newMark())}`
     yield sql`update ${tableSql(collection)} set ${cleared} where ${context.dialect.isAnyOf(raw('id'), ids)}`
   }

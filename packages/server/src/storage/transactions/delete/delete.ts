@@ -12,7 +12,7 @@ import { type Issue, issue } from 'resourced-contract/spec/faults'
 import sql, { type Sql } from 'sql-template-tag'
 import { checkFilterConditions, checkRecord, decidableRecords } from '../../../plan/check-record.ts'
 import type { Outcome } from '../../../plan/outcome.ts'
-import type { BulkDelete, Delete, DeleteMatching, Removal } from '../../../plan/plan.ts'
+import type { BulkDelete, Delete, DeleteMatching } from '../../../plan/plan.ts'
 import { columnSql, subject, subjectSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { liveSql, type PredicateContext } from '../../sql/predicate.ts'
@@ -22,19 +22,21 @@ import { clockOf, clockSql, touchedTick } from '../rows/clock.ts'
 import { lockRules, ruledBelow } from '../rows/other-records.ts'
 import { isPendingDeletion } from '../rows/pending-deletions.ts'
 import { holdsSql, lockRecord, lockState } from '../rows/record-row.ts'
-import { type Announced, announce, announceListed, selectMatching } from './announcement.ts'
-import { acceptMatching, beginDeletion, beginFilteredDeletion } from './begin-deletion.ts'
+import { beginNow, putOnList, stateOfDeletion } from './begin.ts'
 import {
-  type Closure,
-  closureWithin,
   deleteClosure,
   liveRows,
   lockRows,
   markOne,
   mostInspected,
+  type RecordSet,
+  reachWithin,
+  setOf,
   sizeOf,
 } from './cascade.ts'
+import { selectMatching } from './collect.ts'
 import { blockersById, canBeBlocked, findBlockers, isAlone } from './deletion-blockers.ts'
+import { type Announced, announce, type Removed } from './work-list.ts'
 
 /** Runs a Delete. */
 export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Outcome | Announced> {
@@ -47,13 +49,10 @@ export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Ou
   const ended = checkRecord(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
   if (yield* isPendingDeletion(context, resource, record)) return { kind: 'conflict', issues: [issue('BEING_DELETED')] }
-  const inspected = yield* inspect(context, plan, [id], (closure) => findBlockers(context, plan, closure))
-  if (inspected === undefined) return yield* announce(plan, { ids: [id] })
-  const { closure, isJob, issues } = inspected
-  if (issues.length > 0) return { kind: 'conflict', issues }
-  if (isJob || closure === undefined) return yield* beginDeletion(context, plan, [id], closure)
-  yield* deleteClosure(context, plan, closure)
-  return { kind: 'deleted', id, deletedAt: timestamp(plan.now) }
+  return yield* deleteAsked(context, plan, [id], {
+    blockersOf: (set) => findBlockers(context, plan, set),
+    deleted: { kind: 'deleted', id, deletedAt: timestamp(plan.now) },
+  })
 }
 
 /** The same where no other record matters. */
@@ -74,14 +73,11 @@ export function* bulkDelete(context: SqlContext, plan: BulkDelete): Transaction<
   yield* lockRulesBelow(context, resource)
   yield* lockRows(context, resource, ids)
   const { allowed, refused } = yield* findRequested(context, plan)
-  const inspected = yield* inspect(context, plan, allowed, (all) => blockersById(context, plan, allowed, all))
-  if (inspected === undefined) return yield* announce(plan, { ids: allowed, refused })
-  const { closure, isJob } = inspected
-  const issues = [...refused, ...inspected.issues]
-  if (issues.length > 0) return { kind: 'bulk-refused', issues }
-  if (isJob || closure === undefined) return yield* beginDeletion(context, plan, ids, closure)
-  yield* deleteClosure(context, plan, closure)
-  return { kind: 'bulk-deleted', ids, deletedAt: timestamp(plan.now) }
+  return yield* deleteAsked(context, plan, allowed, {
+    refused,
+    blockersOf: (set) => blockersById(context, plan, allowed, set),
+    deleted: { kind: 'bulk-deleted', ids, deletedAt: timestamp(plan.now) },
+  })
 }
 
 /** Finds and locks the records that are asked for: the ids that the caller may delete, and why others cannot go. */
@@ -96,70 +92,58 @@ export function* findRequested(
   const columns = sql`${storedSql(context, resource)}, ${permitted} as _permitted`
   const rows = yield sql`select ${columns} from ${liveRows(resource.name)} and ${among}${lock.orderById}${lock.update}`
   const found = new Map(rows.map((row) => [String(row['id']), row]))
-  const refused = yield* refusalsOf(context, plan, found)
-  return { allowed: ids.filter((id) => found.get(id)?.['_permitted'] === 1), refused }
+  const refused = refusalsOf(plan, found)
+  const isFree = (row: Row | undefined) => row?.['_permitted'] === 1 && row['_deletion'] === null
+  return { allowed: ids.filter((id) => isFree(found.get(id))), refused }
 }
 
 /** The ids without a live record, those that the caller may not delete, and those that are being deleted already. */
-function* refusalsOf(
-  context: SqlContext,
-  { resource, ids }: Pick<BulkDelete, 'resource' | 'ids'>,
-  found: ReadonlyMap<string, Row>,
-): Transaction<Issue[]> {
+function refusalsOf({ ids }: Pick<BulkDelete, 'ids'>, found: ReadonlyMap<string, Row>): Issue[] {
   const issues: Issue[] = []
   for (const [index, id] of ids.entries()) {
     const pointer = `/ids/${index}`
     const row = found.get(id)
     if (row === undefined) issues.push(issue('noRecord', { pointer }))
     else if (row['_permitted'] !== 1) issues.push(issue('undeletable', { pointer }))
-    else if (yield* isPendingDeletion(context, resource, row)) issues.push(issue('BEING_DELETED', { pointer }))
+    else if (row['_deletion'] !== null) issues.push(issue('BEING_DELETED', { pointer }))
   }
   return issues
 }
 
 /** Runs a DeleteMatching: the records that match a filter and that the caller may delete. */
 export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Transaction<Outcome | Announced> {
-  const { resource, above, most } = plan
+  const { resource, most } = plan
   const stale = checkFilterConditions(plan)
   if (stale !== undefined) return stale
   yield* lockRulesBelow(context, resource)
-  const matching = yield* estimate(context, plan)
-  if (matching !== 'few') {
-    const selection = yield* selectMatching(plan)
-    const isJob = matching === 'many' ? above <= mostInspected : above === 0
-    const isChecked = most !== undefined || !isJob || canBeBlocked(context.catalog, resource)
-    return yield* isChecked ? announce(plan, { selection }) : acceptMatching(context, plan, selection)
-  }
+  const isFew = yield* matchesFew(context, plan)
+  if (!isFew) return yield* announce(plan, stateOfDeletion(plan, { selection: yield* selectMatching(plan) }))
   const { orderById, update } = context.dialect.lock
   const locked = sql`${matchingSql({ ...context, locksReferenced: true }, plan)}${orderById}${update}`
   const rows = yield sql`select ${storedSql(context, resource)} ${locked}`
   if (rows.length === 0) return { kind: 'deleted-matching', count: 0 }
   if (most !== undefined && rows.length > most)
     return { kind: 'conflict', issues: [issue('affected', { header: 'Prefer', count: rows.length, most })] }
-  const ids: string[] = []
-  for (const found of rows) if (!(yield* isPendingDeletion(context, resource, found))) ids.push(String(found['id']))
-  const inspected = yield* inspect(context, plan, ids, (closure) => findBlockers(context, plan, closure))
-  if (inspected === undefined) return yield* announceListed(context, plan, ids)
-  const { closure, isJob, issues } = inspected
-  if (issues.length > 0) return { kind: 'conflict', issues }
-  if (isJob || closure === undefined) return yield* beginFilteredDeletion(context, plan, ids, closure)
-  yield* deleteClosure(context, plan, closure)
-  return { kind: 'deleted-matching', count: ids.length }
+  const ids = rows.filter((row) => row['_deletion'] === null).map((row) => String(row['id']))
+  return yield* deleteAsked(context, plan, ids, {
+    blockersOf: (set) => findBlockers(context, plan, set),
+    deleted: { kind: 'deleted-matching', count: ids.length },
+  })
 }
 
 /** A collection of at most so many records is searched where requests are answered, whether or not an index helps. */
 const mostSearched = 10_000
 
-/** Whether few records match or many, if that takes a short time to find out. */
-function* estimate(context: SqlContext, plan: DeleteMatching): Transaction<'few' | 'many' | 'unknown'> {
+/** Whether few records match, if that takes a short time to find out. */
+function* matchesFew(context: SqlContext, plan: DeleteMatching): Transaction<boolean> {
   const { resource, filter, permitted } = plan
   if (!namesIds(filter) && !isIndexRange(allOf([filter, permitted]))) {
     const clock = yield* firstRow(clockSql(context, resource.name))
-    if (clockOf(clock).live > mostSearched) return 'unknown'
+    if (clockOf(clock).live > mostSearched) return false
   }
   const some = sql`select 1 as one ${matchingSql(context, plan)} ${context.dialect.limit(mostInspected + 1)}`
   const row = yield* firstRow(sql`select count(*) as count from (${some}) matching`)
-  return Number(row?.['count']) <= mostInspected ? 'few' : 'many'
+  return Number(row?.['count']) <= mostInspected
 }
 
 /** Whether a predicate is one comparison that an index answers. Every field that filters use has an index (QRY-7). */
@@ -173,29 +157,39 @@ function matchingSql(context: PredicateContext, { resource, filter, permitted }:
   return sql`${from} where ${liveSql(context, resource, allOf([filter, permitted]))}`
 }
 
-/** The scope of a deletion, before it is made. */
-interface Inspected {
-  /** Everything that is deleted; `undefined`: more than was searched for, because nothing can block it. */
-  readonly closure: Closure | undefined
-  readonly isJob: boolean
-  readonly issues: readonly Issue[]
+/** How a deletion is decided and answered. */
+interface Deciding {
+  /** Why records that were asked for cannot be deleted. */
+  readonly refused?: readonly Issue[]
+  readonly blockersOf: (set: RecordSet) => Transaction<Issue[]>
+  /** The outcome of a deletion that is no job. */
+  readonly deleted: Outcome
 }
 
 /**
- * Finds the records that are deleted together with others, and the blockers. `undefined`: so many records that the
- * deletion has to be announced.
+ * Deletes locked records that were asked for, with what is below them: few records now, or as a job that begins now.
+ * Many are put on the work list, for windows to follow (`large-changes.ts`); where nothing can block them, in a job.
  */
-function* inspect(
+function* deleteAsked(
   context: SqlContext,
-  { resource, above }: Removal,
+  plan: Removed,
   ids: readonly string[],
-  blockersOf: (closure: Closure) => Transaction<Issue[]>,
-): Transaction<Inspected | undefined> {
-  const few = yield* closureWithin(context, resource, ids, mostInspected)
-  if (few !== undefined) return { closure: few, isJob: sizeOf(few) > above, issues: yield* blockersOf(few) }
-  const isBlockable = canBeBlocked(context.catalog, resource)
-  if (!isBlockable && above <= mostInspected) return { closure: undefined, isJob: true, issues: [] }
-  return undefined
+  { refused = [], blockersOf, deleted }: Deciding,
+): Transaction<Outcome | Announced> {
+  const { closure, isComplete } = yield* reachWithin(context, plan.resource, ids, mostInspected)
+  if (isComplete) {
+    const issues = [...refused, ...(yield* blockersOf(setOf(context, closure)))]
+    if (issues.length > 0) return { kind: plan.kind === 'bulk-delete' ? 'bulk-refused' : 'conflict', issues }
+    if (sizeOf(closure) <= plan.above) {
+      yield* deleteClosure(context, plan, closure)
+      return deleted
+    }
+  }
+  const state = yield* putOnList(context, plan, ids, closure)
+  if (isComplete && state.total === state.seen) return yield* beginNow(context, plan, state, 'flip')
+  const mayBeRefused = isComplete || refused.length > 0 || canBeBlocked(context.catalog, plan.resource)
+  if (!mayBeRefused && plan.above <= mostInspected) return yield* beginNow(context, plan, state, 'collect')
+  return yield* announce(plan, state, { ids, refused })
 }
 
 /** Keeps serializable changes away from a deletion that is not serializable, if rules cover some of its collections. */

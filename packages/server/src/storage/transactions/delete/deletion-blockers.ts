@@ -18,7 +18,7 @@ import { recordOf, storedSql } from '../../sql/records.ts'
 import type { Transaction } from '../../transaction.ts'
 import { ask } from '../rows/other-records.ts'
 import { canBePending, cascadeReach, resourceOf } from '../rows/pending-deletions.ts'
-import { type Closure, closureOf, closureWithin, liveRows, mostInspected, remainingSql } from './cascade.ts'
+import { closureOf, liveRows, type RecordSet, remainingSql, setOf } from './cascade.ts'
 
 /** The most blocking records whose ids are named. */
 const mostNamed = 5
@@ -54,16 +54,16 @@ export function decidersBelow(catalog: Catalog, resource: Resource, trigger: Rul
 /**
  * Everything that blocks a deletion.
  *
- * @param deleted all that is deleted, if that is more than the closure
+ * @param deleted all that is deleted, if that is more than the set
  */
 export function* findBlockers(
   context: SqlContext,
   plan: Pick<Removal, 'caller' | 'now' | 'readable' | 'readableReferences'>,
-  closure: Closure,
-  deleted = closure,
+  set: RecordSet,
+  deleted = set,
 ): Transaction<Issue[]> {
-  const dependents = yield* blockingRecords(context, plan, closure, deleted)
-  return [...dependents, ...(yield* blockingRules(context, plan, closure))]
+  const dependents = yield* blockingRecords(context, plan, set, deleted)
+  return [...dependents, ...(yield* blockingRules(context, plan, set))]
 }
 
 /** What blocks each record by itself. The other records of the request do not block it: they are deleted too. */
@@ -71,12 +71,12 @@ export function* blockersById(
   context: SqlContext,
   plan: Pick<BulkDelete, 'resource' | 'ids' | 'caller' | 'now' | 'readable' | 'readableReferences'>,
   ids: readonly string[],
-  deleted: Closure,
+  deleted: RecordSet,
 ): Transaction<Issue[]> {
   if ((yield* findBlockers(context, plan, deleted)).length === 0) return []
   const issues: Issue[] = []
   for (const id of ids) {
-    const own = yield* closureOf(context, plan.resource, [id])
+    const own = setOf(context, yield* closureOf(context, plan.resource, [id]))
     const pointer = `/ids/${plan.ids.indexOf(id)}`
     // The pointer of a business rule leads into a record that the body does not show.
     issues.push(...(yield* findBlockers(context, plan, own, deleted)).map((each) => movedTo({ pointer }, each)))
@@ -88,15 +88,15 @@ export function* blockersById(
 function* blockingRecords(
   context: SqlContext,
   { readable, readableReferences }: Pick<Removal, 'readable' | 'readableReferences'>,
-  closure: Closure,
-  deleted: Closure,
+  set: RecordSet,
+  deleted: RecordSet,
 ): Transaction<Issue[]> {
   const issues: Issue[] = []
-  for (const [collection, ids] of closure) {
+  for (const collection of set.collections) {
     for (const dependent of resourceOf(context.catalog, collection).dependents) {
       const { collection: from, field, onDelete } = dependent
       if (onDelete !== 'restrict') continue
-      const blocking = remainingSql(context, dependent, ids, deleted)
+      const blocking = remainingSql(dependent, collection, set, deleted)
       const isReadable = grantOf(readableReferences?.get(from), field) ?? always
       const permitted = allOf([readable.get(from) ?? never, isReadable])
       const shown = predicateSql(context, resourceOf(context.catalog, from), permitted)
@@ -121,14 +121,14 @@ function* blockingRecords(
 export function* blockingRules(
   context: SqlContext,
   plan: Pick<Removal, 'caller' | 'now'>,
-  closure: Closure,
+  set: RecordSet,
   kind?: RuleKind,
 ): Transaction<Issue[]> {
   const issues: Issue[] = []
-  for (const [collection, ids] of closure) {
+  for (const collection of set.collections) {
     const resource = resourceOf(context.catalog, collection)
     if (!hasDeletionRules(resource)) continue
-    const among = context.dialect.isAnyOf(columnSql(subject, 'id'), [...ids])
+    const among = set.has(collection, columnSql(subject, 'id'))
     const rows = yield sql`select ${storedSql(context, resource)} from ${liveRows(collection)} and ${among} order by id`
     for (const row of rows) {
       const current = recordOf(resource, row)
@@ -138,59 +138,4 @@ export function* blockingRules(
     }
   }
   return issues
-}
-
-/**
- * Of the locked records that a batch of a deletion by filter has come to, those that nothing blocks by now (DEL-10): a
- * rule may ask for records that others have created since the check. With them comes everything below them that may be
- * referred to by `restrict`. What is below very many records was checked when nobody could refer to it any more.
- *
- * @param asked whose deletion it is, if rules are asked again
- */
-export function* deletableAmong(
-  context: SqlContext,
-  resource: Resource,
-  ids: readonly string[],
-  asked?: Pick<Removal, 'caller' | 'now'>,
-): Transaction<{ readonly deletable: readonly string[]; readonly closure: Closure }> {
-  const none = { deletable: ids, closure: new Map<string, ReadonlySet<string>>() }
-  if (asked !== undefined) {
-    const allowed: string[] = []
-    for (const id of ids) {
-      const record = new Map([[resource.name, new Set([id])]])
-      if ((yield* blockingRules(context, asked, record, 'unless')).length === 0) allowed.push(id)
-    }
-    none.deletable = allowed
-  }
-  const restricted = restrictedBelow(context.catalog, resource)
-  if (restricted.size === 0) return none
-  const isBlocked = function* (closure: Closure, deleted: Closure): Transaction<boolean> {
-    return (yield* blockingRecords(context, { readable: new Map() }, closure, deleted)).length > 0
-  }
-  // A record that stays may block others that were to be deleted with it.
-  for (let { deletable } = none; ; ) {
-    const closure = yield* closureWithin(context, resource, deletable, mostInspected, restricted)
-    if (closure === undefined) return { ...none, deletable }
-    if (!(yield* isBlocked(closure, closure))) return { deletable, closure }
-    const blocked = new Set<string>()
-    for (const id of deletable) {
-      const own = yield* closureOf(context, resource, [id], restricted)
-      if (yield* isBlocked(own, closure)) blocked.add(id)
-    }
-    deletable = deletable.filter((id) => !blocked.has(id))
-  }
-}
-
-/**
- * The collections below a resource in which a blocker has to be searched for: those with a reference by `restrict`
- * between them, and those on the way there.
- */
-function restrictedBelow(catalog: Catalog, resource: Resource): ReadonlySet<string> {
-  const reached = cascadeReach(catalog, resource)
-  const ends = new Set<string>()
-  for (const { name, dependents } of reached) {
-    for (const { collection, onDelete } of dependents) if (onDelete === 'restrict') ends.add(name).add(collection)
-  }
-  const leadsThere = (each: Resource) => cascadeReach(catalog, each).some(({ name }) => ends.has(name))
-  return new Set(reached.filter(leadsThere).map(({ name }) => name))
 }

@@ -14,7 +14,7 @@ import type { SqlContext } from '../../sql/context.ts'
 import { predicateSql } from '../../sql/predicate.ts'
 import { firstRow, type Transaction } from '../../transaction.ts'
 import { cascadeReach, resourceOf } from '../rows/pending-deletions.ts'
-import { liveRows, type Reached, reachWithin, remainingSql, sizeOf } from './cascade.ts'
+import { liveRows, type Reached, reachWithin, remainingSql, setOf, sizeOf } from './cascade.ts'
 import { findRequested } from './delete.ts'
 import { blockersById, canBeBlocked, findBlockers } from './deletion-blockers.ts'
 import { withoutLocks } from './snapshot-context.ts'
@@ -103,6 +103,7 @@ function* countCleared(
 ): Transaction<DeletionPreview['clears']> {
   const { catalog } = context
   const reachable = cascadeReach(catalog, resource)
+  const all = setOf(context, closure)
   const counts: DeletionPreview['clears'][number][] = []
   for (const [target, ids] of closure) {
     for (const dependent of resourceOf(catalog, target).dependents) {
@@ -113,7 +114,7 @@ function* countCleared(
       if (onDelete !== 'clear' || ids.size === 0 || permitted.kind === 'never') continue
       // What was not searched for may be deleted too.
       if (!isComplete && reachable.includes(from)) continue
-      const remaining = remainingSql(context, dependent, ids, closure)
+      const remaining = remainingSql(dependent, target, all, all)
       const shown = predicateSql(context, from, permitted)
       const some = sql`select 1 as one from ${remaining} and ${shown} limit ${most + 1}`
       const row = yield* firstRow(sql`select count(*) as count from (${some}) cleared`)
@@ -133,8 +134,8 @@ function* blockersOf(
 ): Transaction<readonly Issue[]> {
   const { catalog } = context
   if (ids.length === 0 || !canBeBlocked(catalog, plan.resource)) return []
-  if (isComplete && plan.isBulk) return yield* blockersById(context, plan, ids, closure)
-  const issues = yield* findBlockers(context, plan, closure)
+  if (isComplete && plan.isBulk) return yield* blockersById(context, plan, ids, setOf(context, closure))
+  const issues = yield* findBlockers(context, plan, setOf(context, closure))
   if (isComplete) return issues
   // A record that was not searched for, and is deleted too, blocks nothing.
   const reachable = new Set<unknown>(cascadeReach(catalog, plan.resource).map(({ name }) => name))

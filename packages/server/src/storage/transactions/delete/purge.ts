@@ -12,7 +12,7 @@ import type { ClockDoubt, JobStep, PurgeClockStore } from '../../storage.ts'
 import { firstRow, type Runner, type Transaction } from '../../transaction.ts'
 import { countRemoved } from '../rows/clock.ts'
 import { addJob, advanceJob, finishJob, stateOf } from '../rows/job-rows.ts'
-import { restoredDeletions } from '../rows/pending-deletions.ts'
+import { marksInWork } from '../rows/pending-deletions.ts'
 import { removeRows } from './cascade.ts'
 
 /** How many records a batch removes unless it is told: other writers wait for it. */
@@ -111,9 +111,8 @@ export function* purgeRecords(
 ): Transaction<number> {
   const { isAnyOf, lock } = context.dialect
   const { skipLocked } = lock
-  const restored = yield* restoredDeletions()
-  const isFree =
-    restored.length === 0 ? empty : sql` and (_deletion is null or not ${isAnyOf(raw('_deletion'), restored)})`
+  const kept = yield* marksInWork()
+  const isFree = kept.length === 0 ? empty : sql` and (_deletion is null or not ${isAnyOf(raw('_deletion'), kept)})`
   const rows =
     yield sql`select id ${expiredRows(resource, due)}${isFree} order by deleted_at limit ${size}${skipLocked}`
   if (rows.length === 0) return 0

@@ -13,8 +13,8 @@ import { predicateSql } from '../../sql/predicate.ts'
 import { recordOf, storedSql } from '../../sql/records.ts'
 import { ignoringRows, type Transaction } from '../../transaction.ts'
 import { ask } from '../rows/other-records.ts'
-import { isBeingDeleted, isDeletionRunning, resourceOf } from '../rows/pending-deletions.ts'
-import type { Closure } from './cascade.ts'
+import { isBeingDeletedSql, resourceOf } from '../rows/pending-deletions.ts'
+import type { RecordSet } from './cascade.ts'
 
 /** The most blocked records that each check names. */
 const mostNamed = 100
@@ -31,37 +31,25 @@ interface Blocker {
 /** The records of a collection that are to be restored. */
 export interface Returning {
   readonly resource: Resource
-  readonly ids: readonly string[]
+  /** The condition on a row of the subject. */
+  readonly among: Sql
   /** A condition on the id of a record of a collection, which another record has in a column: it is restored too. */
-  readonly returns: (collection: string, id: Sql) => Sql
-}
-
-/** The condition that a record is one of a closure. */
-function returnsWith({ dialect }: SqlContext, closure: Closure): Returning['returns'] {
-  return (collection, id) => dialect.isAnyOf(id, [...(closure.get(collection) ?? [])])
-}
-
-/** The condition that a record has the mark of a restoration. */
-export function returnsMarked(mark: string): Returning['returns'] {
-  return (collection, id) =>
-    sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${id} and x._deletion = ${mark})`
+  readonly returns: RecordSet['has']
 }
 
 /** Everything that blocks a restoration. */
 export function* findRestorationBlockers(
   context: SqlContext,
   plan: Restore,
-  closure: Closure,
-  returns = returnsWith(context, closure),
+  { collections, has: returns }: RecordSet,
 ): Transaction<Issue[]> {
   const issues: Issue[] = []
-  for (const [collection, all] of closure) {
-    if (all.size === 0) continue
+  for (const collection of collections) {
     const resource = resourceOf(context.catalog, collection)
-    const ids = [...all]
+    const among = returns(collection, columnSql(subject, 'id'))
     const found = [
-      ...(yield* stateBlockers(context, { resource, ids, returns })),
-      ...(yield* objections(context, plan, { resource, ids })),
+      ...(yield* stateBlockers(context, { resource, among, returns })),
+      ...(yield* objections(context, plan, { resource, among })),
     ]
     issues.push(...(yield* shownBlockers(context, plan, resource, found)))
   }
@@ -72,8 +60,8 @@ export function* findRestorationBlockers(
 export function* stateBlockers(context: SqlContext, returning: Returning): Transaction<Blocker[]> {
   return [
     ...(yield* lostReferences(context, returning)),
-    ...(yield* takenValues(context, returning)),
-    ...(yield* longTexts(context, returning)),
+    ...(yield* takenValues(returning)),
+    ...(yield* longTexts(returning)),
   ]
 }
 
@@ -117,51 +105,35 @@ function* readableAmong(
 }
 
 /** Records that refer to a record which is deleted and is not restored with them. */
-function* lostReferences(context: SqlContext, { resource, ids, returns }: Returning): Transaction<Blocker[]> {
-  const { dialect } = context
+function* lostReferences({ dialect }: SqlContext, { resource, among, returns }: Returning): Transaction<Blocker[]> {
   const blockers: Blocker[] = []
-  const among = dialect.isAnyOf(columnSql(subject, 'id'), ids)
+  const from = subjectSql(resource.name)
   for (const { name, reference } of resource.fields) {
     if (reference === undefined) continue
     const { collection } = reference
-    const column = columnSql(subject, name)
-    // None of the records that they refer to is deleted before they are restored.
-    const referred = sql`select ${column} from ${subjectSql(resource.name)} where ${among}`
-    const lock = sql`${dialect.lock.orderById}${dialect.lock.share}`
-    yield ignoringRows(
-      sql`select id from ${tableSql(collection)} where id in (${referred}) and deleted_at is null${lock}`,
-    )
-    const from = subjectSql(resource.name)
+    const [column, target] = [columnSql(subject, name), tableSql(collection)]
+    if (dialect.lock.share.sql !== '') {
+      // None of the records that they refer to is deleted before they are restored.
+      const referred = sql`select id from ${target} where id in (select ${column} from ${from} where ${among})`
+      yield ignoringRows(sql`${referred} and deleted_at is null${dialect.lock.orderById}${dialect.lock.share}`)
+    }
     const isLeft = sql`${column} is not null and not (${returns(collection, column)})`
-    const referring = sql`from ${from} where ${among} and ${isLeft}`
-    const pending = yield* beingDeletedAmong(context, collection, sql`select distinct ${column} as id ${referring}`)
-    const isPending = dialect.isAnyOf(column, pending)
-    const exists = sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${column} and x.deleted_at is null)`
+    const exists = (which: Sql) => sql`exists (select 1 from ${target} x where x.id = ${column} and ${which})`
+    const isPending = exists(isBeingDeletedSql(raw('x')))
     for (const [which, found] of [
-      [sql`not (${isPending}) and not ${exists}`, issue('targetDeleted', { field: name, target: collection })],
-      [isPending, issue('targetBeingDeleted', { field: name, target: collection })],
+      [sql`not ${isPending} and not ${exists(sql`x.deleted_at is null`)}`, 'targetDeleted'],
+      [isPending, 'targetBeingDeleted'],
     ] as const) {
-      blockers.push(...(yield* named(sql`select id ${referring} and ${which}`, found)))
+      const referring = sql`select id from ${from} where ${among} and ${isLeft} and ${which}`
+      blockers.push(...(yield* named(referring, issue(found, { field: name, target: collection }))))
     }
   }
   return blockers
 }
 
-/** Those of some records that a running deletion has deleted or will delete. */
-function* beingDeletedAmong(context: SqlContext, collection: string, ids: Sql): Transaction<string[]> {
-  if (!(yield* isDeletionRunning())) return []
-  const found: string[] = []
-  for (const row of yield ids) {
-    const id = String(row['id'])
-    if (yield* isBeingDeleted(context, collection, id)) found.push(id)
-  }
-  return found
-}
-
 /** Records with a unique value that another live record has taken. */
-function* takenValues({ dialect }: SqlContext, { resource, ids }: Returning): Transaction<Blocker[]> {
+function* takenValues({ resource, among }: Returning): Transaction<Blocker[]> {
   const blockers: Blocker[] = []
-  const among = dialect.isAnyOf(columnSql(subject, 'id'), ids)
   const table = tableSql(resource.name)
   for (const fields of resource.unique) {
     const same = fields.map((name) => {
@@ -182,12 +154,11 @@ function* named(select: Sql, issue: Issue): Transaction<Blocker[]> {
 }
 
 /** Records with a text that is too long for an index: it was declared after their deletion (LIM-3). */
-function* longTexts({ dialect }: SqlContext, { resource, ids }: Returning): Transaction<Blocker[]> {
+function* longTexts({ resource, among }: Returning): Transaction<Blocker[]> {
   const names = indexedTexts(resource)
   if (names.length === 0) return []
   const columns = ['id', ...names].map((name) => columnSql(subject, name))
   const lengths = names.map((name) => sql`coalesce(length(cast(${columnSql(subject, name)} as text)), 0)`)
-  const among = dialect.isAnyOf(columnSql(subject, 'id'), ids)
   const which = sql`${among} and ${join(lengths, ' + ')} > ${shortText} order by id`
   const rows = yield sql`select ${join(columns, ', ')} from ${subjectSql(resource.name)} where ${which}`
   return rows.flatMap(({ id, ...values }) =>
@@ -199,13 +170,12 @@ function* longTexts({ dialect }: SqlContext, { resource, ids }: Returning): Tran
 export function* objections(
   context: SqlContext,
   plan: Pick<Restore, 'caller' | 'now'>,
-  { resource, ids, kind }: Pick<Returning, 'resource' | 'ids'> & { readonly kind?: RuleKind | undefined },
+  { resource, among, kind }: Pick<Returning, 'resource' | 'among'> & { readonly kind?: RuleKind | undefined },
 ): Transaction<Blocker[]> {
   if (!resource.rules.some((rule) => [rule.on].flat().includes('restore'))) return []
   const blockers: Blocker[] = []
-  const among = context.dialect.isAnyOf(raw('id'), ids)
   const columns = storedSql(context, resource)
-  for (const row of yield sql`select ${columns} from ${tableSql(resource.name)} where ${among} order by id`) {
+  for (const row of yield sql`select ${columns} from ${subjectSql(resource.name)} where ${among} order by id`) {
     const next = recordOf(resource, row)
     const transition: Transition = { resource, trigger: 'restore', current: undefined, next, kind }
     const answers = yield* ask(context, resource, questionsOfRules(context.catalog, plan, transition))

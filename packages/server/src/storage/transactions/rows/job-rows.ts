@@ -112,11 +112,9 @@ export function* keepState(job: string, state: unknown): Transaction<void> {
 
 /** Keeps the total of a job, once it was counted. */
 export function* keepTotal(context: SqlContext, job: string, total: number, now: number): Transaction<void> {
-  type Counted = JobProgress & { readonly count?: number; readonly asked?: number | null; readonly taken?: number }
-  const state = yield* stateOf<Counted>(job, context.dialect.lock.update)
+  const state = yield* stateOf<JobProgress & { readonly count?: number }>(job, context.dialect.lock.update)
   if (state === undefined) return
-  // With `asked`, the caller of a deletion sees no more than the records that were asked for (AUT-9).
-  const done = (state.asked === undefined ? (state.done ?? state.count) : state.taken) ?? 0
+  const done = state.done ?? state.count ?? 0
   yield* keepState(job, { ...state, total })
   yield* changeJob(context, job, { progress: { done, total: Math.max(total, done) } }, now)
 }

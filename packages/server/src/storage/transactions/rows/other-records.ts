@@ -36,10 +36,8 @@ import {
   cascadeReach,
   isBeingDeleted,
   isPendingDeletion,
-  noDeletionRuns,
   resourceOf,
-  settleSelections,
-  unclaimed,
+  unmarked,
 } from './pending-deletions.ts'
 
 /** Decides a proposal by asking its questions. Returns the refusal; `undefined`: it can be written. */
@@ -69,9 +67,6 @@ export function* decide(
   const mayBePending = current !== undefined && refused?.kind !== 'invalid'
   if (mayBePending && (yield* isPendingDeletion(context, resource, current))) {
     return { kind: 'conflict', issues: [issue('BEING_DELETED')] }
-  }
-  if (refused === undefined && current !== undefined) {
-    yield* settleSelections(context, resource.name, [String(current['id'])])
   }
   return refused
 }
@@ -140,8 +135,8 @@ function askedSql(context: SqlContext, resource: Resource, question: Question, m
 }
 
 /**
- * The same questions as conditions of the statement that writes the record: that references exist and values are free.
- * While a deletion job runs, records that it may delete take more than a condition to find: then nothing is written.
+ * The same questions as conditions of the statement that writes the record: that references exist and values are free,
+ * and that neither the record nor what it refers to is on a work list.
  *
  * @param mayBePending whether the record itself may be pending deletion
  */
@@ -151,17 +146,14 @@ export function conditionsOf(
   questions: readonly Question[],
   mayBePending = false,
 ): Sql[] {
-  let dependsOnDeletions = mayBePending
   const conditions = questions.map((question) => {
     const target = question.kind === 'reference' ? resourceOf(context.catalog, question.collection) : undefined
     const targetMayBePending = target !== undefined && canBePending(context, target)
-    if (targetMayBePending) dependsOnDeletions = true
-    const asked = askedSql(context, resource, question, targetMayBePending ? sql` and ${unclaimed}` : empty)
+    const asked = askedSql(context, resource, question, targetMayBePending ? sql` and ${unmarked}` : empty)
     const exists = sql`exists (select 1 from ${asked})`
     return question.kind === 'reference' ? exists : sql`not ${exists}`
   })
-  if (mayBePending) conditions.push(unclaimed)
-  if (dependsOnDeletions) conditions.push(noDeletionRuns)
+  if (mayBePending) conditions.push(unmarked)
   return conditions
 }
 
