@@ -178,6 +178,15 @@ it('PAG-6: all() walks every page, also within a record', async (context) => {
   }
 })
 
+it('DEL-13: a restoration that is a job is waited for', async (context) => {
+  const { client, sent } = await typedClient(context, { headers: { prefer: 'respond-async' } })
+  const { id } = await client.notes.create({ title: 'a' })
+  await client.notes.bulkDelete([id]).then((job) => (job as Job).finished())
+  assert.equal((await client.notes.restore(id)).title, 'a')
+  const [restored] = sent.filter(({ path }) => path.endsWith('/restore'))
+  assert.equal(restored?.status, 202)
+})
+
 it('DEL-9: a bulk deletion takes ids and records; a deletion may be a job', async (context) => {
   const { client } = await typedClient(context)
   const notes = [await client.notes.create({ title: 'a' }), await client.notes.create({ title: 'b' })] as const

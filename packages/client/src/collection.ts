@@ -119,6 +119,7 @@ export interface Collection<Types extends CollectionTypes = UntypedCollection, A
   ): Promise<Types['record']>
   /** @returns what the response says: nothing, when the record was deleted, or the job that deletes */
   delete(target: Target<Types>, options?: DeleteOptions): Promise<Deletion | Job | undefined>
+  /** Restores a record, and waits for the job where one restores it. */
   restore(target: Target<Types>, options?: CallOptions): Promise<Types['record']>
   /** Deletes all of the records, or none. */
   bulkDelete(
@@ -203,7 +204,12 @@ export function collectionAt({ send, onConflict }: ClientParts, collection: stri
       const { status, body } = await exchange(send, 'DELETE', path, { ...options, headers })
       return status === 202 ? new Job(send, body ?? {}) : (body as Deletion | undefined)
     },
-    restore: (target, options) => call('POST', `${pathOf(target)}/restore`, options),
+    async restore(target, options = {}) {
+      const { status, body } = await exchange(send, 'POST', `${pathOf(target)}/restore`, options)
+      if (status !== 202) return body as never
+      await new Job(send, body ?? {}).finished(options)
+      return await call('GET', pathOf(target), options)
+    },
     async bulkDelete(targets, options = {}) {
       const parts = { ...options, body: { ids: targets.map(idOf) }, headers: preferring(options) }
       const { status, body } = await exchange(send, 'POST', `${collection}/bulk-delete`, parts)

@@ -90,8 +90,12 @@ async function endOf({ send }: Connection, id: string): Promise<Job> {
   }
 }
 
-export async function restoreRecord({ send }: Connection, { name }: Collection, id: string): Promise<void> {
-  await send({ method: 'POST', path: `${recordPath(name, id)}/restore` })
+/** Restores a record, and waits for the job where one restores it. */
+export async function restoreRecord(connection: Connection, { name }: Collection, id: string): Promise<void> {
+  const { status, body } = await connection.send({ method: 'POST', path: `${recordPath(name, id)}/restore` })
+  if (status !== 202) return
+  const { error } = await endOf(connection, (body as { readonly job_id: string }).job_id)
+  if (error !== null) throw new Problem(Number(error['status']), error)
 }
 
 /** The button that undoes a deletion; `undefined`: the caller cannot. */
