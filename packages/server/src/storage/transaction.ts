@@ -4,6 +4,9 @@
  */
 import type { Sql } from 'sql-template-tag'
 
+/** A value bound to a parameter. */
+export type Bound = string | number | null | Uint8Array
+
 /** A row as the engine gives it: columns by name. */
 export type Row = Record<string, string | number | null | Uint8Array>
 
@@ -64,6 +67,28 @@ export function touching(tick: Pick<Sql, 'sql' | 'text' | 'values'>, touches: To
 /** A statement that is a transaction of its own. */
 export function standalone(statement: Pick<Sql, 'sql' | 'text' | 'values'>, kind: Standalone): Statement {
   return marked(statement, { standalone: kind })
+}
+
+// Statements that run many times with different values: their texts are built once, with slots in place of values.
+
+/** A placeholder for a value, and where the value comes from. */
+class Slot {
+  readonly take: (about: never) => unknown
+  constructor(take: (about: never) => unknown) {
+    this.take = take
+  }
+}
+
+/** A placeholder whose value is taken from `about` when the statement runs. */
+export function slot<About>(take: (about: About) => unknown): Bound {
+  return new Slot(take) as unknown as Bound
+}
+
+/** A statement with its slots filled. */
+export function filled<About>({ sql, text, values }: Statement, about: About): Statement {
+  const given: unknown[] = []
+  for (const value of values) given.push(value instanceof Slot ? value.take(about as never) : value)
+  return { sql, text, values: given as Statement['values'] }
 }
 
 type Marks = Pick<Statement, 'ignoresRows' | 'standalone' | 'touches'>

@@ -8,9 +8,9 @@ import type { Scalar } from 'resourced-contract/model/predicate'
 import { fold, markRanges, plainLetters } from 'resourced-contract/model/text'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { type Column, identifier, subject } from '../sql/columns.ts'
-import type { Bound, Dialect, RowWrite } from '../sql/dialect.ts'
+import type { Dialect, RowWrite } from '../sql/dialect.ts'
 import { type ColumnSpec, defineColumn, type Held, type SearchSpec } from '../sql/tables.ts'
-import { firstRow, ignoringRows, standalone } from '../transaction.ts'
+import { type Bound, firstRow, ignoringRows, standalone } from '../transaction.ts'
 import { eventTriggers, horizon, snapshotSource } from './event-triggers.ts'
 
 /** The column that holds the words of a record, in the table of its resource. */

@@ -7,7 +7,7 @@ import type { Catalog } from 'resourced-contract/model/resource'
 import sql, { type Sql } from 'sql-template-tag'
 import type { Statement, Transaction } from '../transaction.ts'
 import { BoundedMap } from './bounded-map.ts'
-import type { Bound, Dialect } from './dialect.ts'
+import type { Dialect } from './dialect.ts'
 
 /**
  * The epochs of collections, by their names. The epoch is how many migrations have removed values from all records of
@@ -62,26 +62,4 @@ function ruledOf({ resources }: Catalog): ReadonlySet<string> {
     rules.flatMap((rule) => ('unless' in rule ? [name, rule.unless.none, rule.unless.some] : [])),
   )
   return new Set(names.filter((name) => name !== undefined))
-}
-
-// Statements that run many times with different values: their texts are built once, with slots in place of values.
-
-/** A placeholder for a value, and where the value comes from. */
-class Slot {
-  readonly take: (about: never) => unknown
-  constructor(take: (about: never) => unknown) {
-    this.take = take
-  }
-}
-
-/** A placeholder whose value is taken from `about` when the statement runs. */
-export function slot<About>(take: (about: About) => unknown): Bound {
-  return new Slot(take) as unknown as Bound
-}
-
-/** A statement with its slots filled. */
-export function filled<About>({ sql, text, values }: Statement, about: About): Statement {
-  const given: unknown[] = []
-  for (const value of values) given.push(value instanceof Slot ? value.take(about as never) : value)
-  return { sql, text, values: given as Statement['values'] }
 }

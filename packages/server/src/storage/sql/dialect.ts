@@ -5,14 +5,11 @@
 
 import type { Scalar } from 'resourced-contract/model/predicate'
 import type { Sql } from 'sql-template-tag'
-import type { Row, Statement, Transaction } from '../transaction.ts'
+import type { Bound, Row, Statement, Transaction } from '../transaction.ts'
 import type { Column, SnapshotColumn } from './columns.ts'
 import type { EventSpec } from './event-columns.ts'
 import type { TextComparison } from './operators.ts'
 import type { ColumnSpec, Held, Layout, TableSpec } from './tables.ts'
-
-/** A value bound to a parameter. */
-export type Bound = string | number | null | Uint8Array
 
 /** Row locks: the text at the end of a select. It is empty if one writer has the whole database. */
 export interface Locks {

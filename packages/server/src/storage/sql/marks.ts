@@ -3,9 +3,10 @@
  * that lacked some) counts on from before them. With a mark drawn for each change, it never reaches a state of the lost
  * ones again, so no entity tag and no remembered answer of a lost state fits a later one.
  */
+
 import { randomInt } from 'node:crypto'
 import sql, { raw, type Sql } from 'sql-template-tag'
-import type { Bound } from './dialect.ts'
+import type { Bound } from '../transaction.ts'
 
 /** The lower bits of a revision count the changes of its record; the upper ones are the mark of the last change. */
 const counted = 2 ** 20

@@ -9,10 +9,17 @@ import { timestamp } from 'resourced-contract/model/time'
 import sql, { empty, join, type RawValue, raw, type Sql } from 'sql-template-tag'
 import type { Removal } from '../../../plan/plan.ts'
 import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
-import { filled, type SqlContext, slot } from '../../sql/context.ts'
-import type { Bound } from '../../sql/dialect.ts'
+import type { SqlContext } from '../../sql/context.ts'
 import { newMark, nextRevisionSql } from '../../sql/marks.ts'
-import { ignoringRows, prebuilt, type Statement, type Transaction } from '../../transaction.ts'
+import {
+  type Bound,
+  filled,
+  ignoringRows,
+  prebuilt,
+  type Statement,
+  slot,
+  type Transaction,
+} from '../../transaction.ts'
 import { type Moves, noteMove, tickAll } from '../rows/clock.ts'
 import { removeCounters } from '../rows/numbers.ts'
 import { cascadesOf, resourceOf } from '../rows/pending-deletions.ts'

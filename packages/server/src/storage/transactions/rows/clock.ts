@@ -6,16 +6,19 @@
 import { eventMark } from 'resourced-contract/model/event'
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import { tableSql } from '../../sql/columns.ts'
-import { filled, type SqlContext, slot } from '../../sql/context.ts'
-import type { Bound, Dialect } from '../../sql/dialect.ts'
+import type { SqlContext } from '../../sql/context.ts'
+import type { Dialect } from '../../sql/dialect.ts'
 import { newStride, nextClockSql } from '../../sql/marks.ts'
 import {
+  type Bound,
   constant,
+  filled,
   firstRow,
   ignoringRows,
   prebuilt,
   type Row,
   type Statement,
+  slot,
   type Transaction,
   touching,
 } from '../../transaction.ts'

@@ -12,8 +12,7 @@ import { judge, optimisticAnswers, type Proposal } from '../../../plan/decide.ts
 import type { Represented } from '../../../plan/outcome.ts'
 import type { Create, Delete, Update, Write } from '../../../plan/plan.ts'
 import { columnsOf, subjectSql, tableSql } from '../../sql/columns.ts'
-import { filled, type SqlContext, slot } from '../../sql/context.ts'
-import type { Bound } from '../../sql/dialect.ts'
+import type { SqlContext } from '../../sql/context.ts'
 import { newMark, nextRevisionSql } from '../../sql/marks.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
 import {
@@ -28,11 +27,14 @@ import {
   withheldSql,
 } from '../../sql/records.ts'
 import {
+  type Bound,
+  filled,
   firstRow,
   ignoringRows,
   prebuilt,
   type Row,
   type Statement,
+  slot,
   standalone,
   type Transaction,
 } from '../../transaction.ts'
