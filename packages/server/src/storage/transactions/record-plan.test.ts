@@ -107,7 +107,14 @@ describe('one record', () => {
       const removal = { deletion: idOf(1), statusUrl: '', above: 1_000, readable: new Map() }
       const deletion = { kind: 'delete', resource: goods, id: idOf(5_000), ...write, ...removal }
       assert.equal(explained(store, writeTransaction(context, deletion as never)).result.kind, 'deleted')
-      const restoration = { kind: 'restore', resource: goods, id: idOf(5_000), ...write }
+      const restoration = {
+        kind: 'restore',
+        resource: goods,
+        id: idOf(5_000),
+        ...write,
+        restoration: idOf(2),
+        ...removal,
+      }
       const { result, statements } = explained(store, writeTransaction(context, restoration as never))
       assert.equal(result.kind, 'updated')
       assert.deepEqual(costsOf(statements), nothing)
