@@ -1,4 +1,4 @@
-/** Two worker processes beside one, and what follows for more cores. */
+/** Two threads that answer requests beside one, and what follows for more cores. */
 import { spawnSync } from 'node:child_process'
 import { contestantOf } from './compare-row.ts'
 import { comparisonOf, type Finding, type Measurement } from './measurement.ts'
@@ -15,7 +15,7 @@ export const workerProcesses: Measurement = {
   async measure({ folder, data, pace, note }) {
     const { stdout } = spawnSync(process.execPath, [program, 'serve', '--help'], { encoding: 'utf8' })
     if (!stdout.includes('--workers')) {
-      note('Two worker processes were not measured: this program has no `serve --workers` yet.')
+      note('Two threads were not measured: this program has no `serve --workers` yet.')
       return []
     }
     const start = (more: readonly string[]) => startOurs(folder, data.file, false, { more, cores: '0,1' })
@@ -30,17 +30,17 @@ export const workerProcesses: Measurement = {
       const [own, other] = ['two', 'one'].map((name) => results.get(name)) as [Result, Result]
       const doubled = own.thrift.map((thrift) => thrift * 2)
       const target = { atLeast: least }
-      const byWork = 'one worker, for a second of processor time; ours twice'
+      const byWork = 'one thread, for a second of processor time; ours twice'
       findings.push({
-        title: `${row.title}, two workers`,
+        title: `${row.title}, two threads`,
         unit: 'a second',
         own: spreadOf(own.rates),
         slow: own.slow,
         comparisons:
           row.status === 201
-            ? [comparisonOf('one worker', own.rates, other.rates, target)]
+            ? [comparisonOf('one thread', own.rates, other.rates, target)]
             : [
-                comparisonOf('one worker', own.rates, other.rates, undefined),
+                comparisonOf('one thread', own.rates, other.rates, undefined),
                 comparisonOf(byWork, doubled, other.thrift, target),
               ],
       })
@@ -52,8 +52,8 @@ export const workerProcesses: Measurement = {
 }
 
 /**
- * What more cores would give. At most: each worker needs as much processor time for a response as each of two. At least:
- * with each doubling, workers lose the part of their rate that two workers have lost.
+ * What more cores would give. At most: each thread needs as much processor time for a response as each of two. At least:
+ * with each doubling, threads lose the part of their rate that two have lost.
  */
 function calculated(title: string, rate: number, own: Result, other: Result): string {
   const efficiency = Math.min(1, spreadOf(own.thrift).median / spreadOf(other.thrift).median)
@@ -61,6 +61,6 @@ function calculated(title: string, rate: number, own: Result, other: Result): st
   const [eight, many] = [8, 64].map((cores) => {
     return `${rated(cores * efficiency ** Math.log2(cores))} to ${rated(cores * efficiency)}`
   })
-  const base = `two workers gave ${Math.round(efficiency * 100)} % of its responses for a second of processor time`
-  return `${title}: one worker ${rated(1)} a second, measured; ${base}; calculated, 8 workers on 8 cores ${eight}, 64 on 64 ${many}`
+  const base = `two threads gave ${Math.round(efficiency * 100)} % of its responses for a second of processor time`
+  return `${title}: one thread ${rated(1)} a second, measured; ${base}; calculated, 8 on 8 cores ${eight}, 64 on 64 ${many}`
 }
