@@ -32,6 +32,8 @@ export class Member<Calls> {
   readonly ended: Promise<number>
   /** When it began its work, by `performance.now()`; `undefined`: it never did. */
   began: number | undefined
+  /** What the thread has said about why it cannot start. */
+  failure: StartFailure | undefined
   /** Whether its end is expected. */
   isLeaving = false
   readonly #worker: Worker
@@ -50,19 +52,18 @@ export class Member<Calls> {
     this.#worker = new Worker(entry, { workerData, env, transferList: [...ports], stdout: output !== undefined })
     if (output !== undefined) forwardLines(this.#worker.stdout, output)
     this.id = this.#worker.threadId
-    let failure: StartFailure | undefined
     const failed = (given: StartFailure) => {
-      failure = given
+      this.failure = given
     }
     this.channel = openChannel<Calls>(this.#worker, { ...calls(this), failed })
     this.started = this.#started.promise
     this.#worker.once('error', (error) => {
-      failure ??= { text: String((error as Error | undefined)?.stack ?? error), code: 1 }
+      this.failure ??= { text: String((error as Error | undefined)?.stack ?? error), code: 1 }
     })
     this.ended = new Promise((resolve) => {
       this.#worker.once('exit', (code) => {
         this.#isOver = true
-        this.#started.resolve(failure ?? { text: `A thread ended with ${code} before it served.`, code: 1 })
+        this.#started.resolve(this.failure ?? { text: `A thread ended with ${code} before it served.`, code: 1 })
         resolve(code)
       })
     })

@@ -259,7 +259,9 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     } catch (error) {
       await close(group)
       await listening
-      throw error
+      // Threads only say that their writer has ended.
+      const cause = group.writer?.failure
+      throw cause === undefined ? error : new StartFailed(cause)
     }
   }
 
