@@ -21,13 +21,13 @@ const ask = await pooled(url, 12)
 const columns = columnsOf(resource)
 const answered = sql`returning ${representationSql(sqlContext({ catalog, dialect: postgres }), { resource })} as json, _revision`
 const named = ['id', ...columns.map(({ name }) => name), 'created_at', 'updated_at', '_revision']
-const names = [...named, ...postgres.wordColumns('').map(([name]) => name)].map((name) => `"${name}"`).join(', ')
+const names = [...named, ...postgres.wordColumns(() => '').map(([name]) => name)].map((name) => `"${name}"`).join(', ')
 
 async function create(body: RecordValues): Promise<Record<string, unknown>> {
   const now = new Date().toISOString()
   const record = { id: uuidv7(), ...body, created_at: now, updated_at: now }
   const bound = [record.id, ...columns.map((column) => boundOf(column, record)), now, now, 1]
-  const words = postgres.wordColumns(searchWords(resource, record)).map(([, value]) => value)
+  const words = postgres.wordColumns(() => searchWords(resource, record)).map(([, value]) => value)
   const { text, values } =
     sql`insert into ${raw(`"${collection}" as ${subject}`)} (${raw(names)}) values (${join([...bound, ...words], ', ')}) ${answered}`
   return (await ask('create', text, values))[0]!

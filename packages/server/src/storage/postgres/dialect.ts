@@ -128,7 +128,7 @@ export const postgres: Dialect = {
     return sql`${raw(`${alias}.${wordsColumn}`)} @@ cast(${query} as tsquery)`
   },
   haveWords: haveWordsSql,
-  wordColumns: (words) => [[wordsColumn, sql`array_to_tsvector(cast(${lexemesOf(words)} as text[]))`]],
+  wordColumns: (words) => [[wordsColumn, sql`array_to_tsvector(cast(${lexemesOf(words())} as text[]))`]],
   *indexWords() {},
   *deleteWords() {},
   jsonObject,

@@ -52,7 +52,7 @@ export interface RowWrite {
   /** The statement that writes the row on further conditions. */
   change(conditions: readonly Sql[], numbers: ReadonlyMap<string, Bound | Sql>): Sql
   /** The search words of the row; `undefined`: they do not change. */
-  readonly words: string | undefined
+  readonly words: (() => string) | undefined
   /** The SQL that advances the clock, and the same as a statement of its own. */
   tick(): Sql
   touch(): Statement
@@ -130,7 +130,7 @@ export interface Dialect {
    */
   haveWords(texts: readonly Sql[], words: readonly string[]): Sql
   /** The columns that hold a record's search words; none where a table of its own holds them. */
-  wordColumns(words: string): readonly (readonly [string, Sql])[]
+  wordColumns(words: () => string): readonly (readonly [string, Sql])[]
   /** Inserts the search words of a record into the table that holds them; `replaces` deletes its former words first. */
   indexWords(collection: string, id: string, words: string, replaces: boolean): Transaction<void>
   /** Deletes the search words of the records with these ids, before the records are deleted. */

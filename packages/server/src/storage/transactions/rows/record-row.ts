@@ -205,7 +205,7 @@ export function writeRecord(context: SqlContext, write: RecordWrite): Transactio
     change: isNew
       ? (further, numbers) => insertionSql(context, resource, { ...values, ...Object.fromEntries(numbers) }, further)
       : (further) => updateSql(context, resource, { values, changed }, further),
-    words: isSearched(resource, changed) ? searchWords(resource, values) : undefined,
+    words: isSearched(resource, changed) ? () => searchWords(resource, values) : undefined,
     tick: () => tick(context, name, isNew ? 1 : 0, 0),
     touch: () => touchedTick(context, name, { live: isNew ? 1 : 0, deleted: 0, ids: isNew ? [] : [id] }),
   })
@@ -271,7 +271,7 @@ function wordCells(
   values: RecordValues,
   changed?: Draft['changed'],
 ): readonly Cell[] {
-  return isSearched(resource, changed) ? dialect.wordColumns(searchWords(resource, values)) : []
+  return isSearched(resource, changed) ? dialect.wordColumns(() => searchWords(resource, values)) : []
 }
 
 /** Whether a proposal can be written if its questions have the expected answers, which the write itself checks. */
