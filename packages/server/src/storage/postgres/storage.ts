@@ -212,14 +212,16 @@ async function pageFrom(
     const ended = await database.readPipelined(() => decideByClock(anew(), plan, list), how)
     if (ended !== undefined) return ended
   }
+  const total = memory.totals.get(list.totalKey)?.total ?? Number.POSITIVE_INFINITY
+  const isShort = (isCurrent: boolean) =>
+    visitsFew(plan, { total, isCurrent, live: Number.POSITIVE_INFINITY, deleted: 0, others: 0 })
   if (isAlone && isReadAtOnce(memory, list)) {
-    const total = memory.totals.get(list.totalKey)?.total ?? Number.POSITIVE_INFINITY
-    const isShort = visitsFew(plan, { total, isCurrent: true, live: Number.POSITIVE_INFINITY, deleted: 0, others: 0 })
     const single = () => singleStatement(read())
-    const outcome = await (isShort ? database.readPipelined(single, how) : database.readSlow(single, how))
+    const outcome = await (isShort(true) ? database.readPipelined(single, how) : database.readSlow(single, how))
     if (outcome !== undefined) return outcome
   }
-  return database.readSlow(read, { ...how, isSnapshot: true })
+  // What counts few rows anew does not wait for reads that are slow.
+  return isShort(false) ? database.read(read, how) : database.readSlow(read, { ...how, isSnapshot: true })
 }
 
 /**
