@@ -64,6 +64,8 @@ interface Group {
   readonly threads: Map<number, RequestThread>
   /** All threads are loaded before the port is taken, and all listen before the first of them is announced. */
   readonly gates: { readonly ready: Gate; readonly listens: Gate }
+  /** Until all of them serve, one that has never served is not replaced: then the start has failed. */
+  isOpening: boolean
   isLeaving: boolean
   /** Resolves when all of them have ended. */
   closed?: Promise<boolean>
@@ -134,13 +136,8 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   const startWriter = (group: Group): Writer => {
     const committing = new SharedArrayBuffer(4)
     const start = { entry: options.writerEntry as URL, data: { ...data, committing }, ports: [], output }
-    const member = new Member<WriterCalls>(
-      start,
-      (own): Omit<WriterMainCalls, 'failed'> => ({
-        ready: () => own.begin(),
-      }),
-    )
-    const writer = Object.assign(member, { committing })
+    const calls = (own: Member<WriterCalls>): Omit<WriterMainCalls, 'failed'> => ({ ready: () => own.begin() })
+    const writer = Object.assign(new Member<WriterCalls>(start, calls), { committing })
     group.writer = writer
     void writer.ended.then(async (code) => {
       if (!(await isToFollow(group, writer, 0, code))) return
@@ -199,6 +196,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   /** Whether another thread is to take the place of one that has ended. Waits before, if they end again and again. */
   const isToFollow = async (group: Group, thread: Member<never>, number: number, code: number): Promise<boolean> => {
     if (thread.isLeaving || group.isLeaving || isStopping) return false
+    if (group.isOpening && thread.began === undefined) return false
     observe({ kind: 'worker', state: 'ended', worker: number, thread: thread.id, reason: `exit code ${code}` })
     const served = thread.began === undefined ? 0 : performance.now() - thread.began
     failures = served > early ? 0 : failures + 1
@@ -242,10 +240,10 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     return group.closed
   }
 
-  /** Starts threads together. Until all of them serve, none is replaced. */
+  /** Starts threads together. */
   const open = async (isFirst: boolean): Promise<void> => {
     const gates = { ready: new Gate(count), listens: new Gate(count) }
-    const group: Group = { isFirst, writer: undefined, threads: new Map(), gates, isLeaving: true }
+    const group: Group = { isFirst, writer: undefined, threads: new Map(), gates, isOpening: true, isLeaving: false }
     groups.add(group)
     const started = async (thread: Pick<RequestThread, 'started'>) => {
       const failure = await thread.started
@@ -255,7 +253,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       const writer = options.writerEntry === undefined ? [] : [startWriter(group)]
       const numbers = Array.from({ length: count }, (_, index) => index + 1)
       await Promise.all([...writer, ...numbers.map((number) => startThread(group, number))].map(started))
-      group.isLeaving = false
+      group.isOpening = false
     } catch (error) {
       await close(group)
       await listening

@@ -44,9 +44,7 @@ export interface OpenDatabase {
  */
 export function serveWriter(port: MessagePort, open: () => Promise<OpenDatabase>): OnCommit {
   const calls: WriterCalls = {
-    async opened() {
-      await open()
-    },
+    opened: async () => void (await open()),
     async run(plan) {
       const { catalog, storage } = await open()
       return storage.run(planOf(catalog, plan))
@@ -86,7 +84,7 @@ export function remoteWriter(first: WriterPort): RemoteWriter {
   let writer: Promise<Channel<WriterCalls>>
   let found: (channel: Channel<WriterCalls>) => void
   let onCommit: OnCommit = () => {}
-  const own: ReaderCalls = { committed: (commit) => onCommit(commit) }
+  const calls: ReaderCalls = { committed: (commit) => onCommit(commit) }
   const lose = () => {
     const next = Promise.withResolvers<Channel<WriterCalls>>()
     writer = next.promise
@@ -99,11 +97,13 @@ export function remoteWriter(first: WriterPort): RemoteWriter {
       isCommitting()
         ? new StorageFault('uncertain', 'The thread that writes ended during a commit.')
         : new StorageFault('busy', 'The thread that writes ended, and another one takes its place.')
-    const channel = openChannel<WriterCalls>(port, own, ended)
-    port.once('close', lose)
+    const channel = openChannel<WriterCalls>(port, calls, ended)
+    const current = Promise.resolve(channel)
+    // The next writer may be known before the end of this one is.
+    port.once('close', () => writer === current && lose())
     port.unref()
     found(channel)
-    writer = Promise.resolve(channel)
+    writer = current
   }
   lose()
   use(first)

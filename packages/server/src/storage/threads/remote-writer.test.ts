@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { MessageChannel } from 'node:worker_threads'
+import type { Storage } from '../storage.ts'
+import { remoteWriter, serveWriter } from './remote-writer.ts'
+
+/** A writer that says its name, and the way to it. */
+function writer(name: string) {
+  const { port1, port2 } = new MessageChannel()
+  const maintenance = { end: async () => ({ since: '', message: name, retryAfter: 0 }) }
+  serveWriter(port1, async () => ({ catalog: {} as never, storage: { maintenance } as unknown as Storage }))
+  port1.ref()
+  return { way: { port: port2, committing: new SharedArrayBuffer(4) }, port: port1 }
+}
+
+test('changes wait for the next writer, also if it is known before the end of the former one', async () => {
+  const [first, second, third] = [writer('first'), writer('second'), writer('third')]
+  const remote = remoteWriter(first.way)
+  const name = async () => (await remote.maintenance.end())?.message
+  assert.equal(await name(), 'first')
+  first.port.close()
+  await once(first.way.port, 'close')
+  const waiting = name()
+  remote.use(second.way)
+  assert.equal(await waiting, 'second')
+  remote.use(third.way)
+  second.port.close()
+  await once(second.way.port, 'close')
+  assert.equal(await name(), 'third')
+  third.port.close()
+})
+
+test('what cannot be sent is refused alone, and a call that a writer can no longer answer says whether it may have happened', async () => {
+  const { way, port } = writer('only')
+  const remote = remoteWriter(way)
+  const asked = [remote.maintenance.begin((() => {}) as never), remote.maintenance.end()]
+  await assert.rejects(asked[0]!, /could not be cloned/)
+  assert.ok(await asked[1])
+  const [lost] = [remote.maintenance.end()]
+  port.close()
+  await assert.rejects(lost, { kind: 'busy' })
+})
