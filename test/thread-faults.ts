@@ -2,7 +2,7 @@
  * Lets threads of a server end, hang or fail, because no signal reaches one thread of a process. As a module that Node.js
  * loads first (`--import`) it runs in each thread; a test asks through a file and SIGUSR2.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BroadcastChannel, isMainThread, workerData } from 'node:worker_threads'
 import type { ServerProcess } from './durability/command.ts'
@@ -21,7 +21,9 @@ export function withThreadFaults(folder: string): Readonly<Record<string, string
 
 /** Lets a thread of a server fail. */
 export function failThread({ child }: ServerProcess, folder: string, fault: ThreadFault): void {
-  writeFileSync(join(folder, 'fault.json'), JSON.stringify(fault))
+  // A server that was told before may still read the file.
+  writeFileSync(join(folder, 'fault.new.json'), JSON.stringify(fault))
+  renameSync(join(folder, 'fault.new.json'), join(folder, 'fault.json'))
   child.kill('SIGUSR2')
 }
 

@@ -47,6 +47,15 @@ test('closing finishes running requests with Connection: close, and refuses new 
   await closing
 })
 
+test('closing resets no connection that waits to be accepted', async () => {
+  const server = createNodeServer({ respond, problem })
+  const origin = await server.listen('127.0.0.1', 0)
+  // The system connects all of them before the server's event loop turns.
+  const results = Array.from({ length: 50 }, () => sendRaw(origin, get('/')))
+  await server.close()
+  for (const { answers, reset } of await Promise.all(results)) assert.deepEqual([answers.length, reset], [1, false])
+})
+
 test('closing waits at most half a second for idle connections and for connections without a request', async () => {
   const server = createNodeServer({ respond, problem })
   const origin = await server.listen('127.0.0.1', 0)

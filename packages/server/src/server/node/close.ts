@@ -15,6 +15,8 @@ const lingerTimeout = 2_000
 // How long requests on open connections are still answered after the server began to close. If a connection is closed
 // while its client sends, the client gets a reset and cannot know whether its request was processed.
 const grace = 500
+// How long a server that begins to close waits at most for a turn in which no connection comes.
+const longestQueue = 1_000
 
 /**
  * Tracks the connections of a server.
@@ -32,6 +34,7 @@ export function trackConnections(
   const carriers: Set<TLSSocket | Socket> = secure ? new Set() : connections
   const sessions = new Set<ServerHttp2Session>()
   let onEmpty = () => {}
+  let accepted = 0
   // There may be thousands of connections, so that all of them share their listeners.
   const follow = (set: Set<Socket>) => {
     function forget(this: Socket): void {
@@ -44,6 +47,17 @@ export function trackConnections(
     }
   }
   server.on('connection', follow(connections))
+  server.on('connection', () => accepted++)
+  // Closing the listener resets connections that are not accepted yet, and each turn of the event loop accepts one.
+  const emptyQueue = async () => {
+    const end = performance.now() + longestQueue
+    let before: number
+    await new Promise(setImmediate)
+    do {
+      before = accepted
+      await new Promise(setImmediate)
+    } while (before !== accepted && performance.now() < end)
+  }
   if (secure) server.on('secureConnection', follow(carriers))
   server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => socket.on('end', endInput))
   server.on('session', (session: ServerHttp2Session) => {
@@ -52,8 +66,7 @@ export function trackConnections(
     endWhenIdle(session, state.timeouts.head)
   })
   return async (deadline) => {
-    // Closing the listener would reset connections that are not accepted yet.
-    await new Promise(setImmediate)
+    await emptyQueue()
     // Node's own close() would also interrupt responses that are being written. Bun's servers of HTTP are no NetServer.
     const stopListening = server instanceof NetServer ? NetServer.prototype.close : (server as NetServer).close
     const stopped = new Promise<void>((resolve) => stopListening.call(server, () => resolve()))
