@@ -41,3 +41,17 @@ test('what cannot be sent is refused alone, and a call that a writer can no long
   port.close()
   await assert.rejects(lost, { kind: 'busy' })
 })
+
+test('a thread that starts waits for the next writer, and a change only for some time', async () => {
+  const [first, second] = [writer('first'), writer('second')]
+  const remote = remoteWriter(first.way, 20)
+  first.port.close()
+  const opened = remote.opened()
+  await once(first.way.port, 'close')
+  remote.use(second.way)
+  await opened
+  second.port.close()
+  await once(second.way.port, 'close')
+  await assert.rejects(remote.maintenance.end(), { kind: 'busy' })
+  await assert.rejects(remote.maintenance.end(), { kind: 'busy' })
+})

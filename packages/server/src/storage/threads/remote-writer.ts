@@ -79,8 +79,12 @@ export interface RemoteWriter extends Pick<Storage, Part | 'ping'> {
   use(way: WriterPort): void
 }
 
-/** Asks a writer for changes. If it ends, they wait for the next one. */
-export function remoteWriter(first: WriterPort): RemoteWriter {
+/**
+ * Asks a writer for changes. If it ends, they wait for the next one.
+ *
+ * @param patience for how long they wait, in milliseconds: as long as for the lock of another process
+ */
+export function remoteWriter(first: WriterPort, patience = 5_000): RemoteWriter {
   let writer: Promise<Channel<WriterCalls>>
   let found: (channel: Channel<WriterCalls>) => void
   let onCommit: OnCommit = () => {}
@@ -89,6 +93,9 @@ export function remoteWriter(first: WriterPort): RemoteWriter {
     const next = Promise.withResolvers<Channel<WriterCalls>>()
     writer = next.promise
     found = next.resolve
+    const late = new StorageFault('busy', 'The thread that writes has ended, and none has taken its place yet.')
+    setTimeout(() => next.reject(late), patience).unref()
+    writer.catch(() => {})
   }
   const use = ({ port, committing }: WriterPort) => {
     const count = new Int32Array(committing)
@@ -122,8 +129,17 @@ export function remoteWriter(first: WriterPort): RemoteWriter {
   const jobs = part('jobs', {
     deleteExpired: (now: number, goesOn = () => true) => inBatches(() => jobs.deleteSomeExpired(now), goesOn),
   })
+  const opened = async (): Promise<void> => {
+    const current = writer
+    try {
+      await (await current).call('opened')
+    } catch (error) {
+      if (writer === current) throw error
+      await opened()
+    }
+  }
   return {
-    opened: async () => (await writer).call('opened'),
+    opened,
     run: async (plan) => (await writer).call('run', plainPlan(plan)),
     ping: async () => (await writer).call('ping'),
     observe(given) {
