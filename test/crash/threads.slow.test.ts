@@ -107,3 +107,24 @@ test('a SIGHUP that comes while a server starts does not end it, and takes effec
   await until(async () => server.workerIds.size > 0)
   await stop(server)
 })
+
+test('threads that never start are given up when the next SIGHUP comes, and when the server stops', async () => {
+  const file = join(folder, 'threads.mjs')
+  const good = `export default ${JSON.stringify(declaration)}`
+  const hanging = `await new Promise((resolve) => setTimeout(resolve, 600_000))\n${good}`
+  const renewWith = (text: string) => {
+    writeFileSync(file, text)
+    server.child.kill('SIGHUP')
+  }
+  writeFileSync(file, good)
+  const server = await startServer(folder, ['--http'], {}, address, file)
+  started.push(server)
+  renewWith(hanging)
+  await sleep(1_000)
+  renewWith(good)
+  await until(async () => server.workerIds.size > 0)
+  renewWith(hanging)
+  await sleep(1_000)
+  await stop(server)
+  assert.equal(server.errors.join('').match(/ended/), null)
+})

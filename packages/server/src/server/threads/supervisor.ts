@@ -42,7 +42,7 @@ export interface SupervisorOptions {
 export interface Supervisor {
   /**
    * Replaces all threads, which then serve the declaration as it is now, without losing a request. Rejects if the
-   * others cannot start: then the former threads stay.
+   * others cannot start: then the former threads stay. Gives up threads that still start because of an earlier call.
    */
   renew(): Promise<void>
   /**
@@ -247,8 +247,8 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     return group.closed
   }
 
-  /** Starts threads together. */
-  const open = async (isFirst: boolean): Promise<void> => {
+  /** Starts threads together. Returns `false` if they were ended before they served. */
+  const open = async (isFirst: boolean): Promise<boolean> => {
     const gates = { ready: new Gate(count), listens: new Gate(count) }
     const group: Group = { isFirst, writer: undefined, threads: new Map(), gates, isOpening: true, isLeaving: false }
     groups.add(group)
@@ -261,8 +261,11 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       const numbers = Array.from({ length: count }, (_, index) => index + 1)
       await Promise.all([...writer, ...numbers.map((number) => startThread(group, number))].map(started))
       group.isOpening = false
+      return true
     } catch (error) {
+      const isGivenUp = group.isLeaving
       await close(group)
+      if (isGivenUp) return false
       await listening
       // Threads only say that their writer has ended.
       const cause = group.writer?.failure
@@ -274,7 +277,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     const former = [...groups]
     if (isStopping || former.length > 1) return
     try {
-      await open(false)
+      if (!(await open(false))) return
     } catch (error) {
       for (const { threads } of former)
         for (const [worker, { id }] of threads) observe({ kind: 'worker', state: 'kept', worker, thread: id })
@@ -298,10 +301,14 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     }
   }, roundTime).unref()
   let renewing: Promise<unknown> = Promise.resolve()
+  let calls = 0
   return {
     ended: ended.promise,
     renew() {
-      const renewed = renewing.then(renew)
+      // A start that goes on has an earlier declaration, and may never end.
+      for (const group of groups) if (group.isOpening) void close(group)
+      const call = ++calls
+      const renewed = renewing.then(() => (call === calls ? renew() : undefined))
       renewing = renewed.catch(() => {})
       return renewed
     },

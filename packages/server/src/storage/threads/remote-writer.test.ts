@@ -55,3 +55,11 @@ test('a thread that starts waits for the next writer, and a change only for some
   await assert.rejects(remote.maintenance.end(), { kind: 'busy' })
   await assert.rejects(remote.maintenance.end(), { kind: 'busy' })
 })
+
+test('OPS-5: readiness does not wait for a writer that hangs', async () => {
+  const { port1, port2 } = new MessageChannel()
+  port1.on('message', () => {})
+  const remote = remoteWriter({ port: port2, committing: new SharedArrayBuffer(4) }, 20)
+  await assert.rejects(remote.ping(), { kind: 'busy' })
+  port1.close()
+})

@@ -2,6 +2,7 @@
  * The writer thread of a database, and what other threads ask of it. Only the writer changes the database: it runs all
  * transactions, with the functions of the declaration, and commits together what arrived together.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import type { Catalog } from 'resourced-contract/model/resource'
 import type { Outcome } from '../../plan/outcome.ts'
@@ -141,7 +142,11 @@ export function remoteWriter(first: WriterPort, patience = 5_000): RemoteWriter 
   return {
     opened,
     run: async (plan) => (await writer).call('run', plainPlan(plan)),
-    ping: async () => (await writer).call('ping'),
+    ping: async () => {
+      const late = new StorageFault('busy', 'The thread that writes does not answer.')
+      const isLate = sleep(patience, undefined, { ref: false }).then(() => Promise.reject(late))
+      await Promise.race([(await writer).call('ping'), isLate])
+    },
     observe(given) {
       onCommit = given
     },
