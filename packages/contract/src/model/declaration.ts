@@ -138,6 +138,10 @@ export interface FieldWords extends SchemaKeywords {
   readonly onDelete?: OnDelete
   /** What a caller needs to refer to a record; default: permission to read it (AUT-5). */
   readonly requires?: ReferenceNeed
+  /** The name of the relation to the record; default: the field's name without `_id` (REL-1). */
+  readonly as?: string
+  /** The name of the relation from that record to these; default: this collection's name with `_` (REL-1). */
+  readonly inverse?: string
   /** The most digits of a decimal, 1 to 38. */
   readonly precision?: number
   /** The number of digits of a decimal after the decimal point. */
