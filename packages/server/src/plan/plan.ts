@@ -12,6 +12,7 @@ import type { Issue } from 'resourced-contract/spec/faults'
 import type { Conditions } from '../http/preconditions.ts'
 import type { Preferred } from '../http/preferences.ts'
 import type { ExportFormat } from './export-document.ts'
+import type { Include } from './plan-include.ts'
 
 export type { Conditions } from '../http/preconditions.ts'
 
@@ -47,6 +48,7 @@ export interface ReadRecord extends Presentation {
   /** The requested fields; `undefined`: all. */
   readonly fields: readonly string[] | undefined
   readonly conditions: Conditions
+  readonly include?: Include
   /** The record is the job of an export, and the reply is its file. */
   readonly file?: ExportFileAccess
 }
@@ -82,6 +84,7 @@ export interface ReadPage extends Presentation {
   readonly page: Page
   readonly fields: readonly string[] | undefined
   readonly conditions: Conditions
+  readonly include?: Include
   /** Identifies the query, with its collection and version, in caches; `undefined`: the query is not worth keeping. */
   readonly key?: string | undefined
   /** What cursors are bound to (`cursor.ts`), where the list has any. */

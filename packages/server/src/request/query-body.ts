@@ -7,6 +7,7 @@ import { escapeStep } from 'resourced-contract/model/place'
 import { words } from 'resourced-contract/model/text'
 import { type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
+import { isListOfNames, isOfInclude } from './include.ts'
 import { countListed, type Parameter } from './parameters.ts'
 
 /**
@@ -39,7 +40,8 @@ export function readQueryBody(body: unknown, issues: Issue[]): Parameter[] {
   }
   const counts = { filters: 0, controls: 0 }
   for (const name in body) {
-    const kind = controls.has(name) || name === 'timezone' ? 'controls' : 'filters'
+    const isControl = controls.has(name) || isOfInclude(name) || name === 'timezone'
+    const kind = isControl ? 'controls' : 'filters'
     counts[kind] += countValues(name, (body as Record<string, unknown>)[name])
     if (counts[kind] <= mostValues) continue
     issues.push(issue('queryValues', { ...placeOf(name), most: mostValues }))
@@ -59,7 +61,7 @@ function countValues(name: string, value: unknown): number {
   if (typeof value !== 'string') return 1
   // A longer text is refused without counting its words.
   if (name === 'q') return value.length > queryLimits.characters ? 1 : Math.max(1, words(value).length)
-  if (name !== 'sort' && name !== 'fields' && !filteredIn.test(name)) return 1
+  if (!isListOfNames(name) && !filteredIn.test(name)) return 1
   return countListed(value)
 }
 
@@ -76,7 +78,7 @@ function readEntry(name: string, value: unknown, body: object, issues: Issue[]):
     issues.push(issue('noValues', placeOf(name)))
     return []
   }
-  if (name === 'sort' || name === 'fields') return [{ name, value: texts.join(',') }]
+  if (isListOfNames(name)) return [{ name, value: texts.join(',') }]
   const carrier = Array.isArray(value) ? carrierOf(name, texts as string[], body) : name
   if (carrier === undefined) {
     issues.push(issue('commaBeside', placeOf(name)))

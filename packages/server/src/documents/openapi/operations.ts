@@ -1,8 +1,9 @@
 /** The operations of one resource: its collection, its records, and its collections nested under others. */
+import { relationsOf } from 'resourced-contract/model/relations'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { streamType } from 'resourced-contract/spec/media-types'
 import { bulkDeletionRequest, type Components, type Json, object, refTo, usualBulk } from './components.ts'
-import { filterParameters, listParameters, sharedParameters } from './parameters.ts'
+import { filterParameters, listParameters, shapingParameters, sharedParameters } from './parameters.ts'
 import { codesOf, deletedWith, type OperationKind, type Problems } from './problems.ts'
 import { answer, body, contentOf, sharedResponse } from './responses.ts'
 import type { ResourceNames } from './schemas.ts'
@@ -24,8 +25,13 @@ export interface NestedUnder {
 const conditions = sharedParameters('IfMatch', 'IfUnmodifiedSince')
 const writeHeaders = [...conditions, ...sharedParameters('Prefer')]
 const creationHeaders = sharedParameters('IdempotencyKey', 'Prefer')
-/** After `fields` the response does not fit the schema of the operation. */
-const selective: Json = { 'x-parameters': sharedParameters('Fields') }
+
+/** What may shape the response of a read, and its schema with related records. */
+function shaping(resource: Resource, { catalog, names, components }: OperationParts, schema: 'Page' | ''): Json {
+  const parameters = { 'x-parameters': shapingParameters(catalog, resource, components) }
+  if (relationsOf(catalog, resource).size === 0) return parameters
+  return { ...parameters, 'x-included': refTo('schemas', `${names.one}${schema}WithRelated`) }
+}
 
 /** The Path Item of a collection, at the top level or nested. */
 export function collectionPath(resource: Resource, parts: OperationParts, parent?: NestedUnder): Json {
@@ -44,7 +50,7 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
       summary: `List ${resource.name}${under}`,
       description: hasStream ? streamDescription : 'In pages.',
       parameters: [...listParameters(resource, components), ...(hasStream ? [lastEventId] : [])],
-      ...selective,
+      ...shaping(resource, parts, 'Page'),
       ...responses('list', resource, parts, nested, {
         200: sharedResponse(components, `${names.one}Page`, hasStream ? withStream(page) : page),
         304: notModified,
@@ -124,7 +130,7 @@ export function shownPath(resource: Resource, parts: OperationParts): Json {
       summary: `Read one of the ${resource.name}`,
       description: 'As it is now.',
       parameters: sharedParameters('IfNoneMatch', 'IfModifiedSince'),
-      ...selective,
+      ...shaping(resource, parts, ''),
       ...responses('read', resource, parts, false, {
         200:
           resource.made === 'by-clients'

@@ -4,7 +4,14 @@
  * has, are in `x-ranges` of the document.
  */
 import { filterOperators, type Operator } from 'resourced-contract/model/operators'
-import { type Filterable, isFitting, type Resource, sortableNames } from 'resourced-contract/model/resource'
+import { relationsOf } from 'resourced-contract/model/relations'
+import {
+  type Catalog,
+  type Filterable,
+  isFitting,
+  type Resource,
+  sortableNames,
+} from 'resourced-contract/model/resource'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import { type Components, type Json, queryParameter, refTo } from './components.ts'
 
@@ -48,6 +55,27 @@ export function listParameters(resource: Resource, components: Components): Json
     ...sharedParameters('Timezone'),
     ...sharedParameters('Page', 'PerPage', 'Offset', 'Limit', 'Cursor', 'IfNoneMatch'),
   ]
+}
+
+/**
+ * The parameters after which a response does not fit the schema of its operation: `fields`, and `include` where the
+ * resource has relations.
+ */
+export function shapingParameters(catalog: Catalog, resource: Resource, { parameters }: Components): Json[] {
+  const relations = relationsOf(catalog, resource)
+  if (relations.size === 0) return sharedParameters('Fields')
+  const name = `${resource.name}.include`
+  parameters[name] = queryParameter(
+    'include',
+    'Paths to related records, at most two relations far. Of a relation to many, each record has 20 ids; ' +
+      '`include[PATH][limit]` and `include[PATH][sort]` change that, and `fields[PATH]` names the properties.',
+    {
+      ...{ type: 'array', minItems: 1, maxItems: catalog.limits.include.paths, uniqueItems: true },
+      items: { type: 'string', pattern: `^(${[...relations.keys()].join('|')})(\\.[a-z0-9_]+)?$` },
+    },
+    { style: 'form', explode: false },
+  )
+  return [...sharedParameters('Fields'), refTo('parameters', name)]
 }
 
 /** Continues a list of events. */

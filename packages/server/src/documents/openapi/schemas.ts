@@ -7,6 +7,7 @@ import { keywordsOf, serverValueText } from 'resourced-contract/model/keywords'
 import { pluralOf } from 'resourced-contract/model/plural'
 import { type Catalog, type Field, fieldAccessOf, type Resource } from 'resourced-contract/model/resource'
 import { type Json, object, refTo, sharedSchemas, withoutDescriptions } from './components.ts'
+import { relatedNames } from './related-schemas.ts'
 
 const id: Json = { type: 'string', format: 'uuid', readOnly: true, description: 'Assigned by the server.' }
 const stamp = (description: string): Json => ({ type: 'string', format: 'date-time', readOnly: true, description })
@@ -332,7 +333,9 @@ export interface ResourceNames {
   readonly many: string
 }
 
-const suffixes = ['', 'Page', 'Create', 'CreateNested', 'Replace', 'Patch', 'Created', 'Changed'] as const
+const suffixes = [
+  '', 'Page', 'WithRelated', 'PageWithRelated', 'Create', 'CreateNested', 'Replace', 'Patch', 'Created', 'Changed',
+] as const // biome-ignore format: one row reads best
 
 /** Types of TypeScript and Python that generated clients use by these names, in the same files as those of records. */
 const usedByClients =
@@ -345,7 +348,9 @@ const usedByClients =
  * same, because generators write them in their own case, and name files by them.
  */
 export function namesOf(catalog: Catalog): ReadonlyMap<string, ResourceNames> {
-  const taken = new Set([...Object.keys(sharedSchemas), ...usedByClients].map((name) => name.toLowerCase()))
+  const taken = new Set(
+    [...Object.keys(sharedSchemas), ...relatedNames, ...usedByClients].map((name) => name.toLowerCase()),
+  )
   const names = new Map<string, ResourceNames>()
   // System resources come first: their names are the same in every document.
   for (const collection of [...catalog.system.keys(), ...catalog.resources.keys()]) {
