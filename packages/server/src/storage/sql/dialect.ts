@@ -124,7 +124,7 @@ export interface Dialect {
   /** The text of a column in folded case (`fold` in model/text.ts). */
   fold(column: Sql): Sql
   /** Compares a text with a part of a text: both folded. */
-  compareText(words: TextComparison, text: Sql, part: string): Sql
+  compareText(words: TextComparison, text: Sql, part: Sql): Sql
   /** Rows of the table `alias` whose search words match: every word, the last as a prefix. */
   matchesSearch(collection: string, alias: string, words: readonly string[]): Sql
   /**

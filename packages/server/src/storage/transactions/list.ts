@@ -3,7 +3,7 @@ import { createHmac, hash } from 'node:crypto'
 import { grantOf, predicatesOf } from 'resourced-contract/model/field-grants'
 import { comparisons } from 'resourced-contract/model/operators'
 import { exactText } from 'resourced-contract/model/plain-copy'
-import { collectionsOf, isOfAllRecords, namesIds, type Predicate } from 'resourced-contract/model/predicate'
+import { collectionsOf, isOfAllRecords, linkOf, namesIds, type Predicate } from 'resourced-contract/model/predicate'
 import { isEqualityFilter, isFolded, isIndexed, type Resource } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { retainedSince } from '../../plan/check-record.ts'
@@ -404,6 +404,7 @@ function servesOrder(resource: Resource, term: Predicate, first: string | undefi
 /** Whether the rows that a condition holds for are a range of an index, or a few ranges. */
 function isFoundByIndex(resource: Resource, term: Predicate): boolean {
   if (term.kind === 'not') return term.term.kind === 'null'
+  if (term.kind === 'some') return isLinkIndexed(resource, term.predicate)
   if (term.kind === 'event') return term.grants.every(({ read }) => read.kind !== 'always')
   if (term.kind === 'or') return term.terms.every((each) => isFoundByIndex(resource, each))
   if (term.kind === 'and') return term.terms.some((each) => isFoundByIndex(resource, each))
@@ -414,4 +415,11 @@ function isFoundByIndex(resource: Resource, term: Predicate): boolean {
   const { index } = comparisons[term.operator]
   const field = resource.field.get(term.field)
   return index === 'field' || (index === 'prefix' && field !== undefined && isFolded(field))
+}
+
+/** Whether an index finds the rows by the values that the records of a `some` have. */
+function isLinkIndexed(resource: Resource, predicate: Predicate): boolean {
+  const outer = linkOf(predicate)?.outer
+  const field = resource.field.get(outer ?? '')
+  return outer === 'id' || (field !== undefined && isIndexed(resource, field))
 }
