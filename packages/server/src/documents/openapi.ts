@@ -27,7 +27,7 @@ import {
 } from './openapi/operations.ts'
 import { filterText, ranges } from './openapi/parameters.ts'
 import { collectProblems, sharedByMethod } from './openapi/problems.ts'
-import { includedSchemas, relatedSchemas } from './openapi/related-schemas.ts'
+import { includedSchemas } from './openapi/related-schemas.ts'
 import { sharedResponses } from './openapi/responses.ts'
 import { namesOf, type ResourceNames, resourceSchemas } from './openapi/schemas.ts'
 import { exportPaths, servicePaths, systemPaths } from './openapi/system-operations.ts'
@@ -74,10 +74,10 @@ const text = [
     '`x-problems.codes` has the status of each code. `x-headers` has the header fields that every response ' +
     'can have.',
   '',
-  'With the parameters in `x-parameters` of an operation, `fields` and `include`, the response does not fit its ' +
-    'schema: with `fields` it has fewer properties, and with `include` the schema is that of `x-included`. Every GET also takes the parameters of `x-ranges`: the response is then a part of the ' +
-    'representation, as `x-ranges` or `x-responses` of the operation says. `x-default` is the value of what a ' +
-    'request leaves out.',
+  'With the parameters in `x-parameters` of an operation, `fields` and `include`, the response has fewer properties ' +
+    'than its schema says, or the schema `x-included`. Every GET also takes the parameters of `x-ranges`: the ' +
+    'response is then a part of the representation, as `x-ranges` or `x-responses` of the operation says. ' +
+    '`x-default` is the value of what a request leaves out.',
 ].join('\n')
 
 /**
@@ -151,13 +151,15 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
       schemas: {
         ...Object.assign(
           {},
-          ...resources.map((resource) => resourceSchemas(resource, nameOf(resource), recordedIn(resource))),
+          ...resources.map((resource) =>
+            resourceSchemas(resource, nameOf(resource), {
+              recorded: recordedIn(resource),
+              hasRelations: related.includes(resource),
+            }),
+          ),
         ),
         ...sharedSchemas,
-        ...(related.length > 0 && {
-          ...Object.assign({}, ...related.map((resource) => relatedSchemas(nameOf(resource)))),
-          ...includedSchemas(related, nameOf),
-        }),
+        ...(related.length > 0 && includedSchemas(related, nameOf)),
       },
     },
   }

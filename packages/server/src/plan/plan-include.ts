@@ -1,8 +1,5 @@
-/**
- * Included records in plans (REL-1 to REL-4): each path with the permissions of the caller, as plain data. Its
- * collections are names, so that another thread can read it.
- */
-import { type FieldGrants, grantOf, mapGrants } from 'resourced-contract/model/field-grants'
+/** Plans the records that a read includes (REL-1 to REL-4): each path with the permissions of the caller. */
+import { grantOf, mapGrants } from 'resourced-contract/model/field-grants'
 import { allOf, always, type Position, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
 import { isMapped, type Resource, storedResource } from 'resourced-contract/model/resource'
 import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
@@ -13,55 +10,10 @@ import { readParameters } from '../request/parameters.ts'
 import { translateQuery } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { bindingOf, sealCursor } from './cursor.ts'
-import type { Conditions, ReadPage } from './plan.ts'
+import type { Include, RelatedPath } from './include.ts'
+import type { Conditions } from './plan.ts'
 import { readableFieldsOf } from './plan-fields.ts'
 import type { Planning } from './planning.ts'
-
-/** The related records that a read includes. */
-export interface Include {
-  /** Each after the path that it goes on from. */
-  readonly paths: readonly RelatedPath[]
-  /** The conditions of the request: they apply to the response with its related records (REL-6). */
-  readonly conditions: Conditions
-}
-
-/** A path to related records. Collections and fields have their stored names. */
-export interface RelatedPath {
-  /** As the client names it. */
-  readonly path: string
-  /** The path of its first step; `undefined`: it begins at the records that were asked for. */
-  readonly above: string | undefined
-  readonly to: 'one' | 'many'
-  /** The collection that the path comes from. */
-  readonly source: string
-  /** The collection that it leads to. */
-  readonly collection: string
-  /** The reference: a field of `source` (`one`), or of `collection` (`many`). */
-  readonly field: string
-  /** Of a relation to one: the records of `source` in which the caller may read the reference. */
-  readonly referring: Predicate
-  /** The records that the caller may read. */
-  readonly permitted: Predicate
-  readonly deleted: ReadPage['deleted']
-  readonly readableFields: FieldGrants | undefined
-  /** The version that represents the records; `undefined`: as they are stored. */
-  readonly version: string | undefined
-  readonly fields: readonly string[] | undefined
-  /** Of a relation to many: how many ids each record has. */
-  readonly limit: number
-  readonly sort: readonly SortTerm[]
-  /** Of a relation to many: the list that goes on with its records; `undefined`: no list has them. */
-  readonly list: RelatedList | undefined
-}
-
-/** A list of the records that refer to a record. Names are those of the client's version. */
-interface RelatedList {
-  /** The collection of the record, in a nested address; `undefined`: the list is filtered by `field`. */
-  readonly parent: string | undefined
-  readonly collection: string
-  readonly field: string
-  readonly parameters: readonly string[]
-}
 
 /**
  * Plans the related records of a read.

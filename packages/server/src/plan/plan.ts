@@ -12,7 +12,7 @@ import type { Issue } from 'resourced-contract/spec/faults'
 import type { Conditions } from '../http/preconditions.ts'
 import type { Preferred } from '../http/preferences.ts'
 import type { ExportFormat } from './export-document.ts'
-import type { Include } from './plan-include.ts'
+import type { DeletedRecords, Include } from './include.ts'
 
 export type { Conditions } from '../http/preconditions.ts'
 
@@ -79,7 +79,7 @@ export interface ReadPage extends Presentation {
    * Adds soft-deleted records still in their grace period that match, and with `only` leaves out live ones;
    * `undefined`: live records only.
    */
-  readonly deleted: { readonly permitted: Predicate; readonly since: string; readonly only?: boolean } | undefined
+  readonly deleted: DeletedRecords | undefined
   readonly sort: readonly SortTerm[]
   readonly page: Page
   readonly fields: readonly string[] | undefined

@@ -4,9 +4,10 @@ import { hasConversions, isMapped, type Resource, resourceOfStored } from 'resou
 import { type Fault, fault, issue } from 'resourced-contract/spec/faults'
 import type { HttpResponse } from '../http/message.ts'
 import { decidePreconditions, formatEntityTag, parseEntityTags, tagWithRelated } from '../http/preconditions.ts'
+import type { Include, RelatedPath } from '../plan/include.ts'
 import type { Outcome, WithRelated } from '../plan/outcome.ts'
 import type { Plan } from '../plan/plan.ts'
-import { type Include, listAddresses, type RelatedPath } from '../plan/plan-include.ts'
+import { listAddresses } from '../plan/plan-include.ts'
 import type { Planning } from '../plan/planning.ts'
 import { jsonFromStored } from '../versions/translate-record.ts'
 

@@ -26,11 +26,9 @@ const conditions = sharedParameters('IfMatch', 'IfUnmodifiedSince')
 const writeHeaders = [...conditions, ...sharedParameters('Prefer')]
 const creationHeaders = sharedParameters('IdempotencyKey', 'Prefer')
 
-/** What may shape the response of a read, and its schema with related records. */
-function shaping(resource: Resource, { catalog, names, components }: OperationParts, schema: 'Page' | ''): Json {
-  const parameters = { 'x-parameters': shapingParameters(catalog, resource, components) }
-  if (relationsOf(catalog, resource).size === 0) return parameters
-  return { ...parameters, 'x-included': refTo('schemas', `${names.one}${schema}WithRelated`) }
+/** What shapes the response of a read. */
+function shaping(resource: Resource, { catalog }: OperationParts): Json {
+  return { 'x-parameters': shapingParameters(catalog, resource) }
 }
 
 /** The Path Item of a collection, at the top level or nested. */
@@ -50,7 +48,7 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
       summary: `List ${resource.name}${under}`,
       description: hasStream ? streamDescription : 'In pages.',
       parameters: [...listParameters(resource, components), ...(hasStream ? [lastEventId] : [])],
-      ...shaping(resource, parts, 'Page'),
+      ...shaping(resource, parts),
       ...responses('list', resource, parts, nested, {
         200: sharedResponse(components, `${names.one}Page`, hasStream ? withStream(page) : page),
         304: notModified,
@@ -121,6 +119,7 @@ function matchingDeletion(resource: Resource, parts: OperationParts): Json {
 /** The Path Item of a record that only the server creates. */
 export function shownPath(resource: Resource, parts: OperationParts): Json {
   const { one } = parts.names
+  const hasRelations = relationsOf(parts.catalog, resource).size > 0
   const job = resource.name === 'jobs' ? (['Retry-After'] as const) : []
   return {
     parameters: [refTo('parameters', 'ApiId')],
@@ -130,7 +129,8 @@ export function shownPath(resource: Resource, parts: OperationParts): Json {
       summary: `Read one of the ${resource.name}`,
       description: 'As it is now.',
       parameters: sharedParameters('IfNoneMatch', 'IfModifiedSince'),
-      ...shaping(resource, parts, ''),
+      ...shaping(resource, parts),
+      ...(hasRelations && { 'x-included': refTo('schemas', `${one}WithRelated`) }),
       ...responses('read', resource, parts, false, {
         200:
           resource.made === 'by-clients'

@@ -59,23 +59,10 @@ export function listParameters(resource: Resource, components: Components): Json
 
 /**
  * The parameters after which a response does not fit the schema of its operation: `fields`, and `include` where the
- * resource has relations.
+ * resource has relations, which `x-collection` names.
  */
-export function shapingParameters(catalog: Catalog, resource: Resource, { parameters }: Components): Json[] {
-  const relations = relationsOf(catalog, resource)
-  if (relations.size === 0) return sharedParameters('Fields')
-  const name = `${resource.name}.include`
-  parameters[name] = queryParameter(
-    'include',
-    'Paths to related records, at most two relations far. Of a relation to many, each record has 20 ids; ' +
-      '`include[PATH][limit]` and `include[PATH][sort]` change that, and `fields[PATH]` names the properties.',
-    {
-      ...{ type: 'array', minItems: 1, maxItems: catalog.limits.include.paths, uniqueItems: true },
-      items: { type: 'string', pattern: `^(${[...relations.keys()].join('|')})(\\.[a-z0-9_]+)?$` },
-    },
-    { style: 'form', explode: false },
-  )
-  return [...sharedParameters('Fields'), refTo('parameters', name)]
+export function shapingParameters(catalog: Catalog, resource: Resource): Json[] {
+  return sharedParameters('Fields', ...(relationsOf(catalog, resource).size > 0 ? ['Include'] : []))
 }
 
 /** Continues a list of events. */

@@ -1,7 +1,11 @@
 /** The schemas of responses with related records (REL-2). */
 import type { Resource } from 'resourced-contract/model/resource'
 import { type Json, object, refTo } from './components.ts'
-import type { ResourceNames } from './schemas.ts'
+
+/** The name of the schema of a record. */
+interface RecordName {
+  readonly one: string
+}
 
 const included = 'ApiIncluded'
 const related = 'ApiRelated'
@@ -9,19 +13,17 @@ const related = 'ApiRelated'
 /** The names of the schemas that these responses have in common. */
 export const relatedNames: readonly string[] = [included, related]
 
-/** The schemas of a record and a page of a resource with related records, by name (REL-2). */
-export function relatedSchemas({ one }: ResourceNames): Json {
-  const members = { included: refTo('schemas', included), related: refTo('schemas', related) }
-  const page = { data: { type: 'array', items: refTo('schemas', one) }, pagination: refTo('schemas', 'ApiPagination') }
-  const withRelated = (own: Json) => object({ ...own, ...members }, [...Object.keys(own), ...Object.keys(members)])
-  return {
-    [`${one}WithRelated`]: withRelated({ data: refTo('schemas', one) }),
-    [`${one}PageWithRelated`]: withRelated(page),
-  }
+/** The properties that a page has beside its own, if the request includes related records. */
+export const relatedProperties: Json = { included: refTo('schemas', included), related: refTo('schemas', related) }
+
+/** The schema of a record with its related records, by name. */
+export function relatedSchema({ one }: RecordName): Json {
+  const properties = { data: refTo('schemas', one), ...relatedProperties }
+  return { [`${one}WithRelated`]: object(properties, Object.keys(properties)) }
 }
 
-/** The schemas that these have in common. */
-export function includedSchemas(resources: readonly Resource[], nameOf: (resource: Resource) => ResourceNames): Json {
+/** The schemas of related records. */
+export function includedSchemas(resources: readonly Resource[], nameOf: (resource: Resource) => RecordName): Json {
   const collections = resources.map((resource): [string, Json] => {
     const record = refTo('schemas', nameOf(resource).one)
     return [resource.name, { type: 'object', additionalProperties: record }]

@@ -6,6 +6,7 @@
 import { predicatesOf } from 'resourced-contract/model/field-grants'
 import { collectionsOf, type Position } from 'resourced-contract/model/predicate'
 import sql from 'sql-template-tag'
+import type { Include, RelatedPath } from '../../plan/include.ts'
 import {
   type AskedRecord,
   countAnywhere,
@@ -18,7 +19,6 @@ import {
 } from '../../plan/include-load.ts'
 import type { Outcome, PageOutcome, WithRelated } from '../../plan/outcome.ts'
 import type { ReadPage, ReadRecord } from '../../plan/plan.ts'
-import type { Include, RelatedPath } from '../../plan/plan-include.ts'
 import { subject, subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { orderTerms } from '../sql/keyset.ts'
