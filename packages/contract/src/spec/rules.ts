@@ -8,11 +8,13 @@ import { eventRules } from './rules/events.ts'
 import { operationRules } from './rules/operation.ts'
 import { resourceRules } from './rules/resources.ts'
 import type { Rule, RuleLevel, RuleSection } from './rules/rule.ts'
+import { summaryRules } from './rules/summaries.ts'
 
 /** The sections in the order of `docs/reference/rules.md`; the checker has the same order. */
 export const ruleSections: readonly RuleSection[] = [
   ...resourceRules,
   ...collectionRules,
+  ...summaryRules,
   ...conditionRules,
   ...deletionRules,
   ...accessRules,

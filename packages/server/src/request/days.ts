@@ -19,7 +19,8 @@ import {
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import type { Parameter } from './parameters.ts'
 
-const zoneParameter = 'timezone'
+/** The parameter that names the zone of days. */
+export const zoneParameter = 'timezone'
 
 /** Whether a filter compares instants. */
 export function holdsInstants({ type, field }: Filterable): boolean {
@@ -31,24 +32,28 @@ export function holdsInstants({ type, field }: Filterable): boolean {
  * is a filter like others, if a field has this name.
  */
 export function zoneOfDays(
-  { filterables }: Resource,
+  resource: Resource,
   parameters: readonly Parameter[],
   issues: Issue[],
 ): { readonly zone: TimeZone; readonly filters: readonly Parameter[] } {
   const named = parameters.filter(({ name }) => name === zoneParameter)
   const [first, ...others] = named
   if (first === undefined) return { zone: utc, filters: parameters }
-  const instants = new Set(filterables.flatMap((each) => (holdsInstants(each) ? [each.name] : [])))
-  const hasDay = parameters.some(
-    ({ name, value }) => instants.has(name.replace(/\[.*$/s, '')) && value.split(',').some(isDay),
-  )
-  if (!hasDay && filterables.some(({ name }) => name === zoneParameter)) return { zone: utc, filters: parameters }
+  const hasDay = haveDays(resource, parameters)
+  if (!hasDay && resource.filterables.some(({ name }) => name === zoneParameter))
+    return { zone: utc, filters: parameters }
   const filters = parameters.filter((each) => !named.includes(each))
   const zone = timeZone(first.value)
   if (!hasDay) issues.push(issue('zoneAlone', { parameter: zoneParameter }))
   else if (others.length > 0) issues.push(issue('DUPLICATE_PARAMETER', { parameter: zoneParameter }))
   else if (zone === undefined) issues.push(issue('value', { parameter: zoneParameter, wanted: 'zone' }))
   return { zone: zone ?? utc, filters }
+}
+
+/** Whether some filters of date-times have a day. */
+export function haveDays({ filterables }: Resource, parameters: readonly Parameter[]): boolean {
+  const instants = new Set(filterables.flatMap((each) => (holdsInstants(each) ? [each.name] : [])))
+  return parameters.some(({ name, value }) => instants.has(name.replace(/\[.*$/s, '')) && value.split(',').some(isDay))
 }
 
 /** A filter by instants. */

@@ -22,11 +22,13 @@ import {
   refuseParameters,
 } from './parameters.ts'
 import { readQueryBody } from './query-body.ts'
+import { readSummaryQuery, type SummaryQuery, summaryLists } from './summary-query.ts'
 import type { Target } from './target.ts'
 
 /** The input of a request, by its address and its method. */
 export type Input =
   | { readonly kind: 'read-page'; readonly query: ListQuery; readonly conditions: Conditions }
+  | { readonly kind: 'read-summary'; readonly query: SummaryQuery; readonly conditions: Conditions }
   /** A stream of events, after the last one that the client has got. */
   | { readonly kind: 'event-stream'; readonly filter: Predicate; readonly lastEventId: string | undefined }
   | { readonly kind: 'read-record'; readonly fields: readonly string[] | undefined; readonly conditions: Conditions }
@@ -85,6 +87,10 @@ export function readWithoutBody(reading: Reading): Input | undefined {
     return { kind: 'read-page', conditions, query: knownQueries.read(target.resource, query, pageSize) }
   }
   const parameters = readParameters(query)
+  if (isRead && target.kind === 'summary') {
+    const conditions = readConditions(headers)
+    return { kind: 'read-summary', conditions, query: readSummaryQuery(target.resource, parameters, pageSize) }
+  }
   if (isRead && target.kind === 'record') {
     const conditions = readConditions(headers)
     return { kind: 'read-record', fields: readRecordQuery(target.resource, parameters), conditions }
@@ -123,6 +129,11 @@ export async function readWithBody({ request, target, version, query }: Reading)
     const issues: Issue[] = []
     const listed = readQueryBody(body, issues)
     return { kind: 'read-page', conditions, query: readListQuery(target.resource, listed, pageSize, issues) }
+  }
+  if (target.kind === 'summary') {
+    const issues: Issue[] = []
+    const listed = readQueryBody(body, issues, summaryLists)
+    return { kind: 'read-summary', conditions, query: readSummaryQuery(target.resource, listed, pageSize, issues) }
   }
   if (target.kind === 'exports') return { kind: 'export', body, idempotencyKey }
   if (target.kind === 'bulk-delete') return { kind: 'bulk-delete', body, idempotencyKey }

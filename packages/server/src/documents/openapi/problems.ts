@@ -11,6 +11,7 @@ import { headers, type Json, refTo } from './components.ts'
 /** The kinds of operations that have different errors. */
 export type OperationKind =
   | 'list'
+  | 'summary'
   | 'read'
   | 'create'
   | 'replace'
@@ -89,6 +90,8 @@ export function codesOf(
   switch (kind) {
     case 'list':
       return [...reading, 'INVALID_CURSOR', 'PAGE_TOO_LARGE', 'PRECONDITION_FAILED', ...noParent, ...streamed]
+    case 'summary':
+      return [...reading, 'INVALID_CURSOR', 'PAGE_TOO_LARGE', 'PRECONDITION_FAILED']
     case 'read':
       return [...reading, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'create': {
