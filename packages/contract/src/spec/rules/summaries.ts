@@ -14,6 +14,7 @@ const summaries: RuleSection = {
         'and avg of integers and decimals, min and max of fields with a filter or a sort; and sort by groups and ' +
         'figures. Each row has group, count and the figures. Sums and averages are exact decimal strings, null is a ' +
         'group, and cursors go with an order by groups alone.',
+      unobservable: 'Other servers have summaries elsewhere, or none.',
     },
     {
       id: 'SUM-2',
@@ -21,6 +22,7 @@ const summaries: RuleSection = {
       sentence:
         'A summary counts only records that the caller may read. A field in its filters, groups or figures that the ' +
         'caller may not read in every record is refused with 403.',
+      unobservable: 'Other servers have summaries elsewhere, or none.',
     },
   ],
 }

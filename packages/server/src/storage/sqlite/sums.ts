@@ -82,7 +82,10 @@ function limbsOf(column: Sql, form: DecimalForm | undefined): Sql[] {
   const padded = sql`(${raw(`'${'0'.repeat(count * limbDigits)}'`)} || replace(${digits}, '-', ''))`
   const sign = sql`case when ${column} like '-%' then -1 else 1 end`
   return Array.from({ length: count }, (_, index) => {
-    const part = sql`substr(${padded}, ${raw(String(-(index + 1) * limbDigits))}, ${raw(String(limbDigits))})`
-    return sql`cast(${part} as integer) * (${sign})`
+    const skipped = index * limbDigits
+    const part = sql`substr(${padded}, ${raw(String(-skipped - limbDigits))}, ${raw(String(limbDigits))})`
+    const value = sql`cast(${part} as integer) * (${sign})`
+    // Most values have few digits.
+    return index === 0 ? value : sql`case when length(${column}) > ${raw(String(skipped))} then ${value} else 0 end`
   })
 }
