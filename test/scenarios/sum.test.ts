@@ -113,6 +113,11 @@ describe('summaries', () => {
     assert.equal(await counted('price[gte]=7'), 3)
     assert.equal(await counted('q=two&price[gte]=7'), 2)
     assert.equal(await counted('q=!'), 0)
+    const either = { or: [{ status: 'lost' }, { price: { lt: 0 } }] }
+    assert.equal(await counted(`where=${encodeURIComponent(JSON.stringify(either))}`), 2)
+    const body = { group: 'status', where: either, 'price[gte]': 0 }
+    const { json } = await trial.send({ method: 'QUERY', path: '/v2/books/summary', body })
+    assert.deepEqual(json.data, [{ group: { status: 'lost' }, count: 1 }])
     assert.equal((await trial.send({ method: 'DELETE', path: '/v2/books?status=open' })).status, 200)
     assert.equal(await counted(''), 3)
     assert.deepEqual((await read('?group=status&status[not]=lent&sum=price')).json.data, [
@@ -289,6 +294,8 @@ describe('requests for summaries', () => {
       ['sort=sum.price', [['UNKNOWN_FIELD', 'sort']]],
       ['sort=status', [['UNKNOWN_FIELD', 'sort']]],
       ['sort=count,-count', [['INVALID_VALUE', 'sort']]],
+      ['include=author', [['UNKNOWN_PARAMETER', 'include']]],
+      ['where={"nothing":1}', [['UNKNOWN_FIELD', 'where']]],
       ['fields=title&include_deleted=true', [['UNKNOWN_PARAMETER', 'fields'], ['UNKNOWN_PARAMETER', 'include_deleted']]],
       ['group=status&timezone=Europe/Berlin', [['UNKNOWN_PARAMETER', 'timezone']]],
       ['group=sold_at:day&timezone=Mars', [['INVALID_VALUE', 'timezone']]],

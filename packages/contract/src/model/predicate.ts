@@ -40,6 +40,13 @@ export type Predicate =
       /** What the record must match instead if one deletion has deleted both, in lists with deleted records. */
       readonly deleted?: Predicate
     }
+  /** Some live record of `collection` matches. Never unknown, like `exists` in SQL; `none` is its opposite, `not`. */
+  | { readonly kind: 'some'; readonly collection: string; readonly predicate: Predicate }
+  /**
+   * Inside a `some`: a field of the record that is looked for, compared with the field `outer` of the record that the
+   * innermost `some` is about. Unknown if either is null. Both fields have the same type and form.
+   */
+  | { readonly kind: 'outer'; readonly field: string; readonly operator: Comparison; readonly outer: string }
   /** A comparison of a field that counts as `null` in the records where `readable` is not true. */
   | { readonly kind: 'masked'; readonly readable: Predicate; readonly term: Predicate }
   /** The events of records that may be read (EVT-4): those of each collection by its grant. Never unknown. */
@@ -114,16 +121,41 @@ export function partsOf(predicate: Predicate): readonly Predicate[] {
 /** The fields of the record itself that a predicate reads. */
 export function fieldsOf(predicate: Predicate): string[] {
   if (predicate.kind === 'event') return ['collection', 'record', 'kind', 'data']
+  if (predicate.kind === 'some') return outerFieldsOf(predicate.predicate)
   return 'field' in predicate ? [predicate.field] : partsOf(predicate).flatMap(fieldsOf)
+}
+
+/** The fields of the record that a `some` is about, with which it compares the records that it looks for. */
+function outerFieldsOf(predicate: Predicate): string[] {
+  return predicate.kind === 'outer' ? [predicate.outer] : partsOf(predicate).flatMap(outerFieldsOf)
+}
+
+/** An equality by which a `some` finds its records, and the rest of its predicate. */
+interface Link {
+  readonly field: string
+  readonly outer: string
+  readonly rest: Predicate
+}
+
+/**
+ * The equality of a `some`, if nothing else of its predicate compares with the record that it is about: then that record
+ * has one of the values that the other records have.
+ */
+export function linkOf(predicate: Predicate): Link | undefined {
+  const terms = predicate.kind === 'and' ? predicate.terms : [predicate]
+  const link = terms.find((term) => term.kind === 'outer' && term.operator === 'eq')
+  if (link?.kind !== 'outer') return undefined
+  const rest = allOf(terms.filter((term) => term !== link))
+  return outerFieldsOf(rest).length > 0 ? undefined : { field: link.field, outer: link.outer, rest }
 }
 
 /** The other collections whose records a predicate reads. */
 export function collectionsOf(predicate: Predicate, found: Set<string> = new Set()): Set<string> {
   for (const part of partsOf(predicate)) collectionsOf(part, found)
-  if (predicate.kind === 'through') {
+  if (predicate.kind === 'through' || predicate.kind === 'some') {
     found.add(predicate.collection)
     collectionsOf(predicate.predicate, found)
-    if (predicate.deleted !== undefined) collectionsOf(predicate.deleted, found)
+    if (predicate.kind === 'through' && predicate.deleted !== undefined) collectionsOf(predicate.deleted, found)
   }
   if (predicate.kind === 'event') {
     for (const { collection, read, readDeleted } of predicate.grants) {
@@ -153,35 +185,42 @@ export function namesIds(predicate: Predicate): boolean {
 /** The comparison keys of a record, by field name. */
 export type Comparable = Readonly<Record<string, unknown>>
 
-/** Finds the live record that a `through` condition follows, or `undefined`. */
-type Follow = (collection: string, id: string) => Comparable | undefined
+/** The live records of a collection, for `through` and `some`. */
+type LiveRecords = (collection: string) => readonly Comparable[]
+
+const noRecords: LiveRecords = () => []
 
 /**
  * Whether a record matches a predicate: unknown does not.
  *
  * @param record comparison keys by field name (`comparisonKeys` makes them)
- * @param follow finds the records behind `through`; without it `through` never matches
+ * @param recordsOf the records of other collections; without it there are none
  */
-export function matches(record: Comparable, predicate: Predicate, follow: Follow = () => undefined): boolean {
-  return evaluate(record, predicate, follow) === true
+export function matches(record: Comparable, predicate: Predicate, recordsOf: LiveRecords = noRecords): boolean {
+  return evaluate(record, predicate, recordsOf) === true
 }
 
-/** The value of a predicate for a record: true, false, or unknown (`undefined`). */
+/**
+ * The value of a predicate for a record: true, false, or unknown (`undefined`).
+ *
+ * @param recordsOf the records of other collections; without it there are none
+ * @param outer the record that the innermost `some` is about
+ */
 export function evaluate(
   record: Comparable,
   predicate: Predicate,
-  follow: Follow = () => undefined,
+  recordsOf: LiveRecords = noRecords,
+  outer: Comparable = {},
 ): boolean | undefined {
   switch (predicate.kind) {
     case 'always':
       return true
     case 'never':
       return false
-    case 'compare': {
-      const value = record[predicate.field]
-      if (typeof value !== typeof predicate.value) return undefined
-      return comparisons[predicate.operator].holds(value as Scalar, predicate.value)
-    }
+    case 'compare':
+      return compared(record[predicate.field], predicate.operator, predicate.value)
+    case 'outer':
+      return compared(record[predicate.field], predicate.operator, outer[predicate.outer])
     case 'in': {
       const { values } = predicate
       const value = record[predicate.field] ?? undefined
@@ -195,22 +234,34 @@ export function evaluate(
     case 'decided':
       return record[predicate.field] === null || record[predicate.field] === undefined ? undefined : predicate.holds
     case 'and':
-      return allTrue(predicate.terms.map((term) => evaluate(record, term, follow)))
+      return allTrue(predicate.terms.map((term) => evaluate(record, term, recordsOf, outer)))
     case 'or':
-      return negated(allTrue(predicate.terms.map((term) => negated(evaluate(record, term, follow)))))
+      return negated(allTrue(predicate.terms.map((term) => negated(evaluate(record, term, recordsOf, outer)))))
     case 'not':
-      return negated(evaluate(record, predicate.term, follow))
+      return negated(evaluate(record, predicate.term, recordsOf, outer))
     case 'through': {
       const id = record[predicate.field]
-      const target = typeof id === 'string' ? follow(predicate.collection, id) : undefined
-      return target !== undefined && matches(target, predicate.predicate, follow)
+      const target = typeof id === 'string' && recordsOf(predicate.collection).find((each) => each['id'] === id)
+      return typeof target === 'object' && matches(target, predicate.predicate, recordsOf)
     }
+    case 'some':
+      return recordsOf(predicate.collection).some(
+        (each) => evaluate(each, predicate.predicate, recordsOf, record) === true,
+      )
     case 'event':
       // It depends on the record as the event shows it and as it is, which only the database has.
       throw new Error('The database decides which events a caller may read.')
     case 'masked':
-      return evaluate(matches(record, predicate.readable, follow) ? record : {}, predicate.term, follow)
+      return evaluate(record, predicate.readable, recordsOf, outer) === true
+        ? evaluate(record, predicate.term, recordsOf, outer)
+        : evaluate({}, predicate.term)
   }
+}
+
+/** The comparison of two values: unknown if they are not of one type, or if one is null. */
+function compared(value: unknown, operator: Comparison, other: unknown): boolean | undefined {
+  if (typeof value !== typeof other || value === undefined || typeof value === 'object') return undefined
+  return comparisons[operator].holds(value as Scalar, other as Scalar)
 }
 
 function allTrue(values: readonly (boolean | undefined)[]): boolean | undefined {

@@ -6,6 +6,7 @@ import { conditionRules } from './rules/conditions.ts'
 import { deletionRules } from './rules/deletion.ts'
 import { eventRules } from './rules/events.ts'
 import { operationRules } from './rules/operation.ts'
+import { relatedRules } from './rules/related.ts'
 import { resourceRules } from './rules/resources.ts'
 import type { Rule, RuleLevel, RuleSection } from './rules/rule.ts'
 import { summaryRules } from './rules/summaries.ts'
@@ -14,6 +15,7 @@ import { summaryRules } from './rules/summaries.ts'
 export const ruleSections: readonly RuleSection[] = [
   ...resourceRules,
   ...collectionRules,
+  ...relatedRules,
   ...summaryRules,
   ...conditionRules,
   ...deletionRules,

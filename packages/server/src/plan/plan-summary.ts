@@ -6,6 +6,7 @@ import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import type { Input } from '../request/input.ts'
 import { openCursor } from './cursor.ts'
 import type { ReadPage, ReadSummary } from './plan.ts'
+import { placesIn, resolveSelected } from './plan-fields.ts'
 import type { Planning } from './planning.ts'
 
 type SummaryInput = Extract<Input, { readonly kind: 'read-summary' }>
@@ -16,12 +17,9 @@ type SummaryInput = Extract<Input, { readonly kind: 'read-summary' }>
  * @param list the records that the caller may read and asks for
  * @throws Fault FORBIDDEN, INVALID_CURSOR
  */
-export function planSummary(
-  { versionCatalog, cursorSecret }: Planning,
-  list: ReadPage,
-  { query, conditions }: SummaryInput,
-): ReadSummary {
-  requireReadable(list, query)
+export function planSummary(planning: Planning, list: ReadPage, { query, conditions }: SummaryInput): ReadSummary {
+  const { versionCatalog, cursorSecret } = planning
+  requireReadable(planning, list, query)
   const { groups, figures, order, zone, page, binding } = query
   const { name } = list.versionResource ?? list.resource
   const cursorBinding = `${versionCatalog.version} ${name}/summary ${binding}`
@@ -42,18 +40,23 @@ export function planSummary(
  * look like one of all records, so it is refused.
  */
 function requireReadable(
-  { readableFields, versionResource }: ReadPage,
+  planning: Planning,
+  { resource, readableFields, versionResource }: ReadPage,
   { list, groups, figures }: SummaryInput['query'],
-) {
+): void {
   if (readableFields === undefined) return
   const nameOf = (field: string) => versionResource?.mapping.fromStored.get(field) ?? field
+  const placeOf = placesIn(list)
   const used = [
-    ...fieldsOf(list.filter).map((field) => ({ field, parameter: nameOf(field) })),
-    ...groups.map(({ field }) => ({ field, parameter: 'group' })),
-    ...figures.map(({ field, kind }) => ({ field, parameter: kind })),
+    ...fieldsOf(resolveSelected(planning, resource, list).filter).map((field) => ({
+      field,
+      place: placeOf('filter', nameOf(field), field),
+    })),
+    ...groups.map(({ field }) => ({ field, place: { parameter: 'group' } })),
+    ...figures.map(({ field, kind }) => ({ field, place: { parameter: kind } })),
   ]
-  const issues = used.flatMap(({ field, parameter }): Issue[] =>
-    grantOf(readableFields, field) === undefined ? [] : [issue('unsummarized', { parameter, name: nameOf(field) })],
+  const issues = used.flatMap(({ field, place }): Issue[] =>
+    grantOf(readableFields, field) === undefined ? [] : [issue('unsummarized', { ...place, name: nameOf(field) })],
   )
   if (issues.length > 0) throw fault('FORBIDDEN', { errors: issues })
 }

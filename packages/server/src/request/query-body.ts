@@ -4,9 +4,12 @@
  */
 import { controlParameters } from 'resourced-contract/model/names'
 import { escapeStep } from 'resourced-contract/model/place'
+import { isObject } from 'resourced-contract/model/plain-copy'
 import { words } from 'resourced-contract/model/text'
 import { type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
+import type { GivenCondition } from './condition.ts'
+import { isListOfNames, isOfInclude } from './include.ts'
 import { countListed, type Parameter } from './parameters.ts'
 
 /**
@@ -19,7 +22,7 @@ const controls: ReadonlySet<string> = new Set(controlParameters)
 const filteredIn = /^([^[\]]*)\[in\]$/
 
 /**
- * Turns the body of a QUERY, an object of parameter names, into parameters. Texts, numbers and booleans are values. An
+ * Turns the body of a QUERY, an object of parameter names, into parameters, except for `where` (`conditionIn`). Texts, numbers and booleans are values. An
  * array repeats its parameter, or lists the names of `sort` and `fields`. `null` asks for records whose field is unset.
  * An item of a filter's array is one value, even with commas; a text is read as in a query string, where `[in]` splits
  * it.
@@ -33,19 +36,26 @@ const filteredIn = /^([^[\]]*)\[in\]$/
  * readQueryBody({ status: ['open', 'done'], 'estimate[gte]': 5, sort: ['-due_on', 'title'], due_on: null }, issues)
  * // as status=open&status=done&estimate[gte]=5&sort=-due_on,title&due_on[null]=true
  */
-export function readQueryBody(
-  body: unknown,
-  issues: Issue[],
-  lists: readonly string[] = ['sort', 'fields'],
-): Parameter[] {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+export function readQueryBody(body: unknown, issues: Issue[], lists: readonly string[] = []): Parameter[] {
+  if (!isObject(body)) {
     issues.push(issue('object', { pointer: '' }))
     return []
   }
+  const { where: _, ...parameters } = body
+  return readMembers(parameters, lists, issues)
+}
+
+/** The condition in the body of a QUERY (WHR-1); `undefined`: there is none. */
+export function conditionIn(body: unknown): GivenCondition | undefined {
+  return isObject(body) && Object.hasOwn(body, 'where') ? { value: body['where'] } : undefined
+}
+
+function readMembers(body: Readonly<Record<string, unknown>>, lists: readonly string[], issues: Issue[]): Parameter[] {
   const counts = { filters: 0, controls: 0 }
   for (const name in body) {
-    const kind = controls.has(name) || name === 'timezone' || lists.includes(name) ? 'controls' : 'filters'
-    counts[kind] += countValues(name, (body as Record<string, unknown>)[name], lists)
+    const isControl = controls.has(name) || isOfInclude(name) || name === 'timezone' || lists.includes(name)
+    const kind = isControl ? 'controls' : 'filters'
+    counts[kind] += countValues(name, body[name], lists)
     if (counts[kind] <= mostValues) continue
     issues.push(issue('queryValues', { ...placeOf(name), most: mostValues }))
     return []
@@ -64,7 +74,7 @@ function countValues(name: string, value: unknown, lists: readonly string[]): nu
   if (typeof value !== 'string') return 1
   // A longer text is refused without counting its words.
   if (name === 'q') return value.length > queryLimits.characters ? 1 : Math.max(1, words(value).length)
-  if (!lists.includes(name) && !filteredIn.test(name)) return 1
+  if (!isListOfNames(name) && !lists.includes(name) && !filteredIn.test(name)) return 1
   return countListed(value)
 }
 
@@ -87,7 +97,7 @@ function readEntry(name: string, value: unknown, { body, lists }: ReadBody, issu
     issues.push(issue('noValues', placeOf(name)))
     return []
   }
-  if (lists.includes(name)) return [{ name, value: texts.join(',') }]
+  if (isListOfNames(name) || lists.includes(name)) return [{ name, value: texts.join(',') }]
   const carrier = Array.isArray(value) ? carrierOf(name, texts as string[], body) : name
   if (carrier === undefined) {
     issues.push(issue('commaBeside', placeOf(name)))

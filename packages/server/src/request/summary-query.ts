@@ -14,10 +14,11 @@ import {
   type SummaryOrder,
   summaryParameters,
 } from 'resourced-contract/model/summary'
-import { timeZone } from 'resourced-contract/model/time-zone'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { summaryLimits } from 'resourced-contract/spec/limits'
-import { haveDays, zoneParameter } from './days.ts'
+import type { GivenCondition } from './condition.ts'
+import { zoneParameter } from './days.ts'
+import { type IncludeCatalog, isOfInclude } from './include.ts'
 import { type ListQuery, readListQuery } from './list-query.ts'
 import { isShortList, type Parameter } from './parameters.ts'
 
@@ -42,20 +43,24 @@ export const summaryLists: readonly string[] = ['sort', ...summaryParameters]
 /**
  * Reads the parameters of a summary.
  *
+ * @param catalog of the client's version
  * @param issues the mistakes found before
+ * @param member the condition in the body of a QUERY; `undefined`: none
  * @throws Fault INVALID_QUERY with one error for each mistake
  */
 export function readSummaryQuery(
   resource: Resource,
   parameters: readonly Parameter[],
-  pageSize: Parameters<typeof readListQuery>[2],
+  catalog: IncludeCatalog,
   issues: Issue[] = [],
+  member?: GivenCondition,
 ): SummaryQuery {
   const names = new Map<string, readonly string[]>()
   const rest: Parameter[] = []
   for (const parameter of parameters) {
     const { name, value } = parameter
-    if (name === 'fields' || name === 'include_deleted') issues.push(issue('listOnly', { parameter: name }))
+    if (name === 'fields' || name === 'include_deleted' || isOfInclude(name))
+      issues.push(issue('listOnly', { parameter: name }))
     else if (!summaryLists.includes(name)) rest.push(parameter)
     else if (names.has(name)) issues.push(issue('DUPLICATE_PARAMETER', { parameter: name }))
     else if (name !== 'sort' || isShortList(name, value, issues)) names.set(name, value.split(','))
@@ -63,11 +68,13 @@ export function readSummaryQuery(
   const groups = readGroups(resource, names.get('group') ?? [], issues)
   const figures = readFigures(resource, names, issues)
   const order = readOrder(names.get('sort') ?? [], groups, figures, issues)
-  const { zone, filters } = readZone(resource, groups, rest, issues)
+  const isZoned = groups.some(({ part, isDate }) => part !== undefined && isDate !== true)
   const isByGroups = order.every(({ by }) => typeof by === 'object' && 'group' in by)
   if (!isByGroups && rest.some(({ name }) => name === 'cursor'))
     issues.push(issue('unorderedCursor', { parameter: 'cursor' }))
-  const list = readListQuery(resource, filters, pageSize, issues)
+  const list = readListQuery(resource, rest, catalog, issues, { member, isZoned })
+  const named = isZoned ? rest.find(({ name }) => name === zoneParameter) : undefined
+  const zone = named?.value ?? 'UTC'
   const { page } = list
   return {
     ...{ list, groups, figures, order, zone },
@@ -139,26 +146,4 @@ function distinct(parameter: string, names: readonly string[], issues: Issue[]):
   const repeated = names.find((name, index) => names.indexOf(name) !== index)
   if (repeated !== undefined) issues.push(issue('namesTwice', { parameter, name: repeated }))
   return [...new Set(names)]
-}
-
-/**
- * The zone of groups of date-times, and the filters that are left. A day in a filter is in the same zone: then the list
- * reads the parameter, too.
- */
-function readZone(
-  resource: Resource,
-  groups: readonly Group[],
-  parameters: readonly Parameter[],
-  issues: Issue[],
-): { readonly zone: string; readonly filters: readonly Parameter[] } {
-  const isZoned = groups.some(({ part, isDate }) => part !== undefined && isDate !== true)
-  const named = parameters.filter(({ name }) => name === zoneParameter)
-  const [first, ...others] = named
-  if (!isZoned || first === undefined) return { zone: 'UTC', filters: parameters }
-  if (haveDays(resource, parameters)) return { zone: first.value, filters: parameters }
-  if (others.length > 0) issues.push(issue('DUPLICATE_PARAMETER', { parameter: zoneParameter }))
-  else if (timeZone(first.value) === undefined) {
-    issues.push(issue('value', { parameter: zoneParameter, wanted: 'zone' }))
-  }
-  return { zone: first.value, filters: parameters.filter((each) => !named.includes(each)) }
 }

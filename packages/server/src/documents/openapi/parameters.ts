@@ -4,7 +4,14 @@
  * has, are in `x-ranges` of the document.
  */
 import { filterOperators, type Operator } from 'resourced-contract/model/operators'
-import { type Filterable, isFitting, type Resource, sortableNames } from 'resourced-contract/model/resource'
+import { relationsOf } from 'resourced-contract/model/relations'
+import {
+  type Catalog,
+  type Filterable,
+  isFitting,
+  type Resource,
+  sortableNames,
+} from 'resourced-contract/model/resource'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import { type Components, type Json, queryParameter, refTo } from './components.ts'
 
@@ -34,7 +41,7 @@ export function listParameters(resource: Resource, components: Components): Json
     ...filterParameters(resource, components),
     ...[...own, ...searchParameters(resource)].map((parameter) => writtenOnce(resource, parameter, components)),
     ...(resource.deletion.variant === 'soft' ? sharedParameters('IncludeDeleted') : []),
-    ...sharedParameters('Timezone'),
+    ...sharedParameters('Where', 'Timezone'),
     ...pageParameters,
   ]
 }
@@ -44,7 +51,7 @@ export function summaryParameters(resource: Resource, components: Components): J
   return [
     ...filterParameters(resource, components),
     ...searchParameters(resource).map((parameter) => writtenOnce(resource, parameter, components)),
-    ...sharedParameters('Group', 'Sum', 'Avg', 'Min', 'Max', 'SummarySort', 'Timezone'),
+    ...sharedParameters('Group', 'Sum', 'Avg', 'Min', 'Max', 'SummarySort', 'Where', 'Timezone'),
     ...pageParameters,
   ]
 }
@@ -59,6 +66,14 @@ function searchParameters(resource: Resource): Json[] {
     `Words to find in ${searched.join(', ')}: each must match, the last one as a prefix. ` +
     `At most ${queryLimits.words} different words.`
   return [queryParameter('q', meaning, { type: 'string', maxLength: queryLimits.characters })]
+}
+
+/**
+ * The parameters after which a response does not fit the schema of its operation: `fields`, and `include` where the
+ * resource has relations, which `x-collection` names.
+ */
+export function shapingParameters(catalog: Catalog, resource: Resource): Json[] {
+  return sharedParameters('Fields', ...(relationsOf(catalog, resource).size > 0 ? ['Include'] : []))
 }
 
 /** Continues a list of events. */

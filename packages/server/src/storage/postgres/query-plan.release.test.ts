@@ -25,7 +25,7 @@ const aPage = 200
 /** The list that a query asks for. */
 function list(query: string, more: Partial<ReadPage> = {}): ReadPage {
   const parameters = [...new URLSearchParams(query)].map(([name, value]) => ({ name, value }))
-  const { filter, sort, search } = readListQuery(goods, parameters, catalog.limits.pageSize)
+  const { filter, sort, search } = readListQuery(goods, parameters, catalog)
   const page: Page = { style: 'cursor', limit: 20, position: undefined }
   return {
     ...{ kind: 'read-page', resource: goods, parent: undefined, filter, permitted: always, search, deleted: undefined },
@@ -155,7 +155,9 @@ test('QRY-2, QRY-5: a selective filter finds its rows by an index and sorts them
 test('AUT-6: records that a caller may read by ownership, of the record or of its parent, are found from the owner', async () => {
   const owned: Predicate = { kind: 'compare', field: 'owner_id', operator: 'eq', value: 'u3' }
   const through: Predicate = { kind: 'through', field: 'shelf_id', collection: 'shelves', predicate: owned }
-  for (const permitted of [through, { kind: 'or', terms: [owned, through] } satisfies Predicate]) {
+  const link: Predicate = { kind: 'outer', field: 'id', operator: 'eq', outer: 'shelf_id' }
+  const lookup: Predicate = { kind: 'some', collection: 'shelves', predicate: { kind: 'and', terms: [link, owned] } }
+  for (const permitted of [through, lookup, { kind: 'or', terms: [owned, through] } satisfies Predicate]) {
     for (const query of ['', 'sort=-name', 'size[gt]=500']) await pagesCost(few, query, { permitted })
   }
 })

@@ -111,6 +111,8 @@ export interface Dialect {
   isAnyOf(column: Sql, values: readonly Scalar[]): Sql
   /** `column` is one of the values of a select, in one branch of an OR, so that each branch can use an index. */
   isInSubquery(column: Sql, select: Sql): Sql
+  /** The texts of a JSON array, as a table with the column `value`. */
+  elements(list: Sql, alias: string): Sql
   /** At the end of a subquery: keeps the planner from turning it into a join (an optimization fence). */
   readonly fence: Sql
   /** The same expression, for which the planner uses no index. */
@@ -123,7 +125,7 @@ export interface Dialect {
   /** The text of a column in folded case (`fold` in model/text.ts). */
   fold(column: Sql): Sql
   /** Compares a text with a part of a text: both folded. */
-  compareText(words: TextComparison, text: Sql, part: string): Sql
+  compareText(words: TextComparison, text: Sql, part: Sql): Sql
   /** Rows of the table `alias` whose search words match: every word, the last as a prefix. */
   matchesSearch(collection: string, alias: string, words: readonly string[]): Sql
   /**

@@ -3,7 +3,7 @@ import type { Comparison } from 'resourced-contract/model/operators'
 import sql, { raw, type Sql } from 'sql-template-tag'
 
 /** A comparison with a part of a text in the words of each engine. Both texts are folded. */
-export type TextComparison = Readonly<Record<'sqlite' | 'postgres', (text: Sql, part: string) => Sql>>
+export type TextComparison = Readonly<Record<'sqlite' | 'postgres', (text: Sql, part: Sql) => Sql>>
 
 /** Each comparison: its sign and that of its negation, or the words of the engines. */
 export const comparisonSql: Readonly<Record<Comparison, readonly [sign: Sql, negated: Sql] | TextComparison>> = {
@@ -17,7 +17,7 @@ export const comparisonSql: Readonly<Record<Comparison, readonly [sign: Sql, neg
     postgres: (text, part) => sql`strpos(${text}, ${part}) > 0`,
   },
   startsWith: {
-    sqlite: (text, part) => sql`substr(${text}, 1, ${[...part].length}) = ${part}`,
+    sqlite: (text, part) => sql`substr(${text}, 1, length(${part})) = ${part}`,
     postgres: (text, part) => sql`starts_with(${text}, ${part})`,
   },
 }

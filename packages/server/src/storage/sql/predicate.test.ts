@@ -11,6 +11,7 @@ import {
   collectionsOf,
   comparisonKey,
   comparisonKeys,
+  fieldsOf,
   matches,
   type Predicate,
 } from 'resourced-contract/model/predicate'
@@ -132,7 +133,30 @@ const anyOf = (name: Known) => ({ ...values, ...system })[name] as fc.Arbitrary<
 const key = (resource: Resource, name: Known) =>
   anyOf(name).map((value) => comparisonKey(resource, name, value) as string | number | boolean)
 
-function leaf(resource: Resource): fc.Arbitrary<Predicate> {
+/** The fields of a kind: each is comparable with each. */
+const alike = [
+  ['name', 'note', 'kind'],
+  ['id', 'up_id'],
+  ['day'],
+  ['at'],
+  ['count', 'weight'],
+  ['done'],
+  ['created_at', 'updated_at', 'deleted_at'],
+] as const
+
+/** A comparison with the record that a `some` is about. */
+const withOuter = fc.constantFrom(...alike).chain((names: readonly string[]): fc.Arbitrary<Predicate> => {
+  const fits = names[0] === 'name' ? ['ordered', 'texts'] : ['ordered']
+  const fitting = [...operators.values()].filter((row) => names.length > 1 && fits.includes(row.fits))
+  return fc.record({
+    kind: fc.constant('outer' as const),
+    field: fc.constantFrom(...names),
+    operator: fc.constantFrom('eq', 'eq', ...fitting.map(({ name }) => name as Comparison)),
+    outer: fc.constantFrom(...names),
+  })
+})
+
+function leaf(resource: Resource, isInSome: boolean): fc.Arbitrary<Predicate> {
   const isText = (name: Known) => name === 'name' || name === 'note'
   const comparison = fc.constantFrom(...names).chain((field) => {
     const fits = isText(field) ? ['ordered', 'texts'] : ['ordered']
@@ -163,6 +187,7 @@ function leaf(resource: Resource): fc.Arbitrary<Predicate> {
   })
   return fc.oneof(
     { weight: 6, arbitrary: comparison },
+    { weight: isInSome ? 8 : 1, arbitrary: withOuter },
     { weight: 1, arbitrary: decided },
     { weight: 3, arbitrary: among },
     { weight: 2, arbitrary: unset },
@@ -170,16 +195,27 @@ function leaf(resource: Resource): fc.Arbitrary<Predicate> {
   )
 }
 
-function predicate(resource: Resource, depth: number): fc.Arbitrary<Predicate> {
-  if (depth === 0) return leaf(resource)
-  const inner = predicate(resource, depth - 1)
+function predicate(resource: Resource, depth: number, isInSome = false): fc.Arbitrary<Predicate> {
+  if (depth === 0) return leaf(resource, isInSome)
+  const inner = predicate(resource, depth - 1, isInSome)
   const terms = fc.array(inner, { minLength: 1, maxLength: 3 })
   const target = catalog.resources.get(resource.field.get('up_id')?.reference?.collection ?? '') as Resource
   const through = predicate(target, depth - 1).map(
     (each): Predicate => ({ kind: 'through', field: 'up_id', collection: target.name, predicate: each }),
   )
+  const some = fc
+    .constantFrom(target, resource)
+    .chain((other) =>
+      predicate(other, depth - 1, true).map(
+        (each): Predicate => ({ kind: 'some', collection: other.name, predicate: each }),
+      ),
+    )
+  const masked = fc.record({ kind: fc.constant('masked' as const), readable: inner, term: fc.oneof(inner, some) })
   return fc.oneof(
-    leaf(resource),
+    leaf(resource, isInSome),
+    some,
+    some.map((term): Predicate => ({ kind: 'not', term })),
+    masked,
     terms.map((each): Predicate => ({ kind: 'and', terms: each })),
     terms.map((each): Predicate => ({ kind: 'or', terms: each })),
     inner.map((term): Predicate => ({ kind: 'not', term })),
@@ -234,13 +270,13 @@ test('AUT-6: SQL and matches() find the same records for any records and any pre
         await tables.all(sql`begin`)
         try {
           await plant(rows)
-          const follow = (collection: string, id: string): Comparable | undefined => {
-            const target = rows.get(collection)?.find((each) => each.id === id && each['deleted_at'] === null)
-            return target && comparisonKeys(catalog.resources.get(collection) as Resource, target)
+          const recordsOf = (collection: string): readonly Comparable[] => {
+            const live = (rows.get(collection) ?? []).filter((each) => each['deleted_at'] === null)
+            return live.map((each) => comparisonKeys(catalog.resources.get(collection) as Resource, each))
           }
           for (const each of predicates) {
             const matched = (rows.get('leaves') ?? []).filter((row) =>
-              matches(comparisonKeys(leaves, row), each, follow),
+              matches(comparisonKeys(leaves, row), each, recordsOf),
             )
             const live = matched.filter((row) => row['deleted_at'] === null)
             for (const semijoin of ['exists', 'fenced exists', 'in'] as const) {
@@ -291,6 +327,25 @@ test('collectionsOf names every collection that a predicate reads', () => {
     [...collectionsOf({ kind: 'or', terms: [outer, { kind: 'null', field: 'name' }] })],
     ['twigs', 'branches'],
   )
+  assert.deepEqual(
+    [...collectionsOf({ kind: 'some', collection: 'leaves', predicate: outer })],
+    ['leaves', 'twigs', 'branches'],
+  )
+})
+
+test('fieldsOf names the fields of the record that a lookup is about, and none of the record that it looks for', () => {
+  const about = (outer: string): Predicate => ({ kind: 'outer', field: 'id', operator: 'eq', outer })
+  const inner: Predicate = { kind: 'some', collection: 'trunks', predicate: about('day') }
+  const terms: Predicate[] = [
+    about('up_id'),
+    { kind: 'not', term: about('name') },
+    inner,
+    { kind: 'null', field: 'at' },
+  ]
+  assert.deepEqual(fieldsOf({ kind: 'some', collection: 'twigs', predicate: { kind: 'and', terms } }), [
+    'up_id',
+    'name',
+  ])
 })
 
 test('AUT-4: no two predicates have one digest, whatever their values are', () => {

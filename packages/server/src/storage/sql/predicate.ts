@@ -11,6 +11,7 @@ import {
   evaluate,
   fieldsOf,
   isOfAllRecords,
+  linkOf,
   type Predicate,
 } from 'resourced-contract/model/predicate'
 import { isFolded, type Resource } from 'resourced-contract/model/resource'
@@ -30,23 +31,31 @@ import type { SqlContext } from './context.ts'
 import { comparisonSql, type TextComparison } from './operators.ts'
 
 /**
- * The context of predicates, and how statements compile `through`, which is a condition on the record that a reference
- * leads to.
+ * The context of predicates, and how statements compile the conditions on other records: `through` on the record that a
+ * reference leads to, and `some` on any live record of a collection.
  */
 export interface PredicateContext extends SqlContext {
   /**
-   * The subquery that `through` becomes. `exists` (the default) follows each row's reference, and the planner may turn
-   * it into a join. `fenced exists` keeps the planner from that: for rows that are read one by one until there are
-   * enough. `in` finds rows by the set of all records that they may refer to, and events by the set of their records.
+   * The subquery that `through` and `some` become. `exists` (the default) looks for the other records of each row, and
+   * the planner may turn it into a join. `fenced exists` keeps the planner from that: for rows that are read one by one
+   * until there are enough. `in` finds rows by the set of all records that they may refer to, or of the values that
+   * these records have, and events by the set of their records.
    */
   readonly semijoin?: 'exists' | 'fenced exists' | 'in'
-  /** Whether the records that `through` leads to are locked (FOR SHARE), so that their permission stays valid. */
+  /**
+   * Whether the records that `through` leads to are locked (FOR SHARE), so that their permission stays valid; and one of
+   * the records that `some` finds. No lock covers the records that a negated `some` does not find.
+   */
   readonly locksReferenced?: boolean
-  /** A row as a change will make it: references to it lead to this row instead of the stored one. */
+  /** A row as a change will make it: references to it lead to this row instead of the stored one, and `some` finds it. */
   readonly pendingRow?: { readonly collection: string; readonly id: string; readonly row: Sql }
-  /** Since when deleted records of a collection count as live for `through`; live records only, where left out. */
+  /**
+   * Since when deleted records of a collection count as live for `through`; live records only, where left out. A parent
+   * that is deleted with its children still owns them. A record that `some` looks for is itself the right, such as a
+   * membership: once it is deleted, the right is gone. So `some` counts live records always.
+   */
   readonly deletedSince?: (resource: Resource) => string
-  /** Whether deleted records count as live for `through`, as long as they have a row. */
+  /** Whether deleted records count as live for `through`, and not for `some`, as long as they have a row. */
   readonly countsDeleted?: boolean
   /**
    * Since when deleted records of a collection are retained. `through` then also leads from a deleted row to the record
@@ -78,6 +87,8 @@ interface Rows {
   readonly negated?: boolean
   /** Whether the predicate is one branch of an OR. */
   readonly isBranch?: boolean
+  /** The rows that the innermost `some` is about. */
+  readonly outer?: Pick<Rows, 'resource' | 'alias'>
 }
 
 const everything = sql`1 = 1`
@@ -141,6 +152,10 @@ function conditionSql(context: PredicateContext, rows: Rows, predicate: Predicat
       const found = together === undefined ? live : sql`(${live} or ${together})`
       return negated ? sql`not ${found}` : found
     }
+    case 'some': {
+      const found = someSql(context, rows, predicate)
+      return negated ? sql`not ${found}` : found
+    }
     case 'event': {
       const isFound = context.semijoin === 'in' && !negated
       const readable = isFound ? foundEventsSql(context, alias, predicate) : eventSql(context, alias, predicate)
@@ -167,6 +182,19 @@ function conditionSql(context: PredicateContext, rows: Rows, predicate: Predicat
       if (others.length === 0) return negated ? sql`${column} = ${bind(only)}` : isDistinct(column, bind(only))
       const among = isAnyOf(column, predicate.values)
       return negated ? among : sql`(${column} is null or not (${among}))`
+    }
+    case 'outer': {
+      const { outer: about } = rows
+      // Unknown selects no row, negated or not.
+      if (about === undefined) return nothing
+      const words = comparisonSql[predicate.operator]
+      if ('length' in words) {
+        const other = columnSql(about.alias, comparisonColumn(about.resource, predicate.outer))
+        return sql`${column} ${words[negated ? 1 : 0]} ${other}`
+      }
+      const [text, part] = [foldedSql(context, rows, predicate.field), foldedSql(context, about, predicate.outer)]
+      const found = context.dialect.compareText(words, text, part)
+      return negated ? sql`not (${found})` : found
     }
     case 'compare': {
       const { operator, value } = predicate
@@ -223,6 +251,35 @@ function throughSql(
   const condition = conditionSql(context, referenced, predicate)
   const itself = sql`exists (select 1 from (${pendingRow.row}) ${inner} where ${condition})`
   return sql`case when ${reference} = ${pendingRow.id} then ${itself} else ${found} end`
+}
+
+function someSql(
+  context: PredicateContext,
+  rows: Rows,
+  { collection, predicate }: Extract<Predicate, { kind: 'some' }>,
+): Sql {
+  const { alias, resource, negated = false, isBranch = false } = rows
+  const { resources, system } = context.catalog
+  const target = (resources.get(collection) ?? system.get(collection)) as Resource
+  const { dialect, semijoin, pendingRow } = context
+  const found: Rows = { resource: target, alias: `${alias}x`, isBranch, outer: { resource, alias } }
+  const inner = raw(found.alias)
+  const from = sql`from ${tableSql(collection)} ${inner} where`
+  const link = semijoin === 'in' && !negated ? linkOf(predicate) : undefined
+  if (link !== undefined) {
+    const { field, outer, rest } = link
+    const column = columnSql(found.alias, comparisonColumn(target, field))
+    const held = sql`select ${column} ${from} ${liveRowsSql(context, found, rest)}`
+    const own = columnSql(alias, comparisonColumn(resource, outer))
+    return isBranch ? dialect.isInSubquery(own, held) : sql`${own} in (${held})`
+  }
+  const fence = semijoin === 'fenced exists' ? dialect.fence : empty
+  const lock = context.locksReferenced ? dialect.lock.share : empty
+  const live = liveRowsSql(context, found, predicate)
+  if (pendingRow?.collection !== collection) return sql`exists (select 1 ${from} ${live}${fence}${lock})`
+  const others = sql`exists (select 1 ${from} ${inner}.id <> ${pendingRow.id} and ${live}${fence}${lock})`
+  const itself = sql`exists (select 1 from (${pendingRow.row}) ${inner} where ${live})`
+  return sql`(${itself} or ${others})`
 }
 
 /** The same for a deleted row and the record that the same deletion has deleted; `undefined`: only live ones count. */
@@ -351,21 +408,28 @@ function bit(condition: Sql): Sql {
   return sql`case when ${condition} then 1 else 0 end`
 }
 
+/** A text in folded case: in a column of its own, where the field has one. */
+function foldedSql({ dialect }: PredicateContext, { resource, alias }: Rows, name: string): Sql {
+  const field = resource.field.get(name)
+  if (field !== undefined && isFolded(field)) return columnSql(alias, foldedColumn(name))
+  return dialect.fold(columnSql(alias, comparisonColumn(resource, name)))
+}
+
 /** A comparison with a part of a text, ignoring case. */
 function textSql(
-  { dialect }: PredicateContext,
-  { resource, alias }: Rows,
+  context: PredicateContext,
+  rows: Rows,
   { field: name, operator, value }: Extract<Predicate, { kind: 'compare' }>,
   words: TextComparison,
 ): Sql {
   const part = fold(String(value))
-  const field = resource.field.get(name)
-  const indexed = field !== undefined && isFolded(field)
-  const column = columnSql(alias, indexed ? foldedColumn(name) : comparisonColumn(resource, name))
+  const field = rows.resource.field.get(name)
+  const text = foldedSql(context, rows, name)
   // A range of the folded column's index instead of a check of every row.
-  const end = indexed && comparisons[operator].index === 'prefix' ? after(part) : undefined
-  if (end !== undefined) return sql`(${column} >= ${part} and ${column} < ${end})`
-  return dialect.compareText(words, indexed ? column : dialect.fold(column), part)
+  const isRange = field !== undefined && isFolded(field) && comparisons[operator].index === 'prefix'
+  const end = isRange ? after(part) : undefined
+  if (end !== undefined) return sql`(${text} >= ${part} and ${text} < ${end})`
+  return context.dialect.compareText(words, text, sql`${part}`)
 }
 
 /** The least text greater than every text with this prefix; `undefined` if there is none. */

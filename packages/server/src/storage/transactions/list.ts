@@ -3,7 +3,7 @@ import { createHmac, hash } from 'node:crypto'
 import { grantOf, predicatesOf } from 'resourced-contract/model/field-grants'
 import { comparisons } from 'resourced-contract/model/operators'
 import { exactText } from 'resourced-contract/model/plain-copy'
-import { collectionsOf, isOfAllRecords, namesIds, type Predicate } from 'resourced-contract/model/predicate'
+import { collectionsOf, isOfAllRecords, linkOf, namesIds, type Predicate } from 'resourced-contract/model/predicate'
 import { isEqualityFilter, isFolded, isIndexed, type Resource } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { retainedSince } from '../../plan/check-record.ts'
@@ -52,20 +52,25 @@ interface KnownLists {
 
 /** The list of a plan: as it was built for the same query before, or built anew. */
 export function listOf(given: SqlContext, { lists }: KnownLists, plan: ReadPage): List {
-  const context = binContext(given, plan)
+  const context = recycleBin(given, plan)
   const make = (): List => ({
     ...{ context, plan: { ...plan, conditions: {} }, others: otherCollections(plan) },
     ...{ totalKey: totalKeyOf(plan), where: whereSql(context, plan), scans: new Map() },
   })
-  const { key, parent, permitted, deleted, page, readableFields } = plan
+  const { key, parent, filter, permitted, deleted, page, readableFields } = plan
   // Which deleted records a caller is shown depends on the time, and a page in the middle is read once.
   const isMiddle = page.style === 'cursor' && page.position !== undefined
   if (key === undefined || deleted !== undefined || isMiddle || context.horizon !== undefined) return make()
   const place = parent === undefined ? '' : JSON.stringify(parent.id)
-  return lists.of(`${predicateDigest(permitted)}${grantsDigest(readableFields)} ${place} ${key}`, make)
+  const allowed = `${predicateDigest(permitted)}${grantsDigest(readableFields)} ${predicateDigest(filter)}`
+  return lists.of(`${allowed} ${place} ${key}`, make)
 }
 
-function binContext(context: SqlContext, { resource, deleted }: ReadPage): PredicateContext {
+/** The context of conditions on the rows of a list, which may have deleted records. */
+export function recycleBin(
+  context: SqlContext,
+  { resource, deleted }: Pick<ReadPage, 'resource' | 'deleted'>,
+): PredicateContext {
   if (deleted === undefined) return context
   const now = Date.parse(deleted.since) + resource.deletion.gracePeriod
   return { ...context, binSince: (target) => retainedSince(target, now) }
@@ -166,22 +171,26 @@ function findsFew(plan: ReadPage): boolean {
 
 function whereSql(context: SqlContext, plan: ReadPage): Sql {
   const asked: PredicateContext = { ...context, semijoin: findsFew(plan) ? 'exists' : 'in' }
-  const { resource, parent, search, deleted } = plan
+  const { resource, parent, search } = plan
   const conditions: Sql[] = []
   if (context.horizon !== undefined) conditions.push(horizonSql(context.horizon))
   if (parent !== undefined) conditions.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
-  const permitted = liveSql(asked, resource, plan.permitted)
-  if (deleted === undefined) {
-    conditions.push(permitted)
-  } else {
-    const retained = sql`${raw(subject)}.deleted_at > ${deleted.since}`
-    const readable = predicateSql(asked, resource, deleted.permitted)
-    if (deleted.only) conditions.push(sql`${retained} and ${readable}`)
-    else conditions.push(sql`((${permitted}) or (${retained} and ${readable}))`)
-  }
+  conditions.push(readableRowsSql(asked, plan))
   if (plan.filter.kind !== 'always') conditions.push(predicateSql(asked, resource, plan.filter))
   if (search !== undefined) conditions.push(searchSql(context, plan, search))
   return join(conditions, ' and ')
+}
+
+/** The rows that the caller may read: live ones, and deleted ones if they are asked for. */
+export function readableRowsSql(
+  context: PredicateContext,
+  { resource, permitted, deleted }: Pick<ReadPage, 'resource' | 'permitted' | 'deleted'>,
+): Sql {
+  const live = liveSql(context, resource, permitted)
+  if (deleted === undefined) return live
+  const retained = sql`${raw(subject)}.deleted_at > ${deleted.since}`
+  const readable = predicateSql(context, resource, deleted.permitted)
+  return deleted.only ? sql`${retained} and ${readable}` : sql`((${live}) or (${retained} and ${readable}))`
 }
 
 /** The events up to the horizon. */
@@ -396,6 +405,7 @@ function servesOrder(resource: Resource, term: Predicate, first: string | undefi
 /** Whether the rows that a condition holds for are a range of an index, or a few ranges. */
 function isFoundByIndex(resource: Resource, term: Predicate): boolean {
   if (term.kind === 'not') return term.term.kind === 'null'
+  if (term.kind === 'some') return isLinkIndexed(resource, term.predicate)
   if (term.kind === 'event') return term.grants.every(({ read }) => read.kind !== 'always')
   if (term.kind === 'or') return term.terms.every((each) => isFoundByIndex(resource, each))
   if (term.kind === 'and') return term.terms.some((each) => isFoundByIndex(resource, each))
@@ -406,4 +416,11 @@ function isFoundByIndex(resource: Resource, term: Predicate): boolean {
   const { index } = comparisons[term.operator]
   const field = resource.field.get(term.field)
   return index === 'field' || (index === 'prefix' && field !== undefined && isFolded(field))
+}
+
+/** Whether an index finds the rows by the values that the records of a `some` have. */
+function isLinkIndexed(resource: Resource, predicate: Predicate): boolean {
+  const outer = linkOf(predicate)?.outer
+  const field = resource.field.get(outer ?? '')
+  return outer === 'id' || (field !== undefined && isIndexed(resource, field))
 }

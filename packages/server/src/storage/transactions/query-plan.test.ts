@@ -45,7 +45,7 @@ function list(query: string, more: Partial<ReadPage> = {}): ReadPage {
       : query
           .split('&')
           .map((part) => ({ name: part.split('=')[0] as string, value: part.slice(part.indexOf('=') + 1) }))
-  const { filter, sort } = readListQuery(goods, parameters, catalog.limits.pageSize)
+  const { filter, sort } = readListQuery(goods, parameters, catalog)
   const page: Page = { style: 'cursor', limit: 20, position: undefined }
   return {
     ...{ kind: 'read-page', resource: goods, parent: undefined, filter, permitted: always, search: undefined },
@@ -85,11 +85,9 @@ function read(plan: ReadPage): Explained[] {
 }
 
 const rows = store.all(sql`select * from goods`).map((row) => recordOf(goods, row))
-const shelves = new Map(
-  store
-    .all(sql`select * from shelves`)
-    .map((row) => [String(row['id']), comparisonKeys(resource('shelves'), recordOf(resource('shelves'), row))]),
-)
+const shelves = store
+  .all(sql`select * from shelves`)
+  .map((row) => comparisonKeys(resource('shelves'), recordOf(resource('shelves'), row)))
 const keys = new Map<RecordValues, Comparable>(rows.map((row) => [row, comparisonKeys(goods, row)]))
 const orders = new Map<string, RecordValues[]>()
 
@@ -99,10 +97,9 @@ function expectedOf(plan: ReadPage): unknown[] {
   const ordered =
     orders.get(key) ?? rows.toSorted((left, right) => compare(plan, keys.get(left) ?? {}, keys.get(right) ?? {}))
   orders.set(key, ordered)
-  const follow = (_: string, id: string) => shelves.get(id)
   const holds = (row: RecordValues) =>
     (plan.parent === undefined || row[plan.parent.field] === plan.parent.id) &&
-    [plan.filter, plan.permitted].every((each) => matches(keys.get(row) ?? {}, each, follow))
+    [plan.filter, plan.permitted].every((each) => matches(keys.get(row) ?? {}, each, () => shelves))
   return ordered.filter(holds).map((row) => row['id'])
 }
 
@@ -244,6 +241,28 @@ describe('if no index has both, the total decides', () => {
     const chain: Predicate = { kind: 'through', field: 'good_id', collection: 'goods', predicate: through }
     const { scans, walks } = costsOf(read(list('', { resource: resource('parts'), permitted: chain })))
     assert.deepEqual([scans, walks], [[], []])
+  })
+
+  test('AUT-6: records that a lookup permits are found from the records that it finds, each by an index', () => {
+    const terms: Predicate[] = [
+      { kind: 'outer', field: 'id', operator: 'eq', outer: 'shelf_id' },
+      { kind: 'compare', field: 'owner_id', operator: 'eq', value: 'u3' },
+    ]
+    const lookup: Predicate = { kind: 'some', collection: 'shelves', predicate: { kind: 'and', terms } }
+    const either: Predicate = { kind: 'or', terms: [owned, lookup] }
+    for (const [query, permitted] of [
+      ['size[gt]=900', lookup],
+      ['sort=-name', lookup],
+      ['', either],
+    ] as const) {
+      const { scans, walks } = costsOf(read(list(query, { permitted })))
+      assert.deepEqual([scans, walks], [[], []], query)
+    }
+    // Records for which nothing is found have no index, but each of them is checked by one.
+    const none = list('', { permitted: { kind: 'not', term: lookup } })
+    const steps = explained(store, readPage(context, new Memory(), none)).statements.flatMap((each) => each.steps)
+    assert.ok(!steps.some((step) => step.startsWith('SCAN tx')))
+    assert.ok(steps.some((step) => step.startsWith('SEARCH tx USING INDEX')))
   })
 
   test('QRY-2: an unselective filter scans the index of the order, without sorting', () => {
