@@ -1,6 +1,6 @@
 /** The fields of a collection by which its records are grouped, and those that figures are made of (SUM-1). */
 import { type DatePart, dateParts } from './periods.ts'
-import { type Field, isMapped, type Resource, sortableNames } from './resource.ts'
+import type { Field, Resource } from './resource.ts'
 
 /** The figures of a group, beside `count`. */
 export const figureKinds = ['sum', 'avg', 'min', 'max'] as const
@@ -66,17 +66,16 @@ function makeGroups(resource: Resource): ReadonlyMap<string, Group> {
   const ofDate = (name: string, field: string, isDate: boolean): Group[] =>
     parts.map((part) => ({ name: `${name}:${part}`, field, part, isDate }))
   const declared = fields.flatMap((own): Group[] => {
-    const { name, type, enum: allowed, reference, writeOnly } = own
-    const field = storedName(resource, name)
-    if (field === undefined || writeOnly) return []
-    const isBoolean = type === 'boolean'
-    const isPlain = isBoolean || allowed !== undefined || reference !== undefined
+    const { name } = own
+    const stored = storedField(resource, own)
+    if (stored === undefined || own.writeOnly) return []
+    const { name: field } = stored
     if (isConverted(resource, name)) {
-      const values = isPlain ? convertedValues(resource, own, field) : undefined
-      return values === undefined ? [] : [{ name, field, isBoolean, values }]
+      const values = isPlain(own) ? convertedValues(resource, own, stored) : undefined
+      return values === undefined ? [] : [{ name, field, isBoolean: own.type === 'boolean', values }]
     }
-    if (isPlain) return [{ name, field, isBoolean }]
-    return holdsDates(own) ? ofDate(name, field, own.format === 'date') : []
+    if (isPlain(stored)) return [{ name, field, isBoolean: stored.type === 'boolean' }]
+    return holdsDates(stored) ? ofDate(name, field, stored.format === 'date') : []
   })
   const timestamps = ['created_at', 'updated_at'].flatMap((name) => ofDate(name, name, false))
   return new Map([...declared, ...timestamps].map((group) => [group.name, group]))
@@ -84,16 +83,15 @@ function makeGroups(resource: Resource): ReadonlyMap<string, Group> {
 
 /** The figures that a collection has, by the names of their fields in the version of the client. */
 export function figuresOf(resource: Resource, kind: FigureKind): ReadonlyMap<string, Figure> {
-  const sortable = sortableNames(resource)
-  const isFit = ({ type, filter, name }: Field) =>
+  const isFit = ({ type, filter, sort }: Field) =>
     kind === 'sum' || kind === 'avg'
       ? type === 'integer' || type === 'decimal'
-      : (filter || sortable.includes(name)) && type !== 'array' && type !== 'object' && type !== 'json'
+      : (filter || sort) && type !== 'array' && type !== 'object' && type !== 'json'
   const declared = resource.fields.flatMap((own): Figure[] => {
     const { name } = own
-    const field = storedName(resource, name)
-    const isUsable = field !== undefined && !own.writeOnly && !isConverted(resource, name)
-    return isUsable && isFit(own) ? [{ kind, name, field }] : []
+    const stored = storedField(resource, own)
+    const isUsable = stored !== undefined && !own.writeOnly && !isConverted(resource, name)
+    return isUsable && isFit(own) && isFit(stored) ? [{ kind, name, field: stored.name }] : []
   })
   const timestamps = kind === 'min' || kind === 'max' ? ['created_at', 'updated_at'] : []
   return new Map(
@@ -101,21 +99,30 @@ export function figuresOf(resource: Resource, kind: FigureKind): ReadonlyMap<str
   )
 }
 
+/** Whether a field has few values, or each of its values is that of a record. */
+function isPlain({ type, enum: allowed, reference }: Field): boolean {
+  return type === 'boolean' || allowed !== undefined || reference !== undefined
+}
+
 /** `undefined`: only the older version has the field. */
-function storedName(resource: Resource, name: string): string | undefined {
-  return isMapped(resource) ? resource.mapping.toStored.get(name) : name
+function storedField({ mapping }: Resource, own: Field): Field | undefined {
+  return mapping === undefined ? own : mapping.stored.field.get(mapping.toStored.get(own.name) ?? '')
 }
 
 function isConverted({ mapping }: Resource, name: string): boolean {
   return mapping?.conversions.has(name) === true
 }
 
-/** `undefined`: the stored field has more values than a declaration lists. */
-function convertedValues({ mapping }: Resource, { name, type }: Field, field: string): OlderValue[] | undefined {
-  const stored = mapping?.stored.field.get(field)
-  const values: readonly (string | boolean)[] | undefined = stored?.type === 'boolean' ? [false, true] : stored?.enum
+/** `undefined`: the stored field has more values than a declaration lists, or not each of them can be converted. */
+function convertedValues({ mapping }: Resource, { name, type }: Field, stored: Field): OlderValue[] | undefined {
+  const values: readonly (string | boolean)[] | undefined = stored.type === 'boolean' ? [false, true] : stored.enum
   const conversion = mapping?.conversions.get(name)
-  const older = values?.map((value) => [value, conversion?.older(value) ?? null] as const)
-  const isFit = older?.every(([, value]) => value === null || typeof value === type)
-  return isFit === true ? (older as OlderValue[]) : undefined
+  try {
+    const older = values?.map((value) => [value, conversion?.older(value) ?? null] as const)
+    const isFit = older?.every(([, value]) => value === null || typeof value === type)
+    return isFit === true ? (older as OlderValue[]) : undefined
+  } catch {
+    // Whoever reads a record with the value gets the error of the function.
+    return undefined
+  }
 }
