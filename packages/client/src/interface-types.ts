@@ -21,8 +21,8 @@ export interface CollectionTypes {
   readonly field: string
   /** The collections that are within this one, such as `'tasks'`; `never` for none. */
   readonly nested: string
-  /** What summaries are made of; left out: unknown. */
-  readonly summary?: SummaryTypes
+  /** `SummaryTypes`; left out: unknown. As an object, so that the compiler looks into it only where it is used. */
+  readonly summary?: object
   /** The field that refers to the record that contains this one: within that record, a creation may leave it out. */
   readonly within?: string
 }
