@@ -126,7 +126,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       if (plan.kind === 'preview-deletion') return pages.preview(plan, requester)
       const written = writer.write(() => writeTransaction(context, plan), isChange)
       return written.then((outcome) =>
-        isFinal(outcome) ? outcome : finishLarge({ context, runner, background }, plan, outcome),
+        isFinal(outcome) ? outcome : writer.answer(() => finishLarge({ context, runner, background }, plan, outcome)),
       )
     },
     load(plans, whenRefused, most = Number.POSITIVE_INFINITY) {
