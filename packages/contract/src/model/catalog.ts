@@ -3,6 +3,7 @@
  * (jobs and API keys, which only the server changes), and freezes the result.
  */
 
+import { lookedUpFields } from './access-rules.ts'
 import {
   type AccessRule,
   type Action,
@@ -89,7 +90,7 @@ function related(resources: readonly SingleResource[]): Map<string, Resource> {
 }
 
 /** A resource without its relations to other resources. */
-type SingleResource = Omit<Resource, 'dependents' | 'children' | 'filterables' | 'indexes'>
+type SingleResource = Omit<Resource, 'dependents' | 'children' | 'lookedUp' | 'filterables' | 'indexes'>
 
 function startResource(name: string, declared: ResourceDeclaration, made: Resource['made']): SingleResource {
   const fields = Object.entries(declared.fields).map(([field, declaration]) =>
@@ -129,7 +130,7 @@ function startResource(name: string, declared: ResourceDeclaration, made: Resour
 function relationsOf(
   { name }: SingleResource,
   all: readonly SingleResource[],
-): Pick<Resource, 'dependents' | 'children'> {
+): Pick<Resource, 'dependents' | 'children' | 'lookedUp'> {
   return {
     dependents: all.flatMap((resource) =>
       resource.fields.flatMap(({ name: field, reference }): Dependent[] =>
@@ -137,7 +138,14 @@ function relationsOf(
       ),
     ),
     children: all.filter((resource) => resource.within?.collection === name).map((resource) => resource.name),
+    lookedUp: [...new Set(all.flatMap((resource) => lookedUpFields(rulesOf(resource), name)))],
   }
+}
+
+/** The access rules of a resource and of its fields. */
+function rulesOf({ access, fieldAccess }: Pick<Resource, 'access' | 'fieldAccess'>): AccessRule[] {
+  const ofFields = [...(fieldAccess?.values() ?? [])].flatMap(({ read = [], write = [] }) => [...read, ...write])
+  return [...Object.values(access).flat(), ...ofFields]
 }
 
 function uniqueSets(

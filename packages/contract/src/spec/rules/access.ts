@@ -120,6 +120,17 @@ const callers: RuleSection = {
         'field out keeps its value.',
       unobservable: 'An OpenAPI document does not say which values of a record its access rules depend on.',
     },
+    {
+      id: 'AUT-15',
+      mark: 'beyond',
+      sentence:
+        'An access rule may look up records of a collection: it permits where some, or none, of the live ones matches, ' +
+        'whether or not the caller may read them. Lists, single records, nested addresses, totals and events follow ' +
+        'the records as they are stored at that moment, so a right that is deleted is gone with the next request, and no ' +
+        'change is the reason for its own permission. none refuses where its condition is unknown. Of the rules in all, ' +
+        'each must permit.',
+      unobservable: 'An OpenAPI document does not say which records of other collections a rule depends on.',
+    },
   ],
 }
 
