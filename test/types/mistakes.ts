@@ -27,8 +27,6 @@ export const mistakes = defineInterface({
         delete: { some: 'task', where: { title: { caller: 'id' } } },
         // @ts-expect-error 'ttle' 'title'
         restore: { all: ['owner', { none: 'tasks', where: { ttle: { caller: 'id' } } }] },
-        // @ts-expect-error "nme"
-        readDeleted: [{ some: 'tasks', where: { title: { record: 'nme' } } }],
       },
       rules: [
         {

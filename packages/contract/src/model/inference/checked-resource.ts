@@ -10,7 +10,7 @@ import type {
   RuleTrigger,
 } from '../declaration.ts'
 import type { CallerView, EventFunction, PrepareContext } from '../declared-functions.ts'
-import type { CheckedCondition, SystemField } from './checked-condition.ts'
+import type { CheckedCondition, LookupCondition, SystemField } from './checked-condition.ts'
 import type { FieldNames } from './field-names.ts'
 import type { FieldValue, Has, IsOptional } from './field-value.ts'
 
@@ -76,8 +76,15 @@ interface NoLookup {
   readonly none?: undefined
 }
 
-/** Rules for which records of a collection decide. */
-type LookupIn<All> = string extends keyof All ? LookupRule : UnlessOthers<All>[keyof All]
+/**
+ * Rules for which records of a collection decide, once for all collections: the names of fields are those of any of
+ * them. With a condition for each collection, every rule of every collection would be compared with each of them.
+ */
+type LookupIn<All> = string extends keyof All ? LookupRule : Lookup<keyof All, LookupCondition<AnyField<All>>>
+
+type Lookup<Collection, Condition> =
+  | { readonly some: Collection; readonly none?: undefined; readonly where: Condition }
+  | { readonly none: Collection; readonly some?: undefined; readonly where: Condition }
 
 /** A record as rules see it: a field without a value is `null`. */
 type StoredRecord<Fields> = {
