@@ -283,18 +283,19 @@ function startEvents(resources: readonly SingleResource[]): SingleResource[] {
   return [events, ...startAll(webhookResources, 'for-clients')]
 }
 
-/** The limits of a key: characters of its subject, number of roles, characters of a role. */
-export const keyBounds = { subject: 200, roles: 50, role: 100 } as const
+/** The limits of a key: characters of its subject, number of roles, characters of a role and of its claims as JSON. */
+export const keyBounds = { subject: 200, roles: 50, role: 100, claims: 2_000 } as const
 
 /** A resource that every interface has. The server creates and revokes its records when clients ask for it. */
 const madeForClients: InterfaceDeclaration['resources'] = {
   'api-keys': {
     title: 'API keys',
     description:
-      'API keys: their subject, roles and expiry. The key itself is shown once, in the response that creates it.',
+      'API keys: their subject, roles, claims and expiry. The key itself is shown once, in the response that creates it.',
     fields: {
       subject: { type: 'string', filter: true, sort: true, description: 'Who calls with it.' },
       roles: { type: 'array', items: { type: 'string' }, description: 'What the caller is.' },
+      claims: { type: 'object', optional: true, description: 'The claims of the caller; null: none.' },
       hint: { type: 'string', description: 'How the key begins, to tell keys apart.' },
       expires_at: { ...instant, description: 'From when on it is refused; null: never.' },
       last_used_at: { ...instant, description: 'When it was last used, give or take two minutes; null: never yet.' },

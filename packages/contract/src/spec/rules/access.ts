@@ -131,6 +131,15 @@ const callers: RuleSection = {
         'each must permit.',
       unobservable: 'An OpenAPI document does not say which records of other collections a rule depends on.',
     },
+    {
+      id: 'AUT-16',
+      mark: 'beyond',
+      sentence:
+        'An API key may have claims, which conditions compare as they compare those of a token. A caller gives a key only ' +
+        'claims that they have themselves, with equal values; an administrator any. A key has none that were not asked ' +
+        'for. They have at most 2,000 characters as JSON.',
+      unobservable: 'The checker creates no API keys: a key that it then fails to revoke would stay valid.',
+    },
   ],
 }
 

@@ -28,6 +28,7 @@ function keyFor(subject: string, more: Partial<StoredKey> = {}): { readonly key:
     key,
     stored: {
       ...known,
+      claims: null,
       expires_at: null,
       created_at: '2026-01-02T03:04:05.678Z',
       revoked_at: null,
