@@ -291,7 +291,7 @@ const madeForClients: InterfaceDeclaration['resources'] = {
   'api-keys': {
     title: 'API keys',
     description:
-      'API keys: their subject, roles, claims and expiry. The key itself is shown once, in the response that creates it.',
+      'API keys: subject, roles, claims and expiry. The key itself is shown once, in the response that creates it.',
     fields: {
       subject: { type: 'string', filter: true, sort: true, description: 'Who calls with it.' },
       roles: { type: 'array', items: { type: 'string' }, description: 'What the caller is.' },

@@ -34,8 +34,8 @@ export interface Bindings {
   readonly zone?: TimeZone
   readonly caller: CallerView
   /**
-   * The changed record, in business rules. `outer`: the condition is that of a lookup, so the database compares with the
-   * record that the rule is about.
+   * The changed record, in business rules. `outer`: the condition is that of a lookup, so the database compares with
+   * the record that the rule is about.
    */
   readonly record?: RecordValues | 'outer'
 }
@@ -53,8 +53,8 @@ export function resolveCondition(resource: Resource, condition: Condition, bindi
  * Resolves a rule for which a live record of another collection decides.
  *
  * @param target that collection
- * @returns `never` also for `none` with a comparison that is unknown, such as with a claim that the caller does not have:
- *   nobody knows whether there is such a record
+ * @returns `never` also for `none` with a comparison that is unknown, such as with a claim that the caller does not
+ *   have: nobody knows whether there is such a record
  */
 export function resolveLookup(target: Resource, rule: LookupRule, caller: CallerView): Predicate {
   const bindings: Bindings = { caller, record: 'outer' }

@@ -91,8 +91,8 @@ function filterIssues(filter: unknown, known: ReadonlyMap<string, Resource>, cho
 }
 
 /**
- * Whether a caller is who made a webhook: with that id, at least those roles and, where it was made with an API key, its
- * claims. Each token has other claims, such as its times.
+ * Whether a caller is who made a webhook: with that id, at least those roles and, where it was made with an API key,
+ * its claims. Each token has other claims, such as its times.
  */
 export function isMakerOf(caller: CallerView, { id, key, roles, claims }: WebhookMaker): boolean {
   if (caller.id !== id || !roles.every((role) => caller.roles.includes(role))) return false

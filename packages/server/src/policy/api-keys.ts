@@ -81,7 +81,8 @@ interface KeyGrant {
 /**
  * The key that a caller gets, or an issue for each thing that the caller may not have. An administrator may create keys
  * for any subject with any roles and claims. Other callers create keys for themselves, with roles and claims of their
- * own (AUT-16). A key never outlives the credential that creates it, unless the caller may create lasting keys (AUT-10).
+ * own (AUT-16). A key never outlives the credential that creates it, unless the caller may create lasting keys
+ * (AUT-10).
  *
  * The defaults are the caller's own subject, roles and expiry. A key for another subject has no roles by default, so
  * that nobody becomes an administrator by accident. A key has only the claims that are asked for: those of a token end

@@ -200,8 +200,8 @@ function checkRule(rule: Part, resource: ResourceView, resources: ResourceViews)
   else if (typeof value === 'string') checkWord(rule, value, resource)
   else if (!isObject(value)) {
     const remedy =
-      'Write "anyone", "nobody", "owner", "role:NAME", { where }, { through, action }, { some, where }, { none, where } ' +
-      'or { all }.'
+      'Write "anyone", "nobody", "owner", "role:NAME", { where }, { through, action }, { some, where }, ' +
+      '{ none, where } or { all }.'
     rule.report(`is not an access rule: ${show(value)}`, remedy)
   } else if (Object.hasOwn(value, 'through')) return checkThrough(rule, resource, resources)
   else if (Object.hasOwn(value, 'all')) return checkAll(rule, resource, resources)
@@ -212,7 +212,7 @@ function checkRule(rule: Part, resource: ResourceView, resources: ResourceViews)
     if (!isEmpty(where)) checkCondition(where, { resource, record: undefined })
     else where.report('is true of every record', 'Write "anyone", or a condition.')
   } else {
-    const remedy = 'Write { where: { … } }, { through: FIELD, action: ACTION } or { some: COLLECTION, where: { … } }.'
+    const remedy = 'Write { where: { … } }, { through: FIELD, action: ACTION } or { some: NAME, where: { … } }.'
     rule.report(`is not an access rule: ${show(value)}`, remedy)
   }
   return []
@@ -226,7 +226,7 @@ function isEmpty({ value }: Part): boolean {
 function checkAll(rule: Part, resource: ResourceView, resources: ResourceViews): string[] {
   rule.keys(['all'])
   const all = rule.key('all')
-  if (!Array.isArray(all.value)) all.mustBe('an array of access rules', 'Write all: ["role:editor", { where: { … } }].')
+  if (!Array.isArray(all.value)) all.mustBe('an array of access rules', 'Write all: ["owner", { where: { … } }].')
   else if (all.value.length === 0)
     all.report('is empty', 'Write the rules that must all permit the action, or "anyone".')
   return all.items().flatMap((each) => checkRule(each, resource, resources))

@@ -183,7 +183,7 @@ const where: Node = {
 }
 
 const lookup = (word: 'some' | 'none', description: string): Node => ({
-  description: `${description} Whether the caller may read it does not matter. \`{ record: FIELD }\` is the rule's record.`,
+  description: `${description} The caller need not be permitted to read it. \`{ record: FIELD }\` names the record at hand.`,
   type: 'object',
   properties: {
     [word]: name('The collection in which to look.', 'memberships'),

@@ -43,8 +43,8 @@ export interface PredicateContext extends SqlContext {
    */
   readonly semijoin?: 'exists' | 'fenced exists' | 'in'
   /**
-   * Whether the records that `through` leads to are locked (FOR SHARE), so that their permission stays valid; and one of
-   * the records that `some` finds. No lock covers the records that a negated `some` does not find.
+   * Whether the records that `through` leads to are locked (FOR SHARE), so that their permission stays valid; and one
+   * of the records that `some` finds. No lock covers the records that a negated `some` does not find.
    */
   readonly locksReferenced?: boolean
   /**
