@@ -77,6 +77,8 @@ async function checkSame(contestants: readonly Contestant[]): Promise<void> {
 async function read({ server: { origin } }: Contestant, request: Request): Promise<unknown> {
   const { 'If-None-Match': _, ...headers } = request.headers
   const { body } = await ask(origin + request.path, { ...request, headers })
-  const { data, pagination, ...record } = JSON.parse(body)
-  return { record, data, total: pagination?.total_count }
+  const { data, pagination, included, related, ...record } = JSON.parse(body)
+  // The addresses of further pages are each server's own.
+  const further = JSON.parse(JSON.stringify(related ?? {}), (key, value) => (key === 'next' ? value !== null : value))
+  return { record, data, total: pagination?.total_count, included, related: further }
 }

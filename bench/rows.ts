@@ -93,6 +93,32 @@ export const rows: readonly Row[] = [
     targets: { 'by hand': 1.2 },
     requests: ({ data }) => wordsOf(data).map((words) => get(data, `/v1/cities?q=${words}&per_page=50`)),
   },
+  {
+    name: 'include-one',
+    title: 'Page of 50 cities of a country, with the country of each',
+    targets: { 'by hand': 1 },
+    requests: ({ data }) => pagesOf(data, 50, 'per_page=50&include=country&fields[country]=id,name,code'),
+  },
+  {
+    name: 'include-many',
+    title: 'Page of 50 countries, with 20 cities of each and their number',
+    targets: { 'by hand': 0.8 },
+    requests: ({ data }) => [get(data, '/v1/countries?fields=id,name,code&per_page=50&page=1&include=cities')],
+  },
+  {
+    name: 'through',
+    title: 'Page of 50 cities of a country, by the code of the country',
+    targets: { 'by hand': 1 },
+    requests: ({ data }) =>
+      largeCountries(data, 50).map(({ code }) => get(data, `/v1/cities?country.code=${code}&per_page=50`)),
+  },
+  {
+    name: 'summary',
+    title: 'Number and people of the cities by kind of place',
+    targets: { 'by hand': 0.8 },
+    connections: 1,
+    requests: ({ data }) => [get(data, '/v1/cities/summary?group=feature&sum=population&per_page=50')],
+  },
   { name: 'get-https', title: 'GET by id, HTTPS', targets: { bare: 0.7 }, secure: true, requests: hot },
   { name: 'page-https', title: 'Page of 50, HTTPS', targets: { bare: 0.14 }, secure: true, requests: pages },
   // From here on the servers may have different records: each row adds as many as the server can.
@@ -200,9 +226,13 @@ function citiesOf({ records: { cities } }: Data, start: number, count = cities.l
 
 /** A page of each country that has more cities than so many: of a hundred at most. */
 function pagesOf(data: Data, least: number, query: string): Request[] {
-  const counts = Map.groupBy(data.records.cities, ({ country_id }) => country_id)
-  const large = data.records.countries.filter(({ id }) => (counts.get(id)?.length ?? 0) > least)
-  return large.slice(0, 100).map(({ id }) => get(data, `/v1/cities?country_id=${id}&${query}`))
+  return largeCountries(data, least).map(({ id }) => get(data, `/v1/cities?country_id=${id}&${query}`))
+}
+
+/** The countries that have more cities than so many: a hundred at most. */
+function largeCountries({ records: { countries, cities } }: Data, least: number): Data['records']['countries'] {
+  const counts = Map.groupBy(cities, ({ country_id }) => country_id)
+  return countries.filter(({ id }) => (counts.get(id)?.length ?? 0) > least).slice(0, 100)
 }
 
 /** All pages of all countries in four orders, and with another size: some twenty thousand. */

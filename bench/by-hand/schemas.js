@@ -66,5 +66,79 @@ export const listQuery = {
     per_page: { type: 'integer', minimum: 1, maximum: 100 },
     limit: { type: 'integer', minimum: 1, maximum: 100 },
     cursor: { type: 'string' },
+    include: { enum: ['country'] },
+    'fields[country]': { enum: ['id,name,code'] },
+    'country.code': { type: 'string', pattern: '^[A-Z]{2}$' },
+  },
+}
+
+const country = {
+  type: 'object',
+  properties: { id: { type: 'string' }, name: { type: 'string' }, code: { type: 'string' } },
+}
+
+/** Cities, and the countries that they are in. */
+export const listWithCountries = {
+  type: 'object',
+  properties: {
+    ...list.properties,
+    included: {
+      type: 'object',
+      properties: { countries: { type: 'object', additionalProperties: country } },
+    },
+    related: { type: 'object' },
+  },
+}
+
+/** Countries, and the first cities of each. */
+export const listWithCities = {
+  type: 'object',
+  properties: {
+    data: { type: 'array', items: country },
+    pagination: list.properties.pagination,
+    included: {
+      type: 'object',
+      properties: { cities: { type: 'object', additionalProperties: city } },
+    },
+    related: {
+      type: 'object',
+      properties: {
+        cities: {
+          type: 'object',
+          additionalProperties: {
+            type: 'object',
+            properties: {
+              ids: { type: 'array', items: { type: 'string' } },
+              total_count: { type: 'integer' },
+              next: { type: 'string', nullable: true },
+            },
+          },
+        },
+      },
+    },
+  },
+}
+
+/** The query of the list of countries. */
+export const countriesQuery = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    fields: { enum: ['id,name,code'] },
+    include: { enum: ['cities'] },
+    page: { type: 'integer', minimum: 1 },
+    per_page: { type: 'integer', minimum: 1, maximum: 100 },
+  },
+}
+
+/** The query of the summary: how many cities each kind of place has, and their people. */
+export const summaryQuery = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['group', 'sum'],
+  properties: {
+    group: { enum: ['feature'] },
+    sum: { enum: ['population'] },
+    per_page: { type: 'integer', minimum: 1, maximum: 100 },
   },
 }

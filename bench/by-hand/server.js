@@ -6,7 +6,16 @@ import { hash, randomUUID, randomUUIDv7 } from 'node:crypto'
 import Database from 'better-sqlite3'
 import fastify from 'fastify'
 import { destination } from 'pino'
-import { body, city, fields, list, listQuery } from './schemas.js'
+import {
+  body,
+  city,
+  countriesQuery,
+  fields,
+  listQuery,
+  listWithCities,
+  listWithCountries,
+  summaryQuery,
+} from './schemas.js'
 
 const [, , file, port] = process.argv
 const database = new Database(file)
@@ -69,41 +78,114 @@ app.get('/v1/cities/:id', { schema: { response: { 200: city } } }, (request, rep
 /** Totals by what is counted, until the next change. */
 const totals = new Map()
 
-app.get('/v1/cities', { schema: { querystring: listQuery, response: { 200: list } } }, (request, reply) => {
-  const { country_id, q, sort = 'id', page = 1, per_page, limit, cursor } = request.query
-  const where = ['deleted_at is null']
-  const values = []
-  if (country_id !== undefined) where.push('country_id = ?') && values.push(country_id)
-  if (q !== undefined) {
-    where.push('rowid in (select rowid from cities_words where cities_words match ?)')
-    values.push(`${(q.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => `"${word}"`).join(' ')}*`)
-  }
-  const counted = JSON.stringify([where, values])
-  let total = totals.get(counted)
-  if (total === undefined) {
-    total = statement(`select count(*) from cities where ${where.join(' and ')}`)
-      .pluck()
-      .get(...values)
-    if (totals.size >= 1_000) totals.clear()
-    totals.set(counted, total)
-  }
-  const [name, direction, after] = sort[0] === '-' ? [sort.slice(1), ' desc', '<'] : [sort, '', '>']
-  const order = name === 'id' ? [name] : [name, 'id']
-  if (cursor !== undefined) {
-    where.push(`(${order.join(', ')}) ${after} (${order.map(() => '?').join(', ')})`)
-    values.push(...JSON.parse(Buffer.from(cursor, 'base64url')))
-  }
-  const size = per_page ?? limit ?? 20
-  const text = `select ${columns} from cities where ${where.join(' and ')}
+const countriesOf = database.prepare(
+  `select id, name, code from countries where deleted_at is null and id in (select value from json_each(?))`,
+)
+
+app.get(
+  '/v1/cities',
+  { schema: { querystring: listQuery, response: { 200: listWithCountries } } },
+  (request, reply) => {
+    const {
+      country_id,
+      q,
+      include,
+      'country.code': code,
+      sort = 'id',
+      page = 1,
+      per_page,
+      limit,
+      cursor,
+    } = request.query
+    const where = ['deleted_at is null']
+    const values = []
+    if (country_id !== undefined) where.push('country_id = ?') && values.push(country_id)
+    if (q !== undefined) {
+      where.push('rowid in (select rowid from cities_words where cities_words match ?)')
+      values.push(`${(q.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => `"${word}"`).join(' ')}*`)
+    }
+    if (code !== undefined) {
+      where.push('country_id in (select id from countries where code = ? and deleted_at is null)')
+      values.push(code)
+    }
+    const counted = JSON.stringify([where, values])
+    let total = totals.get(counted)
+    if (total === undefined) {
+      total = statement(`select count(*) from cities where ${where.join(' and ')}`)
+        .pluck()
+        .get(...values)
+      if (totals.size >= 1_000) totals.clear()
+      totals.set(counted, total)
+    }
+    const [name, direction, after] = sort[0] === '-' ? [sort.slice(1), ' desc', '<'] : [sort, '', '>']
+    const order = name === 'id' ? [name] : [name, 'id']
+    if (cursor !== undefined) {
+      where.push(`(${order.join(', ')}) ${after} (${order.map(() => '?').join(', ')})`)
+      values.push(...JSON.parse(Buffer.from(cursor, 'base64url')))
+    }
+    const size = per_page ?? limit ?? 20
+    const text = `select ${columns} from cities where ${where.join(' and ')}
     order by ${order.map((each) => each + direction).join(', ')} limit ? offset ?`
-  const isWalk = limit !== undefined
-  const data = statement(text).all(...values, isWalk ? size + 1 : size, isWalk ? 0 : (page - 1) * size)
-  const more = isWalk && data.length > size
-  if (more) data.pop()
-  const last = data.at(-1)
-  const pagination = isWalk
-    ? { total_count: total, limit, next_cursor: more ? encoded(order.map((each) => last[each])) : null }
-    : { total_count: total, page, per_page: size, total_pages: Math.ceil(total / size) }
+    const isWalk = limit !== undefined
+    const data = statement(text).all(...values, isWalk ? size + 1 : size, isWalk ? 0 : (page - 1) * size)
+    const more = isWalk && data.length > size
+    if (more) data.pop()
+    const last = data.at(-1)
+    const pagination = isWalk
+      ? { total_count: total, limit, next_cursor: more ? encoded(order.map((each) => last[each])) : null }
+      : { total_count: total, page, per_page: size, total_pages: Math.ceil(total / size) }
+    reply.header('Cache-Control', 'private, no-cache')
+    if (include === undefined) return reply.send({ data, pagination })
+    const found = countriesOf.all(JSON.stringify([...new Set(data.map((each) => each.country_id))]))
+    reply.send({ data, pagination, included: { countries: byId(found) }, related: {} })
+  },
+)
+
+const countCountries = database.prepare('select count(*) from countries where deleted_at is null').pluck()
+const findCountries = database.prepare(
+  'select id, name, code from countries where deleted_at is null order by id limit ? offset ?',
+)
+const citiesOf = database.prepare(
+  `select ${columns} from cities where country_id = ? and deleted_at is null order by id limit 20`,
+)
+const countCities = database.prepare('select count(*) from cities where country_id = ? and deleted_at is null').pluck()
+
+app.get(
+  '/v1/countries',
+  { schema: { querystring: countriesQuery, response: { 200: listWithCities } } },
+  (request, reply) => {
+    const { page = 1, per_page = 20, include } = request.query
+    const data = findCountries.all(per_page, (page - 1) * per_page)
+    const total = countCountries.get()
+    const pagination = { total_count: total, page, per_page, total_pages: Math.ceil(total / per_page) }
+    reply.header('Cache-Control', 'private, no-cache')
+    if (include === undefined) return reply.send({ data, pagination })
+    const included = {}
+    const cities = {}
+    for (const { id } of data) {
+      const found = citiesOf.all(id)
+      const total_count = countCities.get(id)
+      Object.assign(included, byId(found))
+      const ids = found.map((each) => each.id)
+      cities[id] = { ids, total_count, next: total_count > ids.length ? `/v1/countries/${id}/cities` : null }
+    }
+    reply.send({ data, pagination, included: { cities: included }, related: { cities } })
+  },
+)
+
+const summary = database.prepare(
+  `select feature, count(*) as count, sum(population) as population from cities where deleted_at is null
+    group by feature order by feature`,
+)
+
+app.get('/v1/cities/summary', { schema: { querystring: summaryQuery } }, (request, reply) => {
+  const rows = summary.all()
+  const { per_page = 20 } = request.query
+  const data = rows.slice(0, per_page).map(({ feature, count, population }) => ({
+    ...{ group: { feature }, count, sum: { population: String(population) } },
+  }))
+  const total_pages = Math.ceil(rows.length / per_page)
+  const pagination = { total_count: rows.length, page: 1, per_page, total_pages }
   reply.header('Cache-Control', 'private, no-cache').send({ data, pagination })
 })
 
@@ -187,6 +269,10 @@ await app.listen({ host: '127.0.0.1', port: Number(port) })
 
 function withoutDefaults() {
   return Object.fromEntries(Object.entries(body.properties).map(([name, { default: _, ...schema }]) => [name, schema]))
+}
+
+function byId(records) {
+  return Object.fromEntries(records.map((record) => [record.id, record]))
 }
 
 function tagOf(revision) {

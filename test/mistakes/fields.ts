@@ -176,6 +176,13 @@ export const fieldsMistakes: readonly Mistake[] = [
   field('a reference that is a number', { reference: 'users', type: 'integer' }, 'type'),
   field('requires without a reference', { type: 'string', requires: 'none' }, 'requires', /reference/),
   field('an unknown requires', { reference: 'users', requires: 'nothing' }, 'requires'),
+  field('as without a reference', { type: 'string', as: 'writer' }, 'as', /reference/),
+  field('inverse without a reference', { type: 'string', inverse: 'drafts' }, 'inverse', /reference/),
+  field('a relation in another form', { reference: 'users', as: 'theWriter' }, 'as', /"writer"/),
+  field('a relation with the name of a field', { reference: 'users', as: 'title' }, 'as', /another name/),
+  field('a relation back with the name of a field', { reference: 'users', inverse: 'name' }, 'inverse', /another name/),
+  field('a relation that is a word of conditions', { reference: 'users', as: 'not' }, 'as', /another name/),
+  field('a relation of a secret', { reference: 'users', writeOnly: true, as: 'writer' }, 'as', /Remove/),
   field('an unknown onDelete', { reference: 'users', onDelete: 'set null' }, 'onDelete', /"clear"/),
   field('clear of a required field', { reference: 'users', onDelete: 'clear' }, 'onDelete', /optional/),
   {

@@ -138,6 +138,10 @@ export interface FieldWords extends SchemaKeywords {
   readonly onDelete?: OnDelete
   /** What a caller needs to refer to a record; default: permission to read it (AUT-5). */
   readonly requires?: ReferenceNeed
+  /** The name of the relation to the record; default: the field's name without `_id` (REL-1). */
+  readonly as?: string
+  /** The name of the relation from that record to these; default: this collection's name with `_` (REL-1). */
+  readonly inverse?: string
   /** The most digits of a decimal, 1 to 38. */
   readonly precision?: number
   /** The number of digits of a decimal after the decimal point. */
@@ -369,6 +373,14 @@ export interface KeyLimitsDeclaration {
   readonly lastingRoles?: readonly string[]
 }
 
+/** Limits of related records in one response (REL-1, REL-5). */
+export interface IncludeLimits {
+  /** The most paths that an `include` names; default 8. */
+  readonly paths?: number
+  /** The most records that a response includes; default 1,000. */
+  readonly records?: number
+}
+
 /** Limits of exports (LIM-8). */
 export interface ExportLimits {
   /** The most exports of one caller; default 20. */
@@ -422,6 +434,7 @@ export interface InterfaceDeclaration {
     readonly errors?: number
     /** The most bytes of the records of one page, as JSON; default 4 MiB. */
     readonly pageBytes?: number
+    readonly include?: IncludeLimits
     /** How long the database may work on one read, in milliseconds; default 10,000. */
     readonly readTime?: number
     /** How long `authorize` may take, in milliseconds; default 5,000. */

@@ -13,13 +13,14 @@ import type {
   ServerValue,
   SetDeclaration,
 } from './declaration.ts'
+import { longestName, snakeCaseForm } from './names.ts'
 import { arrayOf, choice, flag, flagWithoutDefault, mapOf, type Node, objectOf, whole } from './structure-node.ts'
 
 /** A keyword that JSON Schema does not have. */
 export type FieldKeyword = Exclude<keyof FieldWords, keyof SchemaKeywords>
 
 /** The keywords that are, or are parts of, a value of another form in the catalog. */
-type Recast = 'optional' | 'reference' | 'onDelete' | 'requires' | 'precision' | 'scale'
+type Recast = 'optional' | 'reference' | 'onDelete' | 'requires' | 'as' | 'inverse' | 'precision' | 'scale'
 
 /** The keywords in the catalog. Left out, a flag is `false`, and another keyword `undefined`. */
 export type CompleteKeywords = {
@@ -28,7 +29,14 @@ export type CompleteKeywords = {
     : FieldWords[Word] | undefined
 } & {
   readonly reference:
-    | { readonly collection: string; readonly onDelete: OnDelete; readonly requires: ReferenceNeed }
+    | {
+        readonly collection: string
+        readonly onDelete: OnDelete
+        readonly requires: ReferenceNeed
+        /** Declared names of the relations that it makes; left out: `relations.ts` finds them. */
+        readonly as?: string
+        readonly inverse?: string
+      }
     | undefined
 }
 
@@ -68,6 +76,14 @@ interface Keyword<Value> {
 }
 
 const callerForm = '^(?:id|roles|claims(?:\\.[^.\\s]+)+)$'
+
+const relationName = (description: string, example: string): Node => ({
+  ...{ description, type: 'string', pattern: snakeCaseForm.source, maxLength: longestName, examples: [example] },
+  wording: {
+    what: 'a name in snake_case',
+    write: `Write a name such as "${example}", of at most ${longestName} characters.`,
+  },
+})
 
 const serverValue = (description: string): Node => ({
   ...{ description, type: 'object', additionalProperties: false, minProperties: 1, maxProperties: 1 },
@@ -142,8 +158,10 @@ export const keywords = {
       description: 'The collection that the field refers to. Its values are ids of records there.',
       ...{ type: 'string', examples: ['projects'], wording: 'elsewhere' },
     },
-    complete: ({ reference: collection, onDelete = 'restrict', requires = 'read' }) =>
-      collection === undefined ? undefined : { collection, onDelete, requires },
+    complete: ({ reference: collection, onDelete = 'restrict', requires = 'read', as, inverse }) => {
+      if (collection === undefined) return undefined
+      return { collection, onDelete, requires, ...(as && { as }), ...(inverse && { inverse }) }
+    },
     note: ({ collection }) => `The id of one of the ${collection}.`,
     traits: ({ collection, onDelete, requires }) => ({
       ...{ reference: collection, on_delete: onDelete },
@@ -174,6 +192,22 @@ export const keywords = {
     ),
     ...{ partOf: 'reference', inOlderVersions: true },
     changes: ['reference-narrowed', 'reference-widened'],
+  },
+  as: {
+    structure: relationName(
+      'The name of the relation to the record that the field refers to, in `include` and in conditions. Left out: the ' +
+        'name of the field without `_id`.',
+      'writer',
+    ),
+    ...{ partOf: 'reference', inOlderVersions: true, changes: 'document' },
+  },
+  inverse: {
+    structure: relationName(
+      'The name of the relation from the record that the field refers to, to the records of this collection. Left ' +
+        'out: the name of this collection, with `_` for `-`, if no other field of it refers to the same collection.',
+      'written_books',
+    ),
+    ...{ partOf: 'reference', inOlderVersions: true, changes: 'document' },
   },
   precision: {
     structure: { ...whole(1, mostDigits, 'The most digits of a decimal.'), wording: 'elsewhere' },

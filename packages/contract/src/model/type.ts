@@ -8,9 +8,11 @@ import type { FieldWords, OnDelete, SequenceDeclaration, ServerValue } from './d
 
 export * from 'typebox'
 
+/** The words that only references have. */
+type ReferenceWord = 'reference' | 'onDelete' | 'requires' | 'as' | 'inverse'
+
 /** The options of a field whose values are of the type `V`. */
-interface Options<V>
-  extends Omit<FieldWords, 'default' | 'transitions' | 'reference' | 'onDelete' | 'requires' | 'sequence'> {
+interface Options<V> extends Omit<FieldWords, 'default' | 'transitions' | 'sequence' | ReferenceWord> {
   /** The value of a field that a request leaves out: a constant, or what the server finds on creation. */
   readonly default?: V | ServerValue
 }

@@ -9,8 +9,8 @@ import { webhookBounds } from 'resourced-contract/model/webhook-resources'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { hasClaim } from '../policy/api-keys.ts'
 import { permit } from '../policy/permit.ts'
+import { readExportFilter } from '../request/condition.ts'
 import type { WebhookMaker } from './plan.ts'
-import { readExportFilter } from './plan-export.ts'
 
 /** A webhook as it would be, and its surroundings. */
 interface CheckedWebhook {

@@ -213,10 +213,11 @@ function fieldOf(
   const readOnly = completed.readOnly || set !== undefined || sequence !== undefined
   const made = { ...completed, set, sequence, readOnly, transitions: transitionsOf(current, conversion) }
   if (made.reference === undefined) return made
-  const { collection, onDelete } = made.reference
+  const { collection } = made.reference
   // The stored field decides what a caller needs to refer to a record.
   const requires = current?.reference?.requires ?? made.reference.requires
-  return { ...made, reference: { collection: collections.get(collection)?.name ?? collection, onDelete, requires } }
+  const ofVersion = collections.get(collection)?.name ?? collection
+  return { ...made, reference: { ...made.reference, collection: ofVersion, requires } }
 }
 
 /**

@@ -7,6 +7,7 @@ import { checkInterface } from './interface.ts'
 import { checkCollectionName } from './names.ts'
 import { type Finding, Part, type ResourceView, type ResourceViews, viewsOf } from './parts.ts'
 import type { Problem } from './problem.ts'
+import { checkRelations } from './relations.ts'
 import { checkResource, type Edge } from './resource.ts'
 import type { SourcePlace } from './source-place.ts'
 import { checkStructure } from './structure.ts'
@@ -103,6 +104,7 @@ function checkResources(declared: Part, resources: ResourceViews): void {
     const resource = resources.get(name)
     return resource === undefined ? [] : checkResource(resource, resources)
   })
+  checkRelations(resources)
   const remedy = 'Let one of them be decided by a role, the owner or a condition.'
   reportCycles(dependencies, 'reads through itself and never ends', remedy)
   const references = [...resources.values()].flatMap(requiredReferences)

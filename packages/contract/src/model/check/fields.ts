@@ -45,7 +45,7 @@ function mayBeOwner({ owner, fields }: ResourceView, name: string): boolean {
 function checkReference({ part, declared, shape }: FieldView, resources: ResourceViews): void {
   const [reference, onDelete] = [part.key('reference'), part.key('onDelete')]
   if (reference.isAbsent) {
-    for (const word of [onDelete, part.key('requires')]) {
+    for (const word of [onDelete, part.key('requires'), part.key('as'), part.key('inverse')]) {
       if (word.isAbsent) continue
       word.report('means nothing without a reference', 'Write "reference": the collection, or remove it.')
     }

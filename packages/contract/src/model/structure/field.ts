@@ -179,7 +179,10 @@ export const field: Node = {
     ),
   },
   additionalProperties: false,
-  dependentRequired: { onDelete: ['reference'], requires: ['reference'], precision: ['type'], scale: ['type'] },
+  dependentRequired: {
+    ...{ onDelete: ['reference'], requires: ['reference'], as: ['reference'], inverse: ['reference'] },
+    ...{ precision: ['type'], scale: ['type'] },
+  },
   anyOf: [
     {
       ...{ properties: { type: { const: 'decimal' } }, required: ['type', 'precision', 'scale'] },

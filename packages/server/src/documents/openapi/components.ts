@@ -113,6 +113,13 @@ export function parameterComponents({ limits }: Catalog): Json {
       { type: 'array', items: { type: 'string', pattern: fieldName }, minItems: 1, maxItems: queryLimits.fields },
       { style: 'form', explode: false },
     ),
+    ApiInclude: queryParameter(
+      'include',
+      'Paths of relations to other records, at most two relations far. Of a relation to many, each record has 20 ids; ' +
+        '`include[PATH][limit]` and `include[PATH][sort]` change that, and `fields[PATH]` chooses properties.',
+      { type: 'array', items: name, minItems: 1, maxItems: limits.include.paths, uniqueItems: true },
+      { style: 'form', explode: false },
+    ),
     ApiIncludeDeleted: queryParameter(
       'include_deleted',
       'Adds deleted records that are still retained, for callers who may read them; with `only`, live records are ' +
@@ -123,6 +130,13 @@ export function parameterComponents({ limits }: Catalog): Json {
       'timezone',
       'The IANA time zone in which a filter of a date-time means a day, UTC by default. Only beside a day.',
       { type: 'string', examples: ['Europe/Berlin'] },
+    ),
+    ApiWhere: queryParameter(
+      'where',
+      'A condition that holds together with the filters, as JSON: `and`, `or`, `not`, and comparisons of the fields ' +
+        'of filters, such as `{"or":[{"status":"open"},{"created_at":{"gte":"2026-11-28"}}]}`. Operators are those of ' +
+        'the filters, with `startsWith` for `starts_with`.',
+      { type: 'string', contentMediaType: 'application/json' },
     ),
     ApiIfMatch: headerParameter(
       'If-Match',

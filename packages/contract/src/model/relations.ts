@@ -1,0 +1,118 @@
+/**
+ * Relations: the ways from the records of a collection to those of another one, and their names (REL-1). A reference
+ * makes two: to the record that it refers to, and from that record back to all that refer to it.
+ */
+import { reservedFields } from './names.ts'
+import { type Catalog, type Resource, storedResource, systemFields } from './resource.ts'
+
+/** A relation of a collection. Its names are those of the version whose catalog it was made from. */
+export interface Relation {
+  readonly name: string
+  /** The collection that it leads to. */
+  readonly collection: string
+  /** The reference: a field of this collection (`one`), or of the other one (`many`). */
+  readonly field: string
+  readonly to: 'one' | 'many'
+}
+
+/** What makes relations: a resource, complete or while it is checked. */
+export interface RelationSource {
+  readonly name: string
+  readonly fields: ReadonlySet<string>
+  readonly references: readonly ReferenceSource[]
+}
+
+/** A field that refers to a collection, and the names that it declares. */
+export interface ReferenceSource {
+  readonly field: string
+  readonly collection: string
+  readonly as?: string | undefined
+  readonly inverse?: string | undefined
+}
+
+/** The relations of a collection by name, and the declared ones whose name was taken. */
+export interface NamedRelations {
+  readonly relations: ReadonlyMap<string, Relation>
+  readonly clashes: readonly Relation[]
+}
+
+/** Names the relations of a resource. A relation without a declared name gives way: then it does not exist. */
+export function nameRelations(resource: RelationSource, all: Iterable<RelationSource>): NamedRelations {
+  const possible = [...toOne(resource), ...[...all].flatMap((other) => toMany(resource, other))]
+  const relations = new Map<string, Relation>()
+  const clashes: Relation[] = []
+  for (const isDeclared of [true, false]) {
+    for (const { relation } of possible.filter((each) => each.isDeclared === isDeclared)) {
+      if (!relations.has(relation.name) && isFree(resource, relation)) relations.set(relation.name, relation)
+      else if (isDeclared) clashes.push(relation)
+    }
+  }
+  return { relations, clashes }
+}
+
+interface Possible {
+  readonly relation: Relation
+  readonly isDeclared: boolean
+}
+
+function toOne({ references }: RelationSource): Possible[] {
+  return references.map(({ field, collection, as }) => ({
+    relation: { name: as ?? field.replace(/_id$/, ''), collection, field, to: 'one' },
+    isDeclared: as !== undefined,
+  }))
+}
+
+function toMany({ name: target }: RelationSource, { name, references }: RelationSource): Possible[] {
+  const referring = references.filter(({ collection }) => collection === target)
+  const isOnly = referring.filter(({ inverse }) => inverse === undefined).length === 1
+  return referring.flatMap(({ field, inverse }) => {
+    if (inverse === undefined && !isOnly) return []
+    const relation: Relation = { name: inverse ?? name.replaceAll('-', '_'), collection: name, field, to: 'many' }
+    return [{ relation, isDeclared: inverse !== undefined }]
+  })
+}
+
+function isFree({ fields }: RelationSource, { name, field, to }: Relation): boolean {
+  // A reference without `_id` gives its relation its own name.
+  if (to === 'one' && name === field) return true
+  return !fields.has(name) && !reservedFields.has(name) && !(systemFields as readonly string[]).includes(name)
+}
+
+const known = new WeakMap<object, ReadonlyMap<string, ReadonlyMap<string, Relation>>>()
+
+/** The relations of a declared resource by name, in a catalog of any version. */
+export function relationsOf(
+  { resources }: Pick<Catalog, 'resources'>,
+  { name }: Resource,
+): NamedRelations['relations'] {
+  const relations = known.get(resources) ?? allRelations(resources)
+  known.set(resources, relations)
+  return relations.get(name) ?? new Map()
+}
+
+function allRelations(resources: Catalog['resources']): ReadonlyMap<string, NamedRelations['relations']> {
+  const sources = [...resources.values()].map((resource) => sourceOf(resources, resource))
+  return new Map(sources.map((source) => [source.name, nameRelations(source, sources).relations]))
+}
+
+function sourceOf(resources: Catalog['resources'], resource: Resource): RelationSource {
+  const { name, fields, mapping } = resource
+  const stored = storedResource(resource)
+  const references = fields.flatMap((field): ReferenceSource[] => {
+    const { reference, writeOnly } = field
+    const target = reference && resources.get(reference.collection)
+    const storedName = mapping === undefined ? field.name : mapping.toStored.get(field.name)
+    // What an older version alone has, or has in another form, leads nowhere; and a relation would show the value.
+    if (
+      reference === undefined ||
+      target === undefined ||
+      writeOnly ||
+      storedName === undefined ||
+      mapping?.conversions.has(field.name)
+    )
+      return []
+    const isSame = stored.field.get(storedName)?.reference?.collection === storedResource(target).name
+    return isSame ? [{ ...reference, field: field.name }] : []
+  })
+  return { name, fields: new Set(fields.map((field) => field.name)), references }
+}
