@@ -123,6 +123,33 @@ it('AUT-15, AUT-6: a membership decides about lists, totals, single records and 
   assert.equal((await send({ path: '/v2/tasks', as: 'root' })).json.pagination.total_count, 0)
 })
 
+it('REL-4, AUT-15: related records are those that a lookup permits', async (context) => {
+  const current = await trialFor(context, office)
+  const { send, make } = current
+  const { red, bob } = await started(current)
+  const task = await make('tasks', { title: 'paint', team_id: red.id }, 'ann')
+  const paths = [`/v2/teams?include=tasks`, `/v2/teams/${red.id}?include=tasks`]
+  const shown = async (tag?: string) => {
+    const answers = paths.map((path, index) =>
+      send({ path, as: 'bob', headers: tag === undefined || index > 0 ? {} : { 'if-none-match': tag } }),
+    )
+    return Promise.all(answers)
+  }
+  const before = await shown()
+  for (const { json } of before) {
+    assert.deepEqual(json.related.tasks[red.id], { ids: [task.id], total_count: 1, next: null })
+    assert.equal(json.included.tasks[task.id].title, 'paint')
+  }
+  await send({ method: 'DELETE', path: `/v2/memberships/${bob.id}`, as: 'root' })
+  for (let time = 0; time < 3; time++) {
+    for (const { status, json, text } of await shown(String(before[0]?.headers.etag))) {
+      assert.equal(status, 200)
+      assert.deepEqual(json.related.tasks[red.id], { ids: [], total_count: 0, next: null })
+      assert.ok(!text.includes('paint'))
+    }
+  }
+})
+
 it('AUT-15, AUT-8: a change is decided before and after it, and a record moves where it may be created', async (context) => {
   const current = await trialFor(context, office)
   const { send, make } = current
