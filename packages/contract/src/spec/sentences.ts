@@ -56,6 +56,7 @@ export const sentences = {
     commaBeside: 'holds a comma, and its field has a filter without an operator; give only one of the two',
     nullBeside: 'is null beside {name}; give only one of the two',
     condition: '{place} {problem}. {remedy}',
+    notJson: 'must be a condition as JSON. {problem}',
     cells: 'The row has {given} cells, and the header {wanted}.',
   },
   NOT_IN_ENUM: {
@@ -104,8 +105,8 @@ export const sentences = {
     nameCount: 'must name 1 to {most} fields; leave it out for the default',
     fieldCount: 'may name {most} fields, not {given}',
     pathCount: 'may name {most} paths, not {given}',
-    comparisons: 'may hold {most} comparisons, not {given}; ask for several exports',
-    listedValues: 'may list {most} values with in, not {given}; ask for several exports',
+    comparisons: 'may hold {most} comparisons, not {given}; ask for less at once',
+    listedValues: 'may list {most} values with in, not {given}; ask for less at once',
     days: 'may have {most} days that do not follow each other, not {given}',
     words: 'may have {most} different words, not {given}',
     queryValues: 'is beyond the {most} values that a QUERY may hold',

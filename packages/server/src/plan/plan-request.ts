@@ -18,6 +18,7 @@ import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import { isAdministrator, mayRestrictFields, permit, throughFields, withDeletedParents } from '../policy/permit.ts'
 import type { Input } from '../request/input.ts'
+import { filterRequired } from '../request/list-query.ts'
 import type { Target } from '../request/target.ts'
 import { jsonFromStored } from '../versions/translate-record.ts'
 import { translateTarget } from '../versions/translate-request.ts'
@@ -38,7 +39,15 @@ import type {
 } from './plan.ts'
 import { eventsIn } from './plan-events.ts'
 import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
-import { fieldGrantsOf, permittedFilter, readableFieldsOf, readableReferencesOf, targetsOf } from './plan-fields.ts'
+import {
+  fieldGrantsOf,
+  permittedFilter,
+  placesIn,
+  readableFieldsOf,
+  readableReferencesOf,
+  resolveSelected,
+  targetsOf,
+} from './plan-fields.ts'
 import { includeOf } from './plan-include.ts'
 import { planKey, planRevocation } from './plan-key.ts'
 import { planDelivery, planWebhook, planWebhookDeletion, planWebhookUpdate } from './plan-webhook.ts'
@@ -182,11 +191,14 @@ function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'re
   // The access rules of events find deleted records by themselves (EVT-4).
   const isBin = input.query.includeDeleted !== false && resource.order === 'by-id'
   const inBin = (predicate: Predicate) => (isBin ? withDeletedParents(planning, predicate) : predicate)
-  const { versionFilter, search, sort, fields, page, includeDeleted, binding, key } = input.query
+  const { search, sort, fields, page, includeDeleted, binding, key } = input.query
   const parent = parentOf(planning, target)
   const permitted = requiredGrant(planning, 'read', resource)
-  const selection = { filter: input.query.filter, sort, parentField: parent?.field }
-  const filter = mayRestrictFields(resource) ? inBin(permittedFilter(planning, resource, selection)) : selection.filter
+  const { filter: asked, versionFilter } = resolveSelected(planning, resource, input.query)
+  const selection = { filter: asked, sort, parentField: parent?.field }
+  const filter = mayRestrictFields(resource)
+    ? inBin(permittedFilter(planning, resource, selection, placesIn(input.query)))
+    : selection.filter
   const deleted = includeDeleted
     ? {
         permitted: inBin(allOf([requiredGrant(planning, 'readDeleted', resource), permitted])),
@@ -308,7 +320,9 @@ function planBulkDeletion(
   const removal = removalOf(planning, resource, permitted)
   if (input.kind === 'delete-matching') {
     const { conditions } = input
-    const filter = permittedFilter(planning, resource, input)
+    const selected = resolveSelected(planning, resource, input.selected)
+    if (selected.filter.kind === 'always') throw filterRequired()
+    const filter = permittedFilter(planning, resource, selected, placesIn(input.selected))
     return { kind: 'delete-matching', filter, conditions, most: planning.preferred.most, ...removal }
   }
   const read = readBulkIds(input.body, resource.deletion.bulk?.max ?? 0)

@@ -5,7 +5,6 @@ import { isUtf8, parseContentType } from 'resourced-contract/fields/content-type
 import { parseIdempotencyKey } from 'resourced-contract/fields/idempotency-key'
 import { deepestNesting, readJson } from 'resourced-contract/model/json/read-json'
 import { controlParameters } from 'resourced-contract/model/names'
-import type { Predicate } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
 import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { bodyTypes } from 'resourced-contract/spec/media-types'
@@ -13,7 +12,7 @@ import type { HttpRequest } from '../http/message.ts'
 import { type Conditions, readConditions } from '../http/preconditions.ts'
 import { decidePreferences, type PreferenceName } from '../http/preferences.ts'
 import { type IncludeCatalog, type IncludedPath, isOfInclude, readInclude } from './include.ts'
-import { type KnownQueries, type ListQuery, readDeletionFilter, readListQuery } from './list-query.ts'
+import { type KnownQueries, type ListQuery, readDeletionFilter, readListQuery, type Selected } from './list-query.ts'
 import {
   answeredFields,
   invalidQuery,
@@ -22,14 +21,14 @@ import {
   readParameters,
   refuseParameters,
 } from './parameters.ts'
-import { readQueryBody } from './query-body.ts'
+import { conditionIn, readQueryBody } from './query-body.ts'
 import type { Target } from './target.ts'
 
 /** The input of a request, by its address and its method. */
 export type Input =
   | { readonly kind: 'read-page'; readonly query: ListQuery; readonly conditions: Conditions }
   /** A stream of events, after the last one that the client has got. */
-  | { readonly kind: 'event-stream'; readonly filter: Predicate; readonly lastEventId: string | undefined }
+  | { readonly kind: 'event-stream'; readonly selected: Selected; readonly lastEventId: string | undefined }
   | ({ readonly kind: 'read-record'; readonly conditions: Conditions } & RecordQuery)
   | ({ readonly kind: 'create'; readonly body: unknown } & Keyed)
   | ({ readonly kind: 'bulk-delete'; readonly body: unknown } & Keyed)
@@ -37,7 +36,7 @@ export type Input =
   | { readonly kind: 'replace' | 'merge' | 'patch'; readonly body: unknown; readonly conditions: Conditions }
   | { readonly kind: 'delete'; readonly conditions: Conditions; readonly descendants: boolean }
   | ({ readonly kind: 'restore'; readonly conditions: Conditions } & Keyed)
-  | { readonly kind: 'delete-matching'; readonly filter: Predicate; readonly conditions: Conditions }
+  | { readonly kind: 'delete-matching'; readonly selected: Selected; readonly conditions: Conditions }
   /** What a deletion would do. */
   | { readonly kind: 'preview' }
   /** The OpenAPI document, or the file of an export. */
@@ -85,8 +84,8 @@ export function readWithoutBody(reading: Reading): Input | undefined {
   const { method, headers } = request
   const isRead = method === 'GET' || method === 'HEAD'
   if (isRead && target.kind === 'collection' && reading.isStream) {
-    const filter = readStreamFilter(target.resource, readParameters(query), catalog)
-    return { kind: 'event-stream', filter, lastEventId: headers['last-event-id'] }
+    const selected = readStreamFilter(target.resource, readParameters(query), catalog)
+    return { kind: 'event-stream', selected, lastEventId: headers['last-event-id'] }
   }
   if (isRead && target.kind === 'collection') {
     const conditions = readConditions(headers)
@@ -130,7 +129,8 @@ export async function readWithBody({ request, target, version, query }: Reading)
   if (method === 'QUERY' && target.kind === 'collection') {
     const issues: Issue[] = []
     const listed = readQueryBody(body, issues)
-    return { kind: 'read-page', conditions, query: readListQuery(target.resource, listed, version.catalog, issues) }
+    const query = readListQuery(target.resource, listed, version.catalog, issues, conditionIn(body))
+    return { kind: 'read-page', conditions, query }
   }
   if (target.kind === 'exports') return { kind: 'export', body, idempotencyKey }
   if (target.kind === 'bulk-delete') return { kind: 'bulk-delete', body, idempotencyKey }
@@ -141,7 +141,7 @@ export async function readWithBody({ request, target, version, query }: Reading)
 
 function readDeletion(target: Target, parameters: readonly Parameter[], conditions: Conditions): Input {
   if (target.kind === 'collection') {
-    return { kind: 'delete-matching', filter: readDeletionFilter(target.resource, parameters), conditions }
+    return { kind: 'delete-matching', selected: readDeletionFilter(target.resource, parameters), conditions }
   }
   if (target.kind === 'record' && target.resource.name === 'api-keys') {
     return { kind: 'delete', conditions, descendants: readDescendants(parameters) }
@@ -151,16 +151,16 @@ function readDeletion(target: Target, parameters: readonly Parameter[], conditio
 }
 
 /**
- * Reads the parameters of a stream: the filters of the list, and nothing else.
+ * Reads the parameters of a stream: the filters and the condition of the list, and nothing else.
  *
  * @throws Fault INVALID_QUERY
  */
-function readStreamFilter(resource: Resource, parameters: readonly Parameter[], catalog: IncludeCatalog): Predicate {
+function readStreamFilter(resource: Resource, parameters: readonly Parameter[], catalog: IncludeCatalog): Selected {
   const issues = parameters
-    .filter(({ name }) => name === 'after' || controlParameters.includes(name))
+    .filter(({ name }) => name === 'after' || (name !== 'where' && controlParameters.includes(name)))
     .map(({ name }) => issue('streamParameters', { parameter: name }))
   if (issues.length > 0) throw invalidQuery(issues)
-  return readListQuery(resource, parameters, catalog).filter
+  return readListQuery(resource, parameters, catalog)
 }
 
 /** Reads the parameters of a single resource: `fields`, and those of related records (QRY-4, REL-1). */

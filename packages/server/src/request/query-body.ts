@@ -4,9 +4,11 @@
  */
 import { controlParameters } from 'resourced-contract/model/names'
 import { escapeStep } from 'resourced-contract/model/place'
+import { isObject } from 'resourced-contract/model/plain-copy'
 import { words } from 'resourced-contract/model/text'
 import { type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
+import type { GivenCondition } from './condition.ts'
 import { isListOfNames, isOfInclude } from './include.ts'
 import { countListed, type Parameter } from './parameters.ts'
 
@@ -20,7 +22,7 @@ const controls: ReadonlySet<string> = new Set(controlParameters)
 const filteredIn = /^([^[\]]*)\[in\]$/
 
 /**
- * Turns the body of a QUERY, an object of parameter names, into parameters. Texts, numbers and booleans are values. An
+ * Turns the body of a QUERY, an object of parameter names, into parameters, except for `where` (`conditionIn`). Texts, numbers and booleans are values. An
  * array repeats its parameter, or lists the names of `sort` and `fields`. `null` asks for records whose field is unset.
  * An item of a filter's array is one value, even with commas; a text is read as in a query string, where `[in]` splits
  * it.
@@ -34,15 +36,25 @@ const filteredIn = /^([^[\]]*)\[in\]$/
  * // as status=open&status=done&estimate[gte]=5&sort=-due_on,title&due_on[null]=true
  */
 export function readQueryBody(body: unknown, issues: Issue[]): Parameter[] {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+  if (!isObject(body)) {
     issues.push(issue('object', { pointer: '' }))
     return []
   }
+  const { where: _, ...parameters } = body
+  return readMembers(parameters, issues)
+}
+
+/** The condition in the body of a QUERY (WHR-1); `undefined`: there is none. */
+export function conditionIn(body: unknown): GivenCondition | undefined {
+  return isObject(body) && Object.hasOwn(body, 'where') ? { value: body['where'] } : undefined
+}
+
+function readMembers(body: Readonly<Record<string, unknown>>, issues: Issue[]): Parameter[] {
   const counts = { filters: 0, controls: 0 }
   for (const name in body) {
     const isControl = controls.has(name) || isOfInclude(name) || name === 'timezone'
     const kind = isControl ? 'controls' : 'filters'
-    counts[kind] += countValues(name, (body as Record<string, unknown>)[name])
+    counts[kind] += countValues(name, body[name])
     if (counts[kind] <= mostValues) continue
     issues.push(issue('queryValues', { ...placeOf(name), most: mostValues }))
     return []

@@ -1,11 +1,12 @@
 /** Checks conditions (`where`): fields that exist, operators that fit, values that the fields can hold. */
 
+import { oneOf } from '../../spec/words.ts'
 import { decimalKeyOf } from '../decimal.ts'
 import type { FieldShape } from '../field.ts'
 import { suggest } from '../nearest.ts'
 import { equality, filterOperators, listOperators, operators } from '../operators.ts'
 import { isObject } from '../plain-copy.ts'
-import { type FieldType, type Resource, systemFields } from '../resource.ts'
+import { type FieldType, type Filterable, isFitting, type Resource, systemFields } from '../resource.ts'
 import { isRecordId } from '../text.ts'
 import { instantKey, stampKey } from '../time.ts'
 import { isDay, mostSpans, spansOf } from '../time-zone.ts'
@@ -21,6 +22,8 @@ interface ConditionSubject {
   readonly system?: readonly string[]
   /** Whether date-times can be compared with days. */
   readonly takesDays?: boolean
+  /** What the condition may compare; `undefined`: all fields. */
+  readonly filters?: readonly Filterable[]
 }
 
 /**
@@ -56,10 +59,13 @@ function codeOfNoList({ value }: Part): 'TOO_FEW_ITEMS' | 'INVALID_TYPE' {
 }
 
 function checkField(part: Part, name: string, subject: ConditionSubject): void {
-  const { resource, system = systemFields } = subject
+  const { resource, system = systemFields, filters } = subject
   const { value } = part
   const field = comparedOf(resource, name, system)
-  if (field === undefined) {
+  if (filters !== undefined && !filters.some((each) => each.name === name)) {
+    const remedy = suggest(name, [...filters.map((each) => each.name), 'and', 'or', 'not'])
+    part.reportKey(`is not a filter of ${resource.name}`, remedy, 'UNKNOWN_FIELD')
+  } else if (field === undefined) {
     const remedy = suggest(name, [...resource.fields.keys(), ...system, 'and', 'or', 'not'])
     part.reportKey(`is not a field of ${resource.name}`, remedy, 'UNKNOWN_FIELD')
   } else if (resource.fields.get(name)?.writeOnly === true) {
@@ -67,7 +73,7 @@ function checkField(part: Part, name: string, subject: ConditionSubject): void {
     part.report(message, 'Use another field.', 'UNKNOWN_FIELD')
   } else if (Array.isArray(value)) {
     part.report('cannot be compared with an array', `Write { in: ${show(value)} }.`, 'INVALID_TYPE')
-  } else if (isObject(value) && !isBinding(value)) checkOperators(part, field, subject)
+  } else if (isObject(value) && !isBinding(value)) checkOperators(part, { name, field }, subject)
   else checkValue(part, field, equality, subject)
 }
 
@@ -84,7 +90,12 @@ const operatorHints: Readonly<Record<string, string>> = {
   like: textual, ilike: textual,
 } // biome-ignore format: one row reads best
 
-function checkOperators(comparisons: Part, field: Compared, subject: ConditionSubject): void {
+function checkOperators(
+  comparisons: Part,
+  { name: of, field }: { readonly name: string; readonly field: Compared },
+  subject: ConditionSubject,
+): void {
+  const filter = subject.filters?.find((each) => each.name === of)
   const all = comparisons.entries()
   if (all.length === 0) comparisons.report('compares with nothing', 'Write a value, or { gt: 3 }.')
   for (const [name, part] of all) {
@@ -94,6 +105,9 @@ function checkOperators(comparisons: Part, field: Compared, subject: ConditionSu
       const hint = filterOperators.get(name)?.name ?? own(operatorHints, name)
       const remedy = hint ? `Write ${hint}.` : suggest(name, operators.keys())
       part.reportKey('is not an operator', remedy, 'INVALID_OPERATOR')
+    } else if (filter !== undefined && !isFitting(operator, filter)) {
+      const fitting = [...operators.values()].filter((each) => isFitting(each, filter)).map((each) => each.name)
+      part.reportKey(`is not an operator of ${of}`, `Write ${oneOf(fitting)}.`, 'INVALID_OPERATOR')
     } else if (operator.operand === 'flag') {
       part.flag()
     } else if (operator.fits === 'ordered' && value === null) {

@@ -131,6 +131,13 @@ export function parameterComponents({ limits }: Catalog): Json {
       'The IANA time zone in which a filter of a date-time means a day, UTC by default. Only beside a day.',
       { type: 'string', examples: ['Europe/Berlin'] },
     ),
+    ApiWhere: queryParameter(
+      'where',
+      'A condition that holds together with the filters, as JSON: `and`, `or`, `not`, and comparisons of the fields ' +
+        'of filters, such as `{"or":[{"status":"open"},{"created_at":{"gte":"2026-11-28"}}]}`. Operators are those of ' +
+        'the filters, with `startsWith` for `starts_with`.',
+      { type: 'string', contentMediaType: 'application/json' },
+    ),
     ApiIfMatch: headerParameter(
       'If-Match',
       'Proceed only if the record still has one of these entity tags.',

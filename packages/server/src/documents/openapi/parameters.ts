@@ -52,7 +52,7 @@ export function listParameters(resource: Resource, components: Components): Json
     ...filterParameters(resource, components),
     ...own.map((parameter) => writtenOnce(resource, parameter, components)),
     ...(resource.deletion.variant === 'soft' ? sharedParameters('IncludeDeleted') : []),
-    ...sharedParameters('Timezone'),
+    ...sharedParameters('Where', 'Timezone'),
     ...sharedParameters('Page', 'PerPage', 'Offset', 'Limit', 'Cursor', 'IfNoneMatch'),
   ]
 }

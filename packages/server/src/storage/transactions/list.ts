@@ -57,12 +57,13 @@ export function listOf(given: SqlContext, { lists }: KnownLists, plan: ReadPage)
     ...{ context, plan: { ...plan, conditions: {} }, others: otherCollections(plan) },
     ...{ totalKey: totalKeyOf(plan), where: whereSql(context, plan), scans: new Map() },
   })
-  const { key, parent, permitted, deleted, page, readableFields } = plan
+  const { key, parent, filter, permitted, deleted, page, readableFields } = plan
   // Which deleted records a caller is shown depends on the time, and a page in the middle is read once.
   const isMiddle = page.style === 'cursor' && page.position !== undefined
   if (key === undefined || deleted !== undefined || isMiddle || context.horizon !== undefined) return make()
   const place = parent === undefined ? '' : JSON.stringify(parent.id)
-  return lists.of(`${predicateDigest(permitted)}${grantsDigest(readableFields)} ${place} ${key}`, make)
+  const allowed = `${predicateDigest(permitted)}${grantsDigest(readableFields)} ${predicateDigest(filter)}`
+  return lists.of(`${allowed} ${place} ${key}`, make)
 }
 
 /** The context of conditions on the rows of a list, which may have deleted records. */

@@ -150,10 +150,11 @@ function allCollections(plan: ReadPage): ReadonlySet<string> {
  * What a page is remembered by: the query, the address and the permissions of the caller. `undefined`: it is not worth
  * remembering, or depends on more than the clocks of its collections.
  */
-export function pageKey({ key, permitted, parent, deleted, readableFields }: ReadPage): string | undefined {
+export function pageKey({ key, filter, permitted, parent, deleted, readableFields }: ReadPage): string | undefined {
   // Which deleted records a caller is shown depends on the time.
   if (key === undefined || deleted !== undefined) return undefined
-  const allowed = `${predicateDigest(permitted)}${grantsDigest(readableFields)}`
+  // A condition of the request may hold values of its caller.
+  const allowed = `${predicateDigest(permitted)}${grantsDigest(readableFields)} ${predicateDigest(filter)}`
   // Callers write the end of the key, so it comes last.
   if (parent === undefined) return `${allowed} ${key}`
   return JSON.stringify([key, allowed, parent.id, predicateDigest(parent.permitted)])
