@@ -151,6 +151,14 @@ describe('permissions of related records', () => {
     const refused = await other.send({ ...sorted, as: 'ann' })
     assert.deepEqual([refused.status, places(refused)], [403, ['FORBIDDEN include[books][sort]']])
     assert.equal((await other.send({ ...sorted, as: 'eve' })).status, 200)
+    const where = encodeURIComponent('{"rating":{"gte":1}}')
+    const asked = { path: `/v2/authors?include=books.author&include[books][where]=${where}` }
+    assert.equal((await other.send({ ...asked, as: 'eve' })).status, 400)
+    const secretly = {
+      path: `/v2/books?include=author.sourced&include[author.sourced][where]=${encodeURIComponent(`{"source_id":{"null":true}}`)}`,
+    }
+    const found = await current.send({ ...secretly, as: 'ann' })
+    assert.deepEqual([found.status, places(found)], [403, ['FORBIDDEN include[author.sourced][where]']])
   })
 
   it('REL-4: deleted records come with include_deleted, where the caller may read those of their collection', async (context) => {

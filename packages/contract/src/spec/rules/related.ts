@@ -27,7 +27,8 @@ const related: RuleSection = {
       mark: 'beyond',
       sentence:
         'Of a relation to many each record has at most 20 ids, the oldest first. The parameters ' +
-        '`include[books][limit]` (0 to the largest page), `include[books][sort]` and `fields[books]` change that. ' +
+        '`include[books][limit]` (0 to the largest page), `include[books][sort]`, `include[books][where]` and ' +
+        '`fields[books]` change that. ' +
         'The number `total_count` is exact, and `next` is the address where a list goes on with the others; null ' +
         'where there are none, or the reference cannot be filtered by.',
     },
