@@ -9,8 +9,8 @@ const related: RuleSection = {
       id: 'REL-1',
       mark: 'beyond',
       sentence:
-        'On GET, HEAD and QUERY of a record, a collection and a nested collection, `include=author,chapters.translator` ' +
-        'names related records, at most two relations far and at most 8 paths (`limits.include.paths`). A reference ' +
+        'On GET, HEAD and QUERY of a record, a collection and a nested collection, ' +
+        '`include=author,chapters.translator` names related records, at most two relations far and at most 8 paths (`limits.include.paths`). A reference ' +
         'makes a relation to one record, named as the field without `_id` or by `as`, and back a relation to many, ' +
         'named as the collection with `_` or by `inverse`. Anything else is 400, with the relations that exist.',
     },
