@@ -19,7 +19,8 @@ import {
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import type { Parameter } from './parameters.ts'
 
-const zoneParameter = 'timezone'
+/** The parameter that names the zone of days. */
+export const zoneParameter = 'timezone'
 
 /** Whether a filter compares instants. */
 export function holdsInstants({ type, field }: Filterable): boolean {
@@ -30,7 +31,7 @@ export function holdsInstants({ type, field }: Filterable): boolean {
  * The zone of the days in some filters, and the filters alone. `timezone` names the zone beside a day. Without one it
  * is a filter like others, if a field has this name.
  *
- * @param isDayNamed whether a condition beside the filters has a day
+ * @param isDayNamed whether something else in the request has a day, such as a condition
  */
 export function zoneOfDays(
   { filterables }: Resource,

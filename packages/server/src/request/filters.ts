@@ -32,16 +32,17 @@ interface Filters {
 /**
  * Reads filters, and the condition beside them.
  *
- * @param given the condition as the request has it; `undefined`: it has none
+ * @param condition as the request has it; `undefined`: it has none
+ * @param isZoned whether `timezone` is there for something else
  */
 export function readFilters(
   resource: Resource,
   parameters: readonly Parameter[],
-  given: GivenCondition | undefined,
+  { condition, isZoned = false }: { readonly condition: GivenCondition | undefined; readonly isZoned?: boolean },
   issues: Issue[],
 ): Filters {
-  const read = given && readWhere(resource, given, issues)
-  const asked = zoneOfDays(resource, parameters, holdsDay(read?.condition), issues)
+  const read = condition && readWhere(resource, condition, issues)
+  const asked = zoneOfDays(resource, parameters, isZoned || holdsDay(read?.condition), issues)
   const filters = new Map<string, string[]>()
   for (const { name, value } of asked.filters) {
     const values = filters.get(name)

@@ -109,7 +109,7 @@ const controls: ReadonlySet<string> = new Set(controlParameters.filter((name) =>
  *
  * @param catalog of the client's version
  * @param issues the mistakes found before
- * @param member the condition in the body of a QUERY; `undefined`: none
+ * @param beside the condition in the body of a QUERY, and whether `timezone` is there for something else than days
  * @throws Fault INVALID_QUERY with one error for each mistake
  */
 export function readListQuery(
@@ -117,7 +117,7 @@ export function readListQuery(
   parameters: readonly Parameter[],
   catalog: IncludeCatalog,
   issues: Issue[] = [],
-  member?: GivenCondition,
+  beside: { readonly member?: GivenCondition | undefined; readonly isZoned?: boolean } = {},
 ): ListQuery {
   const single = new Map<string, string>()
   const included: Parameter[] = []
@@ -130,7 +130,8 @@ export function readListQuery(
     else if (single.has(name)) issues.push(issue('DUPLICATE_PARAMETER', { parameter: name }))
     else single.set(name, value)
   }
-  const { predicates, where } = readFilters(resource, filters, member ?? textOf(single.get('where')), issues)
+  const { member: condition = textOf(single.get('where')), isZoned = false } = beside
+  const { predicates, where } = readFilters(resource, filters, { condition, isZoned }, issues)
   const includeDeleted = readIncludeDeleted(single.get('include_deleted'), issues)
   const order = single.get('sort')
   const isSorted = order !== undefined && isShortList('sort', order, issues)
@@ -191,7 +192,7 @@ export function readDeletionFilter(resource: Resource, parameters: readonly Para
     else if (controls.has(name)) issues.push(issue('onlyParameters', { parameter: name, only: 'filters' }))
     else filters.push(parameter)
   }
-  const { predicates, where } = readFilters(resource, filters, given, issues)
+  const { predicates, where } = readFilters(resource, filters, { condition: given }, issues)
   if (issues.length > 0) throw invalidQuery(issues)
   if (predicates.length === 0 && (where === undefined || !hasComparison(where.condition))) throw filterRequired()
   const filter = allOf(predicates)
