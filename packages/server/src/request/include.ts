@@ -169,7 +169,7 @@ function readCondition(
   issues: Issue[],
 ): AskedCondition | undefined {
   const found: Issue[] = []
-  const { where } = readFilters(resource, [], { text: value }, found)
+  const { where } = readFilters(resource, [], { condition: { text: value } }, found)
   const placed = found.map(({ pointer, ...each }) => ({
     ...each,
     parameter: name,
