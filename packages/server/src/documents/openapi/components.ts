@@ -381,5 +381,8 @@ export const sharedSchemas: Json = {
     ...{ type: ['string', 'null'], pattern: '^(?:\\d{4}|[+-]\\d{6})(?:-W?\\d\\d(?:-\\d\\d)?)?$' },
     description: 'A year, month, week or day: `2026`, `2026-02`, `2026-W05`, `2026-02-28`.',
   },
-  ApiTimestamp: { type: ['string', 'null'], format: 'date-time' },
+  ApiFigure: {
+    type: ['string', 'number', 'boolean', 'null'],
+    description: 'A least or a greatest value, in the form of its field; `null` where no record has a value.',
+  },
 }
