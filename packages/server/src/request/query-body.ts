@@ -22,10 +22,10 @@ const controls: ReadonlySet<string> = new Set(controlParameters)
 const filteredIn = /^([^[\]]*)\[in\]$/
 
 /**
- * Turns the body of a QUERY, an object of parameter names, into parameters, except for `where` (`conditionIn`). Texts, numbers and booleans are values. An
- * array repeats its parameter, or lists the names of `sort` and `fields`. `null` asks for records whose field is unset.
- * An item of a filter's array is one value, even with commas; a text is read as in a query string, where `[in]` splits
- * it.
+ * Turns the body of a QUERY, an object of parameter names, into parameters, except for `where` (`conditionIn`). Texts,
+ * numbers and booleans are values. An array repeats its parameter, or lists names, as for `sort` and `fields`. `null`
+ * asks for records whose field is unset. An item of a filter's array is one value, even with commas; a text is read as
+ * in a query string, where `[in]` splits it.
  *
  * @param body read by `model/json/read-json.ts`
  * @param lists the parameters that list names

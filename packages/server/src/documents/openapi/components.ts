@@ -151,8 +151,8 @@ export function parameterComponents({ limits }: Catalog): Json {
     ),
     ApiTimezone: queryParameter(
       'timezone',
-      'The IANA time zone of a day in a filter of a date-time, and of groups of date-times, UTC by default. Only beside ' +
-        'one of them.',
+      'The IANA time zone of a day in a filter of a date-time, and of groups of date-times, UTC by default. Only ' +
+        'beside one of them.',
       { type: 'string', examples: ['Europe/Berlin'] },
     ),
     ApiWhere: queryParameter(
