@@ -9,7 +9,7 @@ import { words } from 'resourced-contract/model/text'
 import { type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import type { GivenCondition } from './condition.ts'
-import { isListOfNames, isOfInclude } from './include.ts'
+import { isIncludedCondition, isListOfNames, isOfInclude } from './include.ts'
 import { countListed, type Parameter } from './parameters.ts'
 
 /**
@@ -86,6 +86,9 @@ interface ReadBody {
 
 function readEntry(name: string, value: unknown, { body, lists }: ReadBody, issues: Issue[]): Parameter[] {
   if (value === null) return readNull(name, body, issues)
+  if (isIncludedCondition(name) && isObject(value)) {
+    return [{ name, value: JSON.stringify(value), pointer: placeOf(name).pointer ?? '' }]
+  }
   const texts = [value].flat().map(spell)
   const wrong = texts.indexOf(undefined)
   if (wrong !== -1) {
