@@ -53,7 +53,7 @@ interface Reading {
   /** An address that supports the method. */
   readonly target: Target
   readonly version: {
-    readonly catalog: Pick<Catalog, 'limits'>
+    readonly catalog: Pick<Catalog, 'limits' | 'resources'>
     /** A media type that means `application/json` too. */
     readonly vendorType?: string | undefined
   }
@@ -81,14 +81,18 @@ export function readWithoutBody(reading: Reading): Input | undefined {
   }
   if (isRead && target.kind === 'collection') {
     const conditions = readConditions(headers)
-    return { kind: 'read-page', conditions, query: knownQueries.read(target.resource, query, pageSize) }
+    return {
+      kind: 'read-page',
+      conditions,
+      query: knownQueries.read(target.resource, query, pageSize, version.catalog),
+    }
   }
   const parameters = readParameters(query)
   if (isRead && target.kind === 'record') {
     const conditions = readConditions(headers)
     return { kind: 'read-record', fields: readRecordQuery(target.resource, parameters), conditions }
   }
-  if (method === 'DELETE') return readDeletion(target, parameters, readConditions(headers))
+  if (method === 'DELETE') return readDeletion(target, parameters, readConditions(headers), version.catalog)
   if (isRead || target.kind === 'restore') {
     const conditions = readConditions(headers)
     refuseParameters(parameters)
@@ -120,8 +124,8 @@ export async function readWithBody({ request, target, version, query }: Reading)
   refuseParameters(parameters)
   if (method === 'QUERY' && target.kind === 'collection') {
     const issues: Issue[] = []
-    const listed = readQueryBody(body, issues)
-    const query = readListQuery(target.resource, listed, pageSize, issues, conditionIn(body))
+    const source = { issues, member: conditionIn(body), catalog: version.catalog }
+    const query = readListQuery(target.resource, readQueryBody(body, issues), pageSize, source)
     return { kind: 'read-page', conditions, query }
   }
   if (target.kind === 'exports') return { kind: 'export', body, idempotencyKey }
@@ -131,9 +135,14 @@ export async function readWithBody({ request, target, version, query }: Reading)
   return { kind: mediaType === 'application/json-patch+json' ? 'patch' : 'merge', body, conditions }
 }
 
-function readDeletion(target: Target, parameters: readonly Parameter[], conditions: Conditions): Input {
+function readDeletion(
+  target: Target,
+  parameters: readonly Parameter[],
+  conditions: Conditions,
+  catalog: Pick<Catalog, 'resources'>,
+): Input {
   if (target.kind === 'collection') {
-    return { kind: 'delete-matching', selected: readDeletionFilter(target.resource, parameters), conditions }
+    return { kind: 'delete-matching', selected: readDeletionFilter(target.resource, parameters, catalog), conditions }
   }
   if (target.kind === 'record' && target.resource.name === 'api-keys') {
     return { kind: 'delete', conditions, descendants: readDescendants(parameters) }

@@ -102,7 +102,11 @@ function matchingDeletion(resource: Resource, parts: OperationParts): Json {
       description:
         'At least one filter is required. With `Prefer: max-affected=n`, nothing is deleted if more records match; ' +
         'with n = 0 the error has the number of matches.',
-      parameters: [...filterParameters(resource, parts.components), ...sharedParameters('Where', 'Timezone'), ...writeHeaders],
+      parameters: [
+        ...filterParameters(resource, parts.components),
+        ...sharedParameters('Where', 'Timezone'),
+        ...writeHeaders,
+      ],
       ...responses('delete-matching', resource, parts, false, {
         200: answer('The number of deleted records.', [], object({ deleted_count: count }, ['deleted_count'])),
         202: accepted,

@@ -1,9 +1,9 @@
 /** A list in SQL: its rows and their access path, the entity tag of each of its states, and the key of its total. */
 import { createHmac, hash } from 'node:crypto'
-import { grantOf, predicatesOf } from 'resourced-contract/model/field-grants'
+import { grantOf } from 'resourced-contract/model/field-grants'
 import { comparisons } from 'resourced-contract/model/operators'
 import { exactText } from 'resourced-contract/model/plain-copy'
-import { collectionsOf, isOfAllRecords, linkOf, namesIds, type Predicate } from 'resourced-contract/model/predicate'
+import { isOfAllRecords, linkOf, namesIds, type Predicate } from 'resourced-contract/model/predicate'
 import { isEqualityFilter, isFolded, isIndexed, type Resource } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { retainedSince } from '../../plan/check-record.ts'
@@ -14,9 +14,10 @@ import { columnSql, comparisonColumn, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, orderTerms } from '../sql/keyset.ts'
 import { liveSql, type PredicateContext, predicateDigest, predicateSql } from '../sql/predicate.ts'
-import { grantsDigest, maskedSql } from '../sql/records.ts'
+import { maskedSql } from '../sql/records.ts'
 import { searchColumns } from '../sql/tables.ts'
 import type { Statement } from '../transaction.ts'
+import { allowedKey, firstField, isRelated, otherCollections, relatedTo } from './list-dependence.ts'
 import type { Clock } from './rows/clock.ts'
 
 /** The rows of a list in their order, by one access path. */
@@ -57,13 +58,12 @@ export function listOf(given: SqlContext, { lists }: KnownLists, plan: ReadPage)
     ...{ context, plan: { ...plan, conditions: {} }, others: otherCollections(plan) },
     ...{ totalKey: totalKeyOf(plan), where: whereSql(context, plan), scans: new Map() },
   })
-  const { key, parent, filter, permitted, deleted, page, readableFields } = plan
+  const { key, parent, deleted, page } = plan
   // Which deleted records a caller is shown depends on the time, and a page in the middle is read once.
   const isMiddle = page.style === 'cursor' && page.position !== undefined
   if (key === undefined || deleted !== undefined || isMiddle || context.horizon !== undefined) return make()
   const place = parent === undefined ? '' : JSON.stringify(parent.id)
-  const allowed = `${predicateDigest(permitted)}${grantsDigest(readableFields)} ${predicateDigest(filter)}`
-  return lists.of(`${allowed} ${place} ${key}`, make)
+  return lists.of(`${allowedKey(plan)} ${place} ${key}`, make)
 }
 
 function binContext(context: SqlContext, { resource, deleted }: ReadPage): PredicateContext {
@@ -149,7 +149,7 @@ export function scanOf({ context, plan, where, scans }: List, page: Page, size: 
   const path = accessPathOf(plan, page, size)
   const known = scans.get(path)
   if (known !== undefined) return known
-  const ordered = orderTerms(plan.resource, plan.sort, subject)
+  const ordered = orderTerms({ ...context, semijoin: 'exists' }, plan.resource, plan.sort, subject)
   const scan: Scan =
     path === 'ordered scan'
       ? { where: checkedSql(context, plan), terms: ordered }
@@ -251,7 +251,7 @@ export function knownTag(list: List, { revision }: Pick<Clock, 'revision'>): str
   if (list.tagged?.state === revision) return list.tagged.tag
   const { plan, context } = list
   const { tagSecret } = context
-  const isWhole = plan.permitted.kind === 'always' && plan.readableFields === undefined
+  const isWhole = plan.permitted.kind === 'always' && plan.readableFields === undefined && relatedTo(plan).size === 0
   // What is shown of deleted records depends on the time of day, which the clock does not show.
   if (!isWhole || plan.deleted !== undefined) return undefined
   if (tagSecret === undefined) throw new Error('Pages cannot be read without the secret of their tags.')
@@ -268,17 +268,6 @@ export function knownTag(list: List, { revision }: Pick<Clock, 'revision'>): str
 export function pageTag({ plan }: List, { json, total, previous, next }: Omit<PageOutcome, 'kind' | 'tag'>): string {
   const { shape } = plan.versionResource ?? plan.resource
   return digest(`${JSON.stringify([shape, total, previous, next])}\n${json}`)
-}
-
-const none: ReadonlySet<string> = new Set()
-
-/** The collections beside its own that a caller's view of a list depends on. */
-export function otherCollections({ permitted, deleted, readableFields }: ReadPage): ReadonlySet<string> {
-  if (permitted.kind === 'always' && deleted === undefined && readableFields === undefined) return none
-  const others = collectionsOf(permitted)
-  if (readableFields !== undefined) for (const each of predicatesOf(readableFields)) collectionsOf(each, others)
-  if (deleted !== undefined) collectionsOf(deleted.permitted, others)
-  return others
 }
 
 /** The key of the total of a list. */
@@ -326,7 +315,8 @@ function accessPathOf(plan: ReadPage, page: Page, { total, live }: Size): Access
   if ((isSearch || plan.deleted?.only === true) && total <= sortedQuickly) return 'sort'
   if (isServed(plan) && !(isSearch && live !== undefined)) return 'planner'
   const isFound = isSearch || conditionsOf(plan).some((term) => isFoundByIndex(plan.resource, term))
-  if (total <= sortedQuickly) return isFound ? 'sort' : 'planner'
+  // No index has the order of related values.
+  if (total <= sortedQuickly || plan.sort.some(isRelated)) return isFound ? 'sort' : 'planner'
   // If matches are spread evenly, the scan meets so many rows until the end of the page.
   const checked = (skippedRows(page, total) + rangeOf(page).limit) * ((live ?? 0) / total)
   return isFound && checked > total * checkedMeanwhile ? 'sort' : 'ordered scan'
@@ -341,7 +331,7 @@ function isFoundByFilter({ resource, filter }: ReadPage): boolean {
 function isServed(plan: ReadPage): boolean {
   if (plan.search !== undefined || plan.deleted !== undefined) return true
   const terms = conditionsOf(plan)
-  const first = plan.sort[0]?.field
+  const first = firstField(plan)
   return terms.length === 0 || terms.some((term) => servesOrder(plan.resource, term, first))
 }
 
@@ -350,9 +340,9 @@ function isServed(plan: ReadPage): boolean {
  * none, or another condition has an index that serves.
  */
 function leadingNullField(plan: ReadPage): string | undefined {
-  const { resource, search, deleted, sort } = plan
+  const { resource, search, deleted } = plan
   if (search !== undefined || deleted !== undefined) return undefined
-  const first = sort[0]?.field
+  const first = firstField(plan)
   const serving = conditionsOf(plan).filter((term) => servesOrder(resource, term, first))
   if (serving.some((term) => term.kind !== 'null')) return undefined
   for (const term of serving) {
@@ -366,9 +356,10 @@ function leadingNullField(plan: ReadPage): string | undefined {
 export function isIndexRange(plan: ReadPage): boolean {
   // Rows that tie in the first field are sorted.
   if (plan.search !== undefined || plan.deleted !== undefined || plan.sort.length > 1) return false
+  if (plan.sort.some(isRelated)) return false
   const [term, ...others] = conditionsOf(plan)
   if (term === undefined) return true
-  return others.length === 0 && servesOrder(plan.resource, term, plan.sort[0]?.field) && hasIndex(plan.resource, term)
+  return others.length === 0 && servesOrder(plan.resource, term, firstField(plan)) && hasIndex(plan.resource, term)
 }
 
 function conditionsOf({ permitted, filter, parent }: ReadPage): Predicate[] {
