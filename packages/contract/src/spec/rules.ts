@@ -6,6 +6,7 @@ import { conditionRules } from './rules/conditions.ts'
 import { deletionRules } from './rules/deletion.ts'
 import { eventRules } from './rules/events.ts'
 import { operationRules } from './rules/operation.ts'
+import { relatedRules } from './rules/related.ts'
 import { resourceRules } from './rules/resources.ts'
 import type { Rule, RuleLevel, RuleSection } from './rules/rule.ts'
 
@@ -13,6 +14,7 @@ import type { Rule, RuleLevel, RuleSection } from './rules/rule.ts'
 export const ruleSections: readonly RuleSection[] = [
   ...resourceRules,
   ...collectionRules,
+  ...relatedRules,
   ...conditionRules,
   ...deletionRules,
   ...accessRules,

@@ -50,6 +50,9 @@ export const sentences = {
     notDay: 'takes a date-time; for a day use {instead} with the day after it',
     oftener: 'may be given {most} times, not {given}',
     namesTwice: 'names {name} twice; name each field once',
+    pathTwice: 'names {name:json} twice; name each path once',
+    emptyPath: 'names an empty path; list paths such as author,chapters.translator, or leave it out',
+    deepPath: 'may lead {most:step} far, and {name:json} leads farther',
     commaBeside: 'holds a comma, and its field has a filter without an operator; give only one of the two',
     nullBeside: 'is null beside {name}; give only one of the two',
     condition: '{place} {problem}. {remedy}',
@@ -101,6 +104,7 @@ export const sentences = {
     maxItems: 'must have at most {limit:item}',
     nameCount: 'must name 1 to {most} fields; leave it out for the default',
     fieldCount: 'may name {most} fields, not {given}',
+    pathCount: 'may name {most} paths, not {given}',
     comparisons: 'may hold {most} comparisons, not {given}; ask for less at once',
     listedValues: 'may list {most} values with in, not {given}; ask for less at once',
     days: 'may have {most} days that do not follow each other, not {given}',
@@ -168,7 +172,13 @@ export const sentences = {
   },
 
   // Query parameters.
+  UNKNOWN_RELATION: {
+    unknownRelation: '{resource} has no relation {name:json}{known:known}.',
+  },
   UNKNOWN_PARAMETER: {
+    notIncluded: 'is about {name:json}, which include does not name',
+    includeOption: 'is no parameter of a path; include[{name}] takes {known:or}',
+    onlyToMany: 'goes with a relation to many records, and {name} leads to one',
     noParameters: 'This address takes no parameters with this method.',
     onlyParameters: 'This address takes only {only} with this method.',
     streamParameters: 'A stream takes only filters as parameters. Last-Event-ID says where it begins.',
@@ -192,6 +202,10 @@ export const sentences = {
   },
   PAGE_TOO_LARGE: {
     largePage: 'The page has too many bytes. Use {name}={fits}, ask for fewer fields, or ask by cursor.',
+  },
+
+  INCLUDE_TOO_LARGE: {
+    largeInclude: 'The included records are too many or too large. Use {name}={fits}.',
   },
 
   // Header fields.

@@ -8,7 +8,6 @@ import { mapGrants } from 'resourced-contract/model/field-grants'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import { allOf, type Predicate } from 'resourced-contract/model/predicate'
 import {
-  type Catalog,
   hasConversions,
   isMapped,
   type MappedResource,
@@ -24,7 +23,7 @@ import type { Target } from '../request/target.ts'
 import { jsonFromStored } from '../versions/translate-record.ts'
 import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
-import { openCursor } from './cursor.ts'
+import { bindingOf, openCursor } from './cursor.ts'
 import { unsettableMembers } from './issue.ts'
 import type { Outcome } from './outcome.ts'
 import type {
@@ -41,6 +40,7 @@ import type {
 import { eventsIn } from './plan-events.ts'
 import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
 import { fieldGrantsOf, readableFieldsOf, readableReferencesOf, targetsOf } from './plan-fields.ts'
+import { includeOf } from './plan-include.ts'
 import { planKey, planRevocation } from './plan-key.ts'
 import { planDelivery, planWebhook, planWebhookDeletion, planWebhookUpdate } from './plan-webhook.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
@@ -122,8 +122,10 @@ function planForResource(
     case 'read-record': {
       const { fields, conditions } = input
       const permitted = required('read')
+      const include = includeOf(planning, input.include, { conditions, includesDeleted: false })
       return {
-        ...{ kind: 'read-record', resource, id, permitted, fields, conditions },
+        ...{ kind: 'read-record', resource, id, permitted, fields },
+        ...(include === undefined ? { conditions } : { conditions: {}, include }),
         ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
       }
     }
@@ -195,29 +197,19 @@ function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'re
         only: includeDeleted === 'only',
       }
     : undefined
-  const { conditions } = input
+  const include = includeOf(planning, input.query.include, { ...input, includesDeleted: isBin })
+  const conditions = include === undefined ? input.conditions : {}
   const { readableFields } = mayRestrictFields(resource) ? readableFieldsOf(planning, resource) : {}
   const list = {
     ...({ kind: 'read-page', resource, parent, filter, versionFilter, permitted, search, deleted, sort } as const),
     ...(readableFields && { readableFields: mapGrants(readableFields, inBin) }),
+    ...(include && { include }),
   }
   if (page.style !== 'cursor') return { ...list, page, fields, conditions, key }
   const cursorBinding = bindingOf(versionCatalog, resource, parent, binding)
   if (page.cursor === undefined) return { ...list, page, fields, conditions, key, cursorBinding }
   const position = openCursor(cursorSecret, cursorBinding, page.cursor)
   return { ...list, page: { style: 'cursor', limit: page.limit, position }, fields, conditions, key, cursorBinding }
-}
-
-/**
- * The text that the cursors of a list are bound to. In another version the keys of a position may have another meaning.
- *
- * @param versionCatalog the catalog of the client's version
- * @param query sort, filters and search in one spelling
- */
-function bindingOf(versionCatalog: Catalog, resource: Resource, parent: Parent | undefined, query: string): string {
-  const nameOf = ({ name }: Resource) => resourceOfStored(versionCatalog, name)?.name ?? name
-  const above = parent === undefined ? '' : `${nameOf(parent.resource)}/${parent.id}`
-  return `${versionCatalog.version} ${nameOf(resource)} ${above} ${query}`
 }
 
 function planUpdate(
@@ -411,6 +403,8 @@ export function outcomeFromStored(resource: MappedResource, outcome: Outcome): O
   // The same outcome comes back unchanged where it can: cached responses are found by it.
   if (!hasConversions(resource)) return outcome
   switch (outcome.kind) {
+    case 'with-related':
+      return { ...outcome, answer: outcomeFromStored(resource, outcome.answer) as typeof outcome.answer }
     case 'replayed':
       return { ...outcome, answer: outcomeFromStored(resource, outcome.answer) }
     case 'record':

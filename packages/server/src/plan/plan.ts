@@ -12,6 +12,7 @@ import type { Issue } from 'resourced-contract/spec/faults'
 import type { Conditions } from '../http/preconditions.ts'
 import type { Preferred } from '../http/preferences.ts'
 import type { ExportFormat } from './export-document.ts'
+import type { DeletedRecords, Include } from './include.ts'
 
 export type { Conditions } from '../http/preconditions.ts'
 
@@ -47,6 +48,7 @@ export interface ReadRecord extends Presentation {
   /** The requested fields; `undefined`: all. */
   readonly fields: readonly string[] | undefined
   readonly conditions: Conditions
+  readonly include?: Include
   /** The record is the job of an export, and the reply is its file. */
   readonly file?: ExportFileAccess
 }
@@ -77,11 +79,12 @@ export interface ReadPage extends Presentation {
    * Adds soft-deleted records still in their grace period that match, and with `only` leaves out live ones;
    * `undefined`: live records only.
    */
-  readonly deleted: { readonly permitted: Predicate; readonly since: string; readonly only?: boolean } | undefined
+  readonly deleted: DeletedRecords | undefined
   readonly sort: readonly SortTerm[]
   readonly page: Page
   readonly fields: readonly string[] | undefined
   readonly conditions: Conditions
+  readonly include?: Include
   /** Identifies the query, with its collection and version, in caches; `undefined`: the query is not worth keeping. */
   readonly key?: string | undefined
   /** What cursors are bound to (`cursor.ts`), where the list has any. */

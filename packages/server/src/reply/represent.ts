@@ -21,12 +21,13 @@ import type { ExportFileAccess, Plan, PreviewDeletion, ReadPage } from '../plan/
 import { issuesFromStored } from '../versions/translate-record.ts'
 import { bulkRefusal, deletionPreview } from './deletion-responses.ts'
 import { conflict, type Occurrence } from './problem.ts'
+import { includeTooLarge, relatedResponse } from './related-response.ts'
 
 /** What a reply uses besides plan and outcome. */
 export interface ReplyContext extends Occurrence {
   readonly request: Pick<HttpRequest, 'method' | 'headers'>
   /** The catalog of the client's version. */
-  readonly versionCatalog: Pick<Catalog, 'resources'>
+  readonly versionCatalog: Catalog
   /** The beginning of paths, before the collection: `/v1`. */
   readonly basePath: string
   /** The path of the request. */
@@ -70,6 +71,10 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       return pageResponse(plan as ReadPage, outcome, context)
     case 'page-too-large':
       throw pageTooLarge(plan as ReadPage, outcome.fits)
+    case 'with-related':
+      return relatedResponse(plan, outcome, represent(plan, outcome.answer, context), context)
+    case 'include-too-large':
+      throw includeTooLarge(outcome)
     case 'page-not-modified':
       return { status: 304, headers: listCaching(resource, outcome.tag), body: undefined }
     case 'created': {

@@ -5,12 +5,13 @@ import { isUtf8, parseContentType } from 'resourced-contract/fields/content-type
 import { parseIdempotencyKey } from 'resourced-contract/fields/idempotency-key'
 import { deepestNesting, readJson } from 'resourced-contract/model/json/read-json'
 import { controlParameters } from 'resourced-contract/model/names'
-import type { Catalog, Resource } from 'resourced-contract/model/resource'
+import type { Resource } from 'resourced-contract/model/resource'
 import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { bodyTypes } from 'resourced-contract/spec/media-types'
 import type { HttpRequest } from '../http/message.ts'
 import { type Conditions, readConditions } from '../http/preconditions.ts'
 import { decidePreferences, type PreferenceName } from '../http/preferences.ts'
+import { type IncludeCatalog, type IncludedPath, isOfInclude, readInclude } from './include.ts'
 import { type KnownQueries, type ListQuery, readDeletionFilter, readListQuery, type Selected } from './list-query.ts'
 import {
   answeredFields,
@@ -28,7 +29,7 @@ export type Input =
   | { readonly kind: 'read-page'; readonly query: ListQuery; readonly conditions: Conditions }
   /** A stream of events, after the last one that the client has got. */
   | { readonly kind: 'event-stream'; readonly selected: Selected; readonly lastEventId: string | undefined }
-  | { readonly kind: 'read-record'; readonly fields: readonly string[] | undefined; readonly conditions: Conditions }
+  | ({ readonly kind: 'read-record'; readonly conditions: Conditions } & RecordQuery)
   | ({ readonly kind: 'create'; readonly body: unknown } & Keyed)
   | ({ readonly kind: 'bulk-delete'; readonly body: unknown } & Keyed)
   | ({ readonly kind: 'export'; readonly body: unknown } & Keyed)
@@ -40,6 +41,13 @@ export type Input =
   | { readonly kind: 'preview' }
   /** The OpenAPI document, or the file of an export. */
   | { readonly kind: 'document'; readonly conditions: Conditions }
+
+/** What a response about one record shows. */
+interface RecordQuery {
+  /** The requested fields; `undefined`: all. */
+  readonly fields: readonly string[] | undefined
+  readonly include: readonly IncludedPath[]
+}
 
 /** What makes a POST repeatable (MET-9). */
 interface Keyed {
@@ -53,7 +61,7 @@ interface Reading {
   /** An address that supports the method. */
   readonly target: Target
   readonly version: {
-    readonly catalog: Pick<Catalog, 'limits' | 'resources'>
+    readonly catalog: IncludeCatalog
     /** A media type that means `application/json` too. */
     readonly vendorType?: string | undefined
   }
@@ -72,25 +80,21 @@ interface Reading {
  */
 export function readWithoutBody(reading: Reading): Input | undefined {
   const { request, target, version, query, knownQueries } = reading
-  const { pageSize } = version.catalog.limits
+  const { catalog } = version
   const { method, headers } = request
   const isRead = method === 'GET' || method === 'HEAD'
   if (isRead && target.kind === 'collection' && reading.isStream) {
-    const selected = readStreamFilter(target.resource, readParameters(query), pageSize)
+    const selected = readStreamFilter(target.resource, readParameters(query), catalog)
     return { kind: 'event-stream', selected, lastEventId: headers['last-event-id'] }
   }
   if (isRead && target.kind === 'collection') {
     const conditions = readConditions(headers)
-    return {
-      kind: 'read-page',
-      conditions,
-      query: knownQueries.read(target.resource, query, pageSize, version.catalog),
-    }
+    return { kind: 'read-page', conditions, query: knownQueries.read(target.resource, query, catalog) }
   }
   const parameters = readParameters(query)
   if (isRead && target.kind === 'record') {
     const conditions = readConditions(headers)
-    return { kind: 'read-record', fields: readRecordQuery(target.resource, parameters), conditions }
+    return { kind: 'read-record', ...readRecordQuery(target.resource, parameters, catalog), conditions }
   }
   if (method === 'DELETE') return readDeletion(target, parameters, readConditions(headers), version.catalog)
   if (isRead || target.kind === 'restore') {
@@ -112,7 +116,7 @@ export function readWithoutBody(reading: Reading): Input | undefined {
 export async function readWithBody({ request, target, version, query }: Reading): Promise<Input> {
   const parameters = readParameters(query)
   const { method, headers } = request
-  const { pageSize, bodyBytes, bodyMembers } = version.catalog.limits
+  const { bodyBytes, bodyMembers } = version.catalog.limits
   const bounds = {
     maxBytes: bodyBytes,
     // The ids of a bulk deletion have a limit of their own (DEL-9).
@@ -124,8 +128,8 @@ export async function readWithBody({ request, target, version, query }: Reading)
   refuseParameters(parameters)
   if (method === 'QUERY' && target.kind === 'collection') {
     const issues: Issue[] = []
-    const source = { issues, member: conditionIn(body), catalog: version.catalog }
-    const query = readListQuery(target.resource, readQueryBody(body, issues), pageSize, source)
+    const source = { issues, member: conditionIn(body) }
+    const query = readListQuery(target.resource, readQueryBody(body, issues), version.catalog, source)
     return { kind: 'read-page', conditions, query }
   }
   if (target.kind === 'exports') return { kind: 'export', body, idempotencyKey }
@@ -139,7 +143,7 @@ function readDeletion(
   target: Target,
   parameters: readonly Parameter[],
   conditions: Conditions,
-  catalog: Pick<Catalog, 'resources'>,
+  catalog: IncludeCatalog,
 ): Input {
   if (target.kind === 'collection') {
     return { kind: 'delete-matching', selected: readDeletionFilter(target.resource, parameters, catalog), conditions }
@@ -156,25 +160,23 @@ function readDeletion(
  *
  * @throws Fault INVALID_QUERY
  */
-function readStreamFilter(
-  resource: Resource,
-  parameters: readonly Parameter[],
-  pageSize: Catalog['limits']['pageSize'],
-): Selected {
+function readStreamFilter(resource: Resource, parameters: readonly Parameter[], catalog: IncludeCatalog): Selected {
   const issues = parameters
     .filter(({ name }) => name === 'after' || (name !== 'where' && controlParameters.includes(name)))
     .map(({ name }) => issue('streamParameters', { parameter: name }))
   if (issues.length > 0) throw invalidQuery(issues)
-  return readListQuery(resource, parameters, pageSize)
+  return readListQuery(resource, parameters, catalog)
 }
 
-/** Reads the parameters of a single resource: `fields`, and nothing else (QRY-4). */
-function readRecordQuery(resource: Resource, parameters: readonly Parameter[]): readonly string[] | undefined {
+/** Reads the parameters of a single resource: `fields`, and those of related records (QRY-4, REL-1). */
+function readRecordQuery(resource: Resource, parameters: readonly Parameter[], catalog: IncludeCatalog): RecordQuery {
   const issues: Issue[] = []
-  const text = readOnly('fields', parameters, issues)
-  const fields = answeredFields(resource, text, issues)
+  const others = parameters.filter(({ name }) => !isOfInclude(name))
+  const fields = answeredFields(resource, readOnly('fields', others, issues), issues)
+  const included = parameters.filter(({ name }) => isOfInclude(name))
+  const include = included.length === 0 ? [] : readInclude(catalog, resource, included, issues)
   if (issues.length > 0) throw invalidQuery(issues)
-  return fields
+  return { fields, include }
 }
 
 /**

@@ -7,13 +7,14 @@ import { controlParameters } from 'resourced-contract/model/names'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import type { Predicate, SortTerm } from 'resourced-contract/model/predicate'
 import type { RelatedCatalog } from 'resourced-contract/model/related-conditions'
-import { isMapped, type Resource } from 'resourced-contract/model/resource'
+import { type Catalog, isMapped, type Resource } from 'resourced-contract/model/resource'
 import { words } from 'resourced-contract/model/text'
 import { type Fault, fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import { translatePredicate, translateSort } from '../versions/translate-request.ts'
 import { type AskedCondition, type GivenCondition, hasComparison } from './condition.ts'
 import { isUnstorable, readFilters, unstorable } from './filters.ts'
+import { type IncludeCatalog, type IncludedPath, isOfInclude, readInclude } from './include.ts'
 import {
   answeredFields,
   invalidQuery,
@@ -46,6 +47,8 @@ export interface ListQuery extends Selected {
   /** `only`: deleted records and no others. */
   readonly includeDeleted: boolean | 'only'
   readonly page: PageRequest
+  /** The related records that the response includes. */
+  readonly include: readonly IncludedPath[]
   /** The text that a cursor is bound to: sort, filters and search in one spelling; empty in the other styles. */
   readonly binding: string
   /** Identifies the query, with its collection and version, in caches; `undefined`: it is not worth keeping. */
@@ -65,10 +68,7 @@ type PageRequest =
     }
 
 /** How many records a page has, and may have. */
-interface PageSize {
-  readonly default: number
-  readonly max: number
-}
+type PageSize = Catalog['limits']['pageSize']
 
 // Query strings come from callers, so only a limited number of short ones is kept, of all collections together.
 const mostKept = 1_000
@@ -76,29 +76,28 @@ const longestKept = 500
 
 /** The queries that an application has read: the same query string of the same collection is read once. */
 export class KnownQueries {
-  readonly #known = new Map<Resource, Map<string, ListQuery>>()
+  /** A version may have a resource unchanged, and other relations of it. */
+  readonly #known = new Map<IncludeCatalog, Map<Resource, Map<string, ListQuery>>>()
   #kept = 0
 
   /**
    * Reads the query string of a collection.
    *
+   * @param catalog of the client's version
    * @throws Fault MALFORMED_URL, INVALID_QUERY: refused queries are not kept
    */
-  read(resource: Resource, text: string, pageSize: PageSize, catalog?: RelatedCatalog): ListQuery {
-    let queries = this.#known.get(resource)
-    const known = queries?.get(text)
+  read(resource: Resource, text: string, catalog: IncludeCatalog): ListQuery {
+    const known = this.#known.get(catalog)?.get(resource)?.get(text)
     if (known !== undefined) return known
-    const query = readListQuery(resource, readParameters(text), pageSize, { catalog })
+    const query = readListQuery(resource, readParameters(text), catalog)
     if (text.length > longestKept) return query
     if (++this.#kept > mostKept) {
       this.#known.clear()
       this.#kept = 1
-      queries = undefined
     }
-    if (queries === undefined) {
-      queries = new Map()
-      this.#known.set(resource, queries)
-    }
+    const ofVersion = this.#known.get(catalog) ?? new Map<Resource, Map<string, ListQuery>>()
+    const queries = ofVersion.get(resource) ?? new Map<string, ListQuery>()
+    this.#known.set(catalog, ofVersion.set(resource, queries))
     const kept = { ...query, key: `${resource.mapping?.version ?? ''}/${resource.name}?${text}` }
     queries.set(text, kept)
     return kept
@@ -108,35 +107,33 @@ export class KnownQueries {
 // If the query string carries versions, `version` was removed before, so a remaining one is unknown.
 const controls: ReadonlySet<string> = new Set(controlParameters.filter((name) => name !== 'version'))
 
-/** The catalog of collections without relations. */
-const unrelated: RelatedCatalog = { resources: new Map() }
-
 /** What a query is read with, besides its parameters. */
 interface ListSource {
   readonly issues?: Issue[]
   readonly member?: GivenCondition | undefined
-  readonly catalog?: RelatedCatalog | undefined
 }
 
 /**
  * Reads the parameters of a collection. One response names everything that is wrong (QRY-8).
  *
+ * @param catalog of the client's version
  * @param issues the mistakes found before
  * @param member the condition in the body of a QUERY
- * @param catalog that of the version; left out: the collection has no relations
  * @throws Fault INVALID_QUERY with one error for each mistake
  */
 export function readListQuery(
   resource: Resource,
   parameters: readonly Parameter[],
-  pageSize: PageSize,
-  { issues = [], member, catalog = unrelated }: ListSource = {},
+  catalog: IncludeCatalog,
+  { issues = [], member }: ListSource = {},
 ): ListQuery {
   const single = new Map<string, string>()
+  const included: Parameter[] = []
   const filters: Parameter[] = []
   for (const parameter of parameters) {
     const { name, value } = parameter
     if (isUnstorable(parameter)) issues.push(unstorable(name))
+    else if (isOfInclude(name)) included.push(parameter)
     else if (!controls.has(name)) filters.push(parameter)
     else if (single.has(name)) issues.push(issue('DUPLICATE_PARAMETER', { parameter: name }))
     else single.set(name, value)
@@ -156,7 +153,8 @@ export function readListQuery(
     issues.push(issue('unsearchable', { parameter: 'q', resource: resource.name }))
   // Without any word to look for, punctuation alone finds nothing; blank text is no search.
   const search = q ? readWords(q, issues) : undefined
-  const page = readPageRequest(single, pageSize, issues)
+  const page = readPageRequest(single, catalog.limits.pageSize, issues)
+  const include = readInclude(catalog, resource, included, issues)
   if (issues.length > 0) throw invalidQuery(issues)
   const more = related.kind === 'always' && where === undefined ? [] : [related, where?.text ?? null]
   const bound = [filter, sort, q || null, includeDeleted, ...more]
@@ -164,7 +162,7 @@ export function readListQuery(
   const stored = storedQuery(catalog, resource, filter)
   return {
     ...{ ...stored, related, where, sort: translateSort(catalog, resource, sort) },
-    ...{ search, fields, includeDeleted, page, binding },
+    ...{ search, fields, includeDeleted, page, include, binding },
   }
 }
 

@@ -9,6 +9,7 @@ import { words } from 'resourced-contract/model/text'
 import { type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import type { GivenCondition } from './condition.ts'
+import { isListOfNames, isOfInclude } from './include.ts'
 import { countListed, type Parameter } from './parameters.ts'
 
 /**
@@ -51,7 +52,8 @@ export function conditionIn(body: unknown): GivenCondition | undefined {
 function readMembers(body: Readonly<Record<string, unknown>>, issues: Issue[]): Parameter[] {
   const counts = { filters: 0, controls: 0 }
   for (const name in body) {
-    const kind = controls.has(name) || name === 'timezone' ? 'controls' : 'filters'
+    const isControl = controls.has(name) || isOfInclude(name) || name === 'timezone'
+    const kind = isControl ? 'controls' : 'filters'
     counts[kind] += countValues(name, body[name])
     if (counts[kind] <= mostValues) continue
     issues.push(issue('queryValues', { ...placeOf(name), most: mostValues }))
@@ -71,7 +73,7 @@ function countValues(name: string, value: unknown): number {
   if (typeof value !== 'string') return 1
   // A longer text is refused without counting its words.
   if (name === 'q') return value.length > queryLimits.characters ? 1 : Math.max(1, words(value).length)
-  if (name !== 'sort' && name !== 'fields' && !filteredIn.test(name)) return 1
+  if (!isListOfNames(name) && !filteredIn.test(name)) return 1
   return countListed(value)
 }
 
@@ -88,7 +90,7 @@ function readEntry(name: string, value: unknown, body: object, issues: Issue[]):
     issues.push(issue('noValues', placeOf(name)))
     return []
   }
-  if (name === 'sort' || name === 'fields') return [{ name, value: texts.join(',') }]
+  if (isListOfNames(name)) return [{ name, value: texts.join(',') }]
   const carrier = Array.isArray(value) ? carrierOf(name, texts as string[], body) : name
   if (carrier === undefined) {
     issues.push(issue('commaBeside', placeOf(name)))

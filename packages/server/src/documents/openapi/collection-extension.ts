@@ -4,7 +4,9 @@
  */
 import type { AccessRule } from 'resourced-contract/model/declaration'
 import { keywordsOf } from 'resourced-contract/model/keywords'
+import { relationsOf } from 'resourced-contract/model/relations'
 import {
+  type Catalog,
   type Field,
   type FieldAccess,
   fieldAccessOf,
@@ -16,10 +18,11 @@ import type { Json } from './components.ts'
 import type { ResourceNames } from './schemas.ts'
 
 /** Describes a collection. Field names and collections are those of the document's version. */
-export function collectionExtension(resource: Resource, { one }: ResourceNames): Json {
+export function collectionExtension(catalog: Catalog, resource: Resource, { one }: ResourceNames): Json {
   const { name, made, fields, owner, within, deletion, preconditions, filterables } = resource
   const isWritable = made === 'by-clients'
   const operators = new Map(filterables.map((filterable) => [filterable.name, ['eq', ...operatorsFor(filterable)]]))
+  const relations = [...relationsOf(catalog, resource).values()].map(({ name, ...relation }) => [name, relation])
   const sortable = new Set(sortableNames(resource))
   const described = ['id', ...fields.map(({ name }) => name), 'created_at', 'updated_at'].map((name) => {
     const traits = {
@@ -38,6 +41,7 @@ export function collectionExtension(resource: Resource, { one }: ResourceNames):
       ...(isWritable && { create: `${one}Create`, replace: `${one}Replace`, patch: `${one}Patch` }),
     },
     fields: Object.fromEntries(described.filter(([, traits]) => Object.keys(traits).length > 0)),
+    ...(relations.length > 0 && { relations: Object.fromEntries(relations) }),
     search: fields.some(({ search }) => search),
     ...(within !== undefined && { within: { field: within.field, collection: within.collection } }),
     ...(owner !== undefined && { owner }),

@@ -113,6 +113,13 @@ export function parameterComponents({ limits }: Catalog): Json {
       { type: 'array', items: { type: 'string', pattern: fieldName }, minItems: 1, maxItems: queryLimits.fields },
       { style: 'form', explode: false },
     ),
+    ApiInclude: queryParameter(
+      'include',
+      'Paths of relations to other records, at most two relations far. Of a relation to many, each record has 20 ids; ' +
+        '`include[PATH][limit]` and `include[PATH][sort]` change that, and `fields[PATH]` chooses properties.',
+      { type: 'array', items: name, minItems: 1, maxItems: limits.include.paths, uniqueItems: true },
+      { style: 'form', explode: false },
+    ),
     ApiIncludeDeleted: queryParameter(
       'include_deleted',
       'Adds deleted records that are still retained, for callers who may read them; with `only`, live records are ' +

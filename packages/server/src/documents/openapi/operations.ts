@@ -1,8 +1,9 @@
 /** The operations of one resource: its collection, its records, and its collections nested under others. */
+import { relationsOf } from 'resourced-contract/model/relations'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { streamType } from 'resourced-contract/spec/media-types'
 import { bulkDeletionRequest, type Components, type Json, object, refTo, usualBulk } from './components.ts'
-import { filterParameters, listParameters, sharedParameters } from './parameters.ts'
+import { filterParameters, listParameters, shapingParameters, sharedParameters } from './parameters.ts'
 import { codesOf, deletedWith, type OperationKind, type Problems } from './problems.ts'
 import { answer, body, contentOf, sharedResponse } from './responses.ts'
 import type { ResourceNames } from './schemas.ts'
@@ -24,8 +25,11 @@ export interface NestedUnder {
 const conditions = sharedParameters('IfMatch', 'IfUnmodifiedSince')
 const writeHeaders = [...conditions, ...sharedParameters('Prefer')]
 const creationHeaders = sharedParameters('IdempotencyKey', 'Prefer')
-/** After `fields` the response does not fit the schema of the operation. */
-const selective: Json = { 'x-parameters': sharedParameters('Fields') }
+
+/** What shapes the response of a read. */
+function shaping(resource: Resource, { catalog }: OperationParts): Json {
+  return { 'x-parameters': shapingParameters(catalog, resource) }
+}
 
 /** The Path Item of a collection, at the top level or nested. */
 export function collectionPath(resource: Resource, parts: OperationParts, parent?: NestedUnder): Json {
@@ -44,7 +48,7 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
       summary: `List ${resource.name}${under}`,
       description: hasStream ? streamDescription : 'In pages.',
       parameters: [...listParameters(resource, components), ...(hasStream ? [lastEventId] : [])],
-      ...selective,
+      ...shaping(resource, parts),
       ...responses('list', resource, parts, nested, {
         200: sharedResponse(components, `${names.one}Page`, hasStream ? withStream(page) : page),
         304: notModified,
@@ -119,6 +123,7 @@ function matchingDeletion(resource: Resource, parts: OperationParts): Json {
 /** The Path Item of a record that only the server creates. */
 export function shownPath(resource: Resource, parts: OperationParts): Json {
   const { one } = parts.names
+  const hasRelations = relationsOf(parts.catalog, resource).size > 0
   const job = resource.name === 'jobs' ? (['Retry-After'] as const) : []
   return {
     parameters: [refTo('parameters', 'ApiId')],
@@ -128,7 +133,8 @@ export function shownPath(resource: Resource, parts: OperationParts): Json {
       summary: `Read one of the ${resource.name}`,
       description: 'As it is now.',
       parameters: sharedParameters('IfNoneMatch', 'IfModifiedSince'),
-      ...selective,
+      ...shaping(resource, parts),
+      ...(hasRelations && { 'x-included': refTo('schemas', `${one}WithRelated`) }),
       ...responses('read', resource, parts, false, {
         200:
           resource.made === 'by-clients'

@@ -4,7 +4,14 @@
  * has, are in `x-ranges` of the document.
  */
 import { filterOperators, type Operator } from 'resourced-contract/model/operators'
-import { type Filterable, isFitting, type Resource, sortableNames } from 'resourced-contract/model/resource'
+import { relationsOf } from 'resourced-contract/model/relations'
+import {
+  type Catalog,
+  type Filterable,
+  isFitting,
+  type Resource,
+  sortableNames,
+} from 'resourced-contract/model/resource'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import { type Components, type Json, queryParameter, refTo } from './components.ts'
 
@@ -48,6 +55,14 @@ export function listParameters(resource: Resource, components: Components): Json
     ...sharedParameters('Where', 'Timezone'),
     ...sharedParameters('Page', 'PerPage', 'Offset', 'Limit', 'Cursor', 'IfNoneMatch'),
   ]
+}
+
+/**
+ * The parameters after which a response does not fit the schema of its operation: `fields`, and `include` where the
+ * resource has relations, which `x-collection` names.
+ */
+export function shapingParameters(catalog: Catalog, resource: Resource): Json[] {
+  return sharedParameters('Fields', ...(relationsOf(catalog, resource).size > 0 ? ['Include'] : []))
 }
 
 /** Continues a list of events. */

@@ -115,6 +115,7 @@ export const postgres: Dialect = {
   isAnyOf: (column, values) => sql`${column} = any(${values.map(bind)})`,
   // No index serves a subselect in a branch of an OR; for an array it does.
   isInSubquery: (column, select) => sql`${column} = any(array(${select}))`,
+  elements: (list, alias) => sql`json_array_elements_text(cast(${list} as json)) ${raw(`${alias}(value)`)}`,
   // Otherwise the planner may materialize the results for all rows, even if few rows are read.
   fence: raw(' offset 0'),
   fold: foldSql,

@@ -23,6 +23,7 @@ import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { Memory } from '../transactions/memory.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { readEvents } from '../transactions/read-events.ts'
+import { isIncluding, readIncluding } from '../transactions/read-including.ts'
 import { decideByClock, isReadAtOnce, readPage } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { ruledAmong, ruledBelow } from '../transactions/rows/other-records.ts'
@@ -106,6 +107,13 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
     // On dedicated connections: pieces are large, and would delay small reads.
     pieces: { read: (job, start) => database.read(() => readChunk(job, start)) },
     async run(plan: Plan, requester?: Requester): Promise<Outcome> {
+      const from = { caller: requester?.callerId, abandoned: requester?.abandoned?.() }
+      if ((plan.kind === 'read-record' || plan.kind === 'read-page') && isIncluding(plan)) {
+        return reading(({ database, memory, ready }) => {
+          const read = () => readIncluding(context, { ...memory, clocks: new Map() }, plan)
+          return database.readSlow(read, { ...from, ready, isSnapshot: true })
+        })
+      }
       if (plan.kind === 'read-record') {
         if (plan.resource.order === 'by-position') {
           return database.readPipelined(() => readRecord(context, undefined, plan))
@@ -114,7 +122,6 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
         return reading((from) => from.database.readPipelined(() => readRecord(context, undefined, plan), from))
       }
       if (plan.kind === 'read-page' || plan.kind === 'preview-deletion') {
-        const from = { caller: requester?.callerId, abandoned: requester?.abandoned?.() }
         // A replica may not have all events up to the horizon, which the primary says.
         if (plan.kind === 'read-page' && plan.resource.order === 'by-position') {
           const horizon = await readHorizon()

@@ -110,6 +110,8 @@ export interface Dialect {
   isAnyOf(column: Sql, values: readonly Scalar[]): Sql
   /** `column` is one of the values of a select, in one branch of an OR, so that each branch can use an index. */
   isInSubquery(column: Sql, select: Sql): Sql
+  /** The texts of a JSON array, as a table with the column `value`. */
+  elements(list: Sql, alias: string): Sql
   /** At the end of a subquery: keeps the planner from turning it into a join (an optimization fence). */
   readonly fence: Sql
   /** The same expression, for which the planner uses no index. */

@@ -75,6 +75,7 @@ export const sqlite: Dialect = {
   isDistinct: (column, value) => sql`${column} is not ${value}`,
   isAnyOf: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values.map(bind))}))`,
   isInSubquery: (column, select) => sql`${column} in (${select})`,
+  elements: (list, alias) => sql`json_each(${list}) ${raw(alias)}`,
   fence: empty,
   fold: (column) => sql`${raw(foldFunction)}(${column})`,
   unindexed: (expression) => sql`+(${expression})`,

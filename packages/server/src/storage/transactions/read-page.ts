@@ -21,7 +21,7 @@ import { firstStatement, type PageRead, readRows } from './page-rows.ts'
 import { type Clock, clockOf, knownClock, readClock } from './rows/clock.ts'
 import { holdsSql } from './rows/record-row.ts'
 
-type ListMemory = Pick<Memory, 'clocks' | 'totals' | 'lists'>
+export type ListMemory = Pick<Memory, 'clocks' | 'totals' | 'lists'>
 
 /**
  * Runs a ReadPage from memory, if nothing has changed since it was read, or else from the database.
@@ -42,13 +42,15 @@ export function* answerPage(
   const known = key === undefined ? undefined : memory.page(key, state)
   if (known !== undefined) return checkPage(plan, known.tag) ?? known
   const list = listOf(context, memory, plan)
-  if (reach === 'few') {
-    const own = clock ?? (yield* clockOfList(memory, list))
-    if (!visitsFew(plan, knownSize(memory, list, own))) return undefined
-  }
+  if (reach === 'few' && !(yield* visitsFewRows(memory, list, clock))) return undefined
   const outcome = yield* readPage(context, memory, plan, list)
   if (key !== undefined && outcome.kind === 'page') memory.keepPage(key, state, outcome)
   return outcome
+}
+
+/** Whether the page of a list visits few rows: see `visitsFew`. */
+export function* visitsFewRows(memory: ListMemory, list: List, known?: Clock): Transaction<boolean> {
+  return visitsFew(list.plan, knownSize(memory, list, known ?? (yield* clockOfList(memory, list))))
 }
 
 /** Runs a ReadPage on one snapshot: the page, or 304, 403, 404, 412 as a value. */

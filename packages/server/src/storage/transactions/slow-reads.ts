@@ -11,6 +11,7 @@ import type { Transaction } from '../transaction.ts'
 import { previewDeletion } from './delete/preview.ts'
 import { fewRows, type List, listOf } from './list.ts'
 import type { Memory, Total } from './memory.ts'
+import { type IncludingRead, isIncluding, readIncluding } from './read-including.ts'
 import { pageState, readPage } from './read-page.ts'
 import { readClock } from './rows/clock.ts'
 import { cascadeReach } from './rows/pending-deletions.ts'
@@ -56,10 +57,18 @@ export function pageReader(context: SqlContext): (asked: PlainPage) => Transacti
     const memory = { clocks: new Map(), totals: new BoundedMap<Total>(1), lists }
     const list = listOf(context, memory, plan)
     remember(memory, list, asked.remembered)
-    const outcome = yield* readPage(context, memory, plan, list)
+    const outcome = yield* isIncluding(plan)
+      ? readIncluding(context, memory, plan)
+      : readPage(context, memory, plan, list)
     const state = yield* pageState(context, memory, plan)
     return { outcome, state, remembered: rememberedOf(memory, list) }
   }
+}
+
+/** Reads a record with its related records, which another thread has asked for. */
+export function readIncludingRecord(context: SqlContext, plan: PlainPlan): Transaction<Outcome> {
+  const memory = { clocks: new Map(), totals: new BoundedMap<Total>(1), lists: new BoundedMap<List>(1) }
+  return readIncluding(context, memory, planOf<IncludingRead>(context.catalog, plan))
 }
 
 /** Whether the deletion of a preview can reach few records only. */
