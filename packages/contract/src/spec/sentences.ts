@@ -107,6 +107,9 @@ export const sentences = {
     pathCount: 'may name {most} paths, not {given}',
     comparisons: 'may hold {most} comparisons, not {given}; ask for less at once',
     listedValues: 'may list {most} values with in, not {given}; ask for less at once',
+    groups: 'may name {most} groups, not {given}',
+    figures: 'A summary may have {most} figures beside count; this one has {given}.',
+    slots: 'The records have dates on more than {most} different {slots}. Choose fewer by a filter of {name}.',
     days: 'may have {most} days that do not follow each other, not {given}',
     words: 'may have {most} different words, not {given}',
     queryValues: 'is beyond the {most} values that a QUERY may hold',
@@ -135,6 +138,9 @@ export const sentences = {
     unsettable: 'cannot be set here. {names:suggestion}',
     unchosen: 'is none of the collections that need a condition: {known:or}',
     unsortable: '{resource} cannot be sorted by {name:json}; sort takes {known}.',
+    ungroupable: '{resource} cannot be grouped by {name:json}; group takes {known:or}.',
+    noFigure: '{resource} has no {kind} of {name:json}; {kind} takes {known:or}.',
+    summaryOrder: 'A summary cannot be sorted by {name:json}; here sort takes {known}.',
     unanswered: '{resource} has no field {name:json} to answer with.',
     moreColumns: 'There are {left} more columns.',
     noField:
@@ -185,12 +191,14 @@ export const sentences = {
     unknownFilter:
       '{name:json} is no parameter of {resource}. Filters are {known}; others are q, sort, fields and those of pages.',
     unsearchable: '{resource} has no field to search with q.',
+    listOnly: 'goes with lists only, not with a summary',
     zoneAlone: 'goes with a day in a filter of a date-time, such as created_at=2026-11-28',
   },
   INVALID_OPERATOR: { operator: 'has an operator that {name} does not have; it takes {known}' },
   INVALID_PAGE: {
     pageStyles: 'does not go with {others:and}: use page and per_page, offset and limit, or cursor and limit',
     pageNumber: 'takes a whole number from {least} to {most}',
+    unorderedCursor: 'goes with an order by groups alone; use page and per_page, or offset and limit',
     pageBeyond: 'is too large a number',
   },
   CREDENTIAL_IN_QUERY: {
@@ -240,6 +248,7 @@ export const sentences = {
     undeletable: 'You may not delete this record.',
     unfilterable: 'You may not read {name}, so you cannot filter by it. Leave the filter out.',
     unorderable: 'You may not read {name} of every record. Sort by another field.',
+    unsummarized: 'You may not read {name} of every record, so a summary cannot use it.',
     ownKeys: 'You may make keys for yourself alone: leave subject out.',
     lackedRole: 'You do not have the role {name:json}, so your keys cannot have it.',
     endlessKeys: 'Your credential does not say when it expires, so no keys can be made with it.',

@@ -24,6 +24,7 @@ import {
   type OperationParts,
   recordPath,
   restorePath,
+  summaryPath,
 } from './openapi/operations.ts'
 import { filterText, ranges } from './openapi/parameters.ts'
 import { collectProblems, sharedByMethod } from './openapi/problems.ts'
@@ -210,6 +211,7 @@ function resourcePaths(catalog: Catalog, partsOf: (resource: Resource) => Operat
     const path = `/${resource.name}`
     const { bulk } = resource.deletion
     paths[path] = collectionPath(resource, parts)
+    paths[`${path}/summary`] = summaryPath(resource, parts)
     if (bulk !== undefined) paths[`${path}/bulk-delete`] = bulkDeletePath(resource, bulk.max, parts)
     paths[`${path}/{id}`] = recordPath(resource, parts)
     paths[`${path}/{id}/deletion`] = deletionPath(resource, parts)

@@ -49,6 +49,8 @@ export type Outcome =
   | { readonly kind: 'page-not-modified'; readonly tag: string }
   /** The page has too many bytes; `fits` of its records would be allowed (LIM-6). */
   | { readonly kind: 'page-too-large'; readonly fits: number }
+  /** The records of a summary have dates in more days or months than periods are found for (`summaryLimits`). */
+  | { readonly kind: 'too-many-slots'; readonly group: string }
   /** The page begins after an event that is no longer kept (EVT-5). */
   | { readonly kind: 'events-expired' }
   | { readonly kind: 'missing' }

@@ -42,6 +42,7 @@ import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
 import { fieldGrantsOf, readableFieldsOf, readableReferencesOf, targetsOf } from './plan-fields.ts'
 import { includeOf } from './plan-include.ts'
 import { planKey, planRevocation } from './plan-key.ts'
+import { planSummary } from './plan-summary.ts'
 import { planDelivery, planWebhook, planWebhookDeletion, planWebhookUpdate } from './plan-webhook.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
 import { permittedSelection, selectionOf } from './select.ts'
@@ -57,9 +58,17 @@ type InputOf<Kind extends Input['kind']> = Extract<Input, { readonly kind: Kind 
  * @throws Fault FORBIDDEN if no record could be allowed; INVALID_CURSOR
  */
 export function planRequest(planning: Planning, target: Target, input: PlannedInput): Plan {
+  if (input.kind === 'read-summary') {
+    const { resource } = target as ResourceTarget
+    const { query } = input
+    // The page of the list has no meaning.
+    const listed = { ...query.list, page: { style: 'offset', offset: 0, limit: 1 } as const }
+    const records = { kind: 'read-page', query: listed, conditions: {} } as const
+    return planSummary(planning, planRequest(planning, { kind: 'collection', resource }, records) as ReadPage, input)
+  }
   if ('resource' in target && isMapped(target.resource)) {
     const { resource: versionResource } = target
-    return { ...planRequest(planning, translateTarget(target), input), versionResource }
+    return { ...planRequest(planning, translateTarget(target), input), versionResource } as Plan
   }
   if (input.kind === 'export') return planExport(planning, input)
   if (input.kind === 'delete' && target.kind === 'export') {
@@ -85,7 +94,7 @@ export function planRequest(planning: Planning, target: Target, input: PlannedIn
 function planForClient(
   planning: Planning,
   target: ResourceTarget,
-  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' }>,
+  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' }>,
 ): Plan | undefined {
   const { resource } = target
   switch (resource.name) {
@@ -112,7 +121,7 @@ function planForClient(
 function planForResource(
   planning: Planning,
   target: ResourceTarget,
-  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' }>,
+  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' }>,
 ): Plan {
   const { caller, catalog, now } = planning
   const { resource } = target

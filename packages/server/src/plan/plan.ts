@@ -8,6 +8,7 @@ import type { EventKind, EventPosition } from 'resourced-contract/model/event'
 import type { FieldGrants } from 'resourced-contract/model/field-grants'
 import type { Position, Predicate, SortTerm } from 'resourced-contract/model/predicate'
 import type { MappedResource, Resource } from 'resourced-contract/model/resource'
+import type { Figure, Group, SummaryOrder } from 'resourced-contract/model/summary'
 import type { Issue } from 'resourced-contract/spec/faults'
 import type { Conditions } from '../http/preconditions.ts'
 import type { Preferred } from '../http/preferences.ts'
@@ -89,6 +90,27 @@ export interface ReadPage extends Presentation {
   readonly key?: string | undefined
   /** What cursors are bound to (`cursor.ts`), where the list has any. */
   readonly cursorBinding?: string
+}
+
+/** A summary of the records of a list: groups of them, and the figures of each group (SUM-1). */
+export interface ReadSummary {
+  readonly kind: 'read-summary'
+  readonly resource: Resource
+  readonly versionResource?: undefined
+  /** The records. Its page and order have no meaning. */
+  readonly list: ReadPage
+  readonly groups: readonly Group[]
+  readonly figures: readonly Figure[]
+  /** The terms of the request. Groups that it does not name follow them. */
+  readonly order: readonly SummaryOrder[]
+  /** The zone of the groups of date-times, by its name. */
+  readonly zone: string
+  readonly page: Page
+  readonly conditions: Conditions
+  /** Identifies the groups, their figures and the page in caches. */
+  readonly key: string
+  /** See `ReadPage`. */
+  readonly cursorBinding: string
 }
 
 /** What every change has: the caller and the moment. */
@@ -352,7 +374,7 @@ export interface DeleteJob extends Change {
   readonly conditions: Conditions
 }
 
-export type Read = ReadRecord | ReadPage | PreviewDeletion
+export type Read = ReadRecord | ReadPage | ReadSummary | PreviewDeletion
 export type Write =
   | Create
   | Update

@@ -9,6 +9,7 @@ import type { JobStatus } from 'resourced-contract/model/catalog'
 import type { Position } from 'resourced-contract/model/predicate'
 import { type Catalog, type Resource, resourceOfStored } from 'resourced-contract/model/resource'
 import { type Fault, fault, type Issue, issue } from 'resourced-contract/spec/faults'
+import { summaryLimits } from 'resourced-contract/spec/limits'
 import { exportTypes } from 'resourced-contract/spec/media-types'
 import type { HttpRequest, HttpResponse, ResponseHeaders } from '../http/message.ts'
 import { decidePreconditions, formatEntityTag } from '../http/preconditions.ts'
@@ -71,6 +72,8 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       return pageResponse(plan as ReadPage, outcome, context)
     case 'page-too-large':
       throw pageTooLarge(plan as ReadPage, outcome.fits)
+    case 'too-many-slots':
+      throw tooManySlots(outcome.group)
     case 'with-related':
       return relatedResponse(plan, outcome, represent(plan, outcome.answer, context), context)
     case 'include-too-large':
@@ -236,6 +239,14 @@ function pageResponse(plan: ReadPage, outcome: PageOutcome, context: ReplyContex
 function pageTooLarge({ page }: ReadPage, fits: number): Fault {
   const parameter = page.style === 'page' ? 'per_page' : 'limit'
   return fault('PAGE_TOO_LARGE', { errors: [issue('largePage', { parameter, name: parameter, fits })] })
+}
+
+/** The refusal of a summary by periods that are too many to find (SUM-1). */
+function tooManySlots(group: string): Fault {
+  const [name, part] = group.split(':')
+  const slots = part === 'year' || part === 'month' ? 'months' : 'days'
+  const data = { parameter: 'group', most: summaryLimits.slots, slots, name }
+  return fault('INVALID_QUERY', { errors: [issue('slots', data)] })
 }
 
 interface Description {

@@ -19,7 +19,8 @@ import {
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import type { Parameter } from './parameters.ts'
 
-const zoneParameter = 'timezone'
+/** The parameter that names the zone of days. */
+export const zoneParameter = 'timezone'
 
 /** Whether a filter compares instants. */
 export function holdsInstants({ type, field }: Filterable): boolean {
@@ -31,7 +32,7 @@ export function holdsInstants({ type, field }: Filterable): boolean {
  * is a filter like others, if a field has this name.
  *
  * @param isOfInstants whether the filter of a parameter compares instants
- * @param isDayNamed whether a condition beside the filters has a day
+ * @param isDayNamed whether something else in the request has a day, such as a condition
  */
 export function zoneOfDays(
   { filterables }: Resource,

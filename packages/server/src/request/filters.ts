@@ -40,20 +40,22 @@ interface Filters {
 /**
  * Reads filters, and the condition beside them.
  *
- * @param given the condition as the request has it; `undefined`: it has none
+ * @param condition as the request has it; `undefined`: it has none
+ * @param isZoned whether `timezone` is there for something else
  */
 export function readFilters(
   from: Source,
   parameters: readonly Parameter[],
-  given: GivenCondition | undefined,
+  { condition, isZoned = false }: { readonly condition: GivenCondition | undefined; readonly isZoned?: boolean },
   issues: Issue[],
 ): Filters {
-  const read = given && readWhere(from, given, issues)
+  const read = condition && readWhere(from, condition, issues)
   const isOfInstants = (name: string) => {
     const subject = subjectOf(from, name.replace(/\[.*$/s, ''))?.subject
     return subject !== undefined && holdsInstants(subject)
   }
-  const asked = zoneOfDays(from.resource, parameters, { isOfInstants, isDayNamed: holdsDay(read?.condition) }, issues)
+  const isDayNamed = isZoned || holdsDay(read?.condition)
+  const asked = zoneOfDays(from.resource, parameters, { isOfInstants, isDayNamed }, issues)
   const filters = new Map<string, string[]>()
   for (const { name, value } of asked.filters) {
     const values = filters.get(name)

@@ -22,11 +22,13 @@ import {
   refuseParameters,
 } from './parameters.ts'
 import { conditionIn, readQueryBody } from './query-body.ts'
+import { readSummaryQuery, type SummaryQuery, summaryLists } from './summary-query.ts'
 import type { Target } from './target.ts'
 
 /** The input of a request, by its address and its method. */
 export type Input =
   | { readonly kind: 'read-page'; readonly query: ListQuery; readonly conditions: Conditions }
+  | { readonly kind: 'read-summary'; readonly query: SummaryQuery; readonly conditions: Conditions }
   /** A stream of events, after the last one that the client has got. */
   | { readonly kind: 'event-stream'; readonly selected: Selected; readonly lastEventId: string | undefined }
   | ({ readonly kind: 'read-record'; readonly conditions: Conditions } & RecordQuery)
@@ -92,6 +94,10 @@ export function readWithoutBody(reading: Reading): Input | undefined {
     return { kind: 'read-page', conditions, query: knownQueries.read(target.resource, query, catalog) }
   }
   const parameters = readParameters(query)
+  if (isRead && target.kind === 'summary') {
+    const conditions = readConditions(headers)
+    return { kind: 'read-summary', conditions, query: readSummaryQuery(target.resource, parameters, catalog) }
+  }
   if (isRead && target.kind === 'record') {
     const conditions = readConditions(headers)
     return { kind: 'read-record', ...readRecordQuery(target.resource, parameters, catalog), conditions }
@@ -128,9 +134,15 @@ export async function readWithBody({ request, target, version, query }: Reading)
   refuseParameters(parameters)
   if (method === 'QUERY' && target.kind === 'collection') {
     const issues: Issue[] = []
-    const source = { issues, member: conditionIn(body) }
-    const query = readListQuery(target.resource, readQueryBody(body, issues), version.catalog, source)
+    const listed = readQueryBody(body, issues)
+    const query = readListQuery(target.resource, listed, version.catalog, issues, { member: conditionIn(body) })
     return { kind: 'read-page', conditions, query }
+  }
+  if (target.kind === 'summary') {
+    const issues: Issue[] = []
+    const listed = readQueryBody(body, issues, summaryLists)
+    const query = readSummaryQuery(target.resource, listed, version.catalog, issues, conditionIn(body))
+    return { kind: 'read-summary', conditions, query }
   }
   if (target.kind === 'exports') return { kind: 'export', body, idempotencyKey }
   if (target.kind === 'bulk-delete') return { kind: 'bulk-delete', body, idempotencyKey }

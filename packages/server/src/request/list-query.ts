@@ -107,25 +107,20 @@ export class KnownQueries {
 // If the query string carries versions, `version` was removed before, so a remaining one is unknown.
 const controls: ReadonlySet<string> = new Set(controlParameters.filter((name) => name !== 'version'))
 
-/** What a query is read with, besides its parameters. */
-interface ListSource {
-  readonly issues?: Issue[]
-  readonly member?: GivenCondition | undefined
-}
-
 /**
  * Reads the parameters of a collection. One response names everything that is wrong (QRY-8).
  *
  * @param catalog of the client's version
  * @param issues the mistakes found before
- * @param member the condition in the body of a QUERY
+ * @param beside the condition in the body of a QUERY, and whether `timezone` is there for something else than days
  * @throws Fault INVALID_QUERY with one error for each mistake
  */
 export function readListQuery(
   resource: Resource,
   parameters: readonly Parameter[],
   catalog: IncludeCatalog,
-  { issues = [], member }: ListSource = {},
+  issues: Issue[] = [],
+  beside: { readonly member?: GivenCondition | undefined; readonly isZoned?: boolean } = {},
 ): ListQuery {
   const single = new Map<string, string>()
   const included: Parameter[] = []
@@ -138,8 +133,8 @@ export function readListQuery(
     else if (single.has(name)) issues.push(issue('DUPLICATE_PARAMETER', { parameter: name }))
     else single.set(name, value)
   }
-  const given = member ?? textOf(single.get('where'))
-  const { filter, related, where } = readFilters({ resource, catalog }, filters, given, issues)
+  const { member: condition = textOf(single.get('where')), isZoned = false } = beside
+  const { filter, related, where } = readFilters({ resource, catalog }, filters, { condition, isZoned }, issues)
   const includeDeleted = readIncludeDeleted(single.get('include_deleted'), issues)
   const order = single.get('sort')
   const isSorted = order !== undefined && isShortList('sort', order, issues)
@@ -206,7 +201,7 @@ export function readDeletionFilter(
     else if (controls.has(name)) issues.push(issue('onlyParameters', { parameter: name, only: 'filters' }))
     else filters.push(parameter)
   }
-  const { filter, related, where } = readFilters({ resource, catalog }, filters, given, issues)
+  const { filter, related, where } = readFilters({ resource, catalog }, filters, { condition: given }, issues)
   if (issues.length > 0) throw invalidQuery(issues)
   const hasFilter = filters.length > 0 || (where !== undefined && hasComparison(where.condition))
   if (!hasFilter) throw filterRequired()

@@ -28,6 +28,7 @@ const filteredIn = /^([^[\]]*)\[in\]$/
  * it.
  *
  * @param body read by `model/json/read-json.ts`
+ * @param lists the parameters that list names
  * @param issues receives what is wrong, with the parameter's name and its place in the body; such a parameter is left
  *   out
  *
@@ -35,13 +36,13 @@ const filteredIn = /^([^[\]]*)\[in\]$/
  * readQueryBody({ status: ['open', 'done'], 'estimate[gte]': 5, sort: ['-due_on', 'title'], due_on: null }, issues)
  * // as status=open&status=done&estimate[gte]=5&sort=-due_on,title&due_on[null]=true
  */
-export function readQueryBody(body: unknown, issues: Issue[]): Parameter[] {
+export function readQueryBody(body: unknown, issues: Issue[], lists: readonly string[] = []): Parameter[] {
   if (!isObject(body)) {
     issues.push(issue('object', { pointer: '' }))
     return []
   }
   const { where: _, ...parameters } = body
-  return readMembers(parameters, issues)
+  return readMembers(parameters, lists, issues)
 }
 
 /** The condition in the body of a QUERY (WHR-1); `undefined`: there is none. */
@@ -49,35 +50,41 @@ export function conditionIn(body: unknown): GivenCondition | undefined {
   return isObject(body) && Object.hasOwn(body, 'where') ? { value: body['where'] } : undefined
 }
 
-function readMembers(body: Readonly<Record<string, unknown>>, issues: Issue[]): Parameter[] {
+function readMembers(body: Readonly<Record<string, unknown>>, lists: readonly string[], issues: Issue[]): Parameter[] {
   const counts = { filters: 0, controls: 0 }
   for (const name in body) {
-    const isControl = controls.has(name) || isOfInclude(name) || name === 'timezone'
+    const isControl = controls.has(name) || isOfInclude(name) || name === 'timezone' || lists.includes(name)
     const kind = isControl ? 'controls' : 'filters'
-    counts[kind] += countValues(name, body[name])
+    counts[kind] += countValues(name, body[name], lists)
     if (counts[kind] <= mostValues) continue
     issues.push(issue('queryValues', { ...placeOf(name), most: mostValues }))
     return []
   }
-  return Object.entries(body).flatMap(([name, value]) => readEntry(name, value, body, issues))
+  return Object.entries(body).flatMap(([name, value]) => readEntry(name, value, { body, lists }, issues))
 }
 
 /** How many values a parameter holds, at least one. The cost of a value does not depend on its spelling. */
-function countValues(name: string, value: unknown): number {
+function countValues(name: string, value: unknown, lists: readonly string[]): number {
   if (Array.isArray(value)) {
     const items = filteredIn.test(name)
       ? value.length
-      : value.reduce((sum: number, item) => sum + countValues(name, item), 0)
+      : value.reduce((sum: number, item) => sum + countValues(name, item, lists), 0)
     return Math.max(1, items)
   }
   if (typeof value !== 'string') return 1
   // A longer text is refused without counting its words.
   if (name === 'q') return value.length > queryLimits.characters ? 1 : Math.max(1, words(value).length)
-  if (!isListOfNames(name) && !filteredIn.test(name)) return 1
+  if (!isListOfNames(name) && !lists.includes(name) && !filteredIn.test(name)) return 1
   return countListed(value)
 }
 
-function readEntry(name: string, value: unknown, body: object, issues: Issue[]): Parameter[] {
+/** A body, and the parameters in it that list names. */
+interface ReadBody {
+  readonly body: object
+  readonly lists: readonly string[]
+}
+
+function readEntry(name: string, value: unknown, { body, lists }: ReadBody, issues: Issue[]): Parameter[] {
   if (value === null) return readNull(name, body, issues)
   const texts = [value].flat().map(spell)
   const wrong = texts.indexOf(undefined)
@@ -90,7 +97,7 @@ function readEntry(name: string, value: unknown, body: object, issues: Issue[]):
     issues.push(issue('noValues', placeOf(name)))
     return []
   }
-  if (isListOfNames(name)) return [{ name, value: texts.join(',') }]
+  if (isListOfNames(name) || lists.includes(name)) return [{ name, value: texts.join(',') }]
   const carrier = Array.isArray(value) ? carrierOf(name, texts as string[], body) : name
   if (carrier === undefined) {
     issues.push(issue('commaBeside', placeOf(name)))

@@ -134,12 +134,15 @@ async function carryOut(authorized: Authorized): Promise<HttpResponse> {
   const { versionResource } = plan
   const outcome = versionResource === undefined ? stored : outcomeFromStored(versionResource, stored)
   timing?.mark('db')
-  if (plan.kind !== 'read-record' && plan.kind !== 'read-page') await followUp(authorized, plan, outcome)
+  if (!changesNothing.has(plan.kind)) await followUp(authorized, plan, outcome)
   const response = represent(plan, outcome, context)
   if (isFile(response.body)) await requireFile(app, plan, response.body, now)
   timing?.mark('reply')
   return response
 }
+
+/** The plans that have no effects on other parts of the server. */
+const changesNothing: ReadonlySet<Plan['kind']> = new Set(['read-record', 'read-page', 'read-summary'] as const)
 
 /** The caller and what the caller may do (AUT-11). */
 function callerResponse({ app, caller, versionCatalog }: Authorized): HttpResponse {

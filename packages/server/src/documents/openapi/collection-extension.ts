@@ -14,6 +14,7 @@ import {
   type Resource,
   sortableNames,
 } from 'resourced-contract/model/resource'
+import { type FigureKind, figuresOf, groupsOf } from 'resourced-contract/model/summary'
 import type { Json } from './components.ts'
 import type { ResourceNames } from './schemas.ts'
 
@@ -42,11 +43,18 @@ export function collectionExtension(catalog: Catalog, resource: Resource, { one 
     },
     fields: Object.fromEntries(described.filter(([, traits]) => Object.keys(traits).length > 0)),
     ...(relations.length > 0 && { relations: Object.fromEntries(relations) }),
+    ...(isWritable && { summary: summaryOf(resource) }),
     search: fields.some(({ search }) => search),
     ...(within !== undefined && { within: { field: within.field, collection: within.collection } }),
     ...(owner !== undefined && { owner }),
     ...(isWritable && { deletion: deletionOf(deletion), preconditions }),
   }
+}
+
+/** What records can be grouped by, and the fields of figures: of sums and averages, and of least and greatest values. */
+function summaryOf(resource: Resource): Json {
+  const figures = (kind: FigureKind) => [...figuresOf(resource, kind).keys()]
+  return { group: [...groupsOf(resource).keys()], sum: figures('sum'), min: figures('min') }
 }
 
 function traitsOf(field: Field | undefined): Json {

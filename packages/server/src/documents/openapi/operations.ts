@@ -3,7 +3,13 @@ import { relationsOf } from 'resourced-contract/model/relations'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { streamType } from 'resourced-contract/spec/media-types'
 import { bulkDeletionRequest, type Components, type Json, object, refTo, usualBulk } from './components.ts'
-import { filterParameters, listParameters, shapingParameters, sharedParameters } from './parameters.ts'
+import {
+  filterParameters,
+  listParameters,
+  shapingParameters,
+  sharedParameters,
+  summaryParameters,
+} from './parameters.ts'
 import { codesOf, deletedWith, type OperationKind, type Problems } from './problems.ts'
 import { answer, body, contentOf, sharedResponse } from './responses.ts'
 import type { ResourceNames } from './schemas.ts'
@@ -76,6 +82,26 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
       },
     }),
     ...(deletes && matchingDeletion(resource, parts)),
+  }
+}
+
+/** The Path Item of the summary of a collection. */
+export function summaryPath(resource: Resource, parts: OperationParts): Json {
+  const { one, many } = parts.names
+  return {
+    get: {
+      operationId: `summarize${many}`,
+      tags: [resource.name],
+      summary: `Summarize ${resource.name}`,
+      description:
+        'Groups of the records that match, with their number and the figures of the request. Without `group` there ' +
+        'is one row. Cursors go with an order by groups alone.',
+      parameters: summaryParameters(resource, parts.components),
+      ...responses('summary', resource, parts, false, {
+        200: answer('A page of groups.', [], refTo('schemas', `${one}Summaries`)),
+        304: notModified,
+      }),
+    },
   }
 }
 

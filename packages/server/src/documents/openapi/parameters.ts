@@ -29,7 +29,6 @@ export const ranges: Json = {
 /** The parameters of GET of a collection. */
 export function listParameters(resource: Resource, components: Components): Json[] {
   const sorts = sortableNames(resource).join('|')
-  const searched = resource.fields.filter((field) => field.search).map((field) => field.name)
   const own = [
     ...(resource.order === 'by-position' ? [after] : []),
     queryParameter(
@@ -37,24 +36,36 @@ export function listParameters(resource: Resource, components: Components): Json
       `The fields to sort by, at most ${queryLimits.sortTerms}, separated by commas; \`-\` before a field: descending.`,
       { type: 'string', pattern: `^-?(${sorts})(,-?(${sorts}))*$` },
     ),
-    ...(searched.length === 0
-      ? []
-      : [
-          queryParameter(
-            'q',
-            `Words to find in ${searched.join(', ')}: each must match, the last one as a prefix. ` +
-              `At most ${queryLimits.words} different words.`,
-            { type: 'string', maxLength: queryLimits.characters },
-          ),
-        ]),
   ]
   return [
     ...filterParameters(resource, components),
-    ...own.map((parameter) => writtenOnce(resource, parameter, components)),
+    ...[...own, ...searchParameters(resource)].map((parameter) => writtenOnce(resource, parameter, components)),
     ...(resource.deletion.variant === 'soft' ? sharedParameters('IncludeDeleted') : []),
     ...sharedParameters('Where', 'Timezone'),
-    ...sharedParameters('Page', 'PerPage', 'Offset', 'Limit', 'Cursor', 'IfNoneMatch'),
+    ...pageParameters,
   ]
+}
+
+/** The parameters of GET of a summary (SUM-1). `x-collection` has the names that they take. */
+export function summaryParameters(resource: Resource, components: Components): Json[] {
+  return [
+    ...filterParameters(resource, components),
+    ...searchParameters(resource).map((parameter) => writtenOnce(resource, parameter, components)),
+    ...sharedParameters('Group', 'Sum', 'Avg', 'Min', 'Max', 'SummarySort', 'Where', 'Timezone'),
+    ...pageParameters,
+  ]
+}
+
+const pageParameters = sharedParameters('Page', 'PerPage', 'Offset', 'Limit', 'Cursor', 'IfNoneMatch')
+
+/** `q`, where fields are declared for it. */
+function searchParameters(resource: Resource): Json[] {
+  const searched = resource.fields.filter((field) => field.search).map((field) => field.name)
+  if (searched.length === 0) return []
+  const meaning =
+    `Words to find in ${searched.join(', ')}: each must match, the last one as a prefix. ` +
+    `At most ${queryLimits.words} different words.`
+  return [queryParameter('q', meaning, { type: 'string', maxLength: queryLimits.characters })]
 }
 
 /**
@@ -123,7 +134,8 @@ const everywhere = /^(?:id|created_at|updated_at)(?:\.|$)/
 function writtenOnce(resource: Resource, parameter: Json, { parameters }: Components): Json {
   const step = String(parameter['name']).replace('[', '.').replace(']', '')
   const isCommon = everywhere.test(step)
-  if (!isCommon && resource.within === undefined && !resource.deletion.byFilter) return parameter
+  // A collection of clients has a list and a summary.
+  if (!isCommon && resource.made !== 'by-clients') return parameter
   const name = isCommon ? step : `${resource.name}.${step}`
   parameters[name] = parameter
   return refTo('parameters', name)

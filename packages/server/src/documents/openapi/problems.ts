@@ -11,6 +11,7 @@ import { headers, type Json, refTo } from './components.ts'
 /** The kinds of operations that have different errors. */
 export type OperationKind =
   | 'list'
+  | 'summary'
   | 'read'
   | 'create'
   | 'replace'
@@ -98,6 +99,8 @@ export function codesOf(
         ...streamed,
         ...including,
       ]
+    case 'summary':
+      return [...reading, 'INVALID_CURSOR', 'PAGE_TOO_LARGE', 'PRECONDITION_FAILED']
     case 'read':
       return [...reading, 'NOT_FOUND', 'PRECONDITION_FAILED', ...including]
     case 'create': {

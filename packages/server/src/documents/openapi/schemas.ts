@@ -6,6 +6,7 @@ import { patternOf } from 'resourced-contract/model/decimal'
 import { keywordsOf, serverValueText } from 'resourced-contract/model/keywords'
 import { pluralOf } from 'resourced-contract/model/plural'
 import { type Catalog, type Field, fieldAccessOf, type Resource } from 'resourced-contract/model/resource'
+import { figureKinds, figuresOf, groupsOf } from 'resourced-contract/model/summary'
 import { type Json, object, refTo, sharedSchemas, withoutDescriptions } from './components.ts'
 import { relatedNames, relatedProperties, relatedSchema } from './related-schemas.ts'
 
@@ -53,8 +54,41 @@ export function resourceSchemas(
       ),
     },
     ...(hasRelations && relatedSchema({ one })),
-    ...(resource.made === 'by-clients' && bodySchemas(resource, one)),
+    ...(resource.made === 'by-clients' && {
+      ...bodySchemas(resource, one),
+      [`${one}Summaries`]: summaries(resource, properties),
+    }),
   }
+}
+
+/** The schema of a page of groups (SUM-1). */
+function summaries(resource: Resource, properties: Readonly<Record<string, Json>>): Json {
+  const shown = (name: string) =>
+    name in timestamps ? refTo('schemas', 'ApiTimestamp') : orNull(withoutAnnotations(properties[name] as Json))
+  const groups = [...groupsOf(resource).values()].map(({ name, part }) => [
+    name,
+    part === undefined ? shown(name) : refTo('schemas', 'ApiPeriod'),
+  ])
+  const figures = figureKinds.flatMap((kind) => {
+    const isExact = kind === 'sum' || kind === 'avg'
+    const own = [...figuresOf(resource, kind).keys()].map((name) => [
+      name,
+      isExact ? refTo('schemas', 'ApiExactNumber') : shown(name),
+    ])
+    return own.length === 0 ? [] : [[kind, object(Object.fromEntries(own), [])]]
+  })
+  const count = { type: 'integer', minimum: 0 }
+  const row = object({ group: object(Object.fromEntries(groups), []), count, ...Object.fromEntries(figures) }, [
+    'group',
+    'count',
+  ])
+  const data = { type: 'array', items: row }
+  return object({ data, pagination: refTo('schemas', 'ApiPagination') }, ['data', 'pagination'])
+}
+
+/** A schema without what is said of the field of a record. */
+function withoutAnnotations({ description: _, readOnly: __, default: ___, examples: ____, ...schema }: Json): Json {
+  return schema
 }
 
 /** The schemas of the bodies of a resource, by name. */
@@ -340,6 +374,7 @@ export interface ResourceNames {
 
 const suffixes = [
   '', 'Page', 'WithRelated', 'Create', 'CreateNested', 'Replace', 'Patch', 'Created', 'Changed',
+  'Summaries',
 ] as const // biome-ignore format: one row reads best
 
 /** Types of TypeScript and Python that generated clients use by these names, in the same files as those of records. */

@@ -4,7 +4,7 @@ import type { Catalog } from 'resourced-contract/model/resource'
 import type { Sql } from 'sql-template-tag'
 import { isConditional } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
-import type { Plan, ReadPage, Write } from '../../plan/plan.ts'
+import type { Plan, ReadPage, ReadSummary, Write } from '../../plan/plan.ts'
 import { eventsFromStored } from '../../plan/plan-events.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { type Epochs, type SqlContext, sqlContext } from '../sql/context.ts'
@@ -26,6 +26,7 @@ import { readEvents } from '../transactions/read-events.ts'
 import { isIncluding, readIncluding } from '../transactions/read-including.ts'
 import { decideByClock, isReadAtOnce, readPage } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
+import { readSummary } from '../transactions/read-summary.ts'
 import { ruledAmong, ruledBelow } from '../transactions/rows/other-records.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
 import type { Isolation } from './control.ts'
@@ -131,6 +132,7 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
         const preview = () => previewDeletion(context, plan)
         return reading(({ database, ready }) => database.readSlow(preview, { ...from, ready, isSnapshot: true }))
       }
+      if (plan.kind === 'read-summary') return reading((source) => summaryFrom(source, context, plan, requester))
       const isolation = isolationOf(context, plan)
       const written = await database.write(() => writeTransaction(context, plan), isChange, { isolation })
       return isFinal(written) ? written : finishLarge({ context, runner: database, background }, plan, written)
@@ -229,6 +231,23 @@ async function pageFrom(
   }
   // What counts few rows anew does not wait for reads that are slow.
   return isShort(false) ? database.read(read, how) : database.readSlow(read, { ...how, isSnapshot: true })
+}
+
+/** Reads a summary. What the clock alone decides waits for no read that is slow. */
+async function summaryFrom(
+  { database, memory, ready }: Source,
+  context: SqlContext,
+  plan: ReadSummary,
+  requester: Requester | undefined,
+): Promise<Outcome> {
+  const how = { caller: requester?.callerId, abandoned: requester?.abandoned?.(), ready }
+  const list = listOf(context, memory, plan.list)
+  const anew = () => ({ ...memory, clocks: new Map() })
+  if (isConditional(plan.conditions)) {
+    const ended = await database.readPipelined(() => decideByClock(anew(), plan, list), how)
+    if (ended !== undefined) return ended
+  }
+  return database.readSlow(() => readSummary(context, anew(), plan, list), { ...how, isSnapshot: true })
 }
 
 /**

@@ -8,7 +8,7 @@ import { readEpochs, sqlContext } from '../sql/context.ts'
 import { type ExportPiece, StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import { longWork } from '../transactions/long-work.ts'
-import { pageReader, readIncludingRecord, readPreview } from '../transactions/slow-reads.ts'
+import { pageReader, readIncludingRecord, readPreview, summaryReader } from '../transactions/slow-reads.ts'
 import { Connection, toStorageFault } from './connection.ts'
 import { sqlite } from './dialect.ts'
 import { makeStoppable, Stopped, stoppableSqlite } from './stoppable-reads.ts'
@@ -37,11 +37,13 @@ function reads({ tagSecret, stopped }: NonNullable<ThreadData['reading']>): (req
     limit.check()
   })
   const page = pageReader(context)
+  const summary = summaryReader(context)
   giveWay()
   return ({ name, number, asked }) => {
     current = number
     limit.begin()
     if (name === 'page') return snapshot(page(asked as never))
+    if (name === 'summary') return snapshot(summary(asked as never))
     if (name === 'record') return snapshot(readIncludingRecord(context, asked as never))
     if (name === 'preview') return snapshot(readPreview(context, asked as never))
     return name === 'checkpoint' ? checkpoint() : undefined

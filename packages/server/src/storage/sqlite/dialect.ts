@@ -12,6 +12,7 @@ import { firstRow, type Statement } from '../transaction.ts'
 import { takeNumbers } from '../transactions/rows/numbers.ts'
 import { addEventFunctions, eventTriggers, snapshotSource } from './event-triggers.ts'
 import { deleteWords, indexWords, searchSql } from './search-parts.ts'
+import { addSumFunctions, sums } from './sums.ts'
 
 // SQLite has no types for booleans and JSON: it stores 0 and 1, and text.
 const types = {
@@ -30,6 +31,7 @@ const wordsFunction = 'resourced_has_words'
 /** Registers the SQL functions that statements call. They belong to a connection. */
 export function addFunctions(database: DatabaseSync): void {
   addEventFunctions(database)
+  addSumFunctions(database)
   database.function(foldFunction, { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : null))
   // A number with the fewest digits that keep its value.
   database.function(numberFunction, { deterministic: true }, (value) =>
@@ -106,6 +108,10 @@ export const sqlite: Dialect = {
     )})`,
   joinRows: (text) => sql`group_concat(${text}, ',' || char(10))`,
   cast: (value) => sql`${value}`,
+  ...sums,
+  textRows: (rows, width) =>
+    sql`select ${raw(Array.from({ length: width }, (_, index) => `value ->> ${index} as text${index}`).join(', '))}
+      from json_each(${JSON.stringify(rows)})`,
   orFail: raw(' or fail'),
   eventTriggers,
   snapshotSource,

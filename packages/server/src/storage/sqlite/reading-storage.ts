@@ -48,6 +48,7 @@ export function openReading(catalog: Catalog, path: string, { writer, onCommit =
       if (plan.kind === 'read-record')
         return withStorageFaults(() => reader.run(readRecord(context, reader.memory, plan)))
       if (plan.kind === 'read-page') return pages.read(plan, requester)
+      if (plan.kind === 'read-summary') return pages.summary(plan, requester)
       if (plan.kind === 'preview-deletion') return pages.preview(plan, requester)
       return writer.run(plan)
     },

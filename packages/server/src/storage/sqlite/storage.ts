@@ -1,7 +1,7 @@
 /** A SQLite file as a storage: one connection that writes, and others that read. */
 import type { Catalog } from 'resourced-contract/model/resource'
 import type { Outcome } from '../../plan/outcome.ts'
-import type { Plan, PreviewDeletion, ReadPage, ReadRecord } from '../../plan/plan.ts'
+import type { Plan, PreviewDeletion, ReadPage, ReadRecord, ReadSummary } from '../../plan/plan.ts'
 import { eventsFromStored } from '../../plan/plan-events.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { identifier } from '../sql/columns.ts'
@@ -31,6 +31,7 @@ import {
 } from '../transactions/read-including.ts'
 import { pageKey } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
+import { answerSummary, keepSummary } from '../transactions/read-summary.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
 import { plainPage, type ReadElsewhere, reachesFew, remember, rememberedOf } from '../transactions/slow-reads.ts'
 import { probeWrite, WriteProbe } from '../write-probe.ts'
@@ -121,10 +122,11 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       if (plan.kind === 'read-record' && isIncluding(plan)) return pages.record(plan, requester)
       if (plan.kind === 'read-record') return withStorageFaults(() => reader.run(readRecord(context, memory, plan)))
       if (plan.kind === 'read-page') return pages.read(plan, requester)
+      if (plan.kind === 'read-summary') return pages.summary(plan, requester)
       if (plan.kind === 'preview-deletion') return pages.preview(plan, requester)
       const written = writer.write(() => writeTransaction(context, plan), isChange)
       return written.then((outcome) =>
-        isFinal(outcome) ? outcome : finishLarge({ context, runner, background }, plan, outcome),
+        isFinal(outcome) ? outcome : writer.answer(() => finishLarge({ context, runner, background }, plan, outcome)),
       )
     },
     load(plans, whenRefused, most = Number.POSITIVE_INFINITY) {
@@ -205,6 +207,8 @@ interface PageReads {
   /** @throws StorageFault where the database fails, or the read is stopped or refused */
   read(plan: ReadPage, requester: Requester | undefined): Promise<Outcome>
   /** @throws StorageFault likewise */
+  summary(plan: ReadSummary, requester: Requester | undefined): Promise<Outcome>
+  /** @throws StorageFault likewise */
   record(plan: ReadRecord & IncludingRead, requester: Requester | undefined): Promise<Outcome>
   /** @throws StorageFault likewise */
   preview(plan: PreviewDeletion, requester: Requester | undefined): Promise<Outcome>
@@ -217,6 +221,8 @@ function pagesInMemory(context: SqlContext, reader: Reader): PageReads {
     read: (plan) =>
       withStorageFaults(() => reader.run(pageOrIncluding(context, reader.memory, plan, 'all')) as Outcome),
     record: (plan) => withStorageFaults(() => reader.run(readIncluding(context, reader.memory, plan))),
+    summary: (plan) =>
+      withStorageFaults(() => reader.run(answerSummary(context, reader.memory, plan, 'all')) as Outcome),
     preview: (plan) => withStorageFaults(() => reader.run(previewDeletion(context, plan))),
     async close() {},
   }
@@ -241,6 +247,13 @@ export function pagesOfFile(
       remember(memory, list, remembered)
       const key = pageKey(plan)
       if (key !== undefined && outcome.kind === 'page') memory.keepPage(key, state, outcome)
+      return outcome
+    },
+    async summary(plan, requester) {
+      const answered = await run(answerSummary(context, memory, plan, 'few'))
+      if (answered !== undefined) return answered
+      const { outcome, state } = (await threads.run('summary', plainPlan(plan), requester)) as ReadElsewhere
+      keepSummary(memory, plan, state, outcome)
       return outcome
     },
     async record(plan, requester) {

@@ -102,12 +102,16 @@ export function isReadAtOnce({ totals }: Pick<Memory, 'totals'>, { context, plan
 }
 
 /** Decides the conditions of a ReadPage by the clock alone; `undefined`: the page has to be read. */
-export function* decideByClock(memory: ListMemory, plan: ReadPage, list: List): Transaction<Outcome | undefined> {
+export function* decideByClock(
+  memory: Pick<Memory, 'clocks'>,
+  plan: Pick<ReadPage, 'conditions'>,
+  list: List,
+): Transaction<Outcome | undefined> {
   const known = knownTag(list, yield* clockOfList(memory, list))
   return known === undefined ? undefined : checkPage(plan, known)
 }
 
-function clockOfList(memory: ListMemory, { context, plan, others }: List): Transaction<Clock> {
+function clockOfList(memory: Pick<Memory, 'clocks'>, { context, plan, others }: List): Transaction<Clock> {
   return readClock(context, memory, plan.resource.name, others)
 }
 

@@ -3,7 +3,7 @@
  * given is plain data.
  */
 import type { Outcome } from '../../plan/outcome.ts'
-import type { PreviewDeletion, ReadPage } from '../../plan/plan.ts'
+import type { PreviewDeletion, ReadPage, ReadSummary } from '../../plan/plan.ts'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type PlainPlan, plainPlan, planOf } from '../threads/plain-plan.ts'
@@ -13,6 +13,7 @@ import { fewRows, type List, listOf } from './list.ts'
 import type { Memory, Total } from './memory.ts'
 import { type IncludingRead, isIncluding, readIncluding } from './read-including.ts'
 import { pageState, readPage } from './read-page.ts'
+import { readSummary } from './read-summary.ts'
 import { readClock } from './rows/clock.ts'
 import { cascadeReach } from './rows/pending-deletions.ts'
 
@@ -62,6 +63,20 @@ export function pageReader(context: SqlContext): (asked: PlainPage) => Transacti
       : readPage(context, memory, plan, list)
     const state = yield* pageState(context, memory, plan)
     return { outcome, state, remembered: rememberedOf(memory, list) }
+  }
+}
+
+/** Makes the reader of summaries of a thread. */
+export function summaryReader(
+  context: SqlContext,
+): (asked: PlainPlan) => Transaction<Omit<ReadElsewhere, 'remembered'>> {
+  const lists = new BoundedMap<List>(100)
+  return function* summary(asked) {
+    const plan = planOf<ReadSummary>(context.catalog, asked)
+    const memory = { clocks: new Map(), lists }
+    const outcome = yield* readSummary(context, memory, plan)
+    const state = yield* pageState(context, memory, plan.list)
+    return { outcome, state }
   }
 }
 
