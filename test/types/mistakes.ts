@@ -23,6 +23,10 @@ export const mistakes = defineInterface({
         create: { where: { visibility: 'secret' } },
         // @ts-expect-error "everyone" "anyone" | "nobody" | "owner"
         update: ['everyone'],
+        // @ts-expect-error "task" "tasks"
+        delete: { some: 'task', where: { title: { caller: 'id' } } },
+        // @ts-expect-error 'ttle' 'title'
+        restore: { all: ['owner', { none: 'tasks', where: { ttle: { caller: 'id' } } }] },
       },
       rules: [
         {

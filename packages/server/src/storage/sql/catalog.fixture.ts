@@ -63,6 +63,7 @@ export function resourceFixture(
     events: false,
     order: 'by-id',
     dependents: [],
+    lookedUp: [],
     children: [],
     shape: 'shape',
     ...more,
