@@ -31,6 +31,8 @@ export interface ListParameters<Sort extends string, Name extends string> {
   /** The fields to return; `id` is always included. */
   readonly fields?: Name | readonly Name[]
   readonly include_deleted?: boolean | 'only'
+  /** A condition beside the filters: `{ or: [{ status: 'open' }, { author: { born: { gte: 1920 } } }] }`. */
+  readonly where?: JsonObject
   /** The zone of a day in a filter of a date-time, such as `Europe/Berlin`; without it UTC. Only beside a day. */
   readonly timezone?: string
   readonly limit?: number
@@ -129,7 +131,7 @@ export interface Collection<Types extends CollectionTypes = UntypedCollection, A
   }
 }
 
-type Parameter = string | number | boolean | undefined
+type Parameter = string | number | boolean | JsonObject | undefined
 
 /** Query parameters, such as `{ status: 'open', 'due_on[lt]': '2027-01-01', sort: '-due_on' }`. */
 export type Query = Readonly<Record<string, Parameter | readonly Parameter[]>>

@@ -52,12 +52,12 @@ export function segment(name: string): string {
 /** Servers refuse longer addresses (LIM-3): a query that would make one, such as of many ids, is a body (MET-10). */
 export const longestPath = 7_000
 
-/** A query; empty without parameters. Lists of names are joined, other lists repeat their parameter. */
+/** A query; empty without parameters. Lists of names are joined, other lists repeat their parameter, objects are JSON. */
 export function queryOf(query: object = {}): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     (!Array.isArray(value) ? [value] : ['sort', 'fields'].includes(name) ? [value.join()] : value)
       .filter((each) => each !== undefined)
-      .map((each) => [name, String(each)]),
+      .map((each) => [name, typeof each === 'object' ? JSON.stringify(each) : String(each)]),
   )
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
 }

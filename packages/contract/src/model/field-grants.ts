@@ -37,16 +37,20 @@ export function predicatesOf(grants: FieldGrants | undefined): Predicate[] {
 }
 
 /**
- * A filter of a caller, in which fields count as `null` where the caller may not read them. A comparison that no
- * negation contains also asks whether the field is readable: so an index still finds its records. A `some` counts as
+ * A term of a caller's filter, in which fields count as `null` where the caller may not read them. A comparison that no
+ * negation contains also asks whether the field is readable: so an index still finds its records. A lookup counts as
  * false where a field that it compares with other records is not readable.
  */
+export function maskTerm(term: Predicate, readable: FieldGrants | undefined, isNegated: boolean): Predicate {
+  if (readable === undefined) return term
+  const needed = [...new Set(fieldsOf(term))].flatMap((name) => grantOf(readable, name) ?? [])
+  if (needed.length === 0) return term
+  if (!isNegated && evaluate({}, term) !== true) return allOf([term, ...needed])
+  return { kind: 'masked', readable: allOf(needed), term }
+}
+
+/** A filter of a caller, each of whose terms is masked. */
 export function maskFilter(filter: Predicate, readable: FieldGrants | undefined): Predicate {
   if (readable === undefined) return filter
-  return mapTerms(filter, (term, isNegated) => {
-    const needed = [...new Set(fieldsOf(term))].flatMap((name) => grantOf(readable, name) ?? [])
-    if (needed.length === 0) return term
-    if (!isNegated && evaluate({}, term) !== true) return allOf([term, ...needed])
-    return { kind: 'masked', readable: allOf(needed), term }
-  })
+  return mapTerms(filter, (term, isNegated) => maskTerm(term, readable, isNegated))
 }
