@@ -52,7 +52,10 @@ export function segment(name: string): string {
 /** Servers refuse longer addresses (LIM-3): a query that would make one, such as of many ids, is a body (MET-10). */
 export const longestPath = 7_000
 
-/** A query; empty without parameters. Lists of names are joined, other lists repeat their parameter, objects are JSON. */
+/**
+ * A query; empty without parameters. Lists of names are joined, other lists repeat their parameter, and objects are
+ * JSON.
+ */
 export function queryOf(query: object = {}): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     (!Array.isArray(value) ? [value] : ['sort', 'fields'].includes(name) ? [value.join()] : value)

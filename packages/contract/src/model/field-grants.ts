@@ -2,7 +2,7 @@
  * The fields that a caller may not use in every record (AUT-13, AUT-14), as values. In a record in which a field may
  * not be read, the field counts as `null`: in representations, filters and searches alike.
  */
-import { allOf, evaluate, fieldsOf, mapTerms, type Predicate } from './predicate.ts'
+import { allOf, evaluate, fieldsOf, type Predicate } from './predicate.ts'
 
 /** The fields that a caller may not read (or write) in every record, by name, with the records in which they may. */
 export type FieldGrants = Readonly<Record<string, Predicate>>
@@ -47,10 +47,4 @@ export function maskTerm(term: Predicate, readable: FieldGrants | undefined, isN
   if (needed.length === 0) return term
   if (!isNegated && evaluate({}, term) !== true) return allOf([term, ...needed])
   return { kind: 'masked', readable: allOf(needed), term }
-}
-
-/** A filter of a caller, each of whose terms is masked. */
-export function maskFilter(filter: Predicate, readable: FieldGrants | undefined): Predicate {
-  if (readable === undefined) return filter
-  return mapTerms(filter, (term, isNegated) => maskTerm(term, readable, isNegated))
 }
