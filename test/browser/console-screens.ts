@@ -26,6 +26,7 @@ export function screensOf({ busy, finished, hostile, deleted, task }: StudioReco
     screen('collection, filtered', '/tasks?status=open&estimate[gte]=3&sort=-title', text('Task 30')),
     screen('collection, empty', '/tasks?q=nothing', text('Nothing here')),
     screen('collection, refused', '/tasks?due_on[gte]=nonsense', text('Try again')),
+    screen('summary', '/tasks?group-by=project_id&sum-of=estimate', text('Sum of estimate')),
     screen('filter form', '/tasks', (page) => button(page, 'Add filter').click()),
     screen('columns', '/tasks', (page) => page.locator('summary', { hasText: 'Columns' }).click()),
     screen('selection', '/tasks', (page) => page.getByLabel('Select all loaded records').check()),

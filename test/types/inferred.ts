@@ -165,7 +165,8 @@ expectTypeOf<Infer<typeof api, 'notes', 'filter'>['size[gt]']>().toEqualTypeOf<n
 declare const app: App
 expectTypeOf(app.as({ id: 'ann', roles: [] })).toExtend<ReturnType<EventContext['client']['asServer']>>()
 const own = app.as<typeof api>({ id: 'ann', roles: [] })
-expectTypeOf(own.notes.get).returns.resolves.toHaveProperty('kind').toEqualTypeOf<'idea' | 'plan'>()
+expectTypeOf((await own.notes.get('')).kind).toEqualTypeOf<'idea' | 'plan'>()
+expectTypeOf<Awaited<ReturnType<typeof own.notes.get>>['kind']>().toEqualTypeOf<'idea' | 'plan'>()
 // @ts-expect-error: no collection has this name.
 own.nots
 

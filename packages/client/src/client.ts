@@ -2,11 +2,12 @@
  * The client of an interface: methods for each collection, over any way to send a request. `createClient` sends by
  * HTTP, and `app.as` calls the application in the same process.
  */
-import { byName, type ClientParts, type Collection, collectionAt, type UntypedInterface } from './collection.ts'
+import { byName, type ClientParts, type Collection, collectionAt } from './collection.ts'
 import { type Events, followEvents } from './events.ts'
 import { exchange, segment } from './exchange.ts'
-import type { CollectionTypes } from './interface-types.ts'
+import type { CollectionTypes, UntypedInterface } from './interface-types.ts'
 import { type Exports, exportsOf, Job } from './jobs.ts'
+import { relationsOf } from './related-reads.ts'
 import type { CallOptions } from './send.ts'
 import type { Deliveries, Webhooks } from './webhooks.ts'
 
@@ -68,8 +69,9 @@ type EventCalls<Types> = string extends keyof Types
   : Omit<EventCollections<Types>, keyof Types>
 
 /** Makes a client over a way to send. */
-export function makeClient(parts: ClientParts): Client {
-  const { send } = parts
+export function makeClient(given: Omit<ClientParts, 'relations'>): Client {
+  const { send } = given
+  const parts: ClientParts = { ...given, relations: relationsOf(send) }
   const jobs = collectionAt(parts, '/jobs')
   const system: Readonly<Record<string, unknown>> = {
     jobs: {

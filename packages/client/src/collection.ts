@@ -1,8 +1,10 @@
 /** The calls of one collection, with the types of its requests and responses. */
 import { type ChangeOptions, type ConditionOptions, changeRecord, conditionFor, type OnConflict } from './conflicts.ts'
-import { exchange, longestPath, queryOf, segment } from './exchange.ts'
-import type { CollectionTypes, JsonObject, Page } from './interface-types.ts'
+import { etagOf, exchange, longestPath, queryOf, segment, setEtag } from './exchange.ts'
+import type { CollectionTypes, Page, Query, UntypedCollection, UntypedInterface } from './interface-types.ts'
 import { Job } from './jobs.ts'
+import { includesRelated, relatedRead, type relationsOf } from './related-reads.ts'
+import type { Include, IncludePath, Including, RelatedFilters, RelatedSort, Where } from './relation-types.ts'
 import type { CallOptions, Send } from './send.ts'
 import { type ReadSummary, readSummary } from './summary.ts'
 
@@ -31,8 +33,6 @@ export interface ListParameters<Sort extends string, Name extends string> {
   /** The fields to return; `id` is always included. */
   readonly fields?: Name | readonly Name[]
   readonly include_deleted?: boolean | 'only'
-  /** A condition beside the filters: `{ or: [{ status: 'open' }, { author: { born: { gte: 1920 } } }] }`. */
-  readonly where?: JsonObject
   /** The zone of a day in a filter of a date-time, such as `Europe/Berlin`; without it UTC. Only beside a day. */
   readonly timezone?: string
   readonly limit?: number
@@ -43,8 +43,17 @@ export interface ListParameters<Sort extends string, Name extends string> {
 }
 
 /** The query parameters of a list. */
-export type ListQuery<Types extends CollectionTypes, Name extends string = Types['field']> = Types['filter'] &
-  ListParameters<Types['sort'], Name>
+export type ListQuery<
+  Types extends CollectionTypes,
+  Name extends string = Types['field'],
+  All = UntypedInterface,
+> = Types['filter'] &
+  RelatedFilters<Types, All> &
+  ListParameters<Types['sort'] | RelatedSort<Types>, Name> & {
+    /** A condition, which is combined with the filters by `and`. */
+    readonly where?: Where<Types, All>
+    readonly include?: IncludePath<Types, All> | readonly IncludePath<Types, All>[]
+  }
 
 /** A record, or the selected fields of it. */
 export type Selected<Data, Name extends string> = [Name] extends [never]
@@ -63,15 +72,23 @@ export interface Deletion {
 }
 
 /** The calls of a collection within a record of another one. Single records are called at the top level. */
-export interface NestedCollection<Types extends CollectionTypes> {
+export interface NestedCollection<Types extends CollectionTypes, All = UntypedInterface> {
   /** Reads a page. */
+  list<Path extends IncludePath<Types, All>, Name extends Types['field'] = never>(
+    query: ListQuery<Types, Name, All> & Include<Types, Path>,
+    options?: CallOptions,
+  ): Promise<Page<Including<Selected<Types['record'], Name>, Types, All, Path>>>
   list<Name extends Types['field'] = never>(
-    query?: ListQuery<Types, Name>,
+    query?: ListQuery<Types, Name, All>,
     options?: CallOptions,
   ): Promise<Page<Selected<Types['record'], Name>>>
   /** Reads all records, page by page, in the style of cursors. `limit` is the size of a page. */
+  all<Path extends IncludePath<Types, All>, Name extends Types['field'] = never>(
+    query: ListQuery<Types, Name, All> & Include<Types, Path>,
+    options?: CallOptions,
+  ): AsyncGenerator<Including<Selected<Types['record'], Name>, Types, All, Path>, void, void>
   all<Name extends Types['field'] = never>(
-    query?: ListQuery<Types, Name>,
+    query?: ListQuery<Types, Name, All>,
     options?: CallOptions,
   ): AsyncGenerator<Selected<Types['record'], Name>, void, void>
   create(record: NestedBody<Types>, options?: CreateOptions): Promise<Types['record']>
@@ -84,15 +101,19 @@ type NestedBody<Types extends CollectionTypes> = Types extends { readonly within
 
 /** The calls of a collection. Each rejects with `ProblemError` if it is refused or fails. */
 export interface Collection<Types extends CollectionTypes = UntypedCollection, All = UntypedInterface>
-  extends Omit<NestedCollection<Types>, 'create'> {
+  extends Omit<NestedCollection<Types, All>, 'create'> {
   /**
    * Reads groups of the records, with the figures of each group.
    *
    * @example
    * const { data } = await client.tasks.summary({ group: 'status', sum: 'estimate', 'due_on[lt]': '2027-01-01' })
    */
-  readonly summary: ReadSummary<Types>
+  readonly summary: ReadSummary<Types, All>
   create(record: Types['create'], options?: CreateOptions): Promise<Types['record']>
+  get<Path extends IncludePath<Types, All>, Name extends Types['field'] = never>(
+    id: string,
+    options: GetOptions<Name> & Include<Types, Path>,
+  ): Promise<Including<Selected<Types['record'], Name>, Types, All, Path>>
   get<Name extends Types['field'] = never>(
     id: string,
     options?: GetOptions<Name>,
@@ -126,41 +147,41 @@ export interface Collection<Types extends CollectionTypes = UntypedCollection, A
    */
   within(target: Target<Types>): {
     readonly [Name in Types['nested']]: NestedCollection<
-      All[Name & keyof All] extends CollectionTypes ? All[Name & keyof All] : UntypedCollection
+      All[Name & keyof All] extends CollectionTypes ? All[Name & keyof All] : UntypedCollection,
+      All
     >
   }
 }
-
-type Parameter = string | number | boolean | JsonObject | undefined
-
-/** Query parameters, such as `{ status: 'open', 'due_on[lt]': '2027-01-01', sort: '-due_on' }`. */
-export type Query = Readonly<Record<string, Parameter | readonly Parameter[]>>
-
-/** A collection whose types are unknown. */
-export interface UntypedCollection extends CollectionTypes {
-  readonly record: { readonly id: string } & JsonObject
-  readonly filter: Query
-}
-
-/** An interface whose types are unknown. */
-export type UntypedInterface = { readonly [collection: string]: UntypedCollection }
 
 /** What the collections of a client have in common. */
 export interface ClientParts {
   readonly send: Send
   readonly onConflict?: OnConflict | undefined
+  readonly relations: ReturnType<typeof relationsOf>
 }
 
 /** The calls of the collection at a path. */
-export function collectionAt({ send, onConflict }: ClientParts, collection: string): Collection {
+export function collectionAt(parts: ClientParts, collection: string): Collection {
+  const { send, onConflict } = parts
   const call = async (...given: Parameters<typeof exchange> extends [Send, ...infer Rest] ? Rest : never) =>
     // What a response contains is known from its declaration only.
     (await exchange(send, ...given)).body as never
   const pathOf = (target: string | object) => collection + segment(idOf(target))
-  const list: Collection['list'] = (query, options) => {
-    const path = collection + queryOf(query)
-    if (path.length <= longestPath) return call('GET', path, options)
-    return call('QUERY', collection, { ...options, body: withoutUnset(query) })
+  const read = (path: string, query: object | undefined, options: CallOptions | undefined) => {
+    const address = path + queryOf(query)
+    if (address.length <= longestPath) return call('GET', address, options)
+    return call('QUERY', path, { ...options, body: withoutUnset(query) })
+  }
+  const related = async (query: object, options: CallOptions | undefined) => {
+    const relations = await parts.relations(options)
+    const readAll = (path: string, rest: object) => collectionAt(parts, path).all(rest as Query, options)
+    return relatedRead({ relations, readAll }, decodeURIComponent(collection.replace(/^.*\//, '')), query as Query)
+  }
+  const list = async (query: object = {}, options?: CallOptions): Promise<Page<never>> => {
+    if (!includesRelated(query as Query)) return read(collection, { ...query, include: undefined }, options)
+    const { query: sent, join } = await related(query, options)
+    const page: Page = await read(collection, sent, options)
+    return { data: join(page) as never[], pagination: page.pagination }
   }
   const change = async (
     method: 'PATCH' | 'PUT',
@@ -176,16 +197,25 @@ export function collectionAt({ send, onConflict }: ClientParts, collection: stri
     })) as never
   return {
     list,
-    async *all(query, options) {
-      let cursor: string | null | undefined = query?.cursor
+    async *all(query: Partial<Query> = {}, options?: CallOptions): AsyncGenerator<never, void, void> {
+      let cursor = query['cursor'] as string | null | undefined
       do {
-        const page = (await list({ ...query, cursor } as Query, options)) as Page<never>
+        const page = await list({ ...query, cursor }, options)
         yield* page.data
         cursor = page.pagination.next_cursor
       } while (cursor != null)
     },
     summary: (query?: object, options?: CallOptions) => readSummary(send, collection, query, options),
-    get: (id, { fields, ...options } = {}) => call('GET', pathOf(id) + queryOf({ fields }), options),
+    async get(id: string, { signal, ...query }: GetOptions<string> = {}): Promise<never> {
+      if (!includesRelated(query))
+        return call('GET', pathOf(id) + queryOf({ ...query, include: undefined }), { signal })
+      const { query: sent, join } = await related(query, { signal })
+      const body: object = await call('GET', pathOf(id) + queryOf(sent), { signal })
+      const record = join(body) as never
+      const etag = etagOf(body)
+      if (etag !== undefined) setEtag(record, etag)
+      return record
+    },
     create: (body, { idempotencyKey: key, ...options } = {}) =>
       call('POST', collection, { ...options, body, headers: { 'idempotency-key': key } }),
     update: (target, mine, options) => change('PATCH', target, mine, options),
@@ -208,7 +238,8 @@ export function collectionAt({ send, onConflict }: ClientParts, collection: stri
       const { status, body } = await exchange(send, 'POST', `${collection}/bulk-delete`, parts)
       return status === 202 ? new Job(send, body ?? {}) : (body?.['data'] as readonly Deletion[])
     },
-    within: (target) => byName((name) => collectionAt({ send }, pathOf(target) + segment(name))) as never,
+    within: (target) =>
+      byName((name) => collectionAt({ ...parts, onConflict: undefined }, pathOf(target) + segment(name))) as never,
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { etagOf, exchange } from './exchange.ts'
 import { ProblemError } from './problem-error.ts'
+import { originalOf } from './related-reads.ts'
 import { sleep } from './retrying.ts'
 import type { CallOptions, Send } from './send.ts'
 
@@ -100,7 +101,10 @@ export async function conditionFor(
   // Proxies that compress responses make tags weak, and a weak tag never matches.
   if (known !== undefined || before === undefined) return known?.replace(/^W\//, '')
   const { body: current = {}, ...response } = await exchange(send, 'GET', path, { signal })
-  if (contains(current, before)) return conditionFor(send, path, undefined, { ifMatch: etagOf(current) })
+  // Related records that were joined into a copy are no fields.
+  const fields = Object.entries(originalOf(before)).filter(([name]) => Object.hasOwn(current, name))
+  if (contains(current, Object.fromEntries(fields)))
+    return conditionFor(send, path, undefined, { ifMatch: etagOf(current) })
   const detail = 'The record has changed since the list was read.'
   throw new ProblemError(412, { code: 'PRECONDITION_FAILED', detail }, { ...response, body: undefined })
 }

@@ -1,10 +1,9 @@
 /** Makes the client that calls an interface by HTTP. */
 import { type Client, makeClient } from './client.ts'
-import type { UntypedInterface } from './collection.ts'
 import { conditionalReads } from './conditional-reads.ts'
 import type { OnConflict } from './conflicts.ts'
 import { type FetchOptions, fetchSend } from './fetch-send.ts'
-import type { TypesOf } from './interface-types.ts'
+import type { TypesOf, UntypedInterface } from './interface-types.ts'
 import { type RetryOptions, retrying } from './retrying.ts'
 import type { ClientRequest, Send } from './send.ts'
 

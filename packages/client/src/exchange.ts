@@ -24,6 +24,11 @@ export function etagOf(record: object): string | undefined {
   return tags.get(record)
 }
 
+/** Gives a record its entity tag, where a response contains more than the record. */
+export function setEtag(record: object, etag: string): void {
+  tags.set(record, etag)
+}
+
 /**
  * Sends a request and returns the successful response. The entity tag travels with the parsed body.
  *
@@ -39,7 +44,7 @@ export async function exchange(send: Send, method: string, path: string, parts: 
   })
   if (response.status >= 300) throw new ProblemError(response.status, response.body, response)
   const etag = response.headers.get('etag')
-  if (etag && typeof response.body === 'object' && response.body) tags.set(response.body, etag)
+  if (etag && typeof response.body === 'object' && response.body) setEtag(response.body, etag)
   return response as ClientResponse & { readonly body: JsonObject | undefined }
 }
 
@@ -52,13 +57,16 @@ export function segment(name: string): string {
 /** Servers refuse longer addresses (LIM-3): a query that would make one, such as of many ids, is a body (MET-10). */
 export const longestPath = 7_000
 
+/** Parameters that list names. */
+const nameLists = /^(?:sort|include|fields(?:\[.*\])?|include\[.*\]\[sort\])$/
+
 /**
  * A query; empty without parameters. Lists of names are joined, other lists repeat their parameter, and objects are
  * JSON.
  */
 export function queryOf(query: object = {}): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
-    (!Array.isArray(value) ? [value] : ['sort', 'fields'].includes(name) ? [value.join()] : value)
+    (!Array.isArray(value) ? [value] : nameLists.test(name) ? [value.join()] : value)
       .filter((each) => each !== undefined)
       .map((each) => [name, typeof each === 'object' ? JSON.stringify(each) : String(each)]),
   )

@@ -10,11 +10,8 @@ export type {
   ListParameters,
   ListQuery,
   NestedCollection,
-  Query,
   Selected,
   Target,
-  UntypedCollection,
-  UntypedInterface,
 } from './collection.ts'
 export type { ChangeOptions, ConditionOptions, Conflict, OnConflict } from './conflicts.ts'
 export { type ClientOptions, createClient, type Key } from './create-client.ts'
@@ -27,11 +24,16 @@ export type {
   JsonObject,
   Page,
   Pagination,
+  Query,
+  Relations,
   SummaryTypes,
   TypesOf,
+  UntypedCollection,
+  UntypedInterface,
 } from './interface-types.ts'
 export { type ExportRequest, type Exports, type FinishedOptions, Job } from './jobs.ts'
 export { type ProblemCode, type ProblemEntry, ProblemError } from './problem-error.ts'
+export type { Include, IncludePath, Including, RelatedList, Where } from './relation-types.ts'
 export type { RetryOptions } from './retrying.ts'
 export type { CallOptions } from './send.ts'
 export type { ReadSummary, SummaryQuery, SummaryRow } from './summary.ts'

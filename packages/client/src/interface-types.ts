@@ -27,6 +27,12 @@ export interface CollectionTypes {
   readonly within?: string
 }
 
+/** The relations of a collection. The compiler looks for them only where a call names one, because it takes long. */
+export interface Relations {
+  /** By name: `{ author: { to: 'one', collection: 'authors' } }`. */
+  readonly relations: object
+}
+
 /** The groups and figures of a collection. */
 export interface SummaryTypes {
   /** The values of groups, such as `{ status: 'open' | 'done', 'created_at:month': string }`. */
@@ -72,3 +78,19 @@ export interface Page<Data = JsonObject> {
   readonly data: readonly Data[]
   readonly pagination: Pagination
 }
+
+type Parameter = string | number | boolean | undefined
+
+/**
+ * Query parameters, such as `{ status: 'open', 'due_on[lt]': '2027-01-01', sort: '-due_on' }`. A condition is an object.
+ */
+export type Query = Readonly<Record<string, Parameter | readonly Parameter[] | object>>
+
+/** A collection whose types are unknown. */
+export interface UntypedCollection extends CollectionTypes {
+  readonly record: { readonly id: string } & JsonObject
+  readonly filter: Query
+}
+
+/** An interface whose types are unknown. */
+export type UntypedInterface = { readonly [collection: string]: UntypedCollection }

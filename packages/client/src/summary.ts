@@ -1,6 +1,7 @@
 /** Summaries of a collection: their query and their rows, typed by the groups and figures that are asked for. */
 import { exchange, longestPath, queryOf } from './exchange.ts'
-import type { CollectionTypes, Page, SummaryTypes } from './interface-types.ts'
+import type { CollectionTypes, Page, SummaryTypes, UntypedInterface } from './interface-types.ts'
+import type { RelatedFilters, Where } from './relation-types.ts'
 import type { CallOptions, Send } from './send.ts'
 
 /** The groups and figures of a collection whose types are unknown. */
@@ -28,23 +29,30 @@ export interface SummaryNames {
 }
 
 /** The query parameters of a summary: filters, groups, figures, order and page. */
-export type SummaryQuery<Types extends CollectionTypes, Names extends SummaryNames> = Types['filter'] & {
-  /** What to group the records by: at most three. */
-  readonly group?: OneOrMore<Names['group']>
-  readonly sum?: OneOrMore<Names['sum']>
-  readonly avg?: OneOrMore<Names['avg']>
-  readonly min?: OneOrMore<Names['min']>
-  readonly max?: OneOrMore<Names['max']>
-  /** `count`, groups and figures of the request, such as `-sum.price`. */
-  readonly sort?: OneOrMore<string>
-  /** The zone of groups of date-times, and of days in filters, such as `Europe/Berlin`; without it UTC. */
-  readonly timezone?: string
-  readonly limit?: number
-  readonly cursor?: string
-  readonly page?: number
-  readonly per_page?: number
-  readonly offset?: number
-}
+export type SummaryQuery<
+  Types extends CollectionTypes,
+  Names extends SummaryNames,
+  All = UntypedInterface,
+> = Types['filter'] &
+  RelatedFilters<Types, All> & {
+    /** A condition, which is combined with the filters by `and`. */
+    readonly where?: Where<Types, All>
+    /** What to group the records by: at most three. */
+    readonly group?: OneOrMore<Names['group']>
+    readonly sum?: OneOrMore<Names['sum']>
+    readonly avg?: OneOrMore<Names['avg']>
+    readonly min?: OneOrMore<Names['min']>
+    readonly max?: OneOrMore<Names['max']>
+    /** `count`, groups and figures of the request, such as `-sum.price`. */
+    readonly sort?: OneOrMore<string>
+    /** The zone of groups of date-times, and of days in filters, such as `Europe/Berlin`; without it UTC. */
+    readonly timezone?: string
+    readonly limit?: number
+    readonly cursor?: string
+    readonly page?: number
+    readonly per_page?: number
+    readonly offset?: number
+  }
 
 /** One group: its values, the number of its records, and the figures that were asked for. */
 export type SummaryRow<Summary extends SummaryTypes, Names extends SummaryNames> = {
@@ -62,14 +70,14 @@ export type SummaryRow<Summary extends SummaryTypes, Names extends SummaryNames>
 }
 
 /** A call that reads a summary. */
-export type ReadSummary<Types extends CollectionTypes> = <
+export type ReadSummary<Types extends CollectionTypes, All = UntypedInterface> = <
   Group extends keyof SummaryOf<Types>['group'] & string = never,
   Sum extends SummaryOf<Types>['sum'] = never,
   Avg extends SummaryOf<Types>['sum'] = never,
   Min extends keyof SummaryOf<Types>['min'] & string = never,
   Max extends keyof SummaryOf<Types>['min'] & string = never,
 >(
-  query?: SummaryQuery<Types, { group: Group; sum: Sum; avg: Avg; min: Min; max: Max }>,
+  query?: SummaryQuery<Types, { group: Group; sum: Sum; avg: Avg; min: Min; max: Max }, All>,
   options?: CallOptions,
 ) => Promise<Page<SummaryRow<SummaryOf<Types>, { group: Group; sum: Sum; avg: Avg; min: Min; max: Max }>>>
 

@@ -125,6 +125,54 @@ test('WHR-5: many references are read by one request for each page of them, and 
   assert.deepEqual(none, [])
 })
 
+test('REL-2: related records come with their record, and a change of it sends nothing of them', async (context) => {
+  const { ann, project, tasks, requests } = await serveTasks(context, ['Measure', 'Order'])
+  const provider = reactAdminDataProvider(ann)
+  const meta = { include: ['project'], fields: ['title'], 'fields[project]': ['name'] }
+  const before = requests.length
+  const sort = { field: 'title', order: 'ASC' } as const
+  const found = await provider.getManyReference('tasks', {
+    ...{ target: 'project_id', id: project.id, sort, meta, filter: { due_on: { gte: '2027-01-02' } } },
+    pagination: { page: 1, perPage: 10 },
+  })
+  assert.deepEqual(
+    [found.total, found.data],
+    [1, [{ id: tasks[1]!.id, title: 'Order', project: { id: project.id, name: 'Roof' } }]],
+  )
+  // The second one reads the names of relations, once.
+  assert.equal(requests.length - before, 2)
+  const { data } = await provider.getOne('projects', {
+    id: project.id,
+    meta: { include: 'tasks', 'include[tasks][limit]': 1, 'include[tasks][sort]': '-title' },
+  })
+  assert.deepEqual([data['tasks'][0].title, data['tasks'].length, data['tasks'].total], ['Order', 1, 2])
+  const [listed] = (await provider.getMany('tasks', { ids: [tasks[0]!.id], meta: { include: 'project' } })).data
+  // A copy, as a form has it.
+  const previousData = structuredClone({ ...listed!, project: { ...listed!['project'] } })
+  const changed = await provider.update('tasks', {
+    ...{ id: listed!.id, previousData, data: { ...previousData, title: 'Weigh' } },
+  })
+  assert.equal(changed.data['title'], 'Weigh')
+})
+
+test('WHR-1, WHR-2: filters name fields of related records, and conditions', async () => {
+  const queries: unknown[] = []
+  const list = async (query: unknown) => {
+    queries.push(query)
+    return { data: [], pagination: { total_count: 0 } }
+  }
+  const provider = reactAdminDataProvider({ caller: {}, books: { list } } as never)
+  const where = { or: [{ status: 'open' }, { author: { name: 'A' } }] }
+  const filter = { author: { born: { gte: 1920 }, name: 'B', country: { code: { in: ['x'] } } }, where, 'a.b': 1 }
+  await provider.getList('books', { filter, sort: { field: 'author.name', order: 'DESC' } })
+  assert.deepEqual(queries, [
+    {
+      ...{ 'author.born[gte]': 1920, 'author.name': 'B', 'author.country.code[in]': ['x'], where, 'a.b': 1 },
+      ...{ sort: '-author.name', offset: 0, limit: 25 },
+    },
+  ])
+})
+
 test('a resource that the client does not have is named, with the remedy', async () => {
   const named = /no collection "tasks".*createClient\(\).*name the resource/
   for (const client of [{}, { caller: { get: async () => ({}) } }, { tasks: {} }]) {

@@ -3,6 +3,7 @@
  * its types are imported.
  */
 import type { DataProvider, FilterPayload, GetManyReferenceParams, PaginationPayload, SortPayload } from 'ra-core'
+import type { FilterOperator } from 'resourced-contract/model/operators'
 import type { Query } from '../index.ts'
 import { changesBetween, madeFrom, newRecord } from './changes.ts'
 import { type Explanation, withErrors } from './explain-problem.ts'
@@ -16,6 +17,7 @@ import {
   type ProviderOptions,
   readMany,
   readRange,
+  selectionOf,
   untilDeleted,
 } from './records.ts'
 import { type SoftDeletion, softDeletion } from './soft-deletion.ts'
@@ -62,9 +64,10 @@ function add(errors: FormErrors, [[name = '', ...rest], message]: Explanation['f
 /**
  * Makes a data provider for react-admin.
  *
- * A filter has the names of query parameters: `status`, `q`, `due_on[lt]`, or nested, as inputs make it:
- * `{ due_on: { lt: '2027-01-01' } }`. `meta.fields` selects the fields to read. Changes and deletions send `If-Match`
- * for `previousData`, so that nobody overwrites what somebody else has changed.
+ * A filter has the names of query parameters: `status`, `q`, `due_on[lt]`, `author.born[gte]`, or nested, as inputs make
+ * it: `{ due_on: { lt: '2027-01-01' }, author: { name: 'Ann' } }`; `where` is a condition. `meta.fields` selects the fields
+ * to read, and `meta.include` related records. Changes and deletions send `If-Match` for `previousData`, so that nobody
+ * overwrites what somebody else has changed.
  *
  * @param client made by `createClient()`
  * @returns a provider whose calls reject with `ReactAdminError`
@@ -76,16 +79,16 @@ export function reactAdminDataProvider(client: AnyClient, options: ProviderOptio
   const collection = (name: string) => collectionOf(client, name)
   const list = (name: string, { pagination, sort, filter, meta, signal }: ListParameters) => {
     const { page, perPage } = pagination ?? ({ page: 1, perPage: 25 } satisfies PaginationPayload)
-    const query = { ...queryOf(filter), ...sorted(sort), ...selected(meta) }
+    const query = { ...queryOf(filter), ...sorted(sort), ...selectionOf(meta) }
     return readRange(collection(name), query, { ...options, first: (page - 1) * perPage, count: perPage, signal })
   }
   const methods = {
     getList: async (name, params) => list(name, params) as never,
     getOne: async (name, { id, meta, signal }) => ({
-      data: (await collection(name).get(String(id), { ...selected(meta), signal })) as never,
+      data: (await collection(name).get(String(id), { ...selectionOf(meta), signal })) as never,
     }),
     getMany: async (name, { ids, meta, signal }) => ({
-      data: (await readMany(collection(name), ids, { ...options, ...selected(meta), signal })) as never,
+      data: (await readMany(collection(name), ids, selectionOf(meta), { ...options, signal })) as never,
     }),
     getManyReference: async (name, { target, id, ...params }) =>
       list(name, { ...params, filter: { ...params.filter, [target]: id } }) as never,
@@ -134,16 +137,19 @@ function parametersOf(name: string, value: unknown): [string, never][] {
   if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) return []
   if (value === null) return [[`${name}[null]`, true as never]]
   if (value instanceof Date) return [[name, value.toISOString() as never]]
-  if (typeof value !== 'object' || Array.isArray(value)) return [[name, value as never]]
-  return Object.entries(value).flatMap(([operator, operand]) => parametersOf(`${name}[${operator}]`, operand))
+  if (typeof value !== 'object' || Array.isArray(value) || name === 'where') return [[name, value as never]]
+  return Object.entries(value).flatMap(([inner, each]) =>
+    parametersOf(Object.hasOwn(operators, inner) ? `${name}[${inner}]` : `${name}.${inner}`, each),
+  )
+}
+
+// Another name within a filter is a field of a related record.
+const operators: Readonly<Record<FilterOperator, true>> = {
+  ...{ gt: true, gte: true, lt: true, lte: true, in: true, not: true, contains: true, starts_with: true, null: true },
 }
 
 /** React-admin sorts by `id` unless told otherwise. Ids ascend with the time of creation, which lists can sort by. */
 function sorted({ field, order }: SortPayload = { field: '', order: 'ASC' }): Query {
   const name = field === 'id' ? 'created_at' : field
   return name === '' ? {} : { sort: order === 'DESC' ? `-${name}` : name }
-}
-
-function selected(meta: { readonly fields?: readonly string[] } | undefined) {
-  return meta?.fields === undefined ? {} : { fields: meta.fields }
 }

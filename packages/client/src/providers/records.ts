@@ -59,6 +59,14 @@ export async function readRange(collection: Collection, query: Query, { first, c
   return { data: [page, ...others].flatMap(({ data }) => [...data] as AnyRecord[]), total }
 }
 
+/**
+ * The parameters in the `meta` of a read: `fields`, `include`, and those of included records, such as
+ * `include[chapters][limit]`.
+ */
+export function selectionOf(meta: object = {}): Query {
+  return Object.fromEntries(Object.entries(meta).filter(([name]) => /^(?:fields|include)(?:\[|$)/.test(name)))
+}
+
 // Other ids have no record, and as a filter they are refused (WHR-5).
 const recordId = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/
 
@@ -69,7 +77,8 @@ const recordId = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/
 export async function readMany(
   collection: Collection,
   ids: readonly Id[],
-  { maxPageSize = 100, fields, signal }: ProviderOptions & NonNullable<Parameters<Collection['get']>[1]>,
+  selection: Query,
+  { maxPageSize = 100, signal }: ProviderOptions & { readonly signal?: AbortSignal | undefined },
 ): Promise<AnyRecord[]> {
   const known = [...new Set(ids.map(String))].filter((id) => recordId.test(id))
   const parts = Array.from({ length: Math.ceil(known.length / maxPageSize) }, (_, part) =>
@@ -77,7 +86,7 @@ export async function readMany(
   )
   const found = await concurrently(parts, async (part) => {
     try {
-      const query = { fields, 'id[in]': part.join(), limit: part.length }
+      const query = { ...selection, 'id[in]': part.join(), limit: part.length }
       return (await Array.fromAsync(collection.all(query, { signal }))) as AnyRecord[]
     } catch (error) {
       if (error instanceof ProblemError && [403, 404].includes(error.status)) return []

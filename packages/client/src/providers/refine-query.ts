@@ -10,6 +10,20 @@ const operators: Readonly<Partial<Record<LogicalFilter['operator'], '' | `[${Fil
   lt: '[lt]', lte: '[lte]', gt: '[gt]', gte: '[gte]',
 }
 
+// The operators with one comparison in a condition.
+const conditionNames: Readonly<Partial<Record<LogicalFilter['operator'], string>>> = {
+  ...{
+    in: 'in',
+    ne: 'not',
+    contains: 'contains',
+    startswith: 'startsWith',
+    lt: 'lt',
+    lte: 'lte',
+    gt: 'gt',
+    gte: 'gte',
+  },
+}
+
 type Parameter = readonly [name: string, value: unknown]
 
 /**
@@ -19,24 +33,31 @@ type Parameter = readonly [name: string, value: unknown]
  */
 export function filtered(filters: readonly CrudFilter[] = []): Query {
   const query: Record<string, unknown> = {}
-  for (const [name, value] of filters.flatMap(parametersOf)) {
-    if (Object.hasOwn(query, name))
-      throw unsupported(`two filters ${name}: a parameter that repeats matches either value`)
-    query[name] = value
+  const conditions: object[] = []
+  for (const filter of allOf(filters)) {
+    const parameters = parametersOf(filter)
+    // A parameter that repeats matches either value, and both filters must match.
+    if (parameters?.some(([name]) => Object.hasOwn(query, name)) === false) {
+      Object.assign(query, Object.fromEntries(parameters))
+    } else conditions.push(...conditionOf(filter))
   }
+  if (conditions.length > 0) query['where'] = { and: conditions }
   return query as Query
 }
 
-function parametersOf(filter: CrudFilter): readonly Parameter[] {
-  if (filter.operator === 'and') return filter.value.flatMap(parametersOf)
-  if (filter.operator === 'or') return [anyOf(filter.value)]
+function allOf(filters: readonly CrudFilter[]): readonly CrudFilter[] {
+  return filters.flatMap((filter) => (filter.operator === 'and' ? allOf(filter.value) : [filter]))
+}
+
+/** @returns `undefined`: only a condition says it */
+function parametersOf(filter: CrudFilter): readonly Parameter[] | undefined {
+  if (filter.operator === 'or') return anyOf(filter.value)
   const { field, operator, value } = filter as LogicalFilter
   // A deleted record is one that has `deleted_at`, and a list is of live records unless it asks for others.
   if (field === 'deleted_at' && operator === 'nnull') return [['include_deleted', 'only']]
   if (field === 'deleted_at' && operator === 'null') return []
   if (operator === 'null' || operator === 'nnull') return [[`${field}[null]`, operator === 'null']]
-  // An input that was cleared.
-  if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) return []
+  if (isCleared(value)) return []
   if (value === null) return [[`${field}[null]`, operator !== 'ne']]
   if (field === 'q') return [['q', value]]
   if (operator === 'between') {
@@ -51,12 +72,47 @@ function parametersOf(filter: CrudFilter): readonly Parameter[] {
   return [[field + parameter, value]]
 }
 
-/** Any of several values of one field is a parameter that repeats. An interface has no other alternatives. */
-function anyOf(filters: readonly CrudFilter[]): Parameter {
+/** Any of several values of one field is a parameter that repeats. */
+function anyOf(filters: readonly CrudFilter[]): readonly Parameter[] | undefined {
   const [first] = filters as readonly LogicalFilter[]
   const isOne = filters.every((each) => each.operator === 'eq' && 'field' in each && each.field === first?.field)
-  if (first === undefined || !isOne) throw unsupported('or, except for values of one field with eq')
-  return [first.field, filters.map(({ value }) => value)]
+  return first && isOne ? [[first.field, filters.map(({ value }) => value)]] : undefined
+}
+
+/** An input that was cleared does not filter. */
+function isCleared(value: unknown): boolean {
+  return value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
+}
+
+/** A filter as a condition (WHR-1); none for an input that was cleared. */
+function conditionOf(filter: CrudFilter): readonly object[] {
+  if (filter.operator === 'and' || filter.operator === 'or') {
+    const conditions = filter.value.flatMap(conditionOf)
+    return conditions.length === 0 ? [] : [{ [filter.operator]: conditions }]
+  }
+  const { field, operator, value } = filter as LogicalFilter
+  if (field === 'q' || field === 'deleted_at') throw unsupported(`${field} within or, or twice`)
+  const compared = comparisonsOf(operator, value)
+  if (compared === undefined) throw unsupported(`the operator ${operator} of ${field}`)
+  // The fields of related records are within them.
+  return compared.map(
+    (each) => field.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), each) as object,
+  )
+}
+
+/** What a field is compared with: all of these must hold. */
+function comparisonsOf(operator: LogicalFilter['operator'], value: unknown): readonly unknown[] | undefined {
+  if (operator === 'null' || operator === 'nnull') return [{ null: operator === 'null' }]
+  if (isCleared(value)) return []
+  if (value === null) return [{ null: operator !== 'ne' }]
+  if (operator === 'eq') return [value]
+  if (operator === 'nin') return (value as readonly unknown[]).map((each) => ({ not: each }))
+  if (operator === 'between') {
+    const [gte, lte] = value as readonly unknown[]
+    return [{ gte, lte }]
+  }
+  const name = conditionNames[operator]
+  return name === undefined ? undefined : [{ [name]: value }]
 }
 
 function unsupported(what: string): ProblemError {

@@ -16,6 +16,7 @@ import {
   type ProviderOptions,
   readMany,
   readRange,
+  selectionOf,
   untilDeleted,
 } from './records.ts'
 import { filtered, sorted } from './refine-query.ts'
@@ -90,8 +91,8 @@ export function refineDataProvider(client: AnyClient, options: RefineOptions = {
     async getList({ resource, pagination = {}, filters, sorters, meta }) {
       const { mode = 'server', currentPage = 1, pageSize = 10 } = pagination
       const query = { ...filtered(filters), ...sorted(sorters) }
-      const { fields, signal } = readOptions(meta)
-      const selection = fields === undefined ? query : { ...query, fields }
+      const selection = { ...query, ...selectionOf(meta) }
+      const signal = signalOf(meta)
       if (mode === 'server') {
         const range = { ...options, first: (currentPage - 1) * pageSize, count: pageSize, signal }
         return (await readRange(collection(resource), selection, range)) as never
@@ -101,9 +102,15 @@ export function refineDataProvider(client: AnyClient, options: RefineOptions = {
       return { data: data as never, total: data.length }
     },
     getOne: async ({ resource, id, meta }) =>
-      show(resource, (await collection(resource).get(String(id), readOptions(meta))) as AnyRecord),
+      show(
+        resource,
+        (await collection(resource).get(String(id), { ...selectionOf(meta), signal: signalOf(meta) })) as AnyRecord,
+      ),
     getMany: async ({ resource, ids, meta }) => ({
-      data: (await readMany(collection(resource), ids, { ...options, ...readOptions(meta) })) as never,
+      data: (await readMany(collection(resource), ids, selectionOf(meta), {
+        ...options,
+        signal: signalOf(meta),
+      })) as never,
     }),
     create: async ({ resource, variables }) =>
       show(resource, await collection(resource).create(newRecord(variables as object))),
@@ -137,7 +144,6 @@ function isRestoration(values: object): boolean {
 }
 
 /** Refine passes the context of its query, which has a signal that ends when nobody waits any more. */
-function readOptions(meta: MetaQuery = {}): { fields?: readonly string[]; signal?: AbortSignal } {
-  const { fields, signal = meta.queryContext?.signal } = meta
-  return { ...(fields !== undefined && { fields: fields.map(String) }), signal }
+function signalOf(meta: MetaQuery = {}): AbortSignal | undefined {
+  return meta['signal'] ?? meta.queryContext?.signal
 }

@@ -47,7 +47,7 @@ export function softDeletion(collection: (name: string) => Collection, list: Lis
       return { data: deletedRecord(resource, record) }
     },
     async softDeleteMany(resource, { ids }) {
-      const records = await readMany(collection(resource), ids, {})
+      const records = await readMany(collection(resource), ids, {}, {})
       await deleteAll(collection(resource), ids)
       return { data: records.map((record) => deletedRecord(resource, record)) }
     },

@@ -25,10 +25,13 @@ export const controlParameters = [
 /** Query parameters that are refused because they carry secrets (QRY-9). */
 export const secretParameters = ['access_token', 'api_key', 'token', 'password', 'secret']
 
+const conditionWords = ['and', 'or', 'not'] as const
+const databaseColumns = ['rowid', 'ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid'] as const
+
+export type ReservedField = (typeof conditionWords | typeof databaseColumns)[number]
+
 /** Words of the condition language and names of the databases' own columns, with what they are. */
-export const reservedFields = new Map([
-  ...['and', 'or', 'not'].map((name) => [name, 'is a word of the condition language'] as const),
-  ...['rowid', 'ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid'].map(
-    (name) => [name, 'is a name that databases keep for themselves'] as const,
-  ),
+export const reservedFields: ReadonlyMap<string, string> = new Map([
+  ...conditionWords.map((name) => [name, 'is a word of the condition language'] as const),
+  ...databaseColumns.map((name) => [name, 'is a name that databases keep for themselves'] as const),
 ])

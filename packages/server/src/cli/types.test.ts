@@ -110,7 +110,16 @@ const studio: Program = {
     // @ts-expect-error There is no such collection.
     client.budgets
     // @ts-expect-error Nothing is within a task.
-    client.tasks.within('id').projects`,
+    client.tasks.within('id').projects
+    client.tasks.list({ include: ['project'], where: { project: { visibility: 'public' } } }).then(({ data }) => {
+      const name: string | undefined = data[0]?.project?.name
+      return name
+    })
+    client.projects.get('id', { include: 'tasks' }).then(({ tasks }) => tasks.total + tasks.map(({ title }) => title.length).length)
+    // @ts-expect-error There is no such relation.
+    client.tasks.list({ include: ['projects'] })
+    // @ts-expect-error There is no such visibility.
+    client.tasks.list({ where: { project: { visibility: 'ajar' } } })`,
 }
 
 const atlas: Program = {
@@ -187,6 +196,8 @@ const hostile = {
         schemas: { record: 'Record', create: 'Record', replace: 'Lost', patch: 'Loop' },
         fields: { __proto__: {}, 'a"b': { filter: ['eq', 'gt', '"'], sort: true }, loop: { filter: ['eq'] } },
         search: true,
+        relations: { 'a" */': { to: 'one"', collection: "it's" } },
+        summary: { group: ['"', '*/'], sum: [], min: ['\n'] },
         within: { collection: '__proto__' },
       },
     }),

@@ -258,6 +258,8 @@ test('each tag says what JSON Schema cannot say of its collection (DOC-5)', () =
   assert.deepEqual(title, { unique: true, search: true, sort: true })
   assert.deepEqual([secret_note.write_only, owner_id.read_only], [true, true])
   assert.deepEqual([described.within.collection, described.within.field], ['projects', 'project_id'])
+  assert.deepEqual(described.relations, { project: { to: 'one', collection: 'projects', field: 'project_id' } })
+  assert.deepEqual(projects.relations, { tasks: { to: 'many', collection: 'tasks', field: 'project_id' } })
   assert.equal(described.owner, 'owner_id')
   // It has every operator; the parameters leave out what another one says too, or what finds nothing.
   const parameters = parametersOf(document, document.paths['/tasks'].get).map(({ name }) => name)

@@ -13,6 +13,7 @@ import { conditionOf, filtersOf, listQuery } from './filters.ts'
 import { changeSort, Empty, Narrowing } from './narrowing.tsx'
 import { pageQuery } from './record-rows.ts'
 import { RecordsTable, type Selection } from './records-table.tsx'
+import { groupFields, groupParameter, SummaryPanel } from './summary.tsx'
 
 export function CollectionView({ collection }: { readonly collection: Collection }): ReactNode {
   const connection = useConnection()
@@ -28,6 +29,7 @@ export function CollectionView({ collection }: { readonly collection: Collection
   const selected = Object.keys(selection)
   const [dialog, setDialog] = useState<'delete' | 'export'>()
   const sort = view.get('sort')?.split(',') ?? []
+  const isSummarized = view.has(groupParameter) && groupFields(collection).length > 0
   const mayDelete = grantOf(connection, collection.name, 'delete') !== 'none' && collection.deletion !== undefined
   const mayCreate = grantOf(connection, collection.name, 'create') !== 'none' && collection.made === 'by-clients'
   return (
@@ -58,6 +60,21 @@ export function CollectionView({ collection }: { readonly collection: Collection
             columns={columns}
             onChange={(names) => changeView((next) => next.set('columns', names.join(',')), { replace: true })}
           />
+          {groupFields(collection).length > 0 && (
+            <button
+              type="button"
+              aria-expanded={isSummarized}
+              onClick={() =>
+                changeView((next) =>
+                  isSummarized
+                    ? next.delete(groupParameter)
+                    : next.set(groupParameter, groupFields(collection)[0]?.name ?? ''),
+                )
+              }
+            >
+              Summary
+            </button>
+          )}
           <button type="button" onClick={() => setDialog('export')}>
             Export
           </button>
@@ -84,6 +101,7 @@ export function CollectionView({ collection }: { readonly collection: Collection
             )}
           </div>
         )}
+      {isSummarized && <SummaryPanel collection={collection} list={list} />}
       <RecordsTable
         key={name}
         name={name}

@@ -19,9 +19,9 @@ export function FilterBar({ collection, view, onAdd, onRemove }: Props): ReactNo
   // Neither until somebody has begun: a view does not take the focus when it is opened.
   const [isAdding, setAdding] = useState<boolean>()
   // People seldom have an id: it comes last.
-  const filterable = collection.fields
-    .filter(({ filter }) => filter !== undefined)
-    .sort((one, other) => Number(one.name === 'id') - Number(other.name === 'id'))
+  const filterable = collection.filters.toSorted(
+    (one, other) => Number(one.name === 'id') - Number(other.name === 'id'),
+  )
   if (filterable.length === 0) return null
   return (
     <div className="filters">

@@ -39,7 +39,7 @@ export function parameterOf({ field, operator }: Pick<Filter, 'field' | 'operato
   return operator === 'eq' ? field : `${field}[${operator}]`
 }
 
-const parameterForm = /^([a-z0-9_]+)(?:\[([a-z_]+)\])?$/
+const parameterForm = /^([a-z0-9_]+(?:\.[a-z0-9_]+)*)(?:\[([a-z_]+)\])?$/
 
 /** The filters of an address, in its order. What the collection cannot be filtered by is left out. */
 export function filtersOf({ field: fields }: Collection, view: URLSearchParams): Filter[] {
@@ -92,12 +92,17 @@ export function conditionOf(collection: Collection, view: URLSearchParams): obje
   const terms = filtersOf(collection, view).map(({ field, operator, values }) => {
     const texts = operator === 'in' ? values.flatMap((value) => value.split(',')) : values
     const typed = texts.map((text) => typedValue(collection.field.get(field), operator, text))
-    if (operator === 'eq' || operator === 'in') return { [field]: typed.length === 1 ? typed[0] : { in: typed } }
+    if (operator === 'eq' || operator === 'in') return compared(field, typed.length === 1 ? typed[0] : { in: typed })
     const name = operator.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
-    const each = typed.map((value) => ({ [field]: { [name]: value } }))
+    const each = typed.map((value) => compared(field, { [name]: value }))
     return each.length === 1 ? (each[0] as object) : { [operator === 'not' ? 'and' : 'or']: each }
   })
   return terms.length < 2 ? terms[0] : { and: terms }
+}
+
+/** A comparison of a field; that of a related record is within its relation. */
+function compared(field: string, comparison: unknown): object {
+  return field.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), comparison) as object
 }
 
 /** A value as its field has it. A text that is none is sent as it is: the server says what is wrong with it. */

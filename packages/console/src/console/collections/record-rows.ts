@@ -7,7 +7,7 @@ import { type RefObject, useEffect, useMemo, useState } from 'react'
 import type { Collection } from '../interface/catalog.ts'
 import { type Connection, useConnection } from '../interface/connection.tsx'
 import { Problem } from '../interface/problem.ts'
-import { readReferences } from '../interface/record-name.ts'
+import { type IncludedNames, includedNames, readReferences } from '../interface/record-name.ts'
 import { collectionKey, type Page, type RecordData } from '../interface/records.ts'
 import { type DrawnRows, useDrawnRows } from './drawn-rows.ts'
 import { firstPlace, numberedPlaces, type Place, placesWithin, withPage } from './places.ts'
@@ -17,6 +17,8 @@ import type { Position } from './scroll-scale.ts'
 const ahead = 60
 /** How long a page that nobody sees stays in memory, in milliseconds. */
 const keptFor = 10_000
+
+const withoutNames: IncludedNames = { parameters: [], references: [] }
 
 /**
  * @param query the filters, sort and fields of the list
@@ -32,23 +34,34 @@ export function pageQuery(
   return {
     queryKey: [...collectionKey(connection, name), 'list', query, at ?? ''],
     queryFn: async ({ signal, client }) => {
-      const read = async (begin: Place['at'], limit: number): Promise<Page> => {
-        const parameters = new URLSearchParams(query)
+      const asked = new URLSearchParams(query)
+      // A recycle bin includes no live records.
+      const names = asked.has('include_deleted')
+        ? withoutNames
+        : includedNames(connection, collection, asked.get('fields')?.split(','))
+      const read = async (begin: Place['at'], limit: number, including = names.parameters): Promise<Page> => {
+        const parameters = new URLSearchParams([...asked, ...including.map((each) => [...each])])
         parameters.set('limit', String(limit))
         if (begin !== undefined) parameters.set(typeof begin === 'number' ? 'offset' : 'cursor', String(begin))
         try {
-          return (await connection.send<Page>({ path, query: parameters, signal })).body
+          const { body } = await connection.send<Page>({ path, query: parameters, signal })
+          // The related records were too many, or too large: without them the page is longer.
+          const isCut = body.data.length < limit && body.pagination.next_cursor != null
+          return isCut && including.length > 0 ? await read(begin, limit, []) : body
         } catch (error) {
+          const isRefused = error instanceof Problem && (error.code === 'INCLUDE_TOO_LARGE' || error.status === 403)
+          // Then the names are read one collection at a time.
+          if (isRefused && including.length > 0) return await read(begin, limit, [])
           const isTooLarge = error instanceof Problem && error.code === 'PAGE_TOO_LARGE'
           if (!isTooLarge || typeof begin !== 'number' || limit === 1) throw error
           // The server shortens pages only if they are asked for by cursor (LIM-6).
           const half = Math.ceil(limit / 2)
-          const [one, other] = await Promise.all([read(begin, half), read(begin + half, limit - half)])
+          const [one, other] = await Promise.all([read(begin, half, []), read(begin + half, limit - half, [])])
           return { ...one, data: [...one.data, ...other.data] }
         }
       }
       const page = await read(at, connection.catalog.pageSize)
-      readReferences(client, connection, collection, page.data)
+      readReferences(client, connection, collection, page, page.included === undefined ? withoutNames : names)
       return page
     },
     gcTime: keptFor,

@@ -190,9 +190,9 @@ interface HeaderProps extends Pick<Props, 'sort' | 'onSort'> {
 }
 
 function HeaderCell({ field, sort, onSort }: HeaderProps): ReactNode {
-  const { name, sort: isSortable } = field
+  const name = field.sortedBy ?? (field.sort ? field.name : undefined)
   const place = sort.findIndex((term) => term.replace('-', '') === name)
-  if (isSortable !== true) {
+  if (name === undefined) {
     return (
       <th scope="col" className={columnClass(field)}>
         {fieldLabel(field)}

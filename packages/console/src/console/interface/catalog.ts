@@ -63,11 +63,29 @@ interface CollectionExtension {
   /** Who creates its records; `for-clients`: API keys. */
   readonly made: 'by-clients' | 'by-server' | 'for-clients'
   readonly fields: Readonly<Record<string, FieldTraits>>
+  /** By name. Older servers have none: they include no related records, and do not filter by them. */
+  readonly relations?: Readonly<Record<string, Relation>>
+  /** What a summary is asked for; older servers have none. */
+  readonly summary?: SummaryTraits
   readonly search: boolean
   readonly within?: { readonly field: string; readonly collection: string }
   readonly owner?: string
   readonly deletion?: Deletion
   readonly preconditions?: 'optional' | 'required'
+}
+
+/** A way to the records of another collection (REL-1). */
+export interface Relation {
+  readonly to: 'one' | 'many'
+  readonly collection: string
+  /** The reference: of this collection (`one`), or of the other one (`many`). */
+  readonly field: string
+}
+
+/** What records are grouped by, such as `status` and `created_at:month`, and the fields that are added up (SUM-1). */
+export interface SummaryTraits {
+  readonly group: readonly string[]
+  readonly sum: readonly string[]
 }
 
 /** What a deletion does. */
@@ -88,6 +106,8 @@ export interface Field extends FieldTraits {
   /** The schema in bodies; `undefined`: nobody sends this field. */
   readonly input: Schema | undefined
   readonly required: boolean
+  /** What a list sorts by in place of a reference: the name of the record, such as `author.name`. */
+  readonly sortedBy?: string
 }
 
 export interface Collection extends Omit<CollectionExtension, 'fields' | 'schemas'> {
@@ -95,7 +115,10 @@ export interface Collection extends Omit<CollectionExtension, 'fields' | 'schema
   readonly description: string | undefined
   /** In the declared order; `id` first, then the declared fields, then the timestamps. */
   readonly fields: readonly Field[]
+  /** By name, also those of records that are referred to, such as `author.born`, where lists filter or sort by them. */
   readonly field: ReadonlyMap<string, Field>
+  /** What lists are filtered by. */
+  readonly filters: readonly Field[]
   /** The collections whose records lie within a record of this one. */
   readonly children: readonly string[]
   /** The fields of other collections that refer to this one. */
@@ -108,6 +131,8 @@ export interface Catalog {
   readonly collections: ReadonlyMap<string, Collection>
   /** The most records of a page that a request may ask for. */
   readonly pageSize: number
+  /** The most relations that a request may include. */
+  readonly includedPaths: number
 }
 
 /** An OpenAPI document, as far as the console reads it. */
@@ -120,7 +145,7 @@ export interface OpenApiDocument {
   }[]
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>
-    readonly parameters?: { readonly ApiLimit?: { readonly schema: Schema } }
+    readonly parameters?: Readonly<Partial<Record<'ApiLimit' | 'ApiInclude', { readonly schema: Schema }>>>
   }
 }
 
@@ -147,14 +172,21 @@ export function readCatalog(document: OpenApiDocument): Catalog {
       name: tag.name,
       // A collection without a description is described by its name.
       description: isNameOf(tag) ? undefined : tag.description,
-      fields,
-      field: new Map(fields.map((field) => [field.name, field])),
+      ...byName(fields),
       children: children.get(tag.name) ?? [],
       referredBy: referredBy.get(tag.name) ?? [],
     })
   }
-  const pageSize = Math.min(100, document.components.parameters?.ApiLimit?.schema.maximum ?? 100)
-  return { title: document.info.title, version: document.info.version, collections, pageSize }
+  const { ApiLimit: limit, ApiInclude: include } = document.components.parameters ?? {}
+  const pageSize = Math.min(100, limit?.schema.maximum ?? 100)
+  const includedPaths = include?.schema.maxItems ?? 0
+  return { title: document.info.title, version: document.info.version, collections, pageSize, includedPaths }
+}
+
+/** The fields of a collection by name, and those that filter. */
+export function byName(fields: readonly Field[]): Pick<Collection, 'fields' | 'field' | 'filters'> {
+  const filters = fields.filter(({ filter }) => filter !== undefined)
+  return { fields, filters, field: new Map(fields.map((field) => [field.name, field])) }
 }
 
 function isNameOf({ name, description = '' }: { readonly name: string; readonly description?: string }): boolean {
@@ -200,9 +232,10 @@ export function labelOf(name: string): string {
   return words.join(' ')
 }
 
-/** The label of a field: a reference `project_id` is the `Project`. */
+/** The label of a field: a reference `project_id` is the `Project`, and `project.due_on` is `Project: Due on`. */
 export function fieldLabel({ name, reference }: Pick<Field, 'name' | 'reference'>): string {
-  return labelOf(reference === undefined ? name : name.replace(/_id$/, ''))
+  const names = (reference === undefined ? name : name.replace(/_id$/, '')).split('.')
+  return names.map(labelOf).join(': ')
 }
 
 const naming = ['name', 'title', 'label', 'subject', 'email', 'code', 'slug', 'key']

@@ -5,6 +5,7 @@ import { type Catalog, type Collection, type OpenApiDocument, readCatalog } from
 import type { PageSettings, VersionSetting } from './page-settings.ts'
 import { permittedCatalog } from './permitted-fields.ts'
 import type { Problem } from './problem.ts'
+import { relatedCatalog } from './relations.ts'
 import { makeSend, type Send } from './send.ts'
 import { session, updateSession } from './session.ts'
 
@@ -80,7 +81,9 @@ export function ConnectionProvider({ settings, version, waiting, failed, onRetir
         send<Caller>({ path: '/caller', signal }),
       ])
       noteCaller(caller.body, caller.headers)
-      const catalog = permittedCatalog(readCatalog(document.body), caller.body)
+      const permitted = permittedCatalog(readCatalog(document.body), caller.body)
+      const { permissions } = caller.body
+      const catalog = relatedCatalog(permitted, (name) => (permissions[name]?.read?.granted ?? 'none') !== 'none')
       return { settings, version, send, catalog, caller: caller.body }
     },
     staleTime: Number.POSITIVE_INFINITY,

@@ -11,7 +11,13 @@ const collection = {
   fields: [field],
   field: new Map([[field.name, field]]),
 } as unknown as Collection
-const catalog: Catalog = { title: '', version: 'v1', collections: new Map([['employees', collection]]), pageSize: 100 }
+const catalog: Catalog = {
+  title: '',
+  version: 'v1',
+  collections: new Map([['employees', collection]]),
+  pageSize: 100,
+  includedPaths: 0,
+}
 
 function permitted(read?: Granted, write?: Granted): Field | undefined {
   const grant = (granted: Granted | undefined) => granted && { granted, rules: [] }

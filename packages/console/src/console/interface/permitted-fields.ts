@@ -3,7 +3,7 @@
  * that the caller may read in no record have no filter. Fields that the caller may not read in every record have no
  * sort.
  */
-import type { Catalog, Collection, Field } from './catalog.ts'
+import { byName, type Catalog, type Collection, type Field } from './catalog.ts'
 import type { Caller, Granted } from './connection.tsx'
 
 type Grants = NonNullable<Caller['field_permissions']>[string][string]
@@ -22,7 +22,7 @@ function permittedCollection(collection: Collection, permissions: Readonly<Recor
     const grants = Object.hasOwn(permissions, field.name) ? permissions[field.name] : undefined
     return grants === undefined ? [field] : permittedField(field, grants)
   })
-  return { ...collection, fields, field: new Map(fields.map((field) => [field.name, field])) }
+  return { ...collection, ...byName(fields) }
 }
 
 /** A field that the caller may neither read nor write is left out. */

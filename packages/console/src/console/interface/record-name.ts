@@ -1,11 +1,12 @@
 /**
- * The names of records that others refer to. The names of all records that are on the screen, or on a page of a list,
- * are read together: by one request for each collection (WHR-5).
+ * The names of records that others refer to. Those of a page of a list come with the page (REL-2). The names of other
+ * records that are on the screen are read together: by one request for each collection (WHR-5).
  */
 import { type QueryClient, skipToken, useQuery } from '@tanstack/react-query'
 import { type Collection, namingField } from './catalog.ts'
 import { type Connection, grantOf, useConnection } from './connection.tsx'
-import { collectionKey, type JsonValue, type Page, type RecordData } from './records.ts'
+import { collectionKey, type JsonValue, type Page } from './records.ts'
+import { relationName } from './relations.ts'
 
 /** `null`: there is no such record, or the caller may not read it or its name. */
 type Name = JsonValue
@@ -83,11 +84,15 @@ async function readNames({ send }: Connection, target: Collection, ids: readonly
 // As a filter, another text is refused with all of the ids beside it.
 const recordId = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/
 
+/** Whether the records of a collection have names that the caller may read. */
+function hasNames(connection: Connection, target: Collection): boolean {
+  return namingField(target) !== 'id' && grantOf(connection, target.name, 'read') !== 'none'
+}
+
 /** @returns `undefined` if the record has no name that the caller may read */
 function nameQuery(connection: Connection, collection: string, id: string) {
   const target = connection.catalog.collections.get(collection)
-  if (target === undefined || namingField(target) === 'id' || !recordId.test(id)) return undefined
-  if (grantOf(connection, collection, 'read') === 'none') return undefined
+  if (target === undefined || !hasNames(connection, target) || !recordId.test(id)) return undefined
   return {
     queryKey: [...collectionKey(connection, collection), 'name', id],
     queryFn: () => readName(connection, target, id),
@@ -105,13 +110,54 @@ export function useRecordName(collection: string, id: string | undefined): strin
   return typeof data === 'string' || typeof data === 'number' ? String(data) : undefined
 }
 
-/** Reads the names of the records that these records refer to, before the rows are drawn. */
+/** References of a list whose names come with its pages. */
+export interface IncludedNames {
+  /** What the list is asked for beside the records. */
+  readonly parameters: readonly (readonly [name: string, value: string])[]
+  readonly references: readonly { readonly field: string; readonly target: Collection }[]
+}
+
+/**
+ * The names that one request reads together with a page of a list, where the server includes related records.
+ *
+ * @param shown the fields that the list shows
+ */
+export function includedNames(
+  connection: Connection,
+  collection: Collection,
+  shown: readonly string[] | undefined,
+): IncludedNames {
+  const { collections, includedPaths } = connection.catalog
+  const found = collection.fields.flatMap(({ name: field, reference = '' }) => {
+    const target = collections.get(reference)
+    const relation = relationName(collection, { to: 'one', collection: reference, field })
+    const isShown = shown === undefined || shown.includes(field)
+    return isShown && relation && target && hasNames(connection, target) ? [{ relation, field, target }] : []
+  })
+  const references = found.slice(0, includedPaths)
+  if (references.length === 0) return { parameters: [], references }
+  const names = references.map(({ relation, target }) => [`fields[${relation}]`, namingField(target)] as const)
+  return { parameters: [['include', references.map(({ relation }) => relation).join()], ...names], references }
+}
+
+/**
+ * Keeps the names that a page has, and reads the names of the other records that its records refer to, before the rows
+ * are drawn.
+ */
 export function readReferences(
   client: QueryClient,
   connection: Connection,
   { fields }: Collection,
-  records: readonly RecordData[],
+  { data: records, included = {} }: Page,
+  { references }: IncludedNames,
 ): void {
+  for (const { field, target } of references) {
+    for (const { [field]: id } of records) {
+      const query = typeof id === 'string' ? nameQuery(connection, target.name, id) : undefined
+      const name = included[target.name]?.[String(id)]?.[namingField(target)] ?? null
+      if (query !== undefined) client.setQueryData<Name>(query.queryKey, name)
+    }
+  }
   for (const { name, reference } of fields) {
     if (reference === undefined) continue
     for (const { [name]: id } of records) {

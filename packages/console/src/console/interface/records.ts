@@ -16,6 +16,8 @@ export interface TaggedRecord {
 /** One page of a list. */
 export interface Page {
   readonly data: readonly RecordData[]
+  /** Related records by collection and id, if the list was asked for them. */
+  readonly included?: Readonly<Record<string, Readonly<Record<string, RecordData>>>>
   readonly pagination: {
     readonly total_count: number
     readonly next_cursor?: string | null

@@ -31,7 +31,12 @@ export default function ExportDialog({ collection, filter, query, shown, onClose
   const start = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const chosen = new FormData(event.currentTarget)
-    const sort = query.get('sort')
+    // Exports are in the order of their own fields.
+    const sort = query
+      .get('sort')
+      ?.split(',')
+      .filter((term) => !term.includes('.'))
+      .join()
     const body = {
       ...{ collection, filter, format: chosen.get('format') },
       ...(sort && { sort }),

@@ -2,6 +2,7 @@
 import type { FieldNames } from './field-names.ts'
 import type { FieldValue, Flat, Has, HasDefault, IsOptional } from './field-value.ts'
 import type { FilterParameters, SortTerm, SummaryTypesOf } from './query-types.ts'
+import type { RelationsOf } from './relation-types.ts'
 
 /**
  * The types of one collection: a `CollectionTypes` of the client.
@@ -9,8 +10,10 @@ import type { FilterParameters, SortTerm, SummaryTypesOf } from './query-types.t
  * @param Owner the owner field
  * @param Nested the collections within this one
  * @param Variant how records are deleted
+ * @param All the fields of every collection
+ * @param Collection its name
  */
-export interface CollectionTypesOf<Fields, Owner, Nested, Variant> {
+export interface CollectionTypesOf<Fields, Owner, Nested, Variant, All, Collection extends keyof All> {
   readonly record: Flat<RecordOf<Fields, Variant>>
   readonly create: Flat<Sent<Fields, Owner, 'create'>>
   readonly replace: Flat<Sent<Fields, Owner, 'replace'> & Repeated<Fields, Owner>>
@@ -19,6 +22,7 @@ export interface CollectionTypesOf<Fields, Owner, Nested, Variant> {
   readonly sort: SortTerm<Fields>
   readonly field: FieldNames<Fields>['shown'] | 'id' | 'created_at' | 'updated_at' | 'deleted_at'
   readonly nested: Nested & string
+  readonly relations: RelationsOf<All, Collection>
   readonly summary: SummaryTypesOf<Fields>
 }
 

@@ -66,7 +66,9 @@ export interface DefinedInterface<All, Owner, Within, Variant> extends Omit<Inte
       All[C],
       Named<C extends keyof Owner ? Owner[C] : never>,
       NestedIn<C, All, Within>,
-      C extends keyof Variant ? Variant[C] : unknown
+      C extends keyof Variant ? Variant[C] : unknown,
+      All,
+      C
     > & { readonly within: Named<C extends keyof Within ? Within[C] : never> }
   }
 }

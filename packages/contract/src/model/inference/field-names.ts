@@ -48,7 +48,8 @@ type Common<Kind> = [Kind] extends ['text' | 'format']
       : 'json'
     : 'json'
 
-type IsOne<Kind, All = Kind> = Kind extends unknown ? ([All] extends [Kind] ? true : false) : never
+/** Whether a type is no union. */
+export type IsOne<Kind, All = Kind> = Kind extends unknown ? ([All] extends [Kind] ? true : false) : never
 
 type Incomparable = 'array' | 'object' | 'json'
 

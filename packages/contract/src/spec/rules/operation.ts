@@ -214,8 +214,8 @@ const documents: RuleSection = {
       id: 'DOC-5',
       mark: 'beyond',
       sentence:
-        'The tag of each collection in openapi.json has the extension x-collection: references, transitions, fixed ' +
-        'and unique fields, filters and sorts, and what a deletion does, as data for user interfaces.',
+        'The tag of each collection in openapi.json has the extension x-collection: references, relations, ' +
+        'transitions, fixed and unique fields, filters and sorts, and what a deletion does, as data for user interfaces.',
       unobservable: 'Another server may describe its collections in its own way.',
     },
     {

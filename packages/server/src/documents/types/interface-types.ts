@@ -16,6 +16,7 @@ interface Extension {
   readonly made?: string
   readonly schemas: Readonly<Record<'record' | 'create' | 'replace' | 'patch', string>>
   readonly fields: Readonly<Record<string, Traits>>
+  readonly relations?: Readonly<Record<string, { readonly to: string; readonly collection: string }>>
   readonly search?: boolean
   readonly summary?: Readonly<Record<'group' | 'sum' | 'min', readonly string[]>>
   readonly within?: { readonly field: string; readonly collection: string }
@@ -92,8 +93,16 @@ function collectionLines(collection: Collection, all: readonly Collection[], res
     `    readonly nested: ${union(nested.map(quoted))}`,
     ...summaryLines(collection, properties, resolve),
     ...(within === undefined ? [] : [`    readonly within: ${quoted(String(within.field))}`]),
+    ...['    readonly relations: {', ...relationLines(collection), '    }'],
     '  }',
   ]
+}
+
+function relationLines({ relations = {} }: Collection): readonly string[] {
+  return Object.entries(relations).map(([name, { to, collection }]) => {
+    const type = `{ readonly to: ${quoted(String(to))}; readonly collection: ${quoted(String(collection))} }`
+    return `      ${member(name, true, type)}`
+  })
 }
 
 /** The groups of summaries and their values, the fields that are added up, and those with a least value. */
