@@ -225,4 +225,33 @@ export const fieldsMistakes: readonly Mistake[] = [
   field('a sequence per a list', { sequence: { per: 'labels' } }, 'sequence.per', /reference/),
   field('a sequence per an optional field', { sequence: { per: 'assignee_id' } }, 'sequence.per', /required/),
   field('a sequence per a field that changes', { sequence: { per: 'title' } }, 'sequence.per', /immutable/),
+  field('a filter of objects', { type: 'array', items: { type: 'object' }, filter: true }, 'filter', /Remove|type/),
+  field('a filter of any items', { type: 'array', filter: true }, 'filter', /type of the items/),
+  field(
+    'a filter of times in an array',
+    { type: 'array', items: { type: 'string', format: 'date-time' }, filter: true },
+    'filter',
+  ),
+  field('a filter of a whole object', { type: 'object', filter: true }, 'filter', /"\/size"/),
+  field('members of a text', { type: 'string', filter: ['/size'] }, 'filter', /true or false/),
+  field('a member by its name', { type: 'object', filter: ['size'] }, 'filter[0]', /"\/size"/),
+  field('a member that is not there', { type: 'object', filter: ['/size'] }, 'filter[0]', /Declare it/),
+  field(
+    'a member that is an object',
+    { type: 'object', properties: { a: { type: 'object', properties: { b: {} } } }, filter: ['/a'] },
+    'filter[0]',
+    /one of these types/,
+  ),
+  field(
+    'a member named as an operator',
+    { type: 'object', properties: { gte: { type: 'integer' } }, filter: ['/gte'] },
+    'filter[0]',
+    /another name/,
+  ),
+  field(
+    'members of a secret',
+    { type: 'object', properties: { a: { type: 'integer' } }, filter: ['/a'], writeOnly: true, optional: true },
+    'filter',
+    /writeOnly/,
+  ),
 ]

@@ -11,6 +11,8 @@ export const mistakes = defineInterface({
       fields: {
         name: Type.String({ maxLength: 120, search: true }),
         budget: Type.Integer({ default: 0 }),
+        labels: Type.Array(Type.String(), { filter: true }),
+        place: Type.Object({ size: Type.Integer() }, { filter: ['/size'] }),
         visibility: Type.Enum(['private', 'public'], { default: 'private' }),
         owner_id: Type.String({ readOnly: true }),
       },
@@ -21,6 +23,10 @@ export const mistakes = defineInterface({
         read: ['anyone', { where: { visibilty: 'public' } }],
         // @ts-expect-error "secret" "private" | "public"
         create: { where: { visibility: 'secret' } },
+        // @ts-expect-error 'has' 'number' 'string'
+        delete: { where: { labels: { has: 3 } } },
+        // @ts-expect-error 'siz'
+        restore: { where: { place: { siz: 3 } } },
         // @ts-expect-error "everyone" "anyone" | "nobody" | "owner"
         update: ['everyone'],
       },

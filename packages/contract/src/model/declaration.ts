@@ -115,8 +115,11 @@ export interface SequenceDeclaration {
 
 /** The words of a field: the keywords of JSON Schema, and those below. */
 export interface FieldWords extends SchemaKeywords {
-  /** Callers may filter by the field, and it gets an index. Default: `true` for references, enums and booleans. */
-  readonly filter?: boolean
+  /**
+   * Callers may filter by the field, and it gets an index. Default: `true` for references, enums and booleans. Of an
+   * object: JSON Pointers of the members that callers may filter by, such as `["/size", "/color/name"]` (WHR-4).
+   */
+  readonly filter?: boolean | readonly string[]
   /** Callers may sort by the field, and it gets an index. */
   readonly sort?: boolean
   /** The parameter `q` searches the field (QRY-5). */

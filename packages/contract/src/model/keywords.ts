@@ -54,8 +54,11 @@ interface Keyword<Value> {
   readonly partOf?: 'required' | 'reference' | 'decimal'
   /** Its value in the catalog; left out: the declared value, or the default. */
   readonly complete?: (declared: FieldWords, schema: SchemaShape) => Value
-  /** The only values that it has a meaning for: those that can be compared, or texts; left out: all. */
-  readonly fits?: 'comparable' | 'texts'
+  /**
+   * The only values that it has a meaning for: those that can be compared, these and arrays of them, or texts; left
+   * out: all.
+   */
+  readonly fits?: 'comparable' | 'filterable' | 'texts'
   /** Clients could find out values with it, so that it contradicts `writeOnly`. */
   readonly revealsValues?: true
   /** Only the server writes a field that has it. */
@@ -101,12 +104,30 @@ export const keywords = {
     ...{ partOf: 'required', inOlderVersions: true, changes: 'document' },
   },
   filter: {
-    structure: flagWithoutDefault(
-      'Requests may filter by the field, and it gets an index. Default: `true` for references, texts with `enum`, ' +
-        'and booleans.',
-    ),
+    structure: {
+      description:
+        'Requests may filter by the field, and it gets an index. Default: `true` for references, texts with `enum`, ' +
+        'and booleans. `true` works on arrays of texts, numbers or booleans too. For an object: the members that ' +
+        'requests may filter by, as JSON Pointers.',
+      anyOf: [
+        flagWithoutDefault('Whether requests may filter by the field.'),
+        arrayOf(
+          {
+            ...{ type: 'string', pattern: '^(?:/[A-Za-z_][\\w-]*)+$' },
+            wording: { what: 'the path of a member', write: 'Write "/size" or "/color/name".' },
+          },
+          'The members of an object.',
+          { what: 'true, false or an array of paths', write: 'Write ["/size", "/color/name"].' },
+          { minItems: 1, uniqueItems: true, examples: [['/size', '/color/name']] },
+        ),
+      ],
+      wording: {
+        what: 'true, false or an array of paths',
+        write: 'Write true or false, or the paths of members: ["/size"].',
+      },
+    },
     complete: isFilter,
-    ...{ fits: 'comparable', revealsValues: true, inOlderVersions: true, changes: 'document' },
+    ...{ fits: 'filterable', revealsValues: true, inOlderVersions: true, changes: 'document' },
   },
   sort: {
     structure: flag('Requests may sort by the field, and it gets an index.'),
@@ -284,7 +305,7 @@ export function keywordsOf(field: CompleteKeywords) {
 /** Whether a declared field may be filtered by: references, enums of texts and booleans are by default (QRY-7). */
 export function isFilter({ filter, reference, writeOnly }: FieldWords, schema: SchemaShape): boolean {
   const isByItself = reference !== undefined || schema.enum !== undefined || schema.type === 'boolean'
-  return filter ?? (writeOnly !== true && isByItself)
+  return filter === undefined ? writeOnly !== true && isByItself : filter === true
 }
 
 /** Whether only the server ever writes a declared field. */

@@ -50,7 +50,8 @@ export const sentences = {
     notDay: 'takes a date-time; for a day use {instead} with the day after it',
     oftener: 'may be given {most} times, not {given}',
     namesTwice: 'names {name} twice; name each field once',
-    commaBeside: 'holds a comma, and its field has a filter without an operator; give only one of the two',
+    commaBeside: 'holds a comma, and its field has a filter without an operator, or has; give only one of the two',
+    commaInAll: 'holds a comma, which separates items here; ask for it by hasAll in where',
     nullBeside: 'is null beside {name}; give only one of the two',
     condition: '{place} {problem}. {remedy}',
     cells: 'The row has {given} cells, and the header {wanted}.',
@@ -176,7 +177,10 @@ export const sentences = {
     unsearchable: '{resource} has no field to search with q.',
     zoneAlone: 'goes with a day in a filter of a date-time, such as created_at=2026-11-28',
   },
-  INVALID_OPERATOR: { operator: 'has an operator that {name} does not have; it takes {known}' },
+  INVALID_OPERATOR: {
+    operator: 'has an operator that {name} does not have; it takes {known}',
+    needsOperator: 'needs an operator, because {name} is an array: {known}',
+  },
   INVALID_PAGE: {
     pageStyles: 'does not go with {others:and}: use page and per_page, offset and limit, or cursor and limit',
     pageNumber: 'takes a whole number from {least} to {most}',

@@ -1,6 +1,7 @@
 /** Access rules of fields in plans: of representations, filters, sort orders and references (AUT-13, AUT-14). */
 import { type FieldGrants, grantOf, maskFilter } from 'resourced-contract/model/field-grants'
-import { allOf, fieldsOf, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
+import { fieldOfName } from 'resourced-contract/model/members'
+import { allOf, comparedNames, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
 import { type Resource, resourceOfStored } from 'resourced-contract/model/resource'
 import { fault, type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { permit, permitFields } from '../policy/permit.ts'
@@ -80,8 +81,8 @@ export function permittedFilter(
   const parentGrant = parentField === undefined ? undefined : grantOf(readableFields, parentField)
   const nameOf = versionNames(planning, resource)
   const issues: Issue[] = []
-  for (const field of new Set(fieldsOf(filter))) {
-    if (grantOf(readableFields, field)?.kind !== 'never') continue
+  for (const field of new Set(comparedNames(filter))) {
+    if (grantOf(readableFields, fieldOfName(field))?.kind !== 'never') continue
     const name = nameOf(field)
     issues.push(issue('unfilterable', { ...placeOf('filter', name), name }))
   }
@@ -101,5 +102,8 @@ export function permittedFilter(
 /** The name that the client's version has for a stored field. */
 function versionNames({ versionCatalog }: Planning, { name }: Resource): (field: string) => string {
   const mapping = resourceOfStored(versionCatalog, name)?.mapping
-  return (field) => mapping?.fromStored.get(field) ?? field
+  return (name) => {
+    const field = fieldOfName(name)
+    return `${mapping?.fromStored.get(field) ?? field}${name.slice(field.length)}`
+  }
 }

@@ -1,8 +1,9 @@
 /** Translates requests of older versions to stored terms (VER-2): the address, filters and sort orders. */
 import { decimalOfKey, decimalText } from 'resourced-contract/model/decimal'
+import { fieldOfName } from 'resourced-contract/model/members'
 import {
   always,
-  comparisonKey,
+  comparisonKeys,
   evaluate,
   mapTerms,
   never,
@@ -52,15 +53,19 @@ function translatePredicate(resource: MappedResource, predicate: Predicate): Pre
     const { field } = term
     const name = storedField(resource, field)
     if (name !== undefined) return translateComparison(resource, term, { name, unknown })
-    const value = comparisonKey(resource, field, resource.mapping.constants.get(field) ?? null) ?? null
-    const decided = evaluate({ [field]: value }, term)
+    const owner = fieldOfName(field)
+    const constant = { [owner]: resource.mapping.constants.get(owner) ?? null }
+    const decided = evaluate(comparisonKeys(resource, constant), term)
     return decided === undefined ? unknown : decided ? always : never
   })
 }
 
-/** The stored field; `undefined` if only the older version has the field. */
+/** The name of the stored field or member; `undefined` if only the older version has the field. */
 function storedField({ mapping }: MappedResource, name: string): string | undefined {
-  return mapping.toStored.get(name) ?? ((systemFields as readonly string[]).includes(name) ? name : undefined)
+  const field = fieldOfName(name)
+  const stored = mapping.toStored.get(field)
+  if (stored !== undefined) return `${stored}${name.slice(field.length)}`
+  return (systemFields as readonly string[]).includes(name) ? name : undefined
 }
 
 type Comparing = Extract<Predicate, { readonly field: string }>

@@ -5,7 +5,7 @@ import type { FieldShape } from '../field.ts'
 import { suggest } from '../nearest.ts'
 import { equality, filterOperators, listOperators, operators } from '../operators.ts'
 import { isObject } from '../plain-copy.ts'
-import { type FieldType, type Resource, systemFields } from '../resource.ts'
+import { type Field, type FieldType, hasMembers, type Resource, systemFields } from '../resource.ts'
 import { isRecordId } from '../text.ts'
 import { instantKey, stampKey } from '../time.ts'
 import { isDay, mostSpans, spansOf } from '../time-zone.ts'
@@ -62,13 +62,38 @@ function checkField(part: Part, name: string, subject: ConditionSubject): void {
   if (field === undefined) {
     const remedy = suggest(name, [...resource.fields.keys(), ...system, 'and', 'or', 'not'])
     part.reportKey(`is not a field of ${resource.name}`, remedy, 'UNKNOWN_FIELD')
-  } else if (resource.fields.get(name)?.writeOnly === true) {
+  } else if (isObject(value) && hasMembers(resource, name)) checkMembers(part, name, subject)
+  else if (resource.fields.get(name)?.writeOnly === true) {
     const message = 'is writeOnly: a condition would let callers find out its value'
     part.report(message, 'Use another field.', 'UNKNOWN_FIELD')
   } else if (Array.isArray(value)) {
-    part.report('cannot be compared with an array', `Write { in: ${show(value)} }.`, 'INVALID_TYPE')
+    const instead = field.isArray ? 'hasAll' : 'in'
+    part.report('cannot be compared with an array', `Write { ${instead}: ${show(value)} }.`, 'INVALID_TYPE')
+  } else if (field.isArray && (!isObject(value) || isBinding(value))) {
+    const message = 'is an array: it is compared by its items'
+    part.report(message, `Write { has: ${show(value)} }.`, value === null ? 'INVALID_VALUE' : 'INVALID_TYPE')
   } else if (isObject(value) && !isBinding(value)) checkOperators(part, field, subject)
   else checkValue(part, field, equality, subject)
+}
+
+/** Checks what is asked of the members of an object, at any depth. */
+function checkMembers(object: Part, path: string, subject: ConditionSubject): void {
+  const { resource } = subject
+  const all = object.entries()
+  if (all.length === 0) object.report('compares with nothing', 'Write the name of a member, or { null: true }.')
+  for (const [key, part] of all) {
+    const name = `${path}.${key}`
+    if (resource.member.has(name)) checkField(part, name, subject)
+    else if (hasMembers(resource, name)) {
+      if (part.object('{ size: 3 }')) checkMembers(part, name, subject)
+    } else if (key === 'null' && resource.fields.has(path)) part.flag()
+    else {
+      const known = [...resource.member.keys()].flatMap((each) =>
+        each.startsWith(`${path}.`) ? (each.slice(path.length + 1).split('.', 1)[0] as string) : [],
+      )
+      part.reportKey(`is not a member of ${path} that "filter" lists`, suggest(key, known), 'UNKNOWN_FIELD')
+    }
+  }
 }
 
 function isBinding(value: Readonly<Record<string, unknown>>): boolean {
@@ -96,6 +121,14 @@ function checkOperators(comparisons: Part, field: Compared, subject: ConditionSu
       part.reportKey('is not an operator', remedy, 'INVALID_OPERATOR')
     } else if (operator.operand === 'flag') {
       part.flag()
+    } else if (operator.fits === 'arrays' && !field.isArray) {
+      part.report(
+        'works on arrays with "filter": true alone',
+        `Use ${listOperators('all', 'name')}.`,
+        'INVALID_OPERATOR',
+      )
+    } else if (operator.fits !== 'arrays' && field.isArray) {
+      part.report('does not work on an array', `Use ${listOperators('arrays', 'name')}.`, 'INVALID_OPERATOR')
     } else if (operator.fits === 'ordered' && value === null) {
       part.report('is never true of null', 'Write { null: true }.')
     } else if (operator.fits === 'ordered' && field.type === 'boolean') {
@@ -105,7 +138,7 @@ function checkOperators(comparisons: Part, field: Compared, subject: ConditionSu
       part.report('works on texts alone', remedy, 'INVALID_OPERATOR')
     } else if (operator.operand !== 'list') checkValue(part, field, operator, subject)
     else if (!Array.isArray(value) || value.length === 0) {
-      part.mustBe('an array of values', `Write { in: [${show(value)}] }.`, codeOfNoList(part))
+      part.mustBe('an array of values', `Write { ${name}: [${show(value)}] }.`, codeOfNoList(part))
     } else {
       checkDays(part, value, field, subject)
       for (const each of part.items()) checkValue(each, field, operator, subject)
@@ -188,12 +221,14 @@ interface ComparedField {
   readonly shape: Pick<FieldShape, 'type' | 'format' | 'enum'>
   readonly declared: { readonly reference?: unknown }
   readonly writeOnly: boolean
+  readonly items?: Omit<ComparedField, 'items'> | undefined
 }
 
 /** What the checks of conditions need of a resource; a `ResourceView` is one. */
 interface ComparedResource {
   readonly name: string
   readonly fields: ReadonlyMap<string, ComparedField>
+  readonly member: ReadonlyMap<string, ComparedField>
 }
 
 /** How a field is compared. */
@@ -203,12 +238,18 @@ interface Compared {
   readonly values: readonly string[] | undefined
   /** The form of its texts. `stamp`: a timestamp of the server. */
   readonly texts: 'stamp' | 'instant' | 'date' | 'reference' | 'free'
+  /** Whether it is an array of such values. */
+  readonly isArray?: boolean
 }
 
 /** A complete resource, for conditions that are not declared. */
-export function comparedResource({ name, fields }: Resource): ComparedResource {
-  const views = fields.map((field) => ({ shape: field, declared: field, writeOnly: field.writeOnly }))
-  return { name, fields: new Map(views.map((view) => [view.shape.name, view])) }
+export function comparedResource({ name, field, member }: Resource): ComparedResource {
+  const viewOf = (shape: Field): ComparedField => {
+    const { writeOnly, items } = shape
+    return { shape, declared: shape, writeOnly, items: items && viewOf(items) }
+  }
+  const viewsOf = (fields: ReadonlyMap<string, Field>) => new Map([...fields].map(([key, each]) => [key, viewOf(each)]))
+  return { name, fields: viewsOf(field), member: viewsOf(member) }
 }
 
 /**
@@ -222,10 +263,11 @@ function comparedOf(
   system: readonly string[] = systemFields,
 ): Compared | undefined {
   if (system.includes(name)) return { type: 'string', values: undefined, texts: name === 'id' ? 'reference' : 'stamp' }
-  const field = resource.fields.get(name)
+  const field = resource.fields.get(name) ?? resource.member.get(name)
   if (field === undefined) return undefined
-  const { shape, declared } = field
-  return { type: shape.type, values: shape.enum, texts: textsOf(shape, declared.reference !== undefined) }
+  const { shape, declared } = field.items ?? field
+  const texts = textsOf(shape, declared.reference !== undefined)
+  return { type: shape.type, values: shape.enum, texts, isArray: field.items !== undefined }
 }
 
 function textsOf({ type, format }: ComparedField['shape'], isReference: boolean): Compared['texts'] {

@@ -2,14 +2,19 @@
 import type { FilterOperator } from '../operators.ts'
 import type { FieldKind } from './field-names.ts'
 import type { FieldValue, Has } from './field-value.ts'
+import type { MemberName, MemberSchema } from './members.ts'
 
 /** The query parameters that filter. A list of values matches any of them. */
 export type FilterParameters<Fields> = {
   [Name in keyof Fields & string as IsFilter<Fields[Name]> extends true
-    ? Name | `${Name}[${Operator<FieldKind<Fields[Name]>>}]`
+    ? Filters<Name, Fields[Name]>
     : never]?: Parameter<Fields[Name]>
 } & {
   [Name in keyof Fields & string as IsFilter<Fields[Name]> extends true ? `${Name}[null]` : never]?: boolean
+} & {
+  [Name in MemberName<Fields> as Filters<Name, MemberSchema<Fields, Name>>]?: Parameter<MemberSchema<Fields, Name>>
+} & {
+  [Name in `${MemberName<Fields>}[null]`]?: boolean
 } & {
   [Name in 'id' | `id[${Equality}]` | Timestamp | `${Timestamp}[${Operator<'format'>}]`]?: OneOrMore<string>
 } & {
@@ -40,17 +45,26 @@ type IsFilter<X> = X extends { readonly filter: infer Filter }
       ? true
       : false
 
+/** The parameters that filter by a field or a member, but for `[null]`. */
+type Filters<Name extends string, X> =
+  | `${Name}[${Operator<FieldKind<X>>}]`
+  | (FieldKind<X> extends 'array' ? never : Name)
+
 type OneOrMore<Value> = Value | readonly Value[]
 
 type Parameter<X> = OneOrMore<
-  FieldKind<X> extends 'decimal' ? string | number : FieldValue<X> & (string | number | boolean)
+  FieldKind<X> extends 'decimal'
+    ? string | number
+    : (FieldKind<X> extends 'array' ? ItemOf<FieldValue<X>> : FieldValue<X>) & (string | number | boolean)
 >
+
+type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never
 
 type Timestamp = 'created_at' | 'updated_at'
 
 type Equality = Exclude<FilterOperator<'all'>, 'null'>
 
 type Operator<Kind> =
-  | Equality
+  | (Kind extends 'array' ? FilterOperator<'arrays'> : Equality)
   | (Kind extends 'text' | 'format' | 'number' | 'decimal' ? FilterOperator<'ordered'> : never)
   | (Kind extends 'text' ? FilterOperator<'texts'> : never)

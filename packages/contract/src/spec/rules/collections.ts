@@ -77,6 +77,16 @@ const conditions: RuleSection = {
   title: 'Conditions in requests',
   rules: [
     {
+      id: 'WHR-4',
+      mark: 'beyond',
+      sentence:
+        'Arrays of texts, numbers or booleans with filter: true take labels[has]=red, [has_any]=red,blue and ' +
+        '[has_all]=red,blue, and in conditions has, hasAny and hasAll; without any items they find nothing. Objects ' +
+        'with filter: ["/size", "/color/name"] take attributes.size[gte]=3 and attributes.color.name=red, and in ' +
+        'conditions {"attributes": {"size": {"gte": 3}}}: a member is compared as a field of its schema, and a ' +
+        'value of another type counts as null.',
+    },
+    {
       id: 'WHR-5',
       mark: 'beyond',
       sentence:

@@ -121,11 +121,25 @@ export const postgres: Dialect = {
   // The planner does not treat the elements of an array as a column.
   unindexed: (expression) => sql`(array[${expression}])[1]`,
   compareText: ({ postgres }, text, part) => postgres(text, part),
-  matchesSearch(_, alias, words) {
+  matchesSearch(_, alias, search) {
     // Lexemes hold no quotes: quoting them is enough to keep operators out.
-    const terms = words.slice(0, -1).map((word) => `'${lexemeOf(word)}'`)
-    const query = [...terms, `'${lexemePrefixOf(words.at(-1) ?? '')}':*`].join(' & ')
+    const quote = (word: string) => `'${lexemeOf(word)}'`
+    const query =
+      'any' in search
+        ? search.any.map(quote).join(' | ')
+        : [
+            ...search.all.map(quote),
+            ...(search.prefix === undefined ? [] : [`'${lexemePrefixOf(search.prefix)}':*`]),
+          ].join(' & ')
     return sql`${raw(`${alias}.${wordsColumn}`)} @@ cast(${query} as tsquery)`
+  },
+  hasItems(column, values, all) {
+    // Of JSON of any kind: an array contains an array of scalars, and nothing else does.
+    const array = (items: readonly Scalar[]) => JSON.stringify(items)
+    if (all || values.length === 1) return sql`(cast(${column} as jsonb) @> cast(${array(values)} as jsonb))`
+    const found = sql`select bool_or(held.items @> cast(one.item as jsonb))
+      from (select cast(${column} as jsonb) as items offset 0) held, unnest(cast(${values.map((each) => array([each]))} as text[])) one (item)`
+    return sql`(${found})`
   },
   haveWords: haveWordsSql,
   wordColumns: (words) => [[wordsColumn, sql`array_to_tsvector(cast(${lexemesOf(words())} as text[]))`]],

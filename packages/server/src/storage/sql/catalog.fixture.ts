@@ -23,6 +23,8 @@ export function fieldFixture(name: string, fixture: FieldFixture): Field {
     readOnly: false,
     writeOnly: false,
     validate: () => [],
+    items: undefined,
+    members: [],
     ...given,
   }
 }

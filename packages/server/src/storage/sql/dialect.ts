@@ -62,6 +62,11 @@ export interface RowWrite {
   readonly isWhole: boolean
 }
 
+/** What the full-text index is asked for: all of these words, and one that begins so; or one of these at least. */
+export type IndexSearch =
+  | { readonly all: readonly string[]; readonly prefix?: string }
+  | { readonly any: readonly string[] }
+
 /** A counter, and the statement that takes its next number as `last`, at the end of which a condition may stand. */
 export interface NextNumber {
   /** The field that is numbered. */
@@ -123,8 +128,10 @@ export interface Dialect {
   fold(column: Sql): Sql
   /** Compares a text with a part of a text: both folded. */
   compareText(words: TextComparison, text: Sql, part: Sql): Sql
-  /** Rows of the table `alias` whose search words match: every word, the last as a prefix. */
-  matchesSearch(collection: string, alias: string, words: readonly string[]): Sql
+  /** Rows of the table `alias` that the full-text index finds. */
+  matchesSearch(collection: string, alias: string, search: IndexSearch): Sql
+  /** The array in a column of JSON has all of the items, or one of them; false or null where there is no array. */
+  hasItems(column: Sql, values: readonly Scalar[], all: boolean): Sql
   /**
    * Whether texts have all of these words between them, the last as a prefix: decided on the texts, without an index.
    */

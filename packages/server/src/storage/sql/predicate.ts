@@ -7,14 +7,14 @@ import { comparisons } from 'resourced-contract/model/operators'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import {
   allOf,
+  comparedNames,
   type EventGrant,
   evaluate,
-  fieldsOf,
   isOfAllRecords,
   linkOf,
   type Predicate,
 } from 'resourced-contract/model/predicate'
-import { isFolded, type Resource } from 'resourced-contract/model/resource'
+import { comparedField, isFolded, type Resource } from 'resourced-contract/model/resource'
 import { fold } from 'resourced-contract/model/text'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import {
@@ -29,6 +29,7 @@ import {
 } from './columns.ts'
 import type { SqlContext } from './context.ts'
 import { comparisonSql, type TextComparison } from './operators.ts'
+import { itemToken } from './values.ts'
 
 /**
  * The context of predicates, and how statements compile the conditions on other records: `through` on the record that a
@@ -62,6 +63,8 @@ export interface PredicateContext extends SqlContext {
    * that the same deletion has deleted, if its predicate says what that must match.
    */
   readonly binSince?: (resource: Resource) => string
+  /** Whether arrays with an item are found by the full-text index: for rows of the table itself that are looked for. */
+  readonly findsItems?: boolean
 }
 
 const digests = new WeakMap<Predicate, string>()
@@ -167,6 +170,10 @@ function conditionSql(context: PredicateContext, rows: Rows, predicate: Predicat
   const column = columnSql(alias, comparisonColumn(resource, predicate.field))
   const { bind, isAnyOf, isDistinct } = context.dialect
   switch (predicate.kind) {
+    case 'has': {
+      const found = itemsSql(context, rows, predicate)
+      return negated ? sql`(${column} is not null and not ${found})` : found
+    }
     case 'null':
       return negated ? sql`${column} is not null` : sql`${column} is null`
     case 'decided':
@@ -208,6 +215,20 @@ function conditionSql(context: PredicateContext, rows: Rows, predicate: Predicat
       return negated ? sql`not (${found})` : found
     }
   }
+}
+
+/**
+ * The rows whose array has items: found by the full-text index, which has a token of each item, or decided by the array
+ * itself, which rows of any source have.
+ */
+function itemsSql(
+  { dialect, findsItems }: PredicateContext,
+  { resource, alias, negated }: Rows,
+  { field, values, all }: Extract<Predicate, { kind: 'has' }>,
+): Sql {
+  if (findsItems !== true || negated) return dialect.hasItems(columnSql(alias, field), values, all)
+  const tokens = values.map((value) => itemToken(field, value))
+  return sql`(${dialect.matchesSearch(resource.name, alias, all ? { all: tokens } : { any: tokens })})`
 }
 
 /** In a condition of CASE, unknown is not true: the same as for `matches`. */
@@ -365,7 +386,7 @@ function foundEventsSql(context: SqlContext, alias: string, { grants }: EventPer
 
 /** A parent that was deleted too still counts for a record that is not live, and for what an event shows. */
 function inAnyState(context: SqlContext): PredicateContext {
-  return { ...context, semijoin: 'exists', countsDeleted: true }
+  return { ...context, semijoin: 'exists', countsDeleted: true, findsItems: false }
 }
 
 /** Whether a predicate holds for the record as an event shows it. */
@@ -373,7 +394,7 @@ function showsSql(context: SqlContext, event: string, resource: Resource, predic
   const shown = `${event}s`
   const holds = predicateSql(inAnyState(context), resource, predicate, shown)
   if (predicate.kind === 'always' || predicate.kind === 'never') return holds
-  const compared = fieldsOf(predicate).flatMap((name) => [comparisonColumn(resource, name), foldedColumn(name)])
+  const compared = comparedNames(predicate).flatMap((name) => [comparisonColumn(resource, name), foldedColumn(name)])
   // A predicate may compare nothing but the id, and PostgreSQL needs a column.
   const columns = snapshotColumns(resource).filter(({ name }) => [...compared, 'created_at'].includes(name))
   const snapshot = context.dialect.snapshotSource(event, columns)
@@ -389,7 +410,7 @@ function grantSql(context: PredicateContext, alias: string, grant: EventGrant): 
   const kind = columnSql(alias, 'kind')
   // The record as it is, if it is live, is judged as any read of it.
   const lenient = inAnyState(context)
-  const strict: PredicateContext = { ...context, semijoin: 'exists' }
+  const strict: PredicateContext = { ...context, semijoin: 'exists', findsItems: false }
   const row = `${alias}r`
   const isShown = (predicate: Predicate) => showsSql(context, alias, resource, predicate)
   const deletion = sql`${kind} = 'deleted'`
@@ -410,7 +431,7 @@ function bit(condition: Sql): Sql {
 
 /** A text in folded case: in a column of its own, where the field has one. */
 function foldedSql({ dialect }: PredicateContext, { resource, alias }: Rows, name: string): Sql {
-  const field = resource.field.get(name)
+  const field = comparedField(resource, name)
   if (field !== undefined && isFolded(field)) return columnSql(alias, foldedColumn(name))
   return dialect.fold(columnSql(alias, comparisonColumn(resource, name)))
 }
@@ -423,7 +444,7 @@ function textSql(
   words: TextComparison,
 ): Sql {
   const part = fold(String(value))
-  const field = rows.resource.field.get(name)
+  const field = comparedField(rows.resource, name)
   const text = foldedSql(context, rows, name)
   // A range of the folded column's index instead of a check of every row.
   const isRange = field !== undefined && isFolded(field) && comparisons[operator].index === 'prefix'

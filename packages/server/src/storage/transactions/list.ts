@@ -4,7 +4,7 @@ import { grantOf, predicatesOf } from 'resourced-contract/model/field-grants'
 import { comparisons } from 'resourced-contract/model/operators'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import { collectionsOf, isOfAllRecords, linkOf, namesIds, type Predicate } from 'resourced-contract/model/predicate'
-import { isEqualityFilter, isFolded, isIndexed, type Resource } from 'resourced-contract/model/resource'
+import { isEqualityFilter, isFolded, isIndexed, namedField, type Resource } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { retainedSince } from '../../plan/check-record.ts'
 import type { PageOutcome } from '../../plan/outcome.ts'
@@ -128,7 +128,9 @@ export function visitsFew(plan: ReadPage, { total, isCurrent, live, deleted, oth
     return false
   // The indexes of ids and of words contain deleted records too, those of fields do not.
   const isOfField =
-    term === undefined ? search === undefined && sort.length > 0 : 'field' in term && term.field !== 'id'
+    term === undefined
+      ? search === undefined && sort.length > 0
+      : 'field' in term && term.field !== 'id' && term.kind !== 'has'
   const gone = isOfField ? 0 : deleted
   // An index of fields has all that is asked of a row that is skipped: ten take as long as one that is read.
   const skipped = skippedRows(page, total) / (isOfField ? 10 : 1)
@@ -139,8 +141,8 @@ export function visitsFew(plan: ReadPage, { total, isCurrent, live, deleted, oth
 /** Whether an index of the collection itself finds the rows that a condition holds for. */
 function hasIndex(resource: Resource, term: Predicate): boolean {
   if (!('field' in term) || term.kind === 'through' || !isFoundByIndex(resource, term)) return false
-  const field = resource.field.get(term.field)
-  return term.field === 'id' || (field !== undefined && isIndexed(resource, field))
+  const field = namedField(resource, term.field)
+  return term.field === 'id' || term.kind === 'has' || (field !== undefined && isIndexed(resource, field))
 }
 
 /** The scan that reads a page of a list. */
@@ -165,7 +167,7 @@ function findsFew(plan: ReadPage): boolean {
 }
 
 function whereSql(context: SqlContext, plan: ReadPage): Sql {
-  const asked: PredicateContext = { ...context, semijoin: findsFew(plan) ? 'exists' : 'in' }
+  const asked: PredicateContext = { ...context, semijoin: findsFew(plan) ? 'exists' : 'in', findsItems: true }
   const { resource, parent, search, deleted } = plan
   const conditions: Sql[] = []
   if (context.horizon !== undefined) conditions.push(horizonSql(context.horizon))
@@ -192,7 +194,8 @@ function horizonSql(horizon: number): Sql {
 function searchSql(context: SqlContext, plan: ReadPage, words: readonly string[]): Sql {
   if (words.length === 0) return sql`1 = 0`
   const { resource, readableFields } = plan
-  const found = context.dialect.matchesSearch(resource.name, subject, words)
+  const asked = { all: words.slice(0, -1), prefix: words.at(-1) as string }
+  const found = context.dialect.matchesSearch(resource.name, subject, asked)
   const names = searchedTexts(plan)
   if (names === undefined) return found
   const texts = names.map((name) =>
@@ -355,7 +358,7 @@ function leadingNullField(plan: ReadPage): string | undefined {
   const serving = conditionsOf(plan).filter((term) => servesOrder(resource, term, first))
   if (serving.some((term) => term.kind !== 'null')) return undefined
   for (const term of serving) {
-    const field = term.kind === 'null' && term.field !== first ? resource.field.get(term.field) : undefined
+    const field = term.kind === 'null' && term.field !== first ? namedField(resource, term.field) : undefined
     if (field !== undefined && isIndexed(resource, field)) return field.name
   }
   return undefined
@@ -388,7 +391,7 @@ function servesOrder(resource: Resource, term: Predicate, first: string | undefi
   if (term.field === first) return term.kind === 'null' || comparisons[term.operator].index === 'field'
   if (resource.order === 'by-position') return first === undefined && isFoundByIndex(resource, term)
   if (term.kind === 'compare' && term.operator !== 'eq') return false
-  const field = resource.field.get(term.field)
+  const field = namedField(resource, term.field)
   if (first === undefined) return true
   return field !== undefined && isEqualityFilter(field) && resource.field.get(first)?.sort === true
 }
@@ -403,9 +406,11 @@ function isFoundByIndex(resource: Resource, term: Predicate): boolean {
   if (resource.order === 'by-position' && 'field' in term) {
     return term.field === 'id' || resource.indexes.some(({ fields }) => fields[0] === term.field)
   }
-  if (term.kind !== 'compare') return term.kind === 'in' || term.kind === 'null' || term.kind === 'through'
+  if (term.kind === 'has') return resource.field.get(term.field)?.items !== undefined
+  if (term.kind === 'null') return namedField(resource, term.field)?.items === undefined
+  if (term.kind !== 'compare') return term.kind === 'in' || term.kind === 'through'
   const { index } = comparisons[term.operator]
-  const field = resource.field.get(term.field)
+  const field = namedField(resource, term.field)
   return index === 'field' || (index === 'prefix' && field !== undefined && isFolded(field))
 }
 
