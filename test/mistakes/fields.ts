@@ -254,4 +254,8 @@ export const fieldsMistakes: readonly Mistake[] = [
     'filter',
     /writeOnly/,
   ),
+  field('a weight of nothing', { type: 'string', search: {} }, 'search.weight', /1/),
+  field('a weight that is no whole number', { type: 'string', search: { weight: 1.5 } }, 'search.weight', /1/),
+  field('a weight of numbers', { type: 'integer', search: { weight: 2 } }, 'search', /Remove/),
+  field('a search by a text', { type: 'string', search: 'yes' }, 'search', /true or false/),
 ]

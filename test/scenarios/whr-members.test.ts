@@ -271,6 +271,21 @@ it('WHR-4: deletions by filter and exports take items and members', async (conte
   assert.deepEqual((await remove('labels[has_all]=x,all')).json, { deleted_count: 1 })
 })
 
+it('WHR-4: events obey rules about items and members, for the record as it was and as it is', async (context) => {
+  const { send, make } = await trialFor(context, market)
+  const one = await make('goods', { title: 'One', labels: ['closed'], attributes: { size: 1 } })
+  await send({ method: 'PATCH', path: `/v2/goods/${one.id}`, body: { labels: ['open'] } })
+  const two = await make('goods', { title: 'Two', attributes: { state: 'done' } })
+  await make('goods', { title: 'Three', attributes: { state: 'raw' } })
+  const read = async (path: string) =>
+    (await send({ path, as: 'bob' })).json.data.map(({ record, kind }: Record<string, string>) => [record, kind])
+  const expected = [[one.id, 'updated'], [two.id, 'created']] // biome-ignore format: a line
+  assert.deepEqual(await read('/v2/events'), expected)
+  assert.deepEqual(await read('/v1/events'), expected)
+  await send({ method: 'PATCH', path: `/v2/goods/${two.id}`, body: { attributes: { state: 'raw' } } })
+  assert.deepEqual(await read('/v2/events'), expected.slice(0, 1))
+})
+
 it('LIM-3: a text of a member that no index holds is refused at its place', async (context) => {
   const { send } = await trialFor(context, market)
   const post = (name: string): Promise<Received> => {

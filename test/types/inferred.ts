@@ -119,7 +119,7 @@ expectTypeOf<Infer<typeof api, 'tasks', 'patch'>>().toEqualTypeOf<{
 
 expectTypeOf<
   Infer<typeof api, 'tasks', 'sort'>
->().toEqualTypeOf<`${'' | '-'}${'title' | 'due_on' | 'created_at' | 'updated_at'}`>()
+>().toEqualTypeOf<`${'' | '-'}${'title' | 'due_on' | 'created_at' | 'updated_at' | 'relevance'}`>()
 expectTypeOf<Infer<typeof api, 'projects', 'nested'>>().toEqualTypeOf<'tasks'>()
 expectTypeOf<Infer<typeof api, 'tasks', 'nested'>>().toEqualTypeOf<'notes'>()
 expectTypeOf<Infer<typeof api, 'notes', 'nested'>>().toBeNever()

@@ -122,8 +122,11 @@ export interface FieldWords extends SchemaKeywords {
   readonly filter?: boolean | readonly string[]
   /** Callers may sort by the field, and it gets an index. */
   readonly sort?: boolean
-  /** The parameter `q` searches the field (QRY-5). */
-  readonly search?: boolean
+  /**
+   * The parameter `q` searches the field (QRY-5). `weight`, a whole number from 1 to 100, is how much its words count
+   * under `sort=-relevance` (WHR-6); `true` is weight 1.
+   */
+  readonly search?: boolean | { readonly weight: number }
   /** No two live records have the same value (DEL-11). */
   readonly unique?: boolean
   /** The value is set on creation and never changes. */

@@ -159,6 +159,7 @@ export function completeField(name: string, declared: FieldDeclaration, isOwner:
   return {
     ...keywords,
     name,
+    weight: typeof declared.search === 'object' ? declared.search.weight : 1,
     items: keywords.filter && shape.type === 'array' ? completePart(name, itemSchema(shape)) : undefined,
     members: memberPaths(name, declared).flatMap((each) => completePart(each.name, each.schema) ?? []),
     type: shape.type,

@@ -78,6 +78,9 @@ interface Keyword<Value> {
   readonly changes: 'document' | readonly string[] | { readonly added: Change; readonly removed: Change }
 }
 
+/** The greatest weight of a searched field. */
+const mostWeight = 100
+
 const callerForm = '^(?:id|roles|claims(?:\\.[^.\\s]+)+)$'
 
 const relationName = (description: string, example: string): Node => ({
@@ -134,7 +137,21 @@ export const keywords = {
     ...{ fits: 'comparable', revealsValues: true, inOlderVersions: true, changes: 'document' },
   },
   search: {
-    structure: flag('The parameter `q` searches the field, which holds texts.'),
+    structure: {
+      description: 'The parameter `q` searches the field, which holds texts.',
+      anyOf: [
+        flag('Whether `q` searches the field.'),
+        objectOf<{ weight: number }>(
+          'That `q` searches the field, and how much its words count.',
+          { weight: whole(1, mostWeight, 'How much each word counts under `sort=-relevance`; `true` is 1.') },
+          {},
+          { write: 'Write { weight: 2 }.' },
+        ),
+      ],
+      default: false,
+      wording: { what: 'true, false or a weight', write: 'Write true or false, or { weight: 2 }.' },
+    },
+    complete: ({ search = false }) => search !== false,
     traits: (search) => ({ search }),
     ...{ fits: 'texts', revealsValues: true },
     changes: ['search-removed', 'search-added'],

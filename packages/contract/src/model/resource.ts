@@ -46,6 +46,8 @@ export interface Field extends CompleteKeywords {
   readonly writeOnly: boolean
   /** Finds all issues of a value. Their pointers begin with the field's own. It is never called with `null`. */
   readonly validate: ValidateValue
+  /** How much its words count under `sort=-relevance` (WHR-6). */
+  readonly weight: number
   /** How the items of an array are compared, if requests may filter by it (WHR-4). */
   readonly items: Field | undefined
   /** The members of an object that requests may filter by (WHR-4), each with its whole name: `attributes.size`. */
@@ -359,6 +361,16 @@ export function operatorsFor(filterable: Filterable): string[] {
 /** The names that a collection can be sorted by: declared sorts, then the timestamps. */
 export function sortableNames({ fields, order }: Pick<Resource, 'fields' | 'order'>): string[] {
   return [...fields.filter((field) => field.sort).map((field) => field.name), ...timestampsOf(order)]
+}
+
+/**
+ * The order of how well records match `q` (WHR-6), in `sort`, and as the field of a term. No field has the second name.
+ */
+export const relevance = { name: 'relevance', field: '_relevance' } as const
+
+/** Whether lists of a resource can be sorted by relevance: words are searched, and no sorted field has its name. */
+export function hasRelevance(resource: Pick<Resource, 'fields' | 'order'>): boolean {
+  return resource.fields.some(({ search }) => search) && !sortableNames(resource).includes(relevance.name)
 }
 
 type Indexable = Pick<Resource, 'fields' | 'unique' | 'owner' | 'access' | 'order'>

@@ -17,6 +17,7 @@ export const sentences = {
     targetKey: 'must be a value that {key} of the {target} can have',
   },
   INVALID_VALUE: {
+    relevanceAlone: 'orders by relevance only beside q, whose words decide',
     pattern: 'must match the pattern {limit}',
     multipleOf: 'must be a multiple of {limit}',
     uniqueItems: 'must not have the same item twice',

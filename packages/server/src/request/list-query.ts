@@ -16,7 +16,15 @@ import {
   type Scalar,
   type SortTerm,
 } from 'resourced-contract/model/predicate'
-import { type Filterable, isFitting, isMapped, operatorsFor, type Resource } from 'resourced-contract/model/resource'
+import {
+  type Filterable,
+  hasRelevance,
+  isFitting,
+  isMapped,
+  operatorsFor,
+  type Resource,
+  relevance,
+} from 'resourced-contract/model/resource'
 import { isRecordId, isStorableText, words } from 'resourced-contract/model/text'
 import { instantKey, stampKey } from 'resourced-contract/model/time'
 import type { TimeZone } from 'resourced-contract/model/time-zone'
@@ -136,14 +144,19 @@ export function readListQuery(
   const includeDeleted = readIncludeDeleted(single.get('include_deleted'), issues)
   const order = single.get('sort')
   const isSorted = order !== undefined && isShortList('sort', order, issues)
-  const deletionTime = includeDeleted === 'only' ? ['deleted_at'] : []
-  const sort = isSorted ? readSort(resource, listed(order, { parameter: 'sort' }), issues, deletionTime) : []
+  const more = [
+    ...(includeDeleted === 'only' ? ['deleted_at'] : []),
+    ...(hasRelevance(resource) ? [relevance.name] : []),
+  ]
+  const sort = isSorted ? readSort(resource, listed(order, { parameter: 'sort' }), issues, more) : []
   const fields = answeredFields(resource, single.get('fields'), issues)
   const q = single.get('q')?.trim()
   if (q && !resource.fields.some((field) => field.search))
     issues.push(issue('unsearchable', { parameter: 'q', resource: resource.name }))
   // Without any word to look for, punctuation alone finds nothing; blank text is no search.
   const search = q ? readWords(q, issues) : undefined
+  if (!q && sort.some(({ field }) => field === relevance.field))
+    issues.push(issue('relevanceAlone', { parameter: 'sort' }))
   const page = readPageRequest(single, pageSize, issues)
   if (issues.length > 0) throw invalidQuery(issues)
   // The order of filters makes no difference: cursors, statements and kept totals see one spelling.

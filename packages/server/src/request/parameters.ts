@@ -6,7 +6,7 @@
 import { holdsCredential, withoutCredentials } from 'resourced-contract/model/credentials'
 import { secretParameters } from 'resourced-contract/model/names'
 import type { SortTerm } from 'resourced-contract/model/predicate'
-import { type Resource, sortableNames, systemFields } from 'resourced-contract/model/resource'
+import { type Resource, relevance, sortableNames, systemFields } from 'resourced-contract/model/resource'
 import { type Fault, fault, type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import { decodeTargetPart } from '../http/message.ts'
@@ -99,7 +99,11 @@ export function countListed(text: string): number {
   return count
 }
 
-/** Reads the terms of a sort. A wrong one is left out. */
+/**
+ * Reads the terms of a sort. A wrong one is left out.
+ *
+ * @param more what can be sorted by besides fields
+ */
 export function readSort(
   resource: Resource,
   texts: readonly SourcedText[],
@@ -110,11 +114,12 @@ export function readSort(
   const terms: SortTerm[] = []
   for (const { text, place } of texts) {
     const descending = text.startsWith('-')
-    const field = descending ? text.slice(1) : text
-    if (!possible.includes(field)) {
-      issues.push(issue('unsortable', { ...place, name: field, resource: resource.name, known: possible }))
+    const name = descending ? text.slice(1) : text
+    const field = name === relevance.name && more.includes(name) ? relevance.field : name
+    if (!possible.includes(name)) {
+      issues.push(issue('unsortable', { ...place, name, resource: resource.name, known: possible }))
     } else if (terms.some((term) => term.field === field)) {
-      issues.push(issue('namesTwice', { ...place, name: field }))
+      issues.push(issue('namesTwice', { ...place, name }))
     } else {
       terms.push({ field, descending })
     }

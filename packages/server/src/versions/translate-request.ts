@@ -12,7 +12,13 @@ import {
   type SortTerm,
 } from 'resourced-contract/model/predicate'
 import { comparisonOf, keysOf } from 'resourced-contract/model/resolve-condition'
-import { type MappedResource, type Resource, storedResource, systemFields } from 'resourced-contract/model/resource'
+import {
+  type MappedResource,
+  type Resource,
+  relevance,
+  storedResource,
+  systemFields,
+} from 'resourced-contract/model/resource'
 
 /** A target that has a resource: of its own, and of the record that it is nested under. */
 interface ResourceTarget {
@@ -60,12 +66,15 @@ function translatePredicate(resource: MappedResource, predicate: Predicate): Pre
   })
 }
 
+// The same in every version.
+const kept: readonly string[] = [...systemFields, relevance.field]
+
 /** The name of the stored field or member; `undefined` if only the older version has the field. */
 function storedField({ mapping }: MappedResource, name: string): string | undefined {
   const field = fieldOfName(name)
   const stored = mapping.toStored.get(field)
   if (stored !== undefined) return `${stored}${name.slice(field.length)}`
-  return (systemFields as readonly string[]).includes(name) ? name : undefined
+  return kept.includes(name) ? name : undefined
 }
 
 type Comparing = Extract<Predicate, { readonly field: string }>

@@ -120,12 +120,13 @@ function checkTypeFits({ part, declared, shape, writeOnly }: FieldView): void {
   const kind = shape.type === 'json' ? 'values of several types' : `an ${shape.type}`
   const isText = shape.type === 'string' && declared['reference'] === undefined
   for (const [word, { fits, revealsValues }] of keywordRows) {
-    if (declared[word] !== true || (writeOnly && revealsValues)) continue
+    const value = declared[word] ?? false
+    if (value === false || (writeOnly && revealsValues)) continue
     if (fits === 'comparable' && !isComparable(shape.type)) {
       const remedy = `Remove "${word}", or keep its value in a separate field.`
       part.key(word).report(`does not work on ${kind}`, remedy)
     }
-    if (fits === 'filterable') checkFilterable(part.key(word), shape)
+    if (fits === 'filterable' && value === true) checkFilterable(part.key(word), shape)
     if (fits === 'texts' && !isText) part.key(word).report('works on texts alone', `Remove "${word}".`)
   }
 }

@@ -27,14 +27,17 @@ export type FilterParameters<Fields> = {
     : unknown)
 
 /** The terms of `sort`; a minus sorts descending. */
-export type SortTerm<Fields> = `${'' | '-'}${SortField<Fields> | Timestamp}`
+export type SortTerm<Fields> =
+  `${'' | '-'}${SortField<Fields> | Timestamp | (true extends Searched<Fields> ? 'relevance' : never)}`
 
 type SortField<Fields> = {
   [Name in keyof Fields]: Has<Fields[Name], 'sort'> extends true ? Name : never
 }[keyof Fields] &
   string
 
-type Searched<Fields> = { [Name in keyof Fields]: Has<Fields[Name], 'search'> }[keyof Fields]
+type Searched<Fields> = {
+  [Name in keyof Fields]: Fields[Name] extends { readonly search: true | { readonly weight: number } } ? true : false
+}[keyof Fields]
 
 /** References, enums and booleans are filters unless they say otherwise (QRY-7). */
 type IsFilter<X> = X extends { readonly filter: infer Filter }

@@ -94,6 +94,14 @@ const conditions: RuleSection = {
         'is no lower-case UUID is refused with 400; one of a record that is not there, or that the caller may not ' +
         'read, finds nothing.',
     },
+    {
+      id: 'WHR-6',
+      mark: 'beyond',
+      sentence:
+        'sort=-relevance beside q orders by how well a record matches: the sum, over words and fields, of the ' +
+        'weight of the field (search: {weight}) times the occurrences, at most 8, times 2 for a whole word and 1 for ' +
+        'a beginning. Ids decide where records tie. What the caller may not read adds nothing. Without q it is 400.',
+    },
   ],
 }
 

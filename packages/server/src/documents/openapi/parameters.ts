@@ -4,7 +4,14 @@
  * has, are in `x-ranges` of the document.
  */
 import { filterOperators, type Operator } from 'resourced-contract/model/operators'
-import { type Filterable, isFitting, type Resource, sortableNames } from 'resourced-contract/model/resource'
+import {
+  type Filterable,
+  hasRelevance,
+  isFitting,
+  type Resource,
+  relevance,
+  sortableNames,
+} from 'resourced-contract/model/resource'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import { type Components, type Json, queryParameter, refTo } from './components.ts'
 
@@ -21,13 +28,15 @@ export const ranges: Json = {
 
 /** The parameters of GET of a collection. */
 export function listParameters(resource: Resource, components: Components): Json[] {
-  const sorts = sortableNames(resource).join('|')
+  const isByRelevance = hasRelevance(resource)
+  const sorts = [...sortableNames(resource), ...(isByRelevance ? [relevance.name] : [])].join('|')
   const searched = resource.fields.filter((field) => field.search).map((field) => field.name)
   const own = [
     ...(resource.order === 'by-position' ? [after] : []),
     queryParameter(
       'sort',
-      `The fields to sort by, at most ${queryLimits.sortTerms}, separated by commas; \`-\` before a field: descending.`,
+      `At most ${queryLimits.sortTerms} fields, separated by commas; \`-\` before one: descending.` +
+        (isByRelevance ? ' `-relevance`, with `q`: best matches first.' : ''),
       { type: 'string', pattern: `^-?(${sorts})(,-?(${sorts}))*$` },
     ),
     ...(searched.length === 0

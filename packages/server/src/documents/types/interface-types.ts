@@ -68,7 +68,11 @@ function collectionLines(collection: Collection, all: readonly Collection[], res
   const schemaOf = (kind: keyof Extension['schemas']) => resolve(`#/components/schemas/${schemas[kind]}`)
   const record = resolved(schemaOf('record'), resolve)
   const properties = Object(record['properties']) as Readonly<Record<string, unknown>>
-  const sorts = Object.entries(collection.fields).flatMap(([field, { sort }]) => (sort ? [field, `-${field}`] : []))
+  const sortable = Object.entries(collection.fields).flatMap(([field, { sort }]) => (sort ? [field] : []))
+  const sorts = [...new Set([...sortable, ...(collection.search ? ['relevance'] : [])])].flatMap((each) => [
+    each,
+    `-${each}`,
+  ])
   const nested = all.filter((each) => each.within?.collection === name).map((each) => each.name)
   const deleted = deletion?.variant === 'soft' && !Object.hasOwn(properties, 'deleted_at') ? ['deleted_at'] : []
   return [

@@ -24,6 +24,7 @@ export function fieldFixture(name: string, fixture: FieldFixture): Field {
     writeOnly: false,
     validate: () => [],
     items: undefined,
+    weight: 1,
     members: [],
     ...given,
   }

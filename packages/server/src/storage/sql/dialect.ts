@@ -67,6 +67,12 @@ export type IndexSearch =
   | { readonly all: readonly string[]; readonly prefix?: string }
   | { readonly any: readonly string[] }
 
+/** A text that is searched, and how much its words count. */
+export interface WeightedText {
+  readonly text: Sql
+  readonly weight: number
+}
+
 /** A counter, and the statement that takes its next number as `last`, at the end of which a condition may stand. */
 export interface NextNumber {
   /** The field that is numbered. */
@@ -136,6 +142,8 @@ export interface Dialect {
    * Whether texts have all of these words between them, the last as a prefix: decided on the texts, without an index.
    */
   haveWords(texts: readonly Sql[], words: readonly string[]): Sql
+  /** How well texts match words, the last one as a prefix: `scoreOf` of each text, times its weight (WHR-6). */
+  relevance(texts: readonly WeightedText[], words: readonly string[]): Sql
   /** The columns that hold a record's search words; none where a table of its own holds them. */
   wordColumns(words: () => string): readonly (readonly [string, Sql])[]
   /** Inserts the search words of a record into the table that holds them; `replaces` deletes its former words first. */

@@ -6,7 +6,7 @@
  */
 
 import type { Position, Scalar, SortTerm } from 'resourced-contract/model/predicate'
-import type { Resource } from 'resourced-contract/model/resource'
+import { type Resource, relevance } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { type ColumnType, columnSql, columnsOf, comparisonColumn, positionSql } from './columns.ts'
 
@@ -33,15 +33,25 @@ export interface Segment {
 /**
  * The terms of a sort and the id, or the position, which breaks ties in the direction of the last term (QRY-3). Clients
  * never see positions (AUT-9): a key is the id of the row, whose position is looked up.
+ *
+ * @param score gives the score of a row for the order by relevance
  */
-export function orderTerms(resource: Resource, sort: readonly SortTerm[], alias: string): OrderTerm[] {
-  const terms = sort.map(({ field, descending }) => ({
-    column: columnSql(alias, comparisonColumn(resource, field)),
-    // Timestamps are stored as texts.
-    type: columnsOf(resource).find((each) => each.name === field)?.type ?? ('text' as const),
-    nullable: resource.field.get(field)?.required === false,
-    descending,
-  }))
+export function orderTerms(
+  resource: Resource,
+  sort: readonly SortTerm[],
+  alias: string,
+  score: () => Sql = noScore,
+): OrderTerm[] {
+  const terms = sort.map(({ field, descending }): OrderTerm => {
+    if (field === relevance.field) return { column: score(), type: 'integer', nullable: false, descending }
+    return {
+      column: columnSql(alias, comparisonColumn(resource, field)),
+      // Timestamps are stored as texts.
+      type: columnsOf(resource).find((each) => each.name === field)?.type ?? ('text' as const),
+      nullable: resource.field.get(field)?.required === false,
+      descending,
+    }
+  })
   const descending = terms.at(-1)?.descending ?? false
   if (resource.order === 'by-position') {
     const [column, key] = [columnSql(alias, '_row'), columnSql(alias, 'id')]
@@ -49,6 +59,10 @@ export function orderTerms(resource: Resource, sort: readonly SortTerm[], alias:
     return [...terms, { column, key, lookUp, type: 'text', nullable: false, descending }]
   }
   return [...terms, { column: columnSql(alias, 'id'), type: 'text', nullable: false, descending }]
+}
+
+function noScore(): never {
+  throw new Error('Only lists with a search are sorted by relevance.')
 }
 
 /** The reverse order. */

@@ -87,6 +87,23 @@ export function haveItems(json: unknown, values: readonly unknown[], all: boolea
   return all ? values.every(isIn) : values.some(isIn)
 }
 
+/** How often a word counts in a text, at most. */
+export const mostOccurrences = 8
+
+/**
+ * How well a text matches words, the last one as a prefix (WHR-6): each word counts as often as the text has it, at
+ * most eight times, and twice where it is whole.
+ */
+export function scoreOf(text: string, sought: readonly string[]): number {
+  const found = words(text)
+  const counted = (isFound: (word: string) => boolean) => Math.min(found.filter(isFound).length, mostOccurrences)
+  return sought.reduce((sum, word, index) => {
+    const whole = 2 * counted((each) => each === word)
+    if (index < sought.length - 1) return sum + whole
+    return sum + whole + counted((each) => each !== word && each.startsWith(word))
+  }, 0)
+}
+
 /** Whether texts have all of these words between them, the last as a prefix: what search means (QRY-5). */
 export function haveWords(texts: readonly (string | null)[], sought: readonly string[]): boolean {
   const found = texts.flatMap((text) => (text === null ? [] : words(text)))

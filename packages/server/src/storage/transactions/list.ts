@@ -4,7 +4,14 @@ import { grantOf, predicatesOf } from 'resourced-contract/model/field-grants'
 import { comparisons } from 'resourced-contract/model/operators'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import { collectionsOf, isOfAllRecords, linkOf, namesIds, type Predicate } from 'resourced-contract/model/predicate'
-import { isEqualityFilter, isFolded, isIndexed, namedField, type Resource } from 'resourced-contract/model/resource'
+import {
+  isEqualityFilter,
+  isFolded,
+  isIndexed,
+  namedField,
+  type Resource,
+  relevance,
+} from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { retainedSince } from '../../plan/check-record.ts'
 import type { PageOutcome } from '../../plan/outcome.ts'
@@ -135,7 +142,8 @@ export function visitsFew(plan: ReadPage, { total, isCurrent, live, deleted, oth
   // An index of fields has all that is asked of a row that is skipped: ten take as long as one that is read.
   const skipped = skippedRows(page, total) / (isOfField ? 10 : 1)
   const read = isIndexRange(plan) ? skipped + rangeOf(page).limit : total
-  return (isCurrent ? 0 : total + gone) + read + gone <= fewRows
+  // A score is made of the words of each text.
+  return (isCurrent ? 0 : total + gone) + read * (isByRelevance(plan) ? 10 : 1) + gone <= fewRows
 }
 
 /** Whether an index of the collection itself finds the rows that a condition holds for. */
@@ -150,7 +158,7 @@ export function scanOf({ context, plan, where, scans }: List, page: Page, size: 
   const path = accessPathOf(plan, page, size)
   const known = scans.get(path)
   if (known !== undefined) return known
-  const ordered = orderTerms(plan.resource, plan.sort, subject)
+  const ordered = orderTerms(plan.resource, plan.sort, subject, () => scoreSql(context, plan))
   const scan: Scan =
     path === 'ordered scan'
       ? { where: checkedSql(context, plan), terms: ordered }
@@ -193,18 +201,34 @@ function horizonSql(horizon: number): Sql {
 
 function searchSql(context: SqlContext, plan: ReadPage, words: readonly string[]): Sql {
   if (words.length === 0) return sql`1 = 0`
-  const { resource, readableFields } = plan
+  const { resource } = plan
   const asked = { all: words.slice(0, -1), prefix: words.at(-1) as string }
   const found = context.dialect.matchesSearch(resource.name, subject, asked)
   const names = searchedTexts(plan)
   if (names === undefined) return found
-  const texts = names.map((name) =>
-    maskedSql(context, resource, grantOf(readableFields, name), {
-      value: columnSql(subject, name),
-      otherwise: raw("''"),
-    }),
-  )
+  const texts = names.map((name) => readableText(context, plan, name))
   return sql`${found} and ${context.dialect.haveWords(texts, words)}`
+}
+
+/** The text of a field, empty in records in which the caller may not read it. */
+function readableText(context: SqlContext, { resource, readableFields }: ReadPage, name: string): Sql {
+  const value = columnSql(subject, name)
+  return maskedSql(context, resource, grantOf(readableFields, name), { value, otherwise: raw("''") })
+}
+
+/** How well a record matches the search, by the texts that the caller may read (WHR-6). */
+function scoreSql(context: SqlContext, plan: ReadPage): Sql {
+  const { resource, search = [] } = plan
+  const texts = (searchedTexts(plan) ?? searchColumns(resource)).map((name) => ({
+    text: readableText(context, plan, name),
+    weight: resource.field.get(name)?.weight ?? 1,
+  }))
+  // A constant would name a column of the select.
+  return search.length === 0 ? raw("length('')") : context.dialect.relevance(texts, search)
+}
+
+function isByRelevance({ sort }: ReadPage): boolean {
+  return sort.some(({ field }) => field === relevance.field)
 }
 
 /** The same rows, so that the order finds them and the conditions only drop some. */
@@ -322,8 +346,8 @@ const checkedMeanwhile = 2
 
 function accessPathOf(plan: ReadPage, page: Page, { total, live }: Size): AccessPath {
   const isSearch = plan.search !== undefined && plan.deleted === undefined
-  // A query names at most 1,000 ids.
-  if (namesIds(plan.filter)) return 'sort'
+  // A query names at most 1,000 ids. No index has the order by relevance.
+  if (namesIds(plan.filter) || isByRelevance(plan)) return 'sort'
   // Only the index of words finds the few records that have several words, and that of deletions the deleted ones.
   if ((isSearch || plan.deleted?.only === true) && total <= sortedQuickly) return 'sort'
   if (isServed(plan) && !(isSearch && live !== undefined)) return 'planner'
