@@ -282,8 +282,9 @@ describe('parameters at their limits', () => {
   })
 
   it('LIM-5: duplicate words are removed before the query', () => {
-    const resource = current.app.catalog.resources.get('things')!
-    const searchOf = (q: string) => readListQuery(resource, [{ name: 'q', value: q }], { default: 20, max: 100 }).search
+    const { catalog } = current.app
+    const resource = catalog.resources.get('things')!
+    const searchOf = (q: string) => readListQuery(resource, [{ name: 'q', value: q }], catalog).search
     assert.deepEqual(searchOf('tea oil tea oil te'), ['tea', 'oil', 'te'])
     // The whole word, and all that begin with it: the first is the narrower.
     assert.deepEqual(searchOf('tea oil Tea'), ['tea', 'oil', 'tea'])

@@ -88,10 +88,12 @@ export function judgeBy(document: Json): Judge {
     assert.ok(type !== undefined && described !== undefined, `${what}: ${type} is not in the document`)
     // Bytes are no JSON value by themselves.
     if (described.schema.format === 'binary') return
-    const schema = `${place.isSelective === true ? 'selected' : 'document'}#${resolved(document, pointer)}`
     const text = Buffer.from(response.body as string).toString()
     const value = type.startsWith('text/') ? text : JSON.parse(text)
-    check(`${schema}/content/${pointerStep(type)}/schema`, value, what)
+    // A QUERY has its parameters in its body, so the response says whether it includes related records.
+    const isIncluding = place.included !== undefined && Object.hasOwn(value, 'included')
+    const schema = isIncluding ? place.included : `#${resolved(document, pointer)}/content/${pointerStep(type)}/schema`
+    check(`${place.isSelective === true ? 'selected' : 'document'}${schema}`, value, what)
     if (place.codes !== undefined) checkProblem(document, place.codes, response.status, value, what)
   }
 }
@@ -103,6 +105,8 @@ interface Place {
   readonly isOpen: boolean
   /** The codes that the operation lists; `undefined`: the response is no error. */
   readonly codes?: readonly string[]
+  /** The schema with related records. */
+  readonly included?: string
   /** Whether `fields` may have selected what is returned. */
   readonly isSelective?: boolean
 }
@@ -127,9 +131,10 @@ function placeOf(document: Json, method: string, target: string, { status }: Htt
   if (path === undefined || operation === undefined) return undefined
   const at = `/paths/${pointerStep(path)}/${operationOf(method, status)}`
   // QUERY has its parameters in its body.
-  const isSelective = /[?&]fields=/.test(target) || method === 'QUERY'
+  const isSelective = /[?&]fields(?:=|\[|%5B)/i.test(target) || method === 'QUERY'
   if (operation.responses[status] !== undefined) {
-    return { pointer: `${at}/responses/${status}`, isOpen, isSelective: isSelective && hasFields(operation) }
+    const included = status === 200 ? operation['x-included']?.$ref : undefined
+    return { pointer: `${at}/responses/${status}`, isOpen, isSelective: isSelective && hasFields(operation), included }
   }
   if (operation['x-responses']?.[status] !== undefined) return { pointer: `${at}/x-responses/${status}`, isOpen }
   const isRange = operationOf(method, status) === 'get' && document['x-ranges'].responses[status] !== undefined

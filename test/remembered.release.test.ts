@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Outcome } from '../packages/server/src/plan/outcome.ts'
-import type { ReadPage, ReadRecord } from '../packages/server/src/plan/plan.ts'
+import type { ReadPage, ReadRecord, ReadSummary } from '../packages/server/src/plan/plan.ts'
 import { readEpochs, sqlContext } from '../packages/server/src/storage/sql/context.ts'
 import { Connection } from '../packages/server/src/storage/sqlite/connection.ts'
 import { sqlite } from '../packages/server/src/storage/sqlite/dialect.ts'
@@ -19,6 +19,7 @@ import type { Storage } from '../packages/server/src/storage/storage.ts'
 import { Memory } from '../packages/server/src/storage/transactions/memory.ts'
 import { readPage } from '../packages/server/src/storage/transactions/read-page.ts'
 import { readRecord } from '../packages/server/src/storage/transactions/read-record.ts'
+import { readSummary } from '../packages/server/src/storage/transactions/read-summary.ts'
 import { completeVersions, type Versions } from '../packages/server/src/versions/versions.ts'
 import { Known } from './differential/known.ts'
 import { pick, type Random, randomFrom } from './durability/random.ts'
@@ -48,15 +49,19 @@ function compared(storage: Storage, versions: Versions, path: string, comparison
   const connection = new Connection(path, { readOnly: true })
   const opened = { catalog: versions.stored, dialect: sqlite, epochs: connection.run(readEpochs()) }
   const context = sqlContext({ ...opened, tagSecret: storage.cursorSecret })
-  const readAnew = (plan: ReadRecord | ReadPage): Outcome =>
-    connection.run(
-      plan.kind === 'read-record' ? readRecord(context, undefined, plan) : readPage(context, new Memory(), plan),
+  const readAnew = (plan: ReadRecord | ReadPage | ReadSummary): Outcome => {
+    if (plan.kind === 'read-record') return connection.run(readRecord(context, undefined, plan))
+    const memory = new Memory()
+    return connection.run(
+      plan.kind === 'read-page' ? readPage(context, memory, plan) : readSummary(context, memory, plan),
     )
+  }
   const given = new WeakSet<Outcome>()
   return {
     ...storage,
     async run(plan, ...rest) {
-      if (!comparison.isOn || (plan.kind !== 'read-record' && plan.kind !== 'read-page')) {
+      const isRead = plan.kind === 'read-record' || plan.kind === 'read-page' || plan.kind === 'read-summary'
+      if (!comparison.isOn || !isRead) {
         return storage.run(plan, ...rest)
       }
       for (;;) {
@@ -125,6 +130,7 @@ function targets(random: Random, { records, gone, pages }: Known): string[] {
   const some = (from: readonly string[], count: number) =>
     from.length === 0 ? [] : Array.from({ length: count }, () => pick(random, from))
   const lists = ['/v2/beasts', '/v1/animals?sort=name', '/v2/dens?page=1', '/v2/beasts?limit=3']
+  lists.push('/v2/beasts/summary', '/v1/animals/summary?group=created_at:day&sort=-count&limit=2')
   const nested = [...records.values()].filter((each) => each.collection === 'beasts').map(({ path }) => `${path}/tags`)
   lists.push(...some(nested.slice(-5), 2), '/v2/beasts?include_deleted=true')
   return [...some([...records.keys()].slice(-15), 4), ...some([...gone].slice(-5), 1), ...some([...lists, ...pages], 3)]

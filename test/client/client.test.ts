@@ -303,3 +303,26 @@ it('QRY-1: filters, lists of values, and fields are what the server reads', asyn
     ['c=d', 'a & b'],
   )
 })
+
+it('SUM-1: summaries have the groups and figures that are asked for, with their types', async (context) => {
+  const { client, sent } = await typedClient(context)
+  for (const count of [2, 3, null]) await client.notes.create({ title: `Tea ${count}`, count })
+  await client.notes.create({ title: 'Other', status: 'done', count: 100 })
+  const { data, pagination } = await client.notes.summary({
+    ...{ group: ['status', 'created_at:year'], sum: 'count', avg: ['count'], max: 'title' },
+    ...{ 'title[starts_with]': 'tea', sort: ['-sum.count'] },
+  })
+  const [row] = data
+  const status: 'open' | 'done' | undefined = row?.group.status
+  const year: string | undefined = row?.group['created_at:year']
+  const figures: [string | null | undefined, string | null | undefined, string | null | undefined] = [
+    ...([row?.sum.count, row?.avg.count, row?.max.title] as const),
+  ]
+  assert.deepEqual([status, year?.length, row?.count, ...figures], ['open', 4, 3, '5', '2.500000', 'Tea null'])
+  assert.equal(pagination.total_count, 1)
+  const titles = Array.from({ length: 900 }, (_, index) => `a title ${index}`)
+  assert.deepEqual((await client.notes.summary({ group: 'status', title: [...titles, 'Other'] })).data, [
+    { group: { status: 'done' }, count: 1 },
+  ])
+  assert.deepEqual([sent.at(-1)?.method, sent.at(-1)?.path], ['QUERY', '/v1/notes/summary'])
+})

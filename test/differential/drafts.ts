@@ -3,7 +3,7 @@ import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { pick, type Random } from '../durability/random.ts'
 import { bodyOf, conditionText, patchOf } from './bodies.ts'
 import type { Known, SeenRecord } from './known.ts'
-import { queryOf } from './queries.ts'
+import { queryOf, summaryOf } from './queries.ts'
 import { jsonText, text } from './values.ts'
 
 /** What a request is made from. */
@@ -60,6 +60,13 @@ export const makers: readonly (readonly [number, Maker])[] = [
     (making, place) => ({ method: pick(making.random, methods), target: `${place.path}?${queryOf(making, place)}` }),
   ],
   [4, nestedList],
+  [
+    6,
+    (making, place) => ({
+      method: pick(making.random, methods),
+      target: `${place.path}/summary?${summaryOf(making, place)}`,
+    }),
+  ],
   [8, page],
   [
     8,

@@ -1,6 +1,7 @@
 /** Query strings by chance: filters with every operator, sorts, pages, searches. */
 import { filterOperators } from 'resourced-contract/model/operators'
 import { operatorsFor, sortableNames } from 'resourced-contract/model/resource'
+import { figureKinds, figuresOf, groupsOf } from 'resourced-contract/model/summary'
 import { pick } from '../durability/random.ts'
 import { stringOf, valueText } from './bodies.ts'
 import type { Making, Place } from './drafts.ts'
@@ -14,6 +15,32 @@ export function queryOf(making: Making, place: Place, of: 'list' | 'filters' = '
   for (let count = 0; count < filters; count++) parameters.push(...filterOf(making, place))
   if (of === 'list') parameters.push(...rest(making, place))
   return parameters.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')
+}
+
+/** The query string of a summary. */
+export function summaryOf(making: Making, place: Place): string {
+  const { random } = making
+  const { resource } = place
+  const groups = [...groupsOf(resource).keys()]
+  const some = (names: readonly string[], most: number) => [
+    ...new Set(Array.from({ length: Math.floor(random() * (most + 1)) }, () => pick(random, names))),
+  ]
+  const parameters: [string, string][] = [['group', some(groups, 3).join()]]
+  const figures = figureKinds.flatMap((kind) => {
+    const names = [...figuresOf(resource, kind).keys()]
+    const own = names.length === 0 ? [] : some(names, 2)
+    parameters.push([kind, own.join()])
+    return own.map((name) => `${kind}.${name}`)
+  })
+  const orders = [...(parameters[0]?.[1].split(',') ?? []), ...figures, 'count'].filter((name) => name !== '')
+  if (random() < 0.5) parameters.push(['sort', `${pick(random, ['', '-'])}${pick(random, orders)}`])
+  if (random() < 0.4) parameters.push(['timezone', pick(random, ['Europe/Berlin', 'Pacific/Apia', 'UTC', 'x'])])
+  if (random() < 0.5) parameters.push(['limit', String(1 + Math.floor(random() * 4))])
+  for (const filter of filterOf(making, place)) if (random() < 0.3) parameters.push(filter)
+  return parameters
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+    .join('&')
 }
 
 function rest({ random }: Making, { resource }: Place): [string, string][] {

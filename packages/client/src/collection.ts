@@ -1,9 +1,10 @@
 /** The calls of one collection, with the types of its requests and responses. */
 import { type ChangeOptions, type ConditionOptions, changeRecord, conditionFor, type OnConflict } from './conflicts.ts'
-import { exchange, queryOf, segment } from './exchange.ts'
+import { exchange, longestPath, queryOf, segment } from './exchange.ts'
 import type { CollectionTypes, JsonObject } from './interface-types.ts'
 import { Job } from './jobs.ts'
 import type { CallOptions, Send } from './send.ts'
+import { type ReadSummary, readSummary } from './summary.ts'
 
 /** Options of a creation. */
 export interface CreateOptions extends CallOptions {
@@ -100,6 +101,13 @@ type NestedBody<Types extends CollectionTypes> = Types extends { readonly within
 /** The calls of a collection. Each rejects with `ProblemError` if it is refused or fails. */
 export interface Collection<Types extends CollectionTypes = UntypedCollection, All = UntypedInterface>
   extends Omit<NestedCollection<Types>, 'create'> {
+  /**
+   * Reads groups of the records, with the figures of each group.
+   *
+   * @example
+   * const { data } = await client.tasks.summary({ group: 'status', sum: 'estimate', 'due_on[lt]': '2027-01-01' })
+   */
+  readonly summary: ReadSummary<Types>
   create(record: Types['create'], options?: CreateOptions): Promise<Types['record']>
   get<Name extends Types['field'] = never>(
     id: string,
@@ -192,6 +200,7 @@ export function collectionAt({ send, onConflict }: ClientParts, collection: stri
         cursor = page.pagination.next_cursor
       } while (cursor != null)
     },
+    summary: (query?: object, options?: CallOptions) => readSummary(send, collection, query, options),
     get: (id, { fields, ...options } = {}) => call('GET', pathOf(id) + queryOf({ fields }), options),
     create: (body, { idempotencyKey: key, ...options } = {}) =>
       call('POST', collection, { ...options, body, headers: { 'idempotency-key': key } }),
@@ -218,9 +227,6 @@ export function collectionAt({ send, onConflict }: ClientParts, collection: stri
     within: (target) => byName((name) => collectionAt({ send }, pathOf(target) + segment(name))) as never,
   }
 }
-
-/** Servers refuse longer addresses (LIM-3): a query that would make one, such as of many ids, is a body (MET-10). */
-const longestPath = 7_000
 
 /** A query without the parameters, and without the values of parameters, that are `undefined`. */
 function withoutUnset(query: object = {}): object {

@@ -49,6 +49,9 @@ export function segment(name: string): string {
   return `/${encodeURIComponent(/^\.\.?$/.test(name) ? name.replaceAll('.', '%2E') : name)}`
 }
 
+/** Servers refuse longer addresses (LIM-3): a query that would make one, such as of many ids, is a body (MET-10). */
+export const longestPath = 7_000
+
 /** A query; empty without parameters. Lists of names are joined, other lists repeat their parameter. */
 export function queryOf(query: object = {}): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>

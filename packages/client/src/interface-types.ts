@@ -21,8 +21,20 @@ export interface CollectionTypes {
   readonly field: string
   /** The collections that are within this one, such as `'tasks'`; `never` for none. */
   readonly nested: string
+  /** `SummaryTypes`; left out: unknown. As an object, so that the compiler looks into it only where it is used. */
+  readonly summary?: object
   /** The field that refers to the record that contains this one: within that record, a creation may leave it out. */
   readonly within?: string
+}
+
+/** The groups and figures of a collection. */
+export interface SummaryTypes {
+  /** The values of groups, such as `{ status: 'open' | 'done', 'created_at:month': string }`. */
+  readonly group: object
+  /** The fields that `sum` and `avg` take. */
+  readonly sum: string
+  /** The values of the fields that `min` and `max` take. */
+  readonly min: object
 }
 
 /** The types of an interface, by the names of its collections. */

@@ -64,6 +64,7 @@ test('missing values have their defaults', () => {
         patchOperations: 1_000,
         errors: 100,
         pageBytes: 4_194_304,
+        include: { paths: 8, records: 1_000 },
         readTime: 10_000,
         authorizeTime: 5_000,
         functionTime: 30_000,

@@ -63,6 +63,7 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
       patchOperations: declared.limits?.patchOperations ?? limitDefaults.patchOperations,
       errors: declared.limits?.errors ?? limitDefaults.errors,
       pageBytes: declared.limits?.pageBytes ?? limitDefaults.pageBytes,
+      include: { ...limitDefaults.include, ...declared.limits?.include },
       readTime: declared.limits?.readTime ?? limitDefaults.readTime,
       authorizeTime: declared.limits?.authorizeTime ?? limitDefaults.authorizeTime,
       functionTime: declared.limits?.functionTime ?? limitDefaults.functionTime,

@@ -368,6 +368,14 @@ export interface KeyLimitsDeclaration {
   readonly lastingRoles?: readonly string[]
 }
 
+/** Limits of related records in one response (REL-1, REL-5). */
+export interface IncludeLimits {
+  /** The most paths that an `include` names; default 8. */
+  readonly paths?: number
+  /** The most records that a response includes; default 1,000. */
+  readonly records?: number
+}
+
 /** Limits of exports (LIM-8). */
 export interface ExportLimits {
   /** The most exports of one caller; default 20. */
@@ -421,6 +429,7 @@ export interface InterfaceDeclaration {
     readonly errors?: number
     /** The most bytes of the records of one page, as JSON; default 4 MiB. */
     readonly pageBytes?: number
+    readonly include?: IncludeLimits
     /** How long the database may work on one read, in milliseconds; default 10,000. */
     readonly readTime?: number
     /** How long `authorize` may take, in milliseconds; default 5,000. */

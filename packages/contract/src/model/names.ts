@@ -18,7 +18,8 @@ export const eventCollections = ['events', 'webhooks', 'deliveries']
 
 /** Query parameters that control a list: none of them can be a filter. */
 export const controlParameters = [
-  'sort', 'page', 'per_page', 'offset', 'limit', 'cursor', 'fields', 'q', 'include_deleted', 'version',
+  'sort', 'page', 'per_page', 'offset', 'limit', 'cursor', 'fields', 'q', 'include', 'include_deleted', 'version',
+  'where',
 ] // biome-ignore format: one row reads best
 
 /** Query parameters that are refused because they carry secrets (QRY-9). */

@@ -11,6 +11,7 @@ import type {
   BusinessRule,
   Condition,
   ExportLimits,
+  IncludeLimits,
   InterfaceDeclaration,
   OnDelete,
   ResourceDeclaration,
@@ -222,6 +223,8 @@ export interface Catalog {
     readonly errors: number
     /** The most bytes of the records of one page, as JSON (LIM-6). */
     readonly pageBytes: number
+    /** The most paths of an `include`, and the most records that one response includes (REL-1, REL-5). */
+    readonly include: Required<IncludeLimits>
     /** How long the database may work on one read, in milliseconds (LIM-7). */
     readonly readTime: number
     /** How long `authorize` may take, in milliseconds (AUT-12). */

@@ -48,7 +48,7 @@ function localTimes(format: Intl.DateTimeFormat): TimeZone {
   }
 }
 
-const day = 86_400_000
+export const day = 86_400_000
 
 /** Whether a text is a day of the calendar, such as `2026-11-28`. */
 export function isDay(text: string): boolean {
@@ -106,7 +106,7 @@ export function boundsOfSpan([first, last]: Span, zone: TimeZone): DayBounds {
 const firstInstant = Date.parse('0000-01-01T00:00:00Z')
 
 /** The instant at which a local midnight is, the earlier of two; if clocks skip it, the instant at which they do. */
-function startOfDay(midnight: number, zone: TimeZone): number {
+export function startOfDay(midnight: number, zone: TimeZone): number {
   if (zone === utc) return midnight
   // Zones are less than a day from UTC: around the midnight these are the offsets before and after a change.
   const offsets = [midnight - day, midnight + day].map((instant) => zone(instant) - instant)

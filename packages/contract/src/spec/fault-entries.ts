@@ -228,6 +228,15 @@ export const faults = {
       'Ask for as many records as errors says, for fewer fields, or by cursor: a page by cursor ends early and says ' +
       'where to continue.',
   },
+  INCLUDE_TOO_LARGE: {
+    status: 400,
+    title: 'The related records are too many or too large',
+    rule: 'REL-5',
+    meaning:
+      'A response would have more included records than limits.include.records allows (1,000 by default), or more ' +
+      'bytes of records than a page may have.',
+    remedy: 'Lower the parameters that errors names, each to its number, or ask for a list by cursor.',
+  },
   // Permissions, conditions or stored records forbid the request.
   FORBIDDEN: {
     status: 403,

@@ -41,6 +41,7 @@ export const issueCodes = {
   TOO_DEEP: 'The JSON is nested too deeply.',
   NUMBER_NOT_EXACT: 'A number cannot be kept exactly.',
   INVALID_TEXT: 'A text holds U+0000 or half a surrogate pair.',
+  UNKNOWN_RELATION: 'The resource has no such relation.',
   UNKNOWN_PARAMETER: 'The address has no such query parameter.',
   DUPLICATE_PARAMETER: 'The query parameter may be given once.',
   INVALID_OPERATOR: 'The filter operator does not exist, or not for this field.',

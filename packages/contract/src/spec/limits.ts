@@ -21,3 +21,12 @@ export const queryLimits = {
   /** Characters of `q`, and of all texts together that operators such as `contains` take. */
   characters: 10_000,
 } as const
+
+/** The most that one summary may have (SUM-1). */
+export const summaryLimits = {
+  groups: 3,
+  /** The figures of each group, beside `count`. */
+  figures: 20,
+  /** Different days, or months, of the records in UTC, where the periods of a zone or weeks are found. */
+  slots: 20_000,
+} as const

@@ -51,10 +51,14 @@ export const sentences = {
     notDay: 'takes a date-time; for a day use {instead} with the day after it',
     oftener: 'may be given {most} times, not {given}',
     namesTwice: 'names {name} twice; name each field once',
+    pathTwice: 'names {name:json} twice; name each path once',
+    emptyPath: 'names an empty path; list paths such as author,chapters.translator, or leave it out',
+    deepPath: 'may lead {most:step} far, and {name:json} leads farther',
     commaBeside: 'holds a comma, and its field has a filter without an operator, or has; give only one of the two',
     commaInAll: 'holds a comma, which separates items here; ask for it by hasAll in where',
     nullBeside: 'is null beside {name}; give only one of the two',
     condition: '{place} {problem}. {remedy}',
+    notJson: 'must be a condition as JSON. {problem}',
     cells: 'The row has {given} cells, and the header {wanted}.',
   },
   NOT_IN_ENUM: {
@@ -102,8 +106,12 @@ export const sentences = {
     maxItems: 'must have at most {limit:item}',
     nameCount: 'must name 1 to {most} fields; leave it out for the default',
     fieldCount: 'may name {most} fields, not {given}',
-    comparisons: 'may hold {most} comparisons, not {given}; ask for several exports',
-    listedValues: 'may list {most} values with in, not {given}; ask for several exports',
+    pathCount: 'may name {most} paths, not {given}',
+    comparisons: 'may hold {most} comparisons, not {given}; ask for less at once',
+    listedValues: 'may list {most} values with in, not {given}; ask for less at once',
+    groups: 'may name {most} groups, not {given}',
+    figures: 'A summary may have {most} figures beside count; this one has {given}.',
+    slots: 'The records have dates on more than {most} different {slots}. Choose fewer by a filter of {name}.',
     days: 'may have {most} days that do not follow each other, not {given}',
     words: 'may have {most} different words, not {given}',
     queryValues: 'is beyond the {most} values that a QUERY may hold',
@@ -132,6 +140,9 @@ export const sentences = {
     unsettable: 'cannot be set here. {names:suggestion}',
     unchosen: 'is none of the collections that need a condition: {known:or}',
     unsortable: '{resource} cannot be sorted by {name:json}; sort takes {known}.',
+    ungroupable: '{resource} cannot be grouped by {name:json}; group takes {known:or}.',
+    noFigure: '{resource} has no {kind} of {name:json}; {kind} takes {known:or}.',
+    summaryOrder: 'A summary cannot be sorted by {name:json}; here sort takes {known}.',
     unanswered: '{resource} has no field {name:json} to answer with.',
     moreColumns: 'There are {left} more columns.',
     noField:
@@ -169,13 +180,20 @@ export const sentences = {
   },
 
   // Query parameters.
+  UNKNOWN_RELATION: {
+    unknownRelation: '{resource} has no relation {name:json}{known:known}.',
+  },
   UNKNOWN_PARAMETER: {
+    notIncluded: 'is about {name:json}, which include does not name',
+    includeOption: 'is no parameter of a path; include[{name}] takes {known:or}',
+    onlyToMany: 'goes with a relation to many records, and {name} leads to one',
     noParameters: 'This address takes no parameters with this method.',
     onlyParameters: 'This address takes only {only} with this method.',
     streamParameters: 'A stream takes only filters as parameters. Last-Event-ID says where it begins.',
     unknownFilter:
       '{name:json} is no parameter of {resource}. Filters are {known}; others are q, sort, fields and those of pages.',
     unsearchable: '{resource} has no field to search with q.',
+    listOnly: 'goes with lists only, not with a summary',
     zoneAlone: 'goes with a day in a filter of a date-time, such as created_at=2026-11-28',
   },
   INVALID_OPERATOR: {
@@ -185,6 +203,7 @@ export const sentences = {
   INVALID_PAGE: {
     pageStyles: 'does not go with {others:and}: use page and per_page, offset and limit, or cursor and limit',
     pageNumber: 'takes a whole number from {least} to {most}',
+    unorderedCursor: 'goes with an order by groups alone; use page and per_page, or offset and limit',
     pageBeyond: 'is too large a number',
   },
   CREDENTIAL_IN_QUERY: {
@@ -196,6 +215,10 @@ export const sentences = {
   },
   PAGE_TOO_LARGE: {
     largePage: 'The page has too many bytes. Use {name}={fits}, ask for fewer fields, or ask by cursor.',
+  },
+
+  INCLUDE_TOO_LARGE: {
+    largeInclude: 'The included records are too many or too large. Use {name}={fits}.',
   },
 
   // Header fields.
@@ -230,6 +253,7 @@ export const sentences = {
     undeletable: 'You may not delete this record.',
     unfilterable: 'You may not read {name}, so you cannot filter by it. Leave the filter out.',
     unorderable: 'You may not read {name} of every record. Sort by another field.',
+    unsummarized: 'You may not read {name} of every record, so a summary cannot use it.',
     ownKeys: 'You may make keys for yourself alone: leave subject out.',
     lackedRole: 'You do not have the role {name:json}, so your keys cannot have it.',
     endlessKeys: 'Your credential does not say when it expires, so no keys can be made with it.',

@@ -21,17 +21,20 @@ export async function serveOnThreads(
   const observe = output === undefined ? readableLog(logLevel) : logTo(logLevel, output)
   const terminal = isTerminal ? { colors: hasColours(process.stdout) } : undefined
   const isFile = !isElsewhere(database) && !isInMemory(database)
-  const supervisor = await supervise({
+  const starting = supervise({
     ...{ count, host, port, reusePort, metricsPort, metricsHost, observe, output },
     entry: new URL(import.meta.resolve('#request-thread')),
     writerEntry: isFile ? new URL(import.meta.resolve('#writer-thread')) : undefined,
     data: { file, options: { ...options, terminal } },
-  }).catch(async (error: unknown) => {
+  })
+  const renew = async () => (await starting).renew()
+  // Before the start has ended: until somebody waits for the signal, it ends the process.
+  if (!isTerminal) process.on('SIGHUP', () => void renew().catch(tell))
+  const supervisor = await starting.catch(async (error: unknown) => {
     if (!(error instanceof StartFailed)) throw error
     return end(error.failure)
   })
   stopOnSignal(supervisor, observe)
-  if (!isTerminal) process.on('SIGHUP', () => void supervisor.renew().catch(tell))
   void supervisor.ended.then(end)
 }
 

@@ -83,6 +83,11 @@ const studio: Program = {
     const { data } = await client.tasks.list({ status: [status, 'doing'], sort: '-due_on', fields: ['title'] })
     const titles: string[] = data.map((each) => each.title)
     if (titles.join() !== 'Roof') throw new Error(titles.join())
+    const summary = await client.tasks.summary({ group: ['status', 'created_at:year'], max: 'created_at' })
+    const [row] = summary.data
+    const shown: ['open' | 'doing' | 'done', string, string | null] | undefined =
+      row && [row.group.status, row.group['created_at:year'], row.max.created_at]
+    if (shown?.[0] !== 'doing' || row?.count !== 1) throw new Error(JSON.stringify(summary))
     const records: { projects: Types['projects']['record'], tasks: Types['tasks']['record'] } =
       { projects: project, tasks: changed }`,
   mistakes: `
@@ -92,6 +97,10 @@ const studio: Program = {
     client.tasks.list({ status: 'closed' })
     // @ts-expect-error There is no such filter.
     client.tasks.list({ colour: 'red' })
+    // @ts-expect-error Nothing is grouped by a text.
+    client.tasks.summary({ group: 'title' })
+    // @ts-expect-error It was not asked for.
+    client.tasks.summary({ group: 'status' }).then(({ data }) => data[0]?.sum)
     // @ts-expect-error Nothing sorts by it.
     client.tasks.list({ sort: 'secret_note' })
     // @ts-expect-error A title is a text.

@@ -43,6 +43,7 @@ const fail = (error: unknown) => {
 }
 
 const calls: WriterCalls = {
+  open: () => void openOnce(),
   connect({ port }) {
     const tell = serveWriter(port, openOnce)
     threads.add(tell)

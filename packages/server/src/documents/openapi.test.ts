@@ -56,12 +56,14 @@ test('every address of the interface has its methods', () => {
   ])
   assert.deepEqual(Object.fromEntries(methods), {
     '/projects': ['get', 'post'],
+    '/projects/summary': ['get'],
     '/projects/bulk-delete': ['post'],
     '/projects/{id}': ['get', 'put', 'patch', 'delete'],
     '/projects/{id}/deletion': ['get'],
     '/projects/{id}/restore': ['post'],
     '/projects/{id}/tasks': ['get', 'post'],
     '/tasks': ['get', 'post', 'delete'],
+    '/tasks/summary': ['get'],
     '/tasks/bulk-delete': ['post'],
     '/tasks/{id}': ['get', 'put', 'patch', 'delete'],
     '/tasks/{id}/deletion': ['get'],
@@ -445,10 +447,10 @@ interface Described {
 
 const workshopVersions = completeVersions(workshop)
 
-test('the document of five collections is printed in at most 120,000 bytes', () => {
+test('the document of five collections is printed in at most 153,000 bytes', () => {
   const { size } = workshopVersions.stored.resources
   const bytes = Buffer.byteLength(openApiText(openApiDocument(workshopVersions.stored, { versions: workshopVersions })))
   assert.equal(size, 5)
-  assert.ok(bytes <= 120_000, `${bytes} bytes`)
-  assert.ok(bytes > 100_000, `${bytes} bytes: the declaration is no longer one of the usual size`)
+  assert.ok(bytes <= 153_000, `${bytes} bytes`)
+  assert.ok(bytes > 120_000, `${bytes} bytes: the declaration is no longer one of the usual size`)
 })

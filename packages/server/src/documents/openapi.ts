@@ -2,6 +2,7 @@
  * The catalog as an OpenAPI 3.1 document (DOC-1). Every response of the server fits it. Where there are versions, it
  * says how clients choose one, which header fields name it, and what is deprecated (VER-1, VER-3, VER-4).
  */
+import { relationsOf } from 'resourced-contract/model/relations'
 import { type Catalog, isRestorable, type Resource } from 'resourced-contract/model/resource'
 import type { FaultCode } from 'resourced-contract/spec/faults'
 import { responseHeaders } from 'resourced-contract/spec/response-headers'
@@ -23,9 +24,11 @@ import {
   type OperationParts,
   recordPath,
   restorePath,
+  summaryPath,
 } from './openapi/operations.ts'
 import { filterText, ranges } from './openapi/parameters.ts'
 import { collectProblems, sharedByMethod } from './openapi/problems.ts'
+import { includedSchemas } from './openapi/related-schemas.ts'
 import { sharedResponses } from './openapi/responses.ts'
 import { namesOf, type ResourceNames, resourceSchemas } from './openapi/schemas.ts'
 import { exportPaths, servicePaths, systemPaths } from './openapi/system-operations.ts'
@@ -73,10 +76,10 @@ const textOf = (resources: readonly Resource[]) =>
       '`x-problems.codes` has the status of each code. `x-headers` has the header fields that every response ' +
       'can have.',
     '',
-    'With the parameters in `x-parameters` of an operation, `fields`, the response has fewer properties than its ' +
-      'schema says. Every GET also takes the parameters of `x-ranges`: the response is then a part of the ' +
-      'representation, as `x-ranges` or `x-responses` of the operation says. `x-default` is the value of what a ' +
-      'request leaves out.',
+    'With the parameters in `x-parameters` of an operation, `fields` and `include`, the response has fewer properties ' +
+      'than its schema says, or the schema `x-included`. Every GET also takes the parameters of `x-ranges`: the ' +
+      'response is then a part of the representation, as `x-ranges` or `x-responses` of the operation says. ' +
+      '`x-default` is the value of what a request leaves out.',
   ].join('\n')
 
 /**
@@ -91,6 +94,7 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
   const { serverUrl = '', versions = onlyVersion(catalog), now = 0 } = options
   const version = versions.all.get(catalog.version) as Version
   const resources = [...catalog.resources.values(), ...catalog.system.values()]
+  const related = resources.filter((resource) => relationsOf(catalog, resource).size > 0)
   const names = namesOf(catalog)
   const problems = collectProblems(versionCodes(versions, version))
   const components: Components = { parameters: {}, responses: {} }
@@ -126,7 +130,7 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
       ...resources.map((resource) => ({
         name: resource.name,
         description: resource.description ?? `${resource.title}.`,
-        'x-collection': collectionExtension(resource, nameOf(resource)),
+        'x-collection': collectionExtension(catalog, resource, nameOf(resource)),
       })),
       { name: 'exports', description: 'Files of whole collections.' },
       { name: 'service', description: 'The service itself.' },
@@ -149,9 +153,15 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
       schemas: {
         ...Object.assign(
           {},
-          ...resources.map((resource) => resourceSchemas(resource, nameOf(resource), recordedIn(resource))),
+          ...resources.map((resource) =>
+            resourceSchemas(resource, nameOf(resource), {
+              recorded: recordedIn(resource),
+              hasRelations: related.includes(resource),
+            }),
+          ),
         ),
         ...sharedSchemas,
+        ...(related.length > 0 && includedSchemas(related, nameOf)),
       },
     },
   }
@@ -202,6 +212,7 @@ function resourcePaths(catalog: Catalog, partsOf: (resource: Resource) => Operat
     const path = `/${resource.name}`
     const { bulk } = resource.deletion
     paths[path] = collectionPath(resource, parts)
+    paths[`${path}/summary`] = summaryPath(resource, parts)
     if (bulk !== undefined) paths[`${path}/bulk-delete`] = bulkDeletePath(resource, bulk.max, parts)
     paths[`${path}/{id}`] = recordPath(resource, parts)
     paths[`${path}/{id}/deletion`] = deletionPath(resource, parts)

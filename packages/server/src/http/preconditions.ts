@@ -55,7 +55,7 @@ const matches: Question = ({ conditions, current }) => {
   if (current === undefined) return { failed: 'If-Match' }
   if (conditions.ifMatch === 'any') return hasIfNoneMatch
   const acceptable = current.matchTags ?? [current.tag.opaque]
-  const found = conditions.ifMatch!.some((tag) => acceptable.some((opaque) => namesState(tag, opaque)))
+  const found = conditions.ifMatch!.some((tag) => acceptable.some((opaque) => namesRecord(tag, opaque)))
   return found ? hasIfNoneMatch : { failed: 'If-Match' }
 }
 
@@ -176,4 +176,14 @@ export function formatEntityTag(tag: EntityTag): string {
  */
 export function namesState({ opaque }: EntityTag, current: string): boolean {
   return opaque === current || uncompressedTag(opaque) === current
+}
+
+/** The opaque tag of a record's response with its related records (REL-6). */
+export function tagWithRelated(record: string, digest: string): string {
+  return `${record}+${digest}`
+}
+
+/** As `namesState`, also for the tag of a response with related records: a change is about the record alone. */
+function namesRecord(tag: EntityTag, current: string): boolean {
+  return namesState(tag, current) || uncompressedTag(tag.opaque).replace(/\+[\w-]{22}$/, '') === current
 }

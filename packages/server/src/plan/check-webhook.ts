@@ -8,7 +8,7 @@ import { type Catalog, type RecordValues, type Resource, storedResource } from '
 import { webhookBounds } from 'resourced-contract/model/webhook-resources'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { permit } from '../policy/permit.ts'
-import { readExportFilter } from './plan-export.ts'
+import { readExportFilter } from '../request/condition.ts'
 
 /** A webhook as it would be, and its surroundings. */
 interface CheckedWebhook {

@@ -1,9 +1,27 @@
 /** Cursors: positions in an ordered list, sealed and bound to the list that they came from (PAG-5). */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Position } from 'resourced-contract/model/predicate'
+import { type Catalog, type Resource, resourceOfStored } from 'resourced-contract/model/resource'
 import { fault, issue } from 'resourced-contract/spec/faults'
 
 const sealBytes = 16
+
+/**
+ * The text that the cursors of a list are bound to. In another version the keys of a position may have another meaning.
+ *
+ * @param versionCatalog the catalog of the client's version
+ * @param query sort, filters and search in one spelling
+ */
+export function bindingOf(
+  versionCatalog: Catalog,
+  resource: Pick<Resource, 'name'>,
+  parent: { readonly resource: Pick<Resource, 'name'>; readonly id: string } | undefined,
+  query: string,
+): string {
+  const nameOf = ({ name }: Pick<Resource, 'name'>) => resourceOfStored(versionCatalog, name)?.name ?? name
+  const above = parent === undefined ? '' : `${nameOf(parent.resource)}/${parent.id}`
+  return `${versionCatalog.version} ${nameOf(resource)} ${above} ${query}`
+}
 
 /**
  * Seals a position into a cursor.

@@ -43,9 +43,14 @@ export type Outcome =
   | { readonly kind: 'bulk-refused'; readonly issues: readonly Issue[] }
   | ({ readonly kind: 'not-modified' } & Validators)
   | PageOutcome
+  | WithRelated
+  /** The related records are too many or too large; with these values of the parameters they would not be (REL-5). */
+  | { readonly kind: 'include-too-large'; readonly limits: readonly { parameter: string; fits: number }[] }
   | { readonly kind: 'page-not-modified'; readonly tag: string }
   /** The page has too many bytes; `fits` of its records would be allowed (LIM-6). */
   | { readonly kind: 'page-too-large'; readonly fits: number }
+  /** The records of a summary have dates in more days or months than periods are found for (`summaryLimits`). */
+  | { readonly kind: 'too-many-slots'; readonly group: string }
   /** The page begins after an event that is no longer kept (EVT-5). */
   | { readonly kind: 'events-expired' }
   | { readonly kind: 'missing' }
@@ -84,4 +89,24 @@ export interface PageOutcome {
   /** Cursor style: the keys of the first and the last record, if there are records before and after them. */
   readonly previous: readonly (Scalar | null)[] | undefined
   readonly next: readonly (Scalar | null)[] | undefined
+}
+
+/** A record or a page with its related records (REL-2). */
+export interface WithRelated {
+  readonly kind: 'with-related'
+  readonly answer: PageOutcome | Extract<Outcome, { readonly kind: 'record' }>
+  /** The records of each path to many. */
+  readonly related: readonly { readonly path: string; readonly records: readonly RelatedRecords[] }[]
+  /** The JSON texts of the included records, joined as in a page. A collection may come several times. */
+  readonly included: readonly { readonly collection: string; readonly json: string }[]
+}
+
+/** The first records of a relation to many. */
+export interface RelatedRecords {
+  /** The record that they are related to. */
+  readonly id: string
+  readonly ids: readonly string[]
+  readonly total: number
+  /** The keys of the last one of `ids`; `undefined`: there is none. */
+  readonly last: readonly (Scalar | null)[] | undefined
 }

@@ -7,7 +7,11 @@ import { resolveCondition } from 'resourced-contract/model/resolve-condition'
 import { studio } from 'resourced-contract/model/studio.fixture'
 import { utc } from 'resourced-contract/model/time-zone'
 import { countErrors, sentenceOf } from 'resourced-contract/spec/faults'
-import { deepestCondition, mostComparisons, mostListed, readExportRequest } from './plan-export.ts'
+import { queryLimits } from 'resourced-contract/spec/limits'
+import { deepestCondition, mostExported as mostComparisons } from '../request/condition.ts'
+import { readExportRequest } from './plan-export.ts'
+
+const mostListed = queryLimits.values
 
 const catalog = completeCatalog(studio() as unknown as InterfaceDeclaration)
 const tasks = catalog.resources.get('tasks')!

@@ -3,11 +3,8 @@
  * export; and to delete jobs (LIM-8).
  */
 
-import { comparedResource, conditionProblems } from 'resourced-contract/model/check/conditions'
 import type { Condition } from 'resourced-contract/model/declaration'
 import { candidates } from 'resourced-contract/model/nearest'
-import { listOperators, operators } from 'resourced-contract/model/operators'
-import { below, pointerTo, type Steps } from 'resourced-contract/model/place'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import { never, type SortTerm } from 'resourced-contract/model/predicate'
 import { resolveCondition } from 'resourced-contract/model/resolve-condition'
@@ -19,6 +16,7 @@ import { exportTypes } from 'resourced-contract/spec/media-types'
 import { uuidv7 } from 'uuidv7'
 import type { Conditions } from '../http/preconditions.ts'
 import { permit, permitFields } from '../policy/permit.ts'
+import { liveFields, readExportFilter } from '../request/condition.ts'
 import { countListed, listed, readFields, readSort, type SourcedText } from '../request/parameters.ts'
 import { translateQuery } from '../versions/translate-request.ts'
 import type { ExportFormat } from './export-document.ts'
@@ -134,9 +132,6 @@ interface ExportRequest {
 
 const exportFormats = Object.keys(exportTypes) as ExportFormat[]
 
-/** The fields that live records have beside the declared ones. */
-const liveFields = ['id', 'created_at', 'updated_at'] as const
-
 const members: readonly string[] = ['collection', 'filter', 'timezone', 'sort', 'fields', 'format']
 
 /**
@@ -232,86 +227,4 @@ function findRepeated(names: readonly SourcedText[], issues: Issue[]): void {
     if (seen.has(text)) issues.push(issue('namesTwice', { ...place, name: text }))
     seen.add(text)
   }
-}
-
-/** The most comparisons of a filter; `in` counts as one. Databases limit the terms of a condition. */
-export const mostComparisons = 100
-/** The most values in all lists of a filter together. */
-export const mostListed = 1_000
-/** The most characters that the operands of operators on texts have together, as in a query. */
-export const mostCharacters: number = queryLimits.characters
-/** The deepest nesting of conditions; the filter itself counts 1. */
-export const deepestCondition = 20
-
-/**
- * Reads a filter: a condition of the declaration language on any readable field. A filter without issues can be
- * resolved by `resolveCondition`. A claim that the caller lacks (`{ caller: 'claims.team' }`) matches nothing.
- *
- * @param filter `undefined`: everything is exported
- * @param resource `undefined` if the collection is unknown: then only the limits are checked
- * @param issues receives what is wrong, with its place in the body
- */
-export function readExportFilter(resource: Resource | undefined, filter: unknown, issues: Issue[]): Condition {
-  if (filter === undefined) return {}
-  const weight: Weight = { comparisons: 0, listed: 0, characters: 0, tooDeep: undefined }
-  weigh(weight, filter, [], 1)
-  const excesses = excessesOf(weight)
-  issues.push(...excesses)
-  if (excesses.length > 0 || resource === undefined) return {}
-  const subject = { resource: comparedResource(resource), record: undefined, system: liveFields, takesDays: true }
-  for (const { steps, code, message, remedy } of conditionProblems(filter, subject)) {
-    const pointer = pointerTo(['filter', ...steps])
-    issues.push(issue('condition', { code, pointer, place: below('filter', steps), problem: message, remedy }))
-  }
-  return filter as Condition
-}
-
-/** The cost of a filter. */
-interface Weight {
-  comparisons: number
-  listed: number
-  characters: number
-  tooDeep: Steps | undefined
-}
-
-/** Adds up a condition, valid or not. A condition without comparisons counts as one. */
-function weigh(weight: Weight, condition: unknown, steps: Steps, depth: number): void {
-  if (depth > deepestCondition) {
-    weight.tooDeep ??= steps
-    return
-  }
-  const entries = isObject(condition) ? Object.entries(condition) : []
-  if (entries.length === 0) weight.comparisons++
-  for (const [word, value] of entries) {
-    if (word === 'not') weigh(weight, value, [...steps, word], depth + 1)
-    else if ((word === 'and' || word === 'or') && Array.isArray(value)) {
-      for (const [index, each] of value.entries()) weigh(weight, each, [...steps, word, index], depth + 1)
-    } else weighField(weight, value)
-  }
-}
-
-function weighField(weight: Weight, value: unknown): void {
-  const comparisons = isObject(value) ? Object.entries(value) : [['', value] as const]
-  weight.comparisons += Math.max(1, comparisons.length)
-  for (const [name, operand] of comparisons) {
-    if (Array.isArray(operand)) weight.listed += operand.length
-    if (typeof operand === 'string' && operators.get(name)?.operand === 'text') weight.characters += operand.length
-  }
-}
-
-function excessesOf({ comparisons, listed, characters, tooDeep }: Weight): Issue[] {
-  const issues: Issue[] = []
-  const place = { pointer: '/filter' }
-  if (comparisons > mostComparisons) {
-    issues.push(issue('comparisons', { ...place, most: mostComparisons, given: comparisons }))
-  }
-  if (listed > mostListed) issues.push(issue('listedValues', { ...place, most: mostListed, given: listed }))
-  if (characters > mostCharacters) {
-    const names = listOperators('texts', 'name', 'and')
-    issues.push(issue('searched', { ...place, limit: mostCharacters, operators: names }))
-  }
-  if (tooDeep !== undefined) {
-    issues.push(issue('conditionTooDeep', { pointer: pointerTo(['filter', ...tooDeep]), most: deepestCondition }))
-  }
-  return issues
 }

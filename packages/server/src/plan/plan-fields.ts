@@ -1,10 +1,13 @@
 /** Access rules of fields in plans: of representations, filters, sort orders and references (AUT-13, AUT-14). */
 import { type FieldGrants, grantOf, maskFilter } from 'resourced-contract/model/field-grants'
 import { fieldOfName } from 'resourced-contract/model/members'
-import { allOf, comparedNames, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
-import { type Resource, resourceOfStored } from 'resourced-contract/model/resource'
+import { allOf, always, comparedNames, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
+import { resolveCondition } from 'resourced-contract/model/resolve-condition'
+import { isMapped, type Resource, resourceOfStored } from 'resourced-contract/model/resource'
 import { fault, type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { permit, permitFields } from '../policy/permit.ts'
+import type { Selected } from '../request/list-query.ts'
+import { translateQuery } from '../versions/translate-request.ts'
 import type { Create, Presentation, Removal } from './plan.ts'
 import type { Planning } from './planning.ts'
 
@@ -50,6 +53,26 @@ export function readableReferencesOf(
   return grants.length === 0 ? {} : { readableReferences: new Map(grants) }
 }
 
+/**
+ * The records that a request selects, in stored terms and in those of the client's version: its condition has the
+ * values of the caller.
+ */
+export function resolveSelected(
+  { caller, versionCatalog }: Pick<Planning, 'caller' | 'versionCatalog'>,
+  stored: Resource,
+  { filter, versionFilter, where }: Selected,
+): Omit<Selected, 'where'> {
+  if (where === undefined) return { filter, versionFilter }
+  const { resources, system } = versionCatalog
+  const resource = resourceOfStored({ resources }, stored.name) ?? system.get(stored.name) ?? stored
+  const asked = resolveCondition(resource, where.condition, { caller, zone: where.zone })
+  const query = isMapped(resource) ? translateQuery(resource, { filter: asked, sort: [] }) : { filter: asked }
+  return {
+    filter: allOf([filter, query.filter]),
+    versionFilter: isMapped(resource) ? allOf([versionFilter ?? always, asked]) : versionFilter,
+  }
+}
+
 /** What a request selects records by, in stored terms. */
 interface Selection {
   readonly filter: Predicate
@@ -58,10 +81,17 @@ interface Selection {
   readonly parentField?: string | undefined
 }
 
-/** The place of a mistake about a field, by the name that the client's version has for it. */
-type PlaceOf = (part: 'filter' | 'sort', name: string) => Place
+/** The place of a mistake about a stored field, by the name that the client's version has for it. */
+type PlaceOf = (part: 'filter' | 'sort', name: string, field: string) => Place
 
-const inQuery: PlaceOf = (part, name) => ({ parameter: part === 'sort' ? 'sort' : name })
+/** The places in a query: fields that no filter compares are in its condition. */
+export function placesIn({ filter }: Pick<Selected, 'filter'>): PlaceOf {
+  const filtered = comparedNames(filter)
+  return (part, name, field) => {
+    if (part === 'sort') return { parameter: 'sort' }
+    return { parameter: filtered.includes(field) ? name : 'where' }
+  }
+}
 
 /**
  * The filter of a request, in which fields count as `null` in the records where the caller may not read them. A list
@@ -74,7 +104,7 @@ export function permittedFilter(
   planning: Planning,
   resource: Resource,
   { filter, sort = [], parentField }: Selection,
-  placeOf = inQuery,
+  placeOf: PlaceOf,
 ): Predicate {
   const { readableFields } = readableFieldsOf(planning, resource)
   if (readableFields === undefined) return filter
@@ -84,12 +114,12 @@ export function permittedFilter(
   for (const field of new Set(comparedNames(filter))) {
     if (grantOf(readableFields, fieldOfName(field))?.kind !== 'never') continue
     const name = nameOf(field)
-    issues.push(issue('unfilterable', { ...placeOf('filter', name), name }))
+    issues.push(issue('unfilterable', { ...placeOf('filter', name, field), name }))
   }
   for (const { field } of sort) {
     if (grantOf(readableFields, field) === undefined) continue
     const name = nameOf(field)
-    issues.push(issue('unorderable', { ...placeOf('sort', name), name }))
+    issues.push(issue('unorderable', { ...placeOf('sort', name, field), name }))
   }
   if (parentGrant?.kind === 'never' && issues.length === 0) {
     const message = `You may not read ${nameOf(String(parentField))}, by which this address finds its records.`

@@ -8,7 +8,6 @@ import { mapGrants } from 'resourced-contract/model/field-grants'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import { allOf, type Predicate } from 'resourced-contract/model/predicate'
 import {
-  type Catalog,
   hasConversions,
   isMapped,
   type MappedResource,
@@ -19,11 +18,12 @@ import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import { isAdministrator, mayRestrictFields, permit, throughFields, withDeletedParents } from '../policy/permit.ts'
 import type { Input } from '../request/input.ts'
+import { filterRequired } from '../request/list-query.ts'
 import type { Target } from '../request/target.ts'
 import { jsonFromStored } from '../versions/translate-record.ts'
 import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
-import { openCursor } from './cursor.ts'
+import { bindingOf, openCursor } from './cursor.ts'
 import { unsettableMembers } from './issue.ts'
 import type { Outcome } from './outcome.ts'
 import type {
@@ -39,8 +39,18 @@ import type {
 } from './plan.ts'
 import { eventsIn } from './plan-events.ts'
 import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
-import { fieldGrantsOf, permittedFilter, readableFieldsOf, readableReferencesOf, targetsOf } from './plan-fields.ts'
+import {
+  fieldGrantsOf,
+  permittedFilter,
+  placesIn,
+  readableFieldsOf,
+  readableReferencesOf,
+  resolveSelected,
+  targetsOf,
+} from './plan-fields.ts'
+import { includeOf } from './plan-include.ts'
 import { planKey, planRevocation } from './plan-key.ts'
+import { planSummary } from './plan-summary.ts'
 import { planDelivery, planWebhook, planWebhookDeletion, planWebhookUpdate } from './plan-webhook.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
 
@@ -55,9 +65,17 @@ type InputOf<Kind extends Input['kind']> = Extract<Input, { readonly kind: Kind 
  * @throws Fault FORBIDDEN if no record could be allowed; INVALID_CURSOR
  */
 export function planRequest(planning: Planning, target: Target, input: PlannedInput): Plan {
+  if (input.kind === 'read-summary') {
+    const { resource } = target as ResourceTarget
+    const { query } = input
+    // The page of the list has no meaning.
+    const listed = { ...query.list, page: { style: 'offset', offset: 0, limit: 1 } as const }
+    const records = { kind: 'read-page', query: listed, conditions: {} } as const
+    return planSummary(planning, planRequest(planning, { kind: 'collection', resource }, records) as ReadPage, input)
+  }
   if ('resource' in target && isMapped(target.resource)) {
     const { resource: versionResource } = target
-    return { ...planRequest(planning, translateTarget(target), input), versionResource }
+    return { ...planRequest(planning, translateTarget(target), input), versionResource } as Plan
   }
   if (input.kind === 'export') return planExport(planning, input)
   if (input.kind === 'delete' && target.kind === 'export') {
@@ -83,7 +101,7 @@ export function planRequest(planning: Planning, target: Target, input: PlannedIn
 function planForClient(
   planning: Planning,
   target: ResourceTarget,
-  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' }>,
+  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' }>,
 ): Plan | undefined {
   const { resource } = target
   switch (resource.name) {
@@ -110,7 +128,7 @@ function planForClient(
 function planForResource(
   planning: Planning,
   target: ResourceTarget,
-  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' }>,
+  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' }>,
 ): Plan {
   const { caller, catalog, now } = planning
   const { resource } = target
@@ -120,8 +138,10 @@ function planForResource(
     case 'read-record': {
       const { fields, conditions } = input
       const permitted = required('read')
+      const include = includeOf(planning, input.include, { conditions, includesDeleted: false })
       return {
-        ...{ kind: 'read-record', resource, id, permitted, fields, conditions },
+        ...{ kind: 'read-record', resource, id, permitted, fields },
+        ...(include === undefined ? { conditions } : { conditions: {}, include }),
         ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
       }
     }
@@ -180,11 +200,14 @@ function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'re
   // The access rules of events find deleted records by themselves (EVT-4).
   const isBin = input.query.includeDeleted !== false && resource.order === 'by-id'
   const inBin = (predicate: Predicate) => (isBin ? withDeletedParents(planning, predicate) : predicate)
-  const { versionFilter, search, sort, fields, page, includeDeleted, binding, key } = input.query
+  const { search, sort, fields, page, includeDeleted, binding, key } = input.query
   const parent = parentOf(planning, target)
   const permitted = requiredGrant(planning, 'read', resource)
-  const selection = { filter: input.query.filter, sort, parentField: parent?.field }
-  const filter = mayRestrictFields(resource) ? inBin(permittedFilter(planning, resource, selection)) : selection.filter
+  const { filter: asked, versionFilter } = resolveSelected(planning, resource, input.query)
+  const selection = { filter: asked, sort, parentField: parent?.field }
+  const filter = mayRestrictFields(resource)
+    ? inBin(permittedFilter(planning, resource, selection, placesIn(input.query)))
+    : selection.filter
   const deleted = includeDeleted
     ? {
         permitted: inBin(allOf([requiredGrant(planning, 'readDeleted', resource), permitted])),
@@ -192,29 +215,19 @@ function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'re
         only: includeDeleted === 'only',
       }
     : undefined
-  const { conditions } = input
+  const include = includeOf(planning, input.query.include, { ...input, includesDeleted: isBin })
+  const conditions = include === undefined ? input.conditions : {}
   const { readableFields } = mayRestrictFields(resource) ? readableFieldsOf(planning, resource) : {}
   const list = {
     ...({ kind: 'read-page', resource, parent, filter, versionFilter, permitted, search, deleted, sort } as const),
     ...(readableFields && { readableFields: mapGrants(readableFields, inBin) }),
+    ...(include && { include }),
   }
   if (page.style !== 'cursor') return { ...list, page, fields, conditions, key }
   const cursorBinding = bindingOf(versionCatalog, resource, parent, binding)
   if (page.cursor === undefined) return { ...list, page, fields, conditions, key, cursorBinding }
   const position = openCursor(cursorSecret, cursorBinding, page.cursor)
   return { ...list, page: { style: 'cursor', limit: page.limit, position }, fields, conditions, key, cursorBinding }
-}
-
-/**
- * The text that the cursors of a list are bound to. In another version the keys of a position may have another meaning.
- *
- * @param versionCatalog the catalog of the client's version
- * @param query sort, filters and search in one spelling
- */
-function bindingOf(versionCatalog: Catalog, resource: Resource, parent: Parent | undefined, query: string): string {
-  const nameOf = ({ name }: Resource) => resourceOfStored(versionCatalog, name)?.name ?? name
-  const above = parent === undefined ? '' : `${nameOf(parent.resource)}/${parent.id}`
-  return `${versionCatalog.version} ${nameOf(resource)} ${above} ${query}`
 }
 
 function planUpdate(
@@ -316,7 +329,9 @@ function planBulkDeletion(
   const removal = removalOf(planning, resource, permitted)
   if (input.kind === 'delete-matching') {
     const { conditions } = input
-    const filter = permittedFilter(planning, resource, input)
+    const selected = resolveSelected(planning, resource, input.selected)
+    if (selected.filter.kind === 'always') throw filterRequired()
+    const filter = permittedFilter(planning, resource, selected, placesIn(input.selected))
     return { kind: 'delete-matching', filter, conditions, most: planning.preferred.most, ...removal }
   }
   const read = readBulkIds(input.body, resource.deletion.bulk?.max ?? 0)
@@ -406,6 +421,8 @@ export function outcomeFromStored(resource: MappedResource, outcome: Outcome): O
   // The same outcome comes back unchanged where it can: cached responses are found by it.
   if (!hasConversions(resource)) return outcome
   switch (outcome.kind) {
+    case 'with-related':
+      return { ...outcome, answer: outcomeFromStored(resource, outcome.answer) as typeof outcome.answer }
     case 'replayed':
       return { ...outcome, answer: outcomeFromStored(resource, outcome.answer) }
     case 'record':

@@ -8,10 +8,12 @@ import type { EventKind, EventPosition } from 'resourced-contract/model/event'
 import type { FieldGrants } from 'resourced-contract/model/field-grants'
 import type { Position, Predicate, SortTerm } from 'resourced-contract/model/predicate'
 import type { MappedResource, Resource } from 'resourced-contract/model/resource'
+import type { Figure, Group, SummaryOrder } from 'resourced-contract/model/summary'
 import type { Issue } from 'resourced-contract/spec/faults'
 import type { Conditions } from '../http/preconditions.ts'
 import type { Preferred } from '../http/preferences.ts'
 import type { ExportFormat } from './export-document.ts'
+import type { DeletedRecords, Include } from './include.ts'
 
 export type { Conditions } from '../http/preconditions.ts'
 
@@ -47,6 +49,7 @@ export interface ReadRecord extends Presentation {
   /** The requested fields; `undefined`: all. */
   readonly fields: readonly string[] | undefined
   readonly conditions: Conditions
+  readonly include?: Include
   /** The record is the job of an export, and the reply is its file. */
   readonly file?: ExportFileAccess
 }
@@ -77,15 +80,37 @@ export interface ReadPage extends Presentation {
    * Adds soft-deleted records still in their grace period that match, and with `only` leaves out live ones;
    * `undefined`: live records only.
    */
-  readonly deleted: { readonly permitted: Predicate; readonly since: string; readonly only?: boolean } | undefined
+  readonly deleted: DeletedRecords | undefined
   readonly sort: readonly SortTerm[]
   readonly page: Page
   readonly fields: readonly string[] | undefined
   readonly conditions: Conditions
+  readonly include?: Include
   /** Identifies the query, with its collection and version, in caches; `undefined`: the query is not worth keeping. */
   readonly key?: string | undefined
   /** What cursors are bound to (`cursor.ts`), where the list has any. */
   readonly cursorBinding?: string
+}
+
+/** A summary of the records of a list: groups of them, and the figures of each group (SUM-1). */
+export interface ReadSummary {
+  readonly kind: 'read-summary'
+  readonly resource: Resource
+  readonly versionResource?: undefined
+  /** The records. Its page and order have no meaning. */
+  readonly list: ReadPage
+  readonly groups: readonly Group[]
+  readonly figures: readonly Figure[]
+  /** The terms of the request. Groups that it does not name follow them. */
+  readonly order: readonly SummaryOrder[]
+  /** The zone of the groups of date-times, by its name. */
+  readonly zone: string
+  readonly page: Page
+  readonly conditions: Conditions
+  /** Identifies the groups, their figures and the page in caches. */
+  readonly key: string
+  /** See `ReadPage`. */
+  readonly cursorBinding: string
 }
 
 /** What every change has: the caller and the moment. */
@@ -349,7 +374,7 @@ export interface DeleteJob extends Change {
   readonly conditions: Conditions
 }
 
-export type Read = ReadRecord | ReadPage | PreviewDeletion
+export type Read = ReadRecord | ReadPage | ReadSummary | PreviewDeletion
 export type Write =
   | Create
   | Update

@@ -9,6 +9,7 @@ import type { JobStatus } from 'resourced-contract/model/catalog'
 import type { Position } from 'resourced-contract/model/predicate'
 import { type Catalog, type Resource, resourceOfStored } from 'resourced-contract/model/resource'
 import { type Fault, fault, type Issue, issue } from 'resourced-contract/spec/faults'
+import { summaryLimits } from 'resourced-contract/spec/limits'
 import { exportTypes } from 'resourced-contract/spec/media-types'
 import type { HttpRequest, HttpResponse, ResponseHeaders } from '../http/message.ts'
 import { decidePreconditions, formatEntityTag } from '../http/preconditions.ts'
@@ -21,12 +22,13 @@ import type { ExportFileAccess, Plan, PreviewDeletion, ReadPage } from '../plan/
 import { issuesFromStored } from '../versions/translate-record.ts'
 import { bulkRefusal, deletionPreview } from './deletion-responses.ts'
 import { conflict, type Occurrence } from './problem.ts'
+import { includeTooLarge, relatedResponse } from './related-response.ts'
 
 /** What a reply uses besides plan and outcome. */
 export interface ReplyContext extends Occurrence {
   readonly request: Pick<HttpRequest, 'method' | 'headers'>
   /** The catalog of the client's version. */
-  readonly versionCatalog: Pick<Catalog, 'resources'>
+  readonly versionCatalog: Catalog
   /** The beginning of paths, before the collection: `/v1`. */
   readonly basePath: string
   /** The path of the request. */
@@ -70,6 +72,12 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       return pageResponse(plan as ReadPage, outcome, context)
     case 'page-too-large':
       throw pageTooLarge(plan as ReadPage, outcome.fits)
+    case 'too-many-slots':
+      throw tooManySlots(outcome.group)
+    case 'with-related':
+      return relatedResponse(plan, outcome, represent(plan, outcome.answer, context), context)
+    case 'include-too-large':
+      throw includeTooLarge(outcome)
     case 'page-not-modified':
       return { status: 304, headers: listCaching(resource, outcome.tag), body: undefined }
     case 'created': {
@@ -231,6 +239,14 @@ function pageResponse(plan: ReadPage, outcome: PageOutcome, context: ReplyContex
 function pageTooLarge({ page }: ReadPage, fits: number): Fault {
   const parameter = page.style === 'page' ? 'per_page' : 'limit'
   return fault('PAGE_TOO_LARGE', { errors: [issue('largePage', { parameter, name: parameter, fits })] })
+}
+
+/** The refusal of a summary by periods that are too many to find (SUM-1). */
+function tooManySlots(group: string): Fault {
+  const [name, part] = group.split(':')
+  const slots = part === 'year' || part === 'month' ? 'months' : 'days'
+  const data = { parameter: 'group', most: summaryLimits.slots, slots, name }
+  return fault('INVALID_QUERY', { errors: [issue('slots', data)] })
 }
 
 interface Description {

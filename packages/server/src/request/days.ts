@@ -19,7 +19,8 @@ import {
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import type { Parameter } from './parameters.ts'
 
-const zoneParameter = 'timezone'
+/** The parameter that names the zone of days. */
+export const zoneParameter = 'timezone'
 
 /** Whether a filter compares instants. */
 export function holdsInstants({ type, field }: Filterable): boolean {
@@ -29,26 +30,31 @@ export function holdsInstants({ type, field }: Filterable): boolean {
 /**
  * The zone of the days in some filters, and the filters alone. `timezone` names the zone beside a day. Without one it
  * is a filter like others, if a field has this name.
+ *
+ * @param isDayNamed whether something else in the request has a day, such as a condition
  */
 export function zoneOfDays(
   { filterables }: Resource,
   parameters: readonly Parameter[],
+  isDayNamed: boolean,
   issues: Issue[],
-): { readonly zone: TimeZone; readonly filters: readonly Parameter[] } {
+): { readonly zone: TimeZone; readonly zoneName: string; readonly filters: readonly Parameter[] } {
   const named = parameters.filter(({ name }) => name === zoneParameter)
   const [first, ...others] = named
-  if (first === undefined) return { zone: utc, filters: parameters }
+  if (first === undefined) return { zone: utc, zoneName: '', filters: parameters }
   const instants = new Set(filterables.flatMap((each) => (holdsInstants(each) ? [each.name] : [])))
-  const hasDay = parameters.some(
-    ({ name, value }) => instants.has(name.replace(/\[.*$/s, '')) && value.split(',').some(isDay),
-  )
-  if (!hasDay && filterables.some(({ name }) => name === zoneParameter)) return { zone: utc, filters: parameters }
+  const hasDay =
+    isDayNamed ||
+    parameters.some(({ name, value }) => instants.has(name.replace(/\[.*$/s, '')) && value.split(',').some(isDay))
+  if (!hasDay && filterables.some(({ name }) => name === zoneParameter)) {
+    return { zone: utc, zoneName: '', filters: parameters }
+  }
   const filters = parameters.filter((each) => !named.includes(each))
   const zone = timeZone(first.value)
   if (!hasDay) issues.push(issue('zoneAlone', { parameter: zoneParameter }))
   else if (others.length > 0) issues.push(issue('DUPLICATE_PARAMETER', { parameter: zoneParameter }))
   else if (zone === undefined) issues.push(issue('value', { parameter: zoneParameter, wanted: 'zone' }))
-  return { zone: zone ?? utc, filters }
+  return { zone: zone ?? utc, zoneName: first.value, filters }
 }
 
 /** A filter by instants. */

@@ -5,14 +5,14 @@ import { isUtf8, parseContentType } from 'resourced-contract/fields/content-type
 import { parseIdempotencyKey } from 'resourced-contract/fields/idempotency-key'
 import { deepestNesting, readJson } from 'resourced-contract/model/json/read-json'
 import { controlParameters } from 'resourced-contract/model/names'
-import type { Predicate } from 'resourced-contract/model/predicate'
-import type { Catalog, Resource } from 'resourced-contract/model/resource'
+import type { Resource } from 'resourced-contract/model/resource'
 import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { bodyTypes } from 'resourced-contract/spec/media-types'
 import type { HttpRequest } from '../http/message.ts'
 import { type Conditions, readConditions } from '../http/preconditions.ts'
 import { decidePreferences, type PreferenceName } from '../http/preferences.ts'
-import { type KnownQueries, type ListQuery, readDeletionFilter, readListQuery } from './list-query.ts'
+import { type IncludeCatalog, type IncludedPath, isOfInclude, readInclude } from './include.ts'
+import { type KnownQueries, type ListQuery, readDeletionFilter, readListQuery, type Selected } from './list-query.ts'
 import {
   answeredFields,
   invalidQuery,
@@ -21,26 +21,35 @@ import {
   readParameters,
   refuseParameters,
 } from './parameters.ts'
-import { readQueryBody } from './query-body.ts'
+import { conditionIn, readQueryBody } from './query-body.ts'
+import { readSummaryQuery, type SummaryQuery, summaryLists } from './summary-query.ts'
 import type { Target } from './target.ts'
 
 /** The input of a request, by its address and its method. */
 export type Input =
   | { readonly kind: 'read-page'; readonly query: ListQuery; readonly conditions: Conditions }
+  | { readonly kind: 'read-summary'; readonly query: SummaryQuery; readonly conditions: Conditions }
   /** A stream of events, after the last one that the client has got. */
-  | { readonly kind: 'event-stream'; readonly filter: Predicate; readonly lastEventId: string | undefined }
-  | { readonly kind: 'read-record'; readonly fields: readonly string[] | undefined; readonly conditions: Conditions }
+  | { readonly kind: 'event-stream'; readonly selected: Selected; readonly lastEventId: string | undefined }
+  | ({ readonly kind: 'read-record'; readonly conditions: Conditions } & RecordQuery)
   | ({ readonly kind: 'create'; readonly body: unknown } & Keyed)
   | ({ readonly kind: 'bulk-delete'; readonly body: unknown } & Keyed)
   | ({ readonly kind: 'export'; readonly body: unknown } & Keyed)
   | { readonly kind: 'replace' | 'merge' | 'patch'; readonly body: unknown; readonly conditions: Conditions }
   | { readonly kind: 'delete'; readonly conditions: Conditions; readonly descendants: boolean }
   | ({ readonly kind: 'restore'; readonly conditions: Conditions } & Keyed)
-  | { readonly kind: 'delete-matching'; readonly filter: Predicate; readonly conditions: Conditions }
+  | { readonly kind: 'delete-matching'; readonly selected: Selected; readonly conditions: Conditions }
   /** What a deletion would do. */
   | { readonly kind: 'preview' }
   /** The OpenAPI document, or the file of an export. */
   | { readonly kind: 'document'; readonly conditions: Conditions }
+
+/** What a response about one record shows. */
+interface RecordQuery {
+  /** The requested fields; `undefined`: all. */
+  readonly fields: readonly string[] | undefined
+  readonly include: readonly IncludedPath[]
+}
 
 /** What makes a POST repeatable (MET-9). */
 interface Keyed {
@@ -54,7 +63,7 @@ interface Reading {
   /** An address that supports the method. */
   readonly target: Target
   readonly version: {
-    readonly catalog: Pick<Catalog, 'limits'>
+    readonly catalog: IncludeCatalog
     /** A media type that means `application/json` too. */
     readonly vendorType?: string | undefined
   }
@@ -73,21 +82,25 @@ interface Reading {
  */
 export function readWithoutBody(reading: Reading): Input | undefined {
   const { request, target, version, query, knownQueries } = reading
-  const { pageSize } = version.catalog.limits
+  const { catalog } = version
   const { method, headers } = request
   const isRead = method === 'GET' || method === 'HEAD'
   if (isRead && target.kind === 'collection' && reading.isStream) {
-    const filter = readStreamFilter(target.resource, readParameters(query), pageSize)
-    return { kind: 'event-stream', filter, lastEventId: headers['last-event-id'] }
+    const selected = readStreamFilter(target.resource, readParameters(query), catalog)
+    return { kind: 'event-stream', selected, lastEventId: headers['last-event-id'] }
   }
   if (isRead && target.kind === 'collection') {
     const conditions = readConditions(headers)
-    return { kind: 'read-page', conditions, query: knownQueries.read(target.resource, query, pageSize) }
+    return { kind: 'read-page', conditions, query: knownQueries.read(target.resource, query, catalog) }
   }
   const parameters = readParameters(query)
+  if (isRead && target.kind === 'summary') {
+    const conditions = readConditions(headers)
+    return { kind: 'read-summary', conditions, query: readSummaryQuery(target.resource, parameters, catalog) }
+  }
   if (isRead && target.kind === 'record') {
     const conditions = readConditions(headers)
-    return { kind: 'read-record', fields: readRecordQuery(target.resource, parameters), conditions }
+    return { kind: 'read-record', ...readRecordQuery(target.resource, parameters, catalog), conditions }
   }
   if (method === 'DELETE') return readDeletion(target, parameters, readConditions(headers))
   if (isRead || target.kind === 'restore') {
@@ -109,7 +122,7 @@ export function readWithoutBody(reading: Reading): Input | undefined {
 export async function readWithBody({ request, target, version, query }: Reading): Promise<Input> {
   const parameters = readParameters(query)
   const { method, headers } = request
-  const { pageSize, bodyBytes, bodyMembers } = version.catalog.limits
+  const { bodyBytes, bodyMembers } = version.catalog.limits
   const bounds = {
     maxBytes: bodyBytes,
     // The ids of a bulk deletion have a limit of their own (DEL-9).
@@ -122,7 +135,14 @@ export async function readWithBody({ request, target, version, query }: Reading)
   if (method === 'QUERY' && target.kind === 'collection') {
     const issues: Issue[] = []
     const listed = readQueryBody(body, issues)
-    return { kind: 'read-page', conditions, query: readListQuery(target.resource, listed, pageSize, issues) }
+    const query = readListQuery(target.resource, listed, version.catalog, issues, { member: conditionIn(body) })
+    return { kind: 'read-page', conditions, query }
+  }
+  if (target.kind === 'summary') {
+    const issues: Issue[] = []
+    const listed = readQueryBody(body, issues, summaryLists)
+    const query = readSummaryQuery(target.resource, listed, version.catalog, issues, conditionIn(body))
+    return { kind: 'read-summary', conditions, query }
   }
   if (target.kind === 'exports') return { kind: 'export', body, idempotencyKey }
   if (target.kind === 'bulk-delete') return { kind: 'bulk-delete', body, idempotencyKey }
@@ -133,7 +153,7 @@ export async function readWithBody({ request, target, version, query }: Reading)
 
 function readDeletion(target: Target, parameters: readonly Parameter[], conditions: Conditions): Input {
   if (target.kind === 'collection') {
-    return { kind: 'delete-matching', filter: readDeletionFilter(target.resource, parameters), conditions }
+    return { kind: 'delete-matching', selected: readDeletionFilter(target.resource, parameters), conditions }
   }
   if (target.kind === 'record' && target.resource.name === 'api-keys') {
     return { kind: 'delete', conditions, descendants: readDescendants(parameters) }
@@ -143,29 +163,27 @@ function readDeletion(target: Target, parameters: readonly Parameter[], conditio
 }
 
 /**
- * Reads the parameters of a stream: the filters of the list, and nothing else.
+ * Reads the parameters of a stream: the filters and the condition of the list, and nothing else.
  *
  * @throws Fault INVALID_QUERY
  */
-function readStreamFilter(
-  resource: Resource,
-  parameters: readonly Parameter[],
-  pageSize: Catalog['limits']['pageSize'],
-): Predicate {
+function readStreamFilter(resource: Resource, parameters: readonly Parameter[], catalog: IncludeCatalog): Selected {
   const issues = parameters
-    .filter(({ name }) => name === 'after' || controlParameters.includes(name))
+    .filter(({ name }) => name === 'after' || (name !== 'where' && controlParameters.includes(name)))
     .map(({ name }) => issue('streamParameters', { parameter: name }))
   if (issues.length > 0) throw invalidQuery(issues)
-  return readListQuery(resource, parameters, pageSize).filter
+  return readListQuery(resource, parameters, catalog)
 }
 
-/** Reads the parameters of a single resource: `fields`, and nothing else (QRY-4). */
-function readRecordQuery(resource: Resource, parameters: readonly Parameter[]): readonly string[] | undefined {
+/** Reads the parameters of a single resource: `fields`, and those of related records (QRY-4, REL-1). */
+function readRecordQuery(resource: Resource, parameters: readonly Parameter[], catalog: IncludeCatalog): RecordQuery {
   const issues: Issue[] = []
-  const text = readOnly('fields', parameters, issues)
-  const fields = answeredFields(resource, text, issues)
+  const others = parameters.filter(({ name }) => !isOfInclude(name))
+  const fields = answeredFields(resource, readOnly('fields', others, issues), issues)
+  const included = parameters.filter(({ name }) => isOfInclude(name))
+  const include = included.length === 0 ? [] : readInclude(catalog, resource, included, issues)
   if (issues.length > 0) throw invalidQuery(issues)
-  return fields
+  return { fields, include }
 }
 
 /**

@@ -4,28 +4,28 @@ import { completeCatalog } from 'resourced-contract/model/catalog'
 import { Fault } from 'resourced-contract/spec/faults'
 import { KnownQueries } from './list-query.ts'
 
-const { resources } = completeCatalog({
+const catalog = completeCatalog({
   name: 'x',
   resources: {
     tasks: { fields: { status: { type: 'string', filter: true } } },
     notes: { fields: { status: { type: 'string', filter: true } } },
   },
 })
+const { resources } = catalog
 const tasks = resources.get('tasks')!
 const notes = resources.get('notes')!
-const pageSize = { default: 20, max: 100 }
 
 test('the same query string of the same collection is read once', () => {
   const known = new KnownQueries()
-  const query = known.read(tasks, 'status=open', pageSize)
-  assert.equal(known.read(tasks, 'status=open', pageSize), query)
-  assert.notEqual(new KnownQueries().read(tasks, 'status=open', pageSize), query)
+  const query = known.read(tasks, 'status=open', catalog)
+  assert.equal(known.read(tasks, 'status=open', catalog), query)
+  assert.notEqual(new KnownQueries().read(tasks, 'status=open', catalog), query)
 })
 
 test('keys distinguish collections and query strings', () => {
   const known = new KnownQueries()
   const keys = [tasks, notes].flatMap((each) =>
-    ['', 'status=open', 'status=done'].map((text) => known.read(each, text, pageSize).key),
+    ['', 'status=open', 'status=done'].map((text) => known.read(each, text, catalog).key),
   )
   assert.ok(!keys.includes(undefined))
   assert.equal(new Set(keys).size, 6)
@@ -34,25 +34,25 @@ test('keys distinguish collections and query strings', () => {
 test('a long query string is not kept', () => {
   const known = new KnownQueries()
   const text = `status=${'a'.repeat(500)}`
-  const query = known.read(tasks, text, pageSize)
+  const query = known.read(tasks, text, catalog)
   assert.equal(query.key, undefined)
-  assert.notEqual(known.read(tasks, text, pageSize), query)
+  assert.notEqual(known.read(tasks, text, catalog), query)
 })
 
 test('a limited number of query strings is kept, of all collections together', () => {
   const known = new KnownQueries()
-  const first = known.read(tasks, 'status=first', pageSize)
-  for (let number = 0; number < 999; number++) known.read(number % 2 ? notes : tasks, `status=${number}`, pageSize)
-  assert.equal(known.read(tasks, 'status=first', pageSize), first)
-  known.read(notes, 'status=last', pageSize)
-  assert.notEqual(known.read(tasks, 'status=first', pageSize), first)
+  const first = known.read(tasks, 'status=first', catalog)
+  for (let number = 0; number < 999; number++) known.read(number % 2 ? notes : tasks, `status=${number}`, catalog)
+  assert.equal(known.read(tasks, 'status=first', catalog), first)
+  known.read(notes, 'status=last', catalog)
+  assert.notEqual(known.read(tasks, 'status=first', catalog), first)
 })
 
 test('a refused query string is refused again', () => {
   const known = new KnownQueries()
   for (let attempt = 0; attempt < 2; attempt++) {
     assert.throws(
-      () => known.read(tasks, 'other=1', pageSize),
+      () => known.read(tasks, 'other=1', catalog),
       (error) => error instanceof Fault && error.code === 'INVALID_QUERY',
     )
   }

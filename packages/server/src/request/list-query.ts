@@ -3,39 +3,19 @@
  * PAG), and the filters of a deletion. Mistakes are added to `issues`, so that one response names them all.
  */
 
-import { decimalKeyOf } from 'resourced-contract/model/decimal'
 import { controlParameters } from 'resourced-contract/model/names'
-import { type Comparison, filterOperators, listOperators } from 'resourced-contract/model/operators'
 import { exactText } from 'resourced-contract/model/plain-copy'
-import {
-  allOf,
-  always,
-  anyOf,
-  not,
-  type Predicate,
-  type Scalar,
-  type SortTerm,
-} from 'resourced-contract/model/predicate'
-import {
-  type Filterable,
-  hasRelevance,
-  isFitting,
-  isMapped,
-  operatorsFor,
-  type Resource,
-  relevance,
-} from 'resourced-contract/model/resource'
-import { isRecordId, isStorableText, words } from 'resourced-contract/model/text'
-import { instantKey, stampKey } from 'resourced-contract/model/time'
-import type { TimeZone } from 'resourced-contract/model/time-zone'
-import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
+import { allOf, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
+import { type Catalog, hasRelevance, isMapped, type Resource, relevance } from 'resourced-contract/model/resource'
+import { words } from 'resourced-contract/model/text'
+import { type Fault, fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
-import type { ValueKind } from 'resourced-contract/spec/words'
 import { translateQuery } from '../versions/translate-request.ts'
-import { holdsInstants, readDays, zoneOfDays } from './days.ts'
+import { type AskedCondition, type GivenCondition, hasComparison } from './condition.ts'
+import { isUnstorable, readFilters, unstorable } from './filters.ts'
+import { type IncludeCatalog, type IncludedPath, isOfInclude, readInclude } from './include.ts'
 import {
   answeredFields,
-  countListed,
   invalidQuery,
   isShortList,
   listed,
@@ -45,18 +25,27 @@ import {
   readSort,
 } from './parameters.ts'
 
-/** A query of a collection. */
-export interface ListQuery {
-  /** In stored terms, like `sort`. */
+/** The records that a request selects: those that the filters and the condition hold for. */
+export interface Selected {
+  /** The filters in stored terms. */
   readonly filter: Predicate
-  /** The filter in terms of the older version that the request uses; `undefined`: they are the same. */
+  /** The filters in terms of the older version that the request uses; `undefined`: they are the same. */
   readonly versionFilter: Predicate | undefined
+  /** The condition of the caller; `undefined`: there is none. */
+  readonly where: AskedCondition | undefined
+}
+
+/** A query of a collection. */
+export interface ListQuery extends Selected {
+  /** In stored terms. */
   readonly sort: readonly SortTerm[]
   readonly search: readonly string[] | undefined
   readonly fields: readonly string[] | undefined
   /** `only`: deleted records and no others. */
   readonly includeDeleted: boolean | 'only'
   readonly page: PageRequest
+  /** The related records that the response includes. */
+  readonly include: readonly IncludedPath[]
   /** The text that a cursor is bound to: sort, filters and search in one spelling; empty in the other styles. */
   readonly binding: string
   /** Identifies the query, with its collection and version, in caches; `undefined`: it is not worth keeping. */
@@ -76,10 +65,7 @@ type PageRequest =
     }
 
 /** How many records a page has, and may have. */
-interface PageSize {
-  readonly default: number
-  readonly max: number
-}
+type PageSize = Catalog['limits']['pageSize']
 
 // Query strings come from callers, so only a limited number of short ones is kept, of all collections together.
 const mostKept = 1_000
@@ -87,29 +73,28 @@ const longestKept = 500
 
 /** The queries that an application has read: the same query string of the same collection is read once. */
 export class KnownQueries {
-  readonly #known = new Map<Resource, Map<string, ListQuery>>()
+  /** A version may have a resource unchanged, and other relations of it. */
+  readonly #known = new Map<IncludeCatalog, Map<Resource, Map<string, ListQuery>>>()
   #kept = 0
 
   /**
    * Reads the query string of a collection.
    *
+   * @param catalog of the client's version
    * @throws Fault MALFORMED_URL, INVALID_QUERY: refused queries are not kept
    */
-  read(resource: Resource, text: string, pageSize: PageSize): ListQuery {
-    let queries = this.#known.get(resource)
-    const known = queries?.get(text)
+  read(resource: Resource, text: string, catalog: IncludeCatalog): ListQuery {
+    const known = this.#known.get(catalog)?.get(resource)?.get(text)
     if (known !== undefined) return known
-    const query = readListQuery(resource, readParameters(text), pageSize)
+    const query = readListQuery(resource, readParameters(text), catalog)
     if (text.length > longestKept) return query
     if (++this.#kept > mostKept) {
       this.#known.clear()
       this.#kept = 1
-      queries = undefined
     }
-    if (queries === undefined) {
-      queries = new Map()
-      this.#known.set(resource, queries)
-    }
+    const ofVersion = this.#known.get(catalog) ?? new Map<Resource, Map<string, ListQuery>>()
+    const queries = ofVersion.get(resource) ?? new Map<string, ListQuery>()
+    this.#known.set(catalog, ofVersion.set(resource, queries))
     const kept = { ...query, key: `${resource.mapping?.version ?? ''}/${resource.name}?${text}` }
     queries.set(text, kept)
     return kept
@@ -122,25 +107,31 @@ const controls: ReadonlySet<string> = new Set(controlParameters.filter((name) =>
 /**
  * Reads the parameters of a collection. One response names everything that is wrong (QRY-8).
  *
+ * @param catalog of the client's version
  * @param issues the mistakes found before
+ * @param beside the condition in the body of a QUERY, and whether `timezone` is there for something else than days
  * @throws Fault INVALID_QUERY with one error for each mistake
  */
 export function readListQuery(
   resource: Resource,
   parameters: readonly Parameter[],
-  pageSize: PageSize,
+  catalog: IncludeCatalog,
   issues: Issue[] = [],
+  beside: { readonly member?: GivenCondition | undefined; readonly isZoned?: boolean } = {},
 ): ListQuery {
   const single = new Map<string, string>()
+  const included: Parameter[] = []
   const filters: Parameter[] = []
   for (const parameter of parameters) {
     const { name, value } = parameter
     if (isUnstorable(parameter)) issues.push(unstorable(name))
+    else if (isOfInclude(name)) included.push(parameter)
     else if (!controls.has(name)) filters.push(parameter)
     else if (single.has(name)) issues.push(issue('DUPLICATE_PARAMETER', { parameter: name }))
     else single.set(name, value)
   }
-  const predicates = readFilters(resource, filters, issues)
+  const { member: condition = textOf(single.get('where')), isZoned = false } = beside
+  const { predicates, where } = readFilters(resource, filters, { condition, isZoned }, issues)
   const includeDeleted = readIncludeDeleted(single.get('include_deleted'), issues)
   const order = single.get('sort')
   const isSorted = order !== undefined && isShortList('sort', order, issues)
@@ -157,14 +148,31 @@ export function readListQuery(
   const search = q ? readWords(q, issues) : undefined
   if (!q && sort.some(({ field }) => field === relevance.field))
     issues.push(issue('relevanceAlone', { parameter: 'sort' }))
-  const page = readPageRequest(single, pageSize, issues)
+  const page = readPageRequest(single, catalog.limits.pageSize, issues)
+  const include = readInclude(catalog, resource, included, issues)
   if (issues.length > 0) throw invalidQuery(issues)
   // The order of filters makes no difference: cursors, statements and kept totals see one spelling.
   if (predicates.length > 1) predicates.sort((left, right) => (exactText(left) < exactText(right) ? -1 : 1))
   const filter = allOf(predicates)
-  const binding = page.style === 'cursor' ? exactText([filter, sort, q || null, includeDeleted]) : ''
-  const query = { filter, versionFilter: undefined, sort, search, fields, includeDeleted, page, binding }
+  const bound = [filter, sort, q || null, includeDeleted, ...(where === undefined ? [] : [where.text])]
+  const binding = page.style === 'cursor' ? exactText(bound) : ''
+  const query = {
+    filter,
+    versionFilter: undefined,
+    where,
+    sort,
+    search,
+    fields,
+    includeDeleted,
+    page,
+    include,
+    binding,
+  }
   return isMapped(resource) ? { ...query, ...translateQuery(resource, query), versionFilter: filter } : query
+}
+
+function textOf(text: string | undefined): GivenCondition | undefined {
+  return text === undefined ? undefined : { text }
 }
 
 function readIncludeDeleted(text: string | undefined, issues: Issue[]): ListQuery['includeDeleted'] {
@@ -172,220 +180,35 @@ function readIncludeDeleted(text: string | undefined, issues: Issue[]): ListQuer
 }
 
 /**
- * Reads which records of a collection are to be deleted (DEL-10): filters alone, and at least one. The result is in
- * stored terms.
+ * Reads which records of a collection are to be deleted (DEL-10): filters and a condition alone, and at least one
+ * comparison.
  *
  * @throws Fault INVALID_QUERY, FILTER_REQUIRED
  */
-export function readDeletionFilter(resource: Resource, parameters: readonly Parameter[]): Predicate {
+export function readDeletionFilter(resource: Resource, parameters: readonly Parameter[]): Selected {
   const issues: Issue[] = []
   const filters: Parameter[] = []
+  let given: GivenCondition | undefined
   for (const parameter of parameters) {
-    const { name } = parameter
+    const { name, value } = parameter
     if (isUnstorable(parameter)) issues.push(unstorable(name))
+    else if (name === 'where' && given !== undefined) issues.push(issue('DUPLICATE_PARAMETER', { parameter: name }))
+    else if (name === 'where') given = { text: value }
     else if (controls.has(name)) issues.push(issue('onlyParameters', { parameter: name, only: 'filters' }))
     else filters.push(parameter)
   }
-  const predicates = readFilters(resource, filters, issues)
+  const { predicates, where } = readFilters(resource, filters, { condition: given }, issues)
   if (issues.length > 0) throw invalidQuery(issues)
-  if (predicates.length > 0) {
-    const filter = allOf(predicates)
-    return isMapped(resource) ? translateQuery(resource, { filter, sort: [] }).filter : filter
-  }
+  if (predicates.length === 0 && (where === undefined || !hasComparison(where.condition))) throw filterRequired()
+  const filter = allOf(predicates)
+  if (!isMapped(resource)) return { filter, versionFilter: undefined, where }
+  return { filter: translateQuery(resource, { filter, sort: [] }).filter, versionFilter: filter, where }
+}
+
+/** The refusal of a deletion by filter that would delete every record. */
+export function filterRequired(): Fault {
   const detail = 'Without a filter nothing is deleted. Add a filter, such as ?status=done.'
-  throw fault('FILTER_REQUIRED', { detail })
-}
-
-function readFilters(resource: Resource, parameters: readonly Parameter[], issues: Issue[]): Predicate[] {
-  const asked = zoneOfDays(resource, parameters, issues)
-  const filters = new Map<string, string[]>()
-  for (const { name, value } of asked.filters) {
-    const values = filters.get(name)
-    if (values === undefined) filters.set(name, [value])
-    else values.push(value)
-  }
-  if (!areFewFilters(filters, issues)) return []
-  return [...filters].map(([name, values]) => readFilter(resource, { name, values, zone: asked.zone }, issues))
-}
-
-/**
- * Whether filters are within LIM-5: the cost of a query depends on its length, and one thread serves all callers.
- *
- * @param filters the values of each, by its name with its operator
- */
-function areFewFilters(filters: ReadonlyMap<string, readonly string[]>, issues: Issue[]): boolean {
-  const { filters: mostFilters, values: mostValues, characters: mostCharacters } = queryLimits
-  const before = issues.length
-  let count = 0
-  let values = 0
-  let characters = 0
-  for (const [name, given] of filters) {
-    if (++count > mostFilters) {
-      issues.push(issue('filters', { parameter: name, most: mostFilters, given: filters.size }))
-      break
-    }
-    const operand = filterOperators.get(/\[([^[\]]*)\]$/.exec(name)?.[1] ?? '')?.operand
-    values += operand === 'list' ? given.reduce((sum, value) => sum + countListed(value), 0) : given.length
-    if (values > mostValues) {
-      issues.push(issue('filterValues', { parameter: name, most: mostValues }))
-      break
-    }
-    if (operand === 'text') characters += given.reduce((sum, value) => sum + value.length, 0)
-    if (characters > mostCharacters) {
-      const names = listOperators('texts', 'query', 'and')
-      issues.push(issue('filterTexts', { parameter: name, limit: mostCharacters, operators: names }))
-      break
-    }
-  }
-  return issues.length === before
-}
-
-/** One filter, by its parameter's name with the operator in brackets: a record matches if it has one of the values. */
-interface GivenFilter {
-  readonly name: string
-  readonly values: readonly string[]
-  /** Of days. */
-  readonly zone: TimeZone
-}
-
-function readFilter(resource: Resource, { name, values, zone }: GivenFilter, issues: Issue[]): Predicate {
-  if (name === 'after' && resource.order === 'by-position') return readAfter(values, issues)
-  const parts = /^([^[\]]*)(?:\[([^[\]]*)\])?$/.exec(name)
-  const subject = resource.filterables.find((each) => each.name === parts?.[1])
-  if (subject === undefined) {
-    const known = resource.filterables.map((each) => each.name)
-    issues.push(issue('unknownFilter', { parameter: name, name, resource: resource.name, known }))
-    return always
-  }
-  const operator = parts?.[2]
-  const read = (given: readonly string[]) => readComparison(subject, { name, operator, values: given }, issues)
-  if (!holdsInstants(subject)) return read(values)
-  return readDays({ resource, field: subject.name, name, operator, values, zone }, read, issues)
-}
-
-function readComparison(
-  subject: Filterable,
-  { name, operator, values }: Pick<GivenFilter, 'name' | 'values'> & { readonly operator: string | undefined },
-  issues: Issue[],
-): Predicate {
-  if (operator === undefined && !subject.isArray) return equalsAny(subject, values, name, issues)
-  const row = filterOperators.get(operator ?? '')
-  if (row === undefined || !isFitting(row, subject)) {
-    const known = operatorsFor(subject).map((each) => `[${each}]`)
-    issues.push(
-      issue(operator === undefined ? 'needsOperator' : 'operator', { parameter: name, name: subject.name, known }),
-    )
-    return always
-  }
-  if (row.fits === 'arrays') {
-    const items = row.operand === 'list' ? values.flatMap((value) => value.split(',')) : values
-    const all = row.name === 'hasAll'
-    return { kind: 'has', field: subject.name, values: readValues(subject, items, name, issues), all }
-  }
-  if (row.operand === 'list') {
-    const items = values.flatMap((value) => value.split(','))
-    return equalsAny(subject, items, name, issues)
-  }
-  if (row.operand === 'values')
-    return { kind: 'differs', field: subject.name, values: readValues(subject, values, name, issues) }
-  if (values.length > mostAlternatives) {
-    issues.push(issue('oftener', { parameter: name, most: mostAlternatives, given: values.length }))
-    return always
-  }
-  if (row.operand === 'flag') return anyOf(values.map((value) => nullness(subject, value, name, issues)))
-  return anyOf(
-    values.map((text): Predicate => {
-      const value = row.operand === 'text' ? text : readValue(subject, text, name, issues)
-      return { kind: 'compare', field: subject.name, operator: row.name as Comparison, value }
-    }),
-  )
-}
-
-/** Reads the event after which a list begins (EVT-2). */
-function readAfter([id = '', ...others]: readonly string[], issues: Issue[]): Predicate {
-  if (others.length > 0) issues.push(issue('DUPLICATE_PARAMETER', { parameter: 'after' }))
-  else if (!isRecordId(id)) invalid('after', 'event', issues)
-  return { kind: 'compare', field: 'id', operator: 'gt', value: id }
-}
-
-function equalsAny(subject: Filterable, texts: readonly string[], parameter: string, issues: Issue[]): Predicate {
-  const values = readValues(subject, texts, parameter, issues)
-  const [only] = values
-  if (texts.length === 1) return { kind: 'compare', field: subject.name, operator: 'eq', value: only as Scalar }
-  return { kind: 'in', field: subject.name, values }
-}
-
-/** The values, each once. */
-function readValues(subject: Filterable, texts: readonly string[], parameter: string, issues: Issue[]): Scalar[] {
-  return [...new Set(texts.map((text) => readValue(subject, text, parameter, issues)))]
-}
-
-function nullness(subject: Filterable, text: string, parameter: string, issues: Issue[]): Predicate {
-  if (text !== 'true' && text !== 'false') invalid(parameter, 'boolean', issues)
-  const unset: Predicate = { kind: 'null', field: subject.name }
-  return text === 'false' ? not(unset) : unset
-}
-
-// Each is a term of its own in the condition, and databases limit those (SQLite: 1,000 deep). Equal values are one
-// term.
-const mostAlternatives = 100
-
-const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-const integer = /^-?(?:0|[1-9]\d*)$/
-
-/** A value as its field compares it (QRY-8). */
-function readValue({ type, field }: Filterable, text: string, parameter: string, issues: Issue[]): Scalar {
-  switch (type) {
-    case 'id':
-      if (!isRecordId(text)) invalid(parameter, 'id', issues)
-      return text
-    case 'boolean':
-      if (text !== 'true' && text !== 'false') invalid(parameter, 'boolean', issues)
-      return text === 'true'
-    case 'integer':
-      if (!integer.test(text) || !Number.isSafeInteger(Number(text))) invalid(parameter, 'integer', issues)
-      return Number(text)
-    case 'number':
-      if (!number.test(text) || !Number.isFinite(Number(text))) invalid(parameter, 'number', issues)
-      return Number(text)
-    case 'decimal': {
-      const key = decimalKeyOf(text)
-      if (key === undefined) invalid(parameter, 'decimal', issues)
-      return key ?? ''
-    }
-    case 'timestamp':
-      return readTimestamp(text, parameter, issues)
-    case 'string':
-      if (field?.enum !== undefined && !field.enum.includes(text)) {
-        issues.push(issue('enum', { code: 'INVALID_VALUE', parameter, allowed: field.enum }))
-      }
-      if (field?.reference !== undefined && !isRecordId(text)) {
-        issues.push(issue('id', { code: 'INVALID_VALUE', parameter, target: field.reference.collection }))
-      }
-      if (field?.format === 'date-time') {
-        const key = instantKey(text)
-        if (key === undefined) invalid(parameter, 'date-time', issues)
-        return key ?? ''
-      }
-      // A declared field keeps the case of its texts.
-      if (field?.format === 'uuid' && field.reference === undefined && !isRecordId(text.toLowerCase())) {
-        invalid(parameter, 'uuid', issues)
-      }
-      if (field?.format === 'date' && instantKey(`${text}T00:00:00Z`) === undefined) {
-        invalid(parameter, 'date', issues)
-      }
-      return text
-  }
-}
-
-function readTimestamp(text: string, parameter: string, issues: Issue[]): string {
-  const key = stampKey(text)
-  if (key === undefined) invalid(parameter, 'timestamp', issues)
-  return key ?? ''
-}
-
-function invalid(parameter: string, wanted: ValueKind, issues: Issue[]): void {
-  issues.push(issue('value', { parameter, wanted }))
+  return fault('FILTER_REQUIRED', { detail })
 }
 
 /** The words to look for, each once; the last one is a prefix. */
@@ -439,13 +262,4 @@ function readPageRequest(given: ReadonlyMap<string, string>, size: PageSize, iss
   const limit = whole('limit', size.default, 1, size.max)
   if (style === 'offset') return { style, offset: whole('offset', 0, 0, Number.MAX_SAFE_INTEGER), limit }
   return { style, limit, cursor: given.get('cursor'), position: undefined }
-}
-
-/** Whether a parameter holds text that no record can hold: PostgreSQL refuses U+0000 in any value. */
-function isUnstorable({ name, value }: Parameter): boolean {
-  return !isStorableText(value) || !isStorableText(name)
-}
-
-function unstorable(name: string): Issue {
-  return issue('INVALID_TEXT', { parameter: name.replaceAll('\0', '') })
 }

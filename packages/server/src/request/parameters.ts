@@ -173,10 +173,10 @@ export function readBoolean(
 }
 
 /** Whether a list of names is within LIM-5. */
-export function isShortList(name: 'sort' | 'fields', text: string, issues: Issue[]): boolean {
+export function isShortList(name: 'sort' | 'fields', text: string, issues: Issue[], parameter: string = name): boolean {
   const most = name === 'sort' ? queryLimits.sortTerms : queryLimits.fields
   const count = countListed(text)
   if (count <= most) return true
-  issues.push(issue('fieldCount', { parameter: name, most, given: count }))
+  issues.push(issue('fieldCount', { parameter, most, given: count }))
   return false
 }

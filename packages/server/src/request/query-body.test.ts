@@ -9,7 +9,7 @@ import { readListQuery } from './list-query.ts'
 import { readParameters } from './parameters.ts'
 import { mostValues, readQueryBody } from './query-body.ts'
 
-const { resources } = completeCatalog(
+const catalog = completeCatalog(
   defineInterface({
     name: 'shop',
     resources: {
@@ -24,9 +24,8 @@ const { resources } = completeCatalog(
     },
   }),
 )
-const products = resources.get('products')!
-const pageSize = { default: 20, max: 100 }
-const list = (parameters: Parameters<typeof readListQuery>[1]) => readListQuery(products, parameters, pageSize)
+const products = catalog.resources.get('products')!
+const list = (parameters: Parameters<typeof readListQuery>[1]) => readListQuery(products, parameters, catalog)
 
 /** The parameters of a body that has nothing wrong in itself. */
 function parametersOf(body: unknown) {

@@ -4,9 +4,12 @@
  */
 import { controlParameters } from 'resourced-contract/model/names'
 import { escapeStep } from 'resourced-contract/model/place'
+import { isObject } from 'resourced-contract/model/plain-copy'
 import { words } from 'resourced-contract/model/text'
 import { type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
+import type { GivenCondition } from './condition.ts'
+import { isListOfNames, isOfInclude } from './include.ts'
 import { countListed, type Parameter } from './parameters.ts'
 
 /**
@@ -19,12 +22,13 @@ const controls: ReadonlySet<string> = new Set(controlParameters)
 const takesList = /^([^[\]]*)\[(in|has_any|has_all)\]$/
 
 /**
- * Turns the body of a QUERY, an object of parameter names, into parameters. Texts, numbers and booleans are values. An
+ * Turns the body of a QUERY, an object of parameter names, into parameters, except for `where` (`conditionIn`). Texts, numbers and booleans are values. An
  * array repeats its parameter, or lists the names of `sort` and `fields`. `null` asks for records whose field is unset.
  * An item of a filter's array is one value, even with commas; a text is read as in a query string, where `[in]` splits
  * it.
  *
  * @param body read by `model/json/read-json.ts`
+ * @param lists the parameters that list names
  * @param issues receives what is wrong, with the parameter's name and its place in the body; such a parameter is left
  *   out
  *
@@ -32,38 +36,55 @@ const takesList = /^([^[\]]*)\[(in|has_any|has_all)\]$/
  * readQueryBody({ status: ['open', 'done'], 'estimate[gte]': 5, sort: ['-due_on', 'title'], due_on: null }, issues)
  * // as status=open&status=done&estimate[gte]=5&sort=-due_on,title&due_on[null]=true
  */
-export function readQueryBody(body: unknown, issues: Issue[]): Parameter[] {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+export function readQueryBody(body: unknown, issues: Issue[], lists: readonly string[] = []): Parameter[] {
+  if (!isObject(body)) {
     issues.push(issue('object', { pointer: '' }))
     return []
   }
+  const { where: _, ...parameters } = body
+  return readMembers(parameters, lists, issues)
+}
+
+/** The condition in the body of a QUERY (WHR-1); `undefined`: there is none. */
+export function conditionIn(body: unknown): GivenCondition | undefined {
+  return isObject(body) && Object.hasOwn(body, 'where') ? { value: body['where'] } : undefined
+}
+
+function readMembers(body: Readonly<Record<string, unknown>>, lists: readonly string[], issues: Issue[]): Parameter[] {
   const counts = { filters: 0, controls: 0 }
   for (const name in body) {
-    const kind = controls.has(name) || name === 'timezone' ? 'controls' : 'filters'
-    counts[kind] += countValues(name, (body as Record<string, unknown>)[name])
+    const isControl = controls.has(name) || isOfInclude(name) || name === 'timezone' || lists.includes(name)
+    const kind = isControl ? 'controls' : 'filters'
+    counts[kind] += countValues(name, body[name], lists)
     if (counts[kind] <= mostValues) continue
     issues.push(issue('queryValues', { ...placeOf(name), most: mostValues }))
     return []
   }
-  return Object.entries(body).flatMap(([name, value]) => readEntry(name, value, body, issues))
+  return Object.entries(body).flatMap(([name, value]) => readEntry(name, value, { body, lists }, issues))
 }
 
 /** How many values a parameter holds, at least one. The cost of a value does not depend on its spelling. */
-function countValues(name: string, value: unknown): number {
+function countValues(name: string, value: unknown, lists: readonly string[]): number {
   if (Array.isArray(value)) {
     const items = takesList.test(name)
       ? value.length
-      : value.reduce((sum: number, item) => sum + countValues(name, item), 0)
+      : value.reduce((sum: number, item) => sum + countValues(name, item, lists), 0)
     return Math.max(1, items)
   }
   if (typeof value !== 'string') return 1
   // A longer text is refused without counting its words.
   if (name === 'q') return value.length > queryLimits.characters ? 1 : Math.max(1, words(value).length)
-  if (name !== 'sort' && name !== 'fields' && !takesList.test(name)) return 1
+  if (!isListOfNames(name) && !lists.includes(name) && !takesList.test(name)) return 1
   return countListed(value)
 }
 
-function readEntry(name: string, value: unknown, body: object, issues: Issue[]): Parameter[] {
+/** A body, and the parameters in it that list names. */
+interface ReadBody {
+  readonly body: object
+  readonly lists: readonly string[]
+}
+
+function readEntry(name: string, value: unknown, { body, lists }: ReadBody, issues: Issue[]): Parameter[] {
   if (value === null) return readNull(name, body, issues)
   const texts = [value].flat().map(spell)
   const wrong = texts.indexOf(undefined)
@@ -76,7 +97,7 @@ function readEntry(name: string, value: unknown, body: object, issues: Issue[]):
     issues.push(issue('noValues', placeOf(name)))
     return []
   }
-  if (name === 'sort' || name === 'fields') return [{ name, value: texts.join(',') }]
+  if (isListOfNames(name) || lists.includes(name)) return [{ name, value: texts.join(',') }]
   const carrier = Array.isArray(value) ? carrierOf(name, texts as string[], body) : name
   if (carrier === undefined) {
     issues.push(issue(name.endsWith('[has_all]') ? 'commaInAll' : 'commaBeside', placeOf(name)))

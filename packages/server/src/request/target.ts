@@ -15,6 +15,8 @@ export type Target =
       readonly resource: Resource
       readonly parent?: { readonly resource: Resource; readonly id: string }
     }
+  /** Groups of the records of a collection, and their figures (SUM-1). */
+  | { readonly kind: 'summary'; readonly resource: Resource }
   | { readonly kind: 'record'; readonly resource: Resource; readonly id: string }
   /** Deletes many records at once (DEL-9). */
   | { readonly kind: 'bulk-delete'; readonly resource: Resource }
@@ -63,6 +65,7 @@ const reading = ['GET', 'HEAD', 'OPTIONS']
 /** What each kind of address supports; HEAD goes with GET. */
 const methods: Readonly<Record<Target['kind'], readonly string[]>> = {
   collection: ['GET', 'HEAD', 'POST', 'QUERY', 'OPTIONS'],
+  summary: ['GET', 'HEAD', 'QUERY', 'OPTIONS'],
   record: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
   restore: ['POST', 'OPTIONS'],
   deletion: reading,
@@ -140,6 +143,9 @@ export function findTarget(catalog: Catalog, path: string, versioned = true): Fo
   if (id === undefined) return found({ kind: 'collection', resource })
   if (child === undefined && id === 'bulk-delete' && resource.deletion.bulk !== undefined) {
     return found({ kind: 'bulk-delete', resource })
+  }
+  if (child === undefined && id === 'summary' && resource.made === 'by-clients') {
+    return found({ kind: 'summary', resource })
   }
   if (child === undefined) return found({ kind: 'record', resource, id })
   if (child === 'restore') return isRestorable(resource) ? found({ kind: 'restore', resource, id }) : missing
@@ -254,6 +260,8 @@ export function routeOf(target: Target, basePath: string, root = ''): string {
       return `${basePath}/${target.resource.name}/{id}/restore`
     case 'deletion':
       return `${basePath}/${target.resource.name}/{id}/deletion`
+    case 'summary':
+      return `${basePath}/${target.resource.name}/summary`
     case 'bulk-delete':
       return `${basePath}/${target.resource.name}/bulk-delete`
     case 'exports':
@@ -308,7 +316,8 @@ const byMethod: Readonly<Record<string, CountedAction>> = {
 
 /** The action of a request on a resource; `undefined` if it is none, such as OPTIONS. */
 export function actionOf(target: Target, method: string): CountedAction | undefined {
-  if (target.kind === 'collection' || target.kind === 'record' || target.kind === 'deletion') return byMethod[method]
+  const isByMethod = ['collection', 'summary', 'record', 'deletion'].includes(target.kind)
+  if (isByMethod) return byMethod[method]
   if (method !== 'POST') return undefined
   if (target.kind === 'bulk-delete') return 'delete'
   return target.kind === 'restore' ? 'restore' : undefined

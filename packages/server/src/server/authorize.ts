@@ -5,10 +5,12 @@ import { FunctionFault } from 'resourced-contract/model/declared-function'
 import type { AuthorizationRequest } from 'resourced-contract/model/declared-functions'
 import { storedResource } from 'resourced-contract/model/resource'
 import { Fault, fault, issue } from 'resourced-contract/spec/faults'
+import type { Input } from '../request/input.ts'
 import { actionOf, type Target } from '../request/target.ts'
 import type { Addressed } from './stages.ts'
 
 type Authorize = NonNullable<InterfaceDeclaration['authorize']>
+type Description = Omit<AuthorizationRequest, 'signal'>
 
 /**
  * Asks the function whether a request may pass.
@@ -16,8 +18,24 @@ type Authorize = NonNullable<InterfaceDeclaration['authorize']>
  * @throws Fault FORBIDDEN if it refuses, AUTHORIZATION_FAILED if it fails
  */
 export async function askAuthorize(addressed: Addressed, authorize: Authorize): Promise<void> {
+  await ask(addressed, authorize, descriptionOf(addressed))
+}
+
+/**
+ * Asks the function about each collection of the related records that a request includes, as about a GET of it (REL-4).
+ *
+ * @throws Fault as `askAuthorize`
+ */
+export async function askAboutIncluded(addressed: Addressed, authorize: Authorize, input: Input): Promise<void> {
+  const paths = input.kind === 'read-page' ? input.query.include : input.kind === 'read-record' ? input.include : []
+  const collections = new Set(paths.map(({ resource }) => storedResource(resource).name))
+  for (const collection of collections) {
+    await ask(addressed, authorize, { ...descriptionOf(addressed), collection, action: 'read', id: undefined })
+  }
+}
+
+async function ask(addressed: Addressed, authorize: Authorize, described: Description): Promise<void> {
   const { app, request } = addressed
-  const described = descriptionOf(addressed)
   // The client may go while the function awaits.
   const bounds = { limit: app.catalog.limits.authorizeTime, abandoned: request.abandoned?.() }
   const { caller, headers, address } = described
@@ -34,13 +52,7 @@ export async function askAuthorize(addressed: Addressed, authorize: Authorize): 
   }
 }
 
-function descriptionOf({
-  request,
-  target,
-  caller: { id, roles, claims },
-  instance,
-  app,
-}: Addressed): Omit<AuthorizationRequest, 'signal'> {
+function descriptionOf({ request, target, caller: { id, roles, claims }, instance, app }: Addressed): Description {
   const { method, address } = request
   return {
     ...{ method, path: instance, address, now: app.now() },

@@ -21,7 +21,7 @@ import { isAdministrator } from '../policy/permit.ts'
 import { represent } from '../reply/represent.ts'
 import { preferencesOf, readWithBody, readWithoutBody } from '../request/input.ts'
 import type { Storage } from '../storage/storage.ts'
-import { askAuthorize } from './authorize.ts'
+import { askAboutIncluded, askAuthorize } from './authorize.ts'
 import { compressedMethods } from './compressor.ts'
 import { finish, newRequestId, problemOf } from './finish-request.ts'
 import { accept, authenticate, countRequest, locate, requireAddress } from './gates.ts'
@@ -115,6 +115,8 @@ async function carryOut(authorized: Authorized): Promise<HttpResponse> {
   if (target.kind === 'caller') return callerResponse(authorized)
   if (target.kind === 'metrics') return metricsResponse(authorized)
   if (input.kind === 'event-stream') return streamResponse(authorized, input)
+  const { authorize } = app.catalog
+  if (authorize !== undefined) await askAboutIncluded(authorized, authorize, input)
 
   const { catalog, files, webhookNetworks } = app
   const { cursorSecret } = app.storage
@@ -132,12 +134,15 @@ async function carryOut(authorized: Authorized): Promise<HttpResponse> {
   const { versionResource } = plan
   const outcome = versionResource === undefined ? stored : outcomeFromStored(versionResource, stored)
   timing?.mark('db')
-  if (plan.kind !== 'read-record' && plan.kind !== 'read-page') await followUp(authorized, plan, outcome)
+  if (!changesNothing.has(plan.kind)) await followUp(authorized, plan, outcome)
   const response = represent(plan, outcome, context)
   if (isFile(response.body)) await requireFile(app, plan, response.body, now)
   timing?.mark('reply')
   return response
 }
+
+/** The plans that have no effects on other parts of the server. */
+const changesNothing: ReadonlySet<Plan['kind']> = new Set(['read-record', 'read-page', 'read-summary'] as const)
 
 /** The caller and what the caller may do (AUT-11). */
 function callerResponse({ app, caller, versionCatalog }: Authorized): HttpResponse {

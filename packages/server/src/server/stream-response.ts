@@ -1,17 +1,18 @@
 /** The response that is a stream of events (EVT-6). */
 
-import type { Predicate } from 'resourced-contract/model/predicate'
 import { fault } from 'resourced-contract/spec/faults'
 import { streamType } from 'resourced-contract/spec/media-types'
 import type { HttpResponse, StreamBody } from '../http/message.ts'
 import { planEvents } from '../plan/plan-events.ts'
+import { resolveSelected } from '../plan/plan-fields.ts'
 import type { Caller } from '../policy/caller.ts'
+import type { Selected } from '../request/list-query.ts'
 import type { Authorized } from './stages.ts'
 import type { StreamRequest } from './streams/event-stream.ts'
 
 /** What a request asks of a stream. */
 interface Asked {
-  readonly filter: Predicate
+  readonly selected: Selected
   readonly lastEventId: string | undefined
 }
 
@@ -23,11 +24,13 @@ interface Asked {
  */
 export async function streamResponse(
   { app, caller, choice, givenCaller, request, versionCatalog }: Authorized,
-  { filter, lastEventId }: Asked,
+  { selected, lastEventId }: Asked,
 ): Promise<HttpResponse> {
   const { catalog, streams } = app
-  if (streams === undefined) throw fault('INTERNAL_ERROR')
+  const resource = catalog.system.get('events')
+  if (streams === undefined || resource === undefined) throw fault('INTERNAL_ERROR')
   const plan: StreamRequest['plan'] = (callerNow: Caller, after, limit) => {
+    const { filter } = resolveSelected({ caller: callerNow, versionCatalog }, resource, selected)
     const made = planEvents({ catalog, versionCatalog, caller: callerNow, filter }, after, limit)
     return made?.permitted.kind === 'never' ? undefined : made
   }

@@ -1,11 +1,20 @@
 /** Checks conditions (`where`): fields that exist, operators that fit, values that the fields can hold. */
 
+import { oneOf } from '../../spec/words.ts'
 import { decimalKeyOf } from '../decimal.ts'
 import type { FieldShape } from '../field.ts'
 import { suggest } from '../nearest.ts'
 import { equality, filterOperators, listOperators, operators } from '../operators.ts'
 import { isObject } from '../plain-copy.ts'
-import { type Field, type FieldType, hasMembers, type Resource, systemFields } from '../resource.ts'
+import {
+  type Field,
+  type FieldType,
+  type Filterable,
+  hasMembers,
+  isFitting,
+  type Resource,
+  systemFields,
+} from '../resource.ts'
 import { isRecordId } from '../text.ts'
 import { instantKey, stampKey } from '../time.ts'
 import { isDay, mostSpans, spansOf } from '../time-zone.ts'
@@ -21,6 +30,8 @@ interface ConditionSubject {
   readonly system?: readonly string[]
   /** Whether date-times can be compared with days. */
   readonly takesDays?: boolean
+  /** What the condition may compare; `undefined`: all fields. */
+  readonly filters?: readonly Filterable[]
 }
 
 /**
@@ -56,14 +67,17 @@ function codeOfNoList({ value }: Part): 'TOO_FEW_ITEMS' | 'INVALID_TYPE' {
 }
 
 function checkField(part: Part, name: string, subject: ConditionSubject): void {
-  const { resource, system = systemFields } = subject
+  const { resource, system = systemFields, filters } = subject
   const { value } = part
   const field = comparedOf(resource, name, system)
-  if (field === undefined) {
+  if (isObject(value) && hasMembers(resource, name)) checkMembers(part, name, subject)
+  else if (filters !== undefined && !filters.some((each) => each.name === name)) {
+    const remedy = suggest(name, [...filters.map((each) => each.name), 'and', 'or', 'not'])
+    part.reportKey(`is not a filter of ${resource.name}`, remedy, 'UNKNOWN_FIELD')
+  } else if (field === undefined) {
     const remedy = suggest(name, [...resource.fields.keys(), ...system, 'and', 'or', 'not'])
     part.reportKey(`is not a field of ${resource.name}`, remedy, 'UNKNOWN_FIELD')
-  } else if (isObject(value) && hasMembers(resource, name)) checkMembers(part, name, subject)
-  else if (resource.fields.get(name)?.writeOnly === true) {
+  } else if (resource.fields.get(name)?.writeOnly === true) {
     const message = 'is writeOnly: a condition would let callers find out its value'
     part.report(message, 'Use another field.', 'UNKNOWN_FIELD')
   } else if (Array.isArray(value)) {
@@ -72,13 +86,13 @@ function checkField(part: Part, name: string, subject: ConditionSubject): void {
   } else if (field.isArray && (!isObject(value) || isBinding(value))) {
     const message = 'is an array: it is compared by its items'
     part.report(message, `Write { has: ${show(value)} }.`, value === null ? 'INVALID_VALUE' : 'INVALID_TYPE')
-  } else if (isObject(value) && !isBinding(value)) checkOperators(part, field, subject)
+  } else if (isObject(value) && !isBinding(value)) checkOperators(part, { name, field }, subject)
   else checkValue(part, field, equality, subject)
 }
 
 /** Checks what is asked of the members of an object, at any depth. */
 function checkMembers(object: Part, path: string, subject: ConditionSubject): void {
-  const { resource } = subject
+  const { resource, filters } = subject
   const all = object.entries()
   if (all.length === 0) object.report('compares with nothing', 'Write the name of a member, or { null: true }.')
   for (const [key, part] of all) {
@@ -86,7 +100,7 @@ function checkMembers(object: Part, path: string, subject: ConditionSubject): vo
     if (resource.member.has(name)) checkField(part, name, subject)
     else if (hasMembers(resource, name)) {
       if (part.object('{ size: 3 }')) checkMembers(part, name, subject)
-    } else if (key === 'null' && resource.fields.has(path)) part.flag()
+    } else if (key === 'null' && resource.fields.has(path) && filters === undefined) part.flag()
     else {
       const known = [...resource.member.keys()].flatMap((each) =>
         each.startsWith(`${path}.`) ? (each.slice(path.length + 1).split('.', 1)[0] as string) : [],
@@ -109,7 +123,12 @@ const operatorHints: Readonly<Record<string, string>> = {
   like: textual, ilike: textual,
 } // biome-ignore format: one row reads best
 
-function checkOperators(comparisons: Part, field: Compared, subject: ConditionSubject): void {
+function checkOperators(
+  comparisons: Part,
+  { name: of, field }: { readonly name: string; readonly field: Compared },
+  subject: ConditionSubject,
+): void {
+  const filter = subject.filters?.find((each) => each.name === of)
   const all = comparisons.entries()
   if (all.length === 0) comparisons.report('compares with nothing', 'Write a value, or { gt: 3 }.')
   for (const [name, part] of all) {
@@ -119,6 +138,9 @@ function checkOperators(comparisons: Part, field: Compared, subject: ConditionSu
       const hint = filterOperators.get(name)?.name ?? own(operatorHints, name)
       const remedy = hint ? `Write ${hint}.` : suggest(name, operators.keys())
       part.reportKey('is not an operator', remedy, 'INVALID_OPERATOR')
+    } else if (filter !== undefined && !isFitting(operator, filter)) {
+      const fitting = [...operators.values()].filter((each) => isFitting(each, filter)).map((each) => each.name)
+      part.reportKey(`is not an operator of ${of}`, `Write ${oneOf(fitting)}.`, 'INVALID_OPERATOR')
     } else if (operator.operand === 'flag') {
       part.flag()
     } else if (operator.fits === 'arrays' && !field.isArray) {

@@ -1,7 +1,7 @@
 /** The types of a collection's requests and responses, as the OpenAPI document describes them. */
 import type { FieldNames } from './field-names.ts'
 import type { FieldValue, Flat, Has, HasDefault, IsOptional } from './field-value.ts'
-import type { FilterParameters, SortTerm } from './query-types.ts'
+import type { FilterParameters, SortTerm, SummaryTypesOf } from './query-types.ts'
 
 /**
  * The types of one collection: a `CollectionTypes` of the client.
@@ -19,6 +19,7 @@ export interface CollectionTypesOf<Fields, Owner, Nested, Variant> {
   readonly sort: SortTerm<Fields>
   readonly field: FieldNames<Fields>['shown'] | 'id' | 'created_at' | 'updated_at' | 'deleted_at'
   readonly nested: Nested & string
+  readonly summary: SummaryTypesOf<Fields>
 }
 
 interface Stamps {

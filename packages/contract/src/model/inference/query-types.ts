@@ -1,7 +1,8 @@
 /** The query parameters of a collection: filters with the operators that fit, and the terms of `sort`. */
 import type { FilterOperator } from '../operators.ts'
+import type { DatePart } from '../periods.ts'
 import type { FieldKind } from './field-names.ts'
-import type { FieldValue, Has } from './field-value.ts'
+import type { FieldValue, Has, IsOptional } from './field-value.ts'
 import type { MemberName, MemberSchema } from './members.ts'
 
 /** The query parameters that filter. A list of values matches any of them. */
@@ -71,3 +72,50 @@ type Operator<Kind> =
   | (Kind extends 'array' ? FilterOperator<'arrays'> : Equality)
   | (Kind extends 'text' | 'format' | 'number' | 'decimal' ? FilterOperator<'ordered'> : never)
   | (Kind extends 'text' ? FilterOperator<'texts'> : never)
+
+/** The groups and figures of summaries: a `SummaryTypes` of the client. */
+export interface SummaryTypesOf<Fields> {
+  readonly group: {
+    -readonly [Name in keyof Fields & string as IsGroup<Fields[Name]> extends true ? Name : never]:
+      | FieldValue<Fields[Name]>
+      | (IsOptional<Fields[Name]> extends true ? null : never)
+  } & {
+    [Name in DateField<Fields> | Timestamp as `${Name}:${DatePart}`]: string | (Name extends Timestamp ? never : null)
+  }
+  readonly sum: {
+    [Name in keyof Fields]: IsSummed<Fields[Name]> extends true ? Name : never
+  }[keyof Fields] &
+    string
+  readonly min: {
+    -readonly [Name in keyof Fields & string as IsFilter<Fields[Name]> extends true ? Name : never]: FieldValue<
+      Fields[Name]
+    >
+  } & {
+    -readonly [Name in SortField<Fields>]: FieldValue<Fields[Name & keyof Fields]>
+  } & { [Name in Timestamp]: string }
+}
+
+type IsGroup<X> =
+  Has<X, 'writeOnly'> extends true
+    ? false
+    : FieldKind<X> extends 'reference' | 'enum' | 'boolean' | 'any'
+      ? true
+      : false
+
+type DateField<Fields> = {
+  [Name in keyof Fields]: Has<Fields[Name], 'writeOnly'> extends true
+    ? never
+    : Fields[Name] extends { readonly format: 'date' | 'date-time' }
+      ? Name
+      : never
+}[keyof Fields] &
+  string
+
+type IsSummed<X> =
+  Has<X, 'writeOnly'> extends true
+    ? false
+    : FieldKind<X> extends 'decimal' | 'any'
+      ? true
+      : X extends { readonly type: 'integer' } | { readonly sequence: object }
+        ? true
+        : false

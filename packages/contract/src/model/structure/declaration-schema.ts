@@ -88,6 +88,16 @@ const exportLimits = objectOf<NonNullable<Limits['exports']>>(
   { write: 'Write exports: { count: 20, bytes: 1073741824 }.' },
 )
 
+const includeLimits = objectOf<NonNullable<Limits['include']>>(
+  'Limits of related records in one response.',
+  {},
+  {
+    paths: whole(1, 100, 'The most paths that an `include` names.', limitDefaults.include.paths),
+    records: whole(1, 100_000, 'The most records that a response includes.', limitDefaults.include.records),
+  },
+  { write: 'Write include: { paths: 8, records: 1000 }.' },
+)
+
 const eventLimits = objectOf<NonNullable<Limits['events']>>(
   'Limits of events. Only if a resource has `events: true`.',
   {},
@@ -129,6 +139,7 @@ const limits = objectOf<Limits>(
       'The most bytes of the records of one page, as JSON.',
       limitDefaults.pageBytes,
     ),
+    include: includeLimits,
     readTime: whole(
       ...([10, 3_600_000] as const),
       'How long the database may work on one read, in milliseconds. Slower reads are ended with 503. ' +

@@ -77,6 +77,15 @@ const conditions: RuleSection = {
   title: 'Conditions in requests',
   rules: [
     {
+      id: 'WHR-1',
+      mark: 'beyond',
+      sentence:
+        'where=JSON, percent-encoded, on every list and deletion by filter, and the member where of QUERY, is a ' +
+        'condition in the language of access rules: and, or, not and comparisons of the fields that may be filtered. ' +
+        'It holds together with the other filters, and its comparisons count as filters. A mistake is 400 with a ' +
+        'pointer into the condition.',
+    },
+    {
       id: 'WHR-4',
       mark: 'beyond',
       sentence:

@@ -90,7 +90,7 @@ const limits: RuleSection = {
       mark: 'decision',
       sentence:
         'A search (`q`) has at most 32 different words, a query at most 50 filters, 1,000 values, 8 sort terms and ' +
-        '200 `fields`: 400 beyond, by parameter.',
+        '200 `fields`: 400 beyond, by parameter. Each comparison of a condition (`where`) counts as a filter.',
     },
     {
       id: 'LIM-6',

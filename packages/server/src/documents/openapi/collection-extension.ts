@@ -4,7 +4,9 @@
  */
 import type { AccessRule } from 'resourced-contract/model/declaration'
 import { keywordsOf } from 'resourced-contract/model/keywords'
+import { relationsOf } from 'resourced-contract/model/relations'
 import {
+  type Catalog,
   type Field,
   type FieldAccess,
   fieldAccessOf,
@@ -12,11 +14,12 @@ import {
   type Resource,
   sortableNames,
 } from 'resourced-contract/model/resource'
+import { type FigureKind, figuresOf, groupsOf } from 'resourced-contract/model/summary'
 import type { Json } from './components.ts'
 import type { ResourceNames } from './schemas.ts'
 
 /** Describes a collection. Field names and collections are those of the document's version. */
-export function collectionExtension(resource: Resource, { one }: ResourceNames): Json {
+export function collectionExtension(catalog: Catalog, resource: Resource, { one }: ResourceNames): Json {
   const { name, made, fields, owner, within, deletion, preconditions, filterables } = resource
   const isWritable = made === 'by-clients'
   const operators = new Map(
@@ -24,6 +27,7 @@ export function collectionExtension(resource: Resource, { one }: ResourceNames):
   )
   const membersOf = ({ name, members }: Field) =>
     Object.fromEntries(members.map((each) => [each.name.slice(name.length + 1), operators.get(each.name)]))
+  const relations = [...relationsOf(catalog, resource).values()].map(({ name, ...relation }) => [name, relation])
   const sortable = new Set(sortableNames(resource))
   const described = ['id', ...fields.map(({ name }) => name), 'created_at', 'updated_at'].map((name) => {
     const field = resource.field.get(name)
@@ -44,11 +48,19 @@ export function collectionExtension(resource: Resource, { one }: ResourceNames):
       ...(isWritable && { create: `${one}Create`, replace: `${one}Replace`, patch: `${one}Patch` }),
     },
     fields: Object.fromEntries(described.filter(([, traits]) => Object.keys(traits).length > 0)),
+    ...(relations.length > 0 && { relations: Object.fromEntries(relations) }),
+    ...(isWritable && { summary: summaryOf(resource) }),
     search: fields.some(({ search }) => search),
     ...(within !== undefined && { within: { field: within.field, collection: within.collection } }),
     ...(owner !== undefined && { owner }),
     ...(isWritable && { deletion: deletionOf(deletion), preconditions }),
   }
+}
+
+/** What records can be grouped by, and the fields of figures: of sums and averages, and of least and greatest values. */
+function summaryOf(resource: Resource): Json {
+  const figures = (kind: FigureKind) => [...figuresOf(resource, kind).keys()]
+  return { group: [...groupsOf(resource).keys()], sum: figures('sum'), min: figures('min') }
 }
 
 function traitsOf(field: Field | undefined): Json {

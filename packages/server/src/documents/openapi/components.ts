@@ -3,7 +3,7 @@
  * problems, pages, deletions, jobs and JSON Patch.
  */
 import type { Catalog } from 'resourced-contract/model/resource'
-import { queryLimits } from 'resourced-contract/spec/limits'
+import { queryLimits, summaryLimits } from 'resourced-contract/spec/limits'
 import type { responseHeaders } from 'resourced-contract/spec/response-headers'
 
 /** The components that operations add as they are described, by name. */
@@ -70,6 +70,15 @@ const headerParameter = (name: string, description: string, pattern?: string): J
   schema: { type: 'string', ...(pattern !== undefined && { pattern }) },
 })
 
+/** A list of groups, figures or fields. */
+const summaryParameter = (name: string, description: string, most: number = summaryLimits.figures): Json =>
+  queryParameter(
+    name,
+    description,
+    { type: 'array', items: { type: 'string', pattern: '^-?[a-z0-9_.:]+$' }, minItems: 1, maxItems: most },
+    { style: 'form', explode: false },
+  )
+
 /** `*`, or entity tags with commas between (RFC 9110 section 8.8.3). */
 const entityTags = '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$'
 /** A text of visible characters, with or without double quotes (RFC 9651 section 3.3.3). */
@@ -113,16 +122,45 @@ export function parameterComponents({ limits }: Catalog): Json {
       { type: 'array', items: { type: 'string', pattern: fieldName }, minItems: 1, maxItems: queryLimits.fields },
       { style: 'form', explode: false },
     ),
+    ApiInclude: queryParameter(
+      'include',
+      'Paths of relations to other records, at most two relations far. Of a relation to many, each record has 20 ids; ' +
+        '`include[PATH][limit]` and `include[PATH][sort]` change that, and `fields[PATH]` chooses properties.',
+      { type: 'array', items: name, minItems: 1, maxItems: limits.include.paths, uniqueItems: true },
+      { style: 'form', explode: false },
+    ),
     ApiIncludeDeleted: queryParameter(
       'include_deleted',
       'Adds deleted records that are still retained, for callers who may read them; with `only`, live records are ' +
         'left out, and `sort` takes `deleted_at` too.',
       { anyOf: [{ type: 'boolean' }, { type: 'string', const: 'only' }] },
     ),
+    ApiGroup: summaryParameter(
+      'group',
+      'What to group the records by: names of `summary.group` in `x-collection`.',
+      summaryLimits.groups,
+    ),
+    ApiSum: summaryParameter('sum', 'The fields to add up, of `summary.sum` in `x-collection`.'),
+    ApiAvg: summaryParameter('avg', 'The fields whose average to find, of `summary.sum` in `x-collection`.'),
+    ApiMin: summaryParameter('min', 'The fields whose least value to find, of `summary.min` in `x-collection`.'),
+    ApiMax: summaryParameter('max', 'The fields whose greatest value to find, of `summary.min` in `x-collection`.'),
+    ApiSummarySort: summaryParameter(
+      'sort',
+      '`count`, and the groups and figures of the request (`sum.price`); `-` before one: descending.',
+      queryLimits.sortTerms,
+    ),
     ApiTimezone: queryParameter(
       'timezone',
-      'The IANA time zone in which a filter of a date-time means a day, UTC by default. Only beside a day.',
+      'The IANA time zone of a day in a filter of a date-time, and of groups of date-times, UTC by default. Only beside ' +
+        'one of them.',
       { type: 'string', examples: ['Europe/Berlin'] },
+    ),
+    ApiWhere: queryParameter(
+      'where',
+      'A condition that holds together with the filters, as JSON: `and`, `or`, `not`, and comparisons of the fields ' +
+        'of filters, such as `{"or":[{"status":"open"},{"created_at":{"gte":"2026-11-28"}}]}`. Operators are those of ' +
+        'the filters, with `startsWith` for `starts_with`.',
+      { type: 'string', contentMediaType: 'application/json' },
     ),
     ApiIfMatch: headerParameter(
       'If-Match',
@@ -334,4 +372,14 @@ export const sharedSchemas: Json = {
   ApiProblem: problem,
   ApiProblemError: issue,
   ApiTimeFilter: timeFilter,
+  ApiExactNumber: {
+    ...{ type: ['string', 'null'], format: 'decimal', pattern: '^-?\\d+(?:\\.\\d+)?$' },
+    description: 'A sum or an average; `null` where no record has a value.',
+  },
+  ApiPeriod: {
+    // Years before 0000 and after 9999 have a sign and six digits.
+    ...{ type: ['string', 'null'], pattern: '^(?:\\d{4}|[+-]\\d{6})(?:-W?\\d\\d(?:-\\d\\d)?)?$' },
+    description: 'A year, month, week or day: `2026`, `2026-02`, `2026-W05`, `2026-02-28`.',
+  },
+  ApiTimestamp: { type: ['string', 'null'], format: 'date-time' },
 }

@@ -1,8 +1,15 @@
 /** The operations of one resource: its collection, its records, and its collections nested under others. */
+import { relationsOf } from 'resourced-contract/model/relations'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { streamType } from 'resourced-contract/spec/media-types'
 import { bulkDeletionRequest, type Components, type Json, object, refTo, usualBulk } from './components.ts'
-import { filterParameters, listParameters, sharedParameters } from './parameters.ts'
+import {
+  filterParameters,
+  listParameters,
+  shapingParameters,
+  sharedParameters,
+  summaryParameters,
+} from './parameters.ts'
 import { codesOf, deletedWith, type OperationKind, type Problems } from './problems.ts'
 import { answer, body, contentOf, sharedResponse } from './responses.ts'
 import type { ResourceNames } from './schemas.ts'
@@ -24,8 +31,11 @@ export interface NestedUnder {
 const conditions = sharedParameters('IfMatch', 'IfUnmodifiedSince')
 const writeHeaders = [...conditions, ...sharedParameters('Prefer')]
 const creationHeaders = sharedParameters('IdempotencyKey', 'Prefer')
-/** After `fields` the response does not fit the schema of the operation. */
-const selective: Json = { 'x-parameters': sharedParameters('Fields') }
+
+/** What shapes the response of a read. */
+function shaping(resource: Resource, { catalog }: OperationParts): Json {
+  return { 'x-parameters': shapingParameters(catalog, resource) }
+}
 
 /** The Path Item of a collection, at the top level or nested. */
 export function collectionPath(resource: Resource, parts: OperationParts, parent?: NestedUnder): Json {
@@ -44,7 +54,7 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
       summary: `List ${resource.name}${under}`,
       description: hasStream ? streamDescription : 'In pages.',
       parameters: [...listParameters(resource, components), ...(hasStream ? [lastEventId] : [])],
-      ...selective,
+      ...shaping(resource, parts),
       ...responses('list', resource, parts, nested, {
         200: sharedResponse(components, `${names.one}Page`, hasStream ? withStream(page) : page),
         304: notModified,
@@ -75,6 +85,26 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
   }
 }
 
+/** The Path Item of the summary of a collection. */
+export function summaryPath(resource: Resource, parts: OperationParts): Json {
+  const { one, many } = parts.names
+  return {
+    get: {
+      operationId: `summarize${many}`,
+      tags: [resource.name],
+      summary: `Summarize ${resource.name}`,
+      description:
+        'Groups of the records that match, with their number and the figures of the request. Without `group` there ' +
+        'is one row. Cursors go with an order by groups alone.',
+      parameters: summaryParameters(resource, parts.components),
+      ...responses('summary', resource, parts, false, {
+        200: answer('A page of groups.', [], refTo('schemas', `${one}Summaries`)),
+        304: notModified,
+      }),
+    },
+  }
+}
+
 const streamDescription =
   'With `Accept: text/event-stream` it is a stream of server-sent events, which takes only the filters.'
 
@@ -102,7 +132,11 @@ function matchingDeletion(resource: Resource, parts: OperationParts): Json {
       description:
         'At least one filter is required. With `Prefer: max-affected=n`, nothing is deleted if more records match; ' +
         'with n = 0 the error has the number of matches.',
-      parameters: [...filterParameters(resource, parts.components), ...sharedParameters('Timezone'), ...writeHeaders],
+      parameters: [
+        ...filterParameters(resource, parts.components),
+        ...sharedParameters('Where', 'Timezone'),
+        ...writeHeaders,
+      ],
       ...responses('delete-matching', resource, parts, false, {
         200: answer('The number of deleted records.', [], object({ deleted_count: count }, ['deleted_count'])),
         202: accepted,
@@ -115,6 +149,7 @@ function matchingDeletion(resource: Resource, parts: OperationParts): Json {
 /** The Path Item of a record that only the server creates. */
 export function shownPath(resource: Resource, parts: OperationParts): Json {
   const { one } = parts.names
+  const hasRelations = relationsOf(parts.catalog, resource).size > 0
   const job = resource.name === 'jobs' ? (['Retry-After'] as const) : []
   return {
     parameters: [refTo('parameters', 'ApiId')],
@@ -124,7 +159,8 @@ export function shownPath(resource: Resource, parts: OperationParts): Json {
       summary: `Read one of the ${resource.name}`,
       description: 'As it is now.',
       parameters: sharedParameters('IfNoneMatch', 'IfModifiedSince'),
-      ...selective,
+      ...shaping(resource, parts),
+      ...(hasRelations && { 'x-included': refTo('schemas', `${one}WithRelated`) }),
       ...responses('read', resource, parts, false, {
         200:
           resource.made === 'by-clients'

@@ -4,7 +4,9 @@
  * has, are in `x-ranges` of the document.
  */
 import { filterOperators, type Operator } from 'resourced-contract/model/operators'
+import { relationsOf } from 'resourced-contract/model/relations'
 import {
+  type Catalog,
   type Filterable,
   hasRelevance,
   isFitting,
@@ -30,7 +32,6 @@ export const ranges: Json = {
 export function listParameters(resource: Resource, components: Components): Json[] {
   const isByRelevance = hasRelevance(resource)
   const sorts = [...sortableNames(resource), ...(isByRelevance ? [relevance.name] : [])].join('|')
-  const searched = resource.fields.filter((field) => field.search).map((field) => field.name)
   const own = [
     ...(resource.order === 'by-position' ? [after] : []),
     queryParameter(
@@ -39,24 +40,44 @@ export function listParameters(resource: Resource, components: Components): Json
         (isByRelevance ? ' `-relevance`, with `q`: best matches first.' : ''),
       { type: 'string', pattern: `^-?(${sorts})(,-?(${sorts}))*$` },
     ),
-    ...(searched.length === 0
-      ? []
-      : [
-          queryParameter(
-            'q',
-            `Words to find in ${searched.join(', ')}: each must match, the last one as a prefix. ` +
-              `At most ${queryLimits.words} different words.`,
-            { type: 'string', maxLength: queryLimits.characters },
-          ),
-        ]),
   ]
   return [
     ...filterParameters(resource, components),
-    ...own.map((parameter) => writtenOnce(resource, parameter, components)),
+    ...[...own, ...searchParameters(resource)].map((parameter) => writtenOnce(resource, parameter, components)),
     ...(resource.deletion.variant === 'soft' ? sharedParameters('IncludeDeleted') : []),
-    ...sharedParameters('Timezone'),
-    ...sharedParameters('Page', 'PerPage', 'Offset', 'Limit', 'Cursor', 'IfNoneMatch'),
+    ...sharedParameters('Where', 'Timezone'),
+    ...pageParameters,
   ]
+}
+
+/** The parameters of GET of a summary (SUM-1). `x-collection` has the names that they take. */
+export function summaryParameters(resource: Resource, components: Components): Json[] {
+  return [
+    ...filterParameters(resource, components),
+    ...searchParameters(resource).map((parameter) => writtenOnce(resource, parameter, components)),
+    ...sharedParameters('Group', 'Sum', 'Avg', 'Min', 'Max', 'SummarySort', 'Where', 'Timezone'),
+    ...pageParameters,
+  ]
+}
+
+const pageParameters = sharedParameters('Page', 'PerPage', 'Offset', 'Limit', 'Cursor', 'IfNoneMatch')
+
+/** `q`, where fields are declared for it. */
+function searchParameters(resource: Resource): Json[] {
+  const searched = resource.fields.filter((field) => field.search).map((field) => field.name)
+  if (searched.length === 0) return []
+  const meaning =
+    `Words to find in ${searched.join(', ')}: each must match, the last one as a prefix. ` +
+    `At most ${queryLimits.words} different words.`
+  return [queryParameter('q', meaning, { type: 'string', maxLength: queryLimits.characters })]
+}
+
+/**
+ * The parameters after which a response does not fit the schema of its operation: `fields`, and `include` where the
+ * resource has relations, which `x-collection` names.
+ */
+export function shapingParameters(catalog: Catalog, resource: Resource): Json[] {
+  return sharedParameters('Fields', ...(relationsOf(catalog, resource).size > 0 ? ['Include'] : []))
 }
 
 /** Continues a list of events. */
@@ -133,7 +154,8 @@ const everywhere = /^(?:id|created_at|updated_at)(?:\.|$)/
 function writtenOnce(resource: Resource, parameter: Json, { parameters }: Components): Json {
   const step = String(parameter['name']).replace('[', '.').replace(']', '')
   const isCommon = everywhere.test(step)
-  if (!isCommon && resource.within === undefined && !resource.deletion.byFilter) return parameter
+  // A collection of clients has a list and a summary.
+  if (!isCommon && resource.made !== 'by-clients') return parameter
   const name = isCommon ? step : `${resource.name}.${step}`
   parameters[name] = parameter
   return refTo('parameters', name)

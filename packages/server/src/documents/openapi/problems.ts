@@ -11,6 +11,7 @@ import { headers, type Json, refTo } from './components.ts'
 /** The kinds of operations that have different errors. */
 export type OperationKind =
   | 'list'
+  | 'summary'
   | 'read'
   | 'create'
   | 'replace'
@@ -85,12 +86,23 @@ export function codesOf(
   const pending = resource !== undefined && canBePending(resource) ? ['BEING_DELETED'] : []
   const blocked = ['CONFLICT', 'HAS_DEPENDENTS', ...pending, ...deletedToo.flatMap((each) => ruleCodes(each, 'delete'))]
   const streamed = resource?.order === 'by-position' ? ['EVENTS_EXPIRED', 'TOO_MANY_STREAMS'] : []
+  const including = resource?.made === 'by-clients' ? ['INCLUDE_TOO_LARGE'] : []
   const transitions = resource?.fields.some((field) => field.transitions) ? ['INVALID_TRANSITION'] : []
   switch (kind) {
     case 'list':
-      return [...reading, 'INVALID_CURSOR', 'PAGE_TOO_LARGE', 'PRECONDITION_FAILED', ...noParent, ...streamed]
+      return [
+        ...reading,
+        'INVALID_CURSOR',
+        'PAGE_TOO_LARGE',
+        'PRECONDITION_FAILED',
+        ...noParent,
+        ...streamed,
+        ...including,
+      ]
+    case 'summary':
+      return [...reading, 'INVALID_CURSOR', 'PAGE_TOO_LARGE', 'PRECONDITION_FAILED']
     case 'read':
-      return [...reading, 'NOT_FOUND', 'PRECONDITION_FAILED']
+      return [...reading, 'NOT_FOUND', 'PRECONDITION_FAILED', ...including]
     case 'create': {
       const conflicts = ['CONFLICT', ...referring, ...unique, ...ruleCodes(resource, 'create')]
       return [...always, ...bodied, ...keyed, ...noParent, ...conflicts]

@@ -6,7 +6,9 @@ import { patternOf } from 'resourced-contract/model/decimal'
 import { keywordsOf, serverValueText } from 'resourced-contract/model/keywords'
 import { pluralOf } from 'resourced-contract/model/plural'
 import { type Catalog, type Field, fieldAccessOf, type Resource } from 'resourced-contract/model/resource'
+import { figureKinds, figuresOf, groupsOf } from 'resourced-contract/model/summary'
 import { type Json, object, refTo, sharedSchemas, withoutDescriptions } from './components.ts'
+import { relatedNames, relatedProperties, relatedSchema } from './related-schemas.ts'
 
 const id: Json = { type: 'string', format: 'uuid', readOnly: true, description: 'Assigned by the server.' }
 const stamp = (description: string): Json => ({ type: 'string', format: 'date-time', readOnly: true, description })
@@ -19,12 +21,13 @@ const deletedAt: Json = { deleted_at: stamp('When it was deleted; only deleted r
 /**
  * The component schemas of a resource, by name.
  *
- * @param recorded the names of the resources that events show in `data`
+ * @param shown `recorded`: the names of the resources that events show in `data`; `hasRelations`: whether responses
+ *   may include related records
  */
 export function resourceSchemas(
   resource: Resource,
   { one }: ResourceNames,
-  recorded: readonly ResourceNames[] = [],
+  { recorded = [], hasRelations = false }: { recorded?: readonly ResourceNames[]; hasRelations?: boolean } = {},
 ): Json {
   const shown = Object.fromEntries(
     resource.fields
@@ -43,12 +46,49 @@ export function resourceSchemas(
     },
     [`${one}Page`]: {
       ...object(
-        { data: { type: 'array', items: refTo('schemas', one) }, pagination: refTo('schemas', 'ApiPagination') },
+        {
+          ...{ data: { type: 'array', items: refTo('schemas', one) }, pagination: refTo('schemas', 'ApiPagination') },
+          ...(hasRelations && relatedProperties),
+        },
         ['data', 'pagination'],
       ),
     },
-    ...(resource.made === 'by-clients' && bodySchemas(resource, one)),
+    ...(hasRelations && relatedSchema({ one })),
+    ...(resource.made === 'by-clients' && {
+      ...bodySchemas(resource, one),
+      [`${one}Summaries`]: summaries(resource, properties),
+    }),
   }
+}
+
+/** The schema of a page of groups (SUM-1). */
+function summaries(resource: Resource, properties: Readonly<Record<string, Json>>): Json {
+  const shown = (name: string) =>
+    name in timestamps ? refTo('schemas', 'ApiTimestamp') : orNull(withoutAnnotations(properties[name] as Json))
+  const groups = [...groupsOf(resource).values()].map(({ name, part }) => [
+    name,
+    part === undefined ? shown(name) : refTo('schemas', 'ApiPeriod'),
+  ])
+  const figures = figureKinds.flatMap((kind) => {
+    const isExact = kind === 'sum' || kind === 'avg'
+    const own = [...figuresOf(resource, kind).keys()].map((name) => [
+      name,
+      isExact ? refTo('schemas', 'ApiExactNumber') : shown(name),
+    ])
+    return own.length === 0 ? [] : [[kind, object(Object.fromEntries(own), [])]]
+  })
+  const count = { type: 'integer', minimum: 0 }
+  const row = object({ group: object(Object.fromEntries(groups), []), count, ...Object.fromEntries(figures) }, [
+    'group',
+    'count',
+  ])
+  const data = { type: 'array', items: row }
+  return object({ data, pagination: refTo('schemas', 'ApiPagination') }, ['data', 'pagination'])
+}
+
+/** A schema without what is said of the field of a record. */
+function withoutAnnotations({ description: _, readOnly: __, default: ___, examples: ____, ...schema }: Json): Json {
+  return schema
 }
 
 /** The schemas of the bodies of a resource, by name. */
@@ -332,7 +372,10 @@ export interface ResourceNames {
   readonly many: string
 }
 
-const suffixes = ['', 'Page', 'Create', 'CreateNested', 'Replace', 'Patch', 'Created', 'Changed'] as const
+const suffixes = [
+  '', 'Page', 'WithRelated', 'Create', 'CreateNested', 'Replace', 'Patch', 'Created', 'Changed',
+  'Summaries',
+] as const // biome-ignore format: one row reads best
 
 /** Types of TypeScript and Python that generated clients use by these names, in the same files as those of records. */
 const usedByClients =
@@ -345,7 +388,9 @@ const usedByClients =
  * same, because generators write them in their own case, and name files by them.
  */
 export function namesOf(catalog: Catalog): ReadonlyMap<string, ResourceNames> {
-  const taken = new Set([...Object.keys(sharedSchemas), ...usedByClients].map((name) => name.toLowerCase()))
+  const taken = new Set(
+    [...Object.keys(sharedSchemas), ...relatedNames, ...usedByClients].map((name) => name.toLowerCase()),
+  )
   const names = new Map<string, ResourceNames>()
   // System resources come first: their names are the same in every document.
   for (const collection of [...catalog.system.keys(), ...catalog.resources.keys()]) {

@@ -19,6 +19,7 @@ interface Extension {
   readonly schemas: Readonly<Record<'record' | 'create' | 'replace' | 'patch', string>>
   readonly fields: Readonly<Record<string, Traits>>
   readonly search?: boolean
+  readonly summary?: Readonly<Record<'group' | 'sum' | 'min', readonly string[]>>
   readonly within?: { readonly field: string; readonly collection: string }
   readonly deletion?: { readonly variant?: string }
 }
@@ -95,8 +96,31 @@ function collectionLines(collection: Collection, all: readonly Collection[], res
         .map(quoted),
     )}`,
     `    readonly nested: ${union(nested.map(quoted))}`,
+    ...summaryLines(collection, properties, resolve),
     ...(within === undefined ? [] : [`    readonly within: ${quoted(String(within.field))}`]),
     '  }',
+  ]
+}
+
+/** The groups of summaries and their values, the fields that are added up, and those with a least value. */
+function summaryLines(
+  { summary }: Collection,
+  properties: Readonly<Record<string, unknown>>,
+  resolve: Resolve,
+): readonly string[] {
+  if (summary === undefined) return []
+  const { group = [], sum = [], min = [] } = summary
+  // A part of a date is a text, and only a field can be without one.
+  const values = (name: string) => {
+    const [field = '', part] = String(name).split(':')
+    const type = typeOf(Object.hasOwn(properties, field) ? properties[field] : {}, resolve)
+    return part === undefined ? type : type.includes('null') ? 'string | null' : 'string'
+  }
+  const valuesOf = (names: readonly string[]) => names.map((name) => `        ${member(name, true, values(name))}`)
+  return [
+    ...['    readonly summary: {', '      readonly group: {', ...valuesOf(group), '      }'],
+    `      readonly sum: ${union(sum.map(quoted))}`,
+    ...['      readonly min: {', ...valuesOf(min), '      }', '    }'],
   ]
 }
 

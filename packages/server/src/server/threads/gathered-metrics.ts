@@ -27,7 +27,8 @@ interface Threads {
 /** Begins to gather. */
 export function gatherMetrics(threads: Threads): GatheredMetrics {
   const reports = new Map<object, ThreadMetrics>()
-  let former: ThreadMetrics = []
+  /** What threads that have ended had counted. Several may end at once, so that each sum waits for the one before. */
+  let former: Promise<ThreadMetrics> = Promise.resolve([])
   /** What threads have reported, with what is true of the process once. */
   const reported = () => {
     const [one = [], ...others] = reports.values()
@@ -40,7 +41,8 @@ export function gatherMetrics(threads: Threads): GatheredMetrics {
         if (found !== undefined) reports.set(thread, found)
       })
       await Promise.all(asked)
-      return (await sum([former, ...reported(), [workers(threads.count())]])).metrics()
+      const present = [...reported(), [workers(threads.count())]]
+      return (await sum([await former, ...present])).metrics()
     },
     note: (thread, report) => void reports.set(thread, report),
     ended(thread) {
@@ -48,11 +50,7 @@ export function gatherMetrics(threads: Threads): GatheredMetrics {
       reports.delete(thread)
       if (last === undefined) return
       const counted = last.filter((metric) => isCounted(metric) && !isOfProcess(metric))
-      void sum([former, counted])
-        .then((sums) => sums.getMetricsAsJSON())
-        .then((sums) => {
-          former = sums
-        })
+      former = former.then(async (before) => (await sum([before, counted])).getMetricsAsJSON())
     },
   }
 }

@@ -7,6 +7,7 @@ import { url as inspectorAddress } from 'node:inspector'
 import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
+import { withoutCredentials } from 'resourced-contract/model/credentials'
 import type { LogBlocks } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { Observe } from '../observe/observe.ts'
@@ -41,7 +42,7 @@ export interface SupervisorOptions {
 export interface Supervisor {
   /**
    * Replaces all threads, which then serve the declaration as it is now, without losing a request. Rejects if the
-   * others cannot start: then the former threads stay.
+   * others cannot start: then the former threads stay. Gives up threads that still start because of an earlier call.
    */
   renew(): Promise<void>
   /**
@@ -142,6 +143,8 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     void writer.ended.then(async (code) => {
       if (!(await isToFollow(group, writer, 0, code))) return
       const next = startWriter(group)
+      next.channel.tell('open')
+      if ((await next.started) !== undefined) return
       for (const { channel } of group.threads.values()) channel.tell('write', connect(next))
     })
     return writer
@@ -156,7 +159,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
 
   const startThread = (group: Group, number: number): RequestThread => {
     const writer = group.writer && connect(group.writer)
-    const isFirst = group.isFirst && number === 1
+    const isFirst = group.isFirst && group.isOpening && number === 1
     const place = { number, isFirst, windows, writer }
     const start = { entry: options.entry, data: { ...data, place }, ports: writer ? [writer.port] : [], output }
     const places = new OwnPlaces(streams)
@@ -169,8 +172,9 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
           return listening
         },
         async listens(server) {
-          await group.gates.listens.arrive()
+          // From now on it may have requests, which must not be lost.
           own.begin()
+          await group.gates.listens.arrive()
           if (!isFirst) observe({ kind: 'worker', state: 'started', worker: number, thread: own.id, server })
         },
         metrics: () => metrics.read(),
@@ -195,17 +199,20 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
 
   /** Whether another thread is to take the place of one that has ended. Waits before, if they end again and again. */
   const isToFollow = async (group: Group, thread: Member<never>, number: number, code: number): Promise<boolean> => {
-    if (thread.isLeaving || group.isLeaving || isStopping) return false
-    if (group.isOpening && thread.began === undefined) return false
-    observe({ kind: 'worker', state: 'ended', worker: number, thread: thread.id, reason: `exit code ${code}` })
+    // Threads that finish their requests need the one that writes until all of them have ended.
+    const isOver = () => thread.isLeaving || (number > 0 && (group.isLeaving || isStopping))
+    if (isOver() || (group.isOpening && thread.began === undefined)) return false
+    const reason = withoutCredentials([`exit code ${code}`, thread.failure?.text ?? []].flat().join(': '))
+    observe({ kind: 'worker', state: 'ended', worker: number, thread: thread.id, reason })
     const served = thread.began === undefined ? 0 : performance.now() - thread.began
     failures = served > early ? 0 : failures + 1
     if (failures >= mostFailures && threads().length === 0) {
       ended.resolve({ text: noThreadStarts, code: 1 })
       return false
     }
-    await sleep(failures < 2 ? 0 : Math.min(100 * 2 ** failures, longestPause), undefined, { ref: false })
-    return !isStopping && !group.isLeaving
+    // Nothing else may keep the process alive.
+    await sleep(failures < 2 ? 0 : Math.min(100 * 2 ** failures, longestPause))
+    return !isOver()
   }
 
   const kill = (thread: Member<never>, number: number, asked: 'end' | 'answer', waited: number) => {
@@ -240,8 +247,8 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     return group.closed
   }
 
-  /** Starts threads together. */
-  const open = async (isFirst: boolean): Promise<void> => {
+  /** Starts threads together. Returns `false` if they were ended before they served. */
+  const open = async (isFirst: boolean): Promise<boolean> => {
     const gates = { ready: new Gate(count), listens: new Gate(count) }
     const group: Group = { isFirst, writer: undefined, threads: new Map(), gates, isOpening: true, isLeaving: false }
     groups.add(group)
@@ -254,8 +261,11 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       const numbers = Array.from({ length: count }, (_, index) => index + 1)
       await Promise.all([...writer, ...numbers.map((number) => startThread(group, number))].map(started))
       group.isOpening = false
+      return true
     } catch (error) {
+      const isGivenUp = group.isLeaving
       await close(group)
+      if (isGivenUp) return false
       await listening
       // Threads only say that their writer has ended.
       const cause = group.writer?.failure
@@ -267,7 +277,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     const former = [...groups]
     if (isStopping || former.length > 1) return
     try {
-      await open(false)
+      if (!(await open(false))) return
     } catch (error) {
       for (const { threads } of former)
         for (const [worker, { id }] of threads) observe({ kind: 'worker', state: 'kept', worker, thread: id })
@@ -291,10 +301,14 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     }
   }, roundTime).unref()
   let renewing: Promise<unknown> = Promise.resolve()
+  let calls = 0
   return {
     ended: ended.promise,
     renew() {
-      const renewed = renewing.then(renew)
+      // A start that goes on has an earlier declaration, and may never end.
+      for (const group of groups) if (group.isOpening) void close(group)
+      const call = ++calls
+      const renewed = renewing.then(() => (call === calls ? renew() : undefined))
       renewing = renewed.catch(() => {})
       return renewed
     },

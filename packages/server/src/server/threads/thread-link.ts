@@ -60,6 +60,8 @@ export interface WriterMainCalls extends Pick<MainCalls, 'failed'> {
 
 /** What the main thread may ask of the thread that writes. */
 export interface WriterCalls {
+  /** Opens the database, without a thread that asks for it. */
+  open(): void
   /** Lets another thread ask for changes. */
   connect(way: Pick<WriterPort, 'port'>): void
   /** Finishes what runs, closes the database, and ends the thread. */

@@ -116,6 +116,7 @@ export const postgres: Dialect = {
   isAnyOf: (column, values) => sql`${column} = any(${values.map(bind)})`,
   // No index serves a subselect in a branch of an OR; for an array it does.
   isInSubquery: (column, select) => sql`${column} = any(array(${select}))`,
+  elements: (list, alias) => sql`json_array_elements_text(cast(${list} as json)) ${raw(`${alias}(value)`)}`,
   // Otherwise the planner may materialize the results for all rows, even if few rows are read.
   fence: raw(' offset 0'),
   fold: foldSql,
@@ -162,6 +163,17 @@ export const postgres: Dialect = {
   },
   joinRows: (text) => sql`string_agg(${text}, ',' || chr(10))`,
   cast: (value, type) => sql`${value}${casts[type]}`,
+  sum: (column, form) => (form === undefined ? sql`sum(${column})` : sql`sum(cast(${column} as numeric))`),
+  // `div` is exact, and a product has the digits of its factors.
+  average(sum, count, digits) {
+    const rounded = sql`div(abs(${sum}) * ${raw(`2${'0'.repeat(digits)}`)} + ${count}, 2 * ${count})`
+    return sql`sign(${sum}) * ${rounded} * ${raw(`0.${'1'.padStart(digits, '0')}`)}`
+  },
+  digits: (value) => sql`cast(${value} as text)`,
+  textRows(rows, width) {
+    const texts = Array.from({ length: width }, (_, index) => `(value ->> ${index}) collate "C" as text${index}`)
+    return sql`select ${raw(texts.join(', '))} from json_array_elements(cast(${JSON.stringify(rows)} as json))`
+  },
   orFail: empty,
   eventTriggers,
   snapshotSource,

@@ -25,7 +25,7 @@ const aPage = 200
 /** The list that a query asks for. */
 function list(query: string, more: Partial<ReadPage> = {}): ReadPage {
   const parameters = [...new URLSearchParams(query)].map(([name, value]) => ({ name, value }))
-  const { filter, sort, search } = readListQuery(goods, parameters, catalog.limits.pageSize)
+  const { filter, sort, search } = readListQuery(goods, parameters, catalog)
   const page: Page = { style: 'cursor', limit: 20, position: undefined }
   return {
     ...{ kind: 'read-page', resource: goods, parent: undefined, filter, permitted: always, search, deleted: undefined },

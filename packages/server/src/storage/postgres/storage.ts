@@ -4,7 +4,7 @@ import type { Catalog } from 'resourced-contract/model/resource'
 import type { Sql } from 'sql-template-tag'
 import { isConditional } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
-import type { Plan, ReadPage, Write } from '../../plan/plan.ts'
+import type { Plan, ReadPage, ReadSummary, Write } from '../../plan/plan.ts'
 import { eventsFromStored } from '../../plan/plan-events.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { type Epochs, type SqlContext, sqlContext } from '../sql/context.ts'
@@ -23,8 +23,10 @@ import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { Memory } from '../transactions/memory.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { readEvents } from '../transactions/read-events.ts'
+import { isIncluding, readIncluding } from '../transactions/read-including.ts'
 import { decideByClock, isReadAtOnce, readPage } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
+import { readSummary } from '../transactions/read-summary.ts'
 import { ruledAmong, ruledBelow } from '../transactions/rows/other-records.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
 import type { Isolation } from './control.ts'
@@ -106,6 +108,13 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
     // On dedicated connections: pieces are large, and would delay small reads.
     pieces: { read: (job, start) => database.read(() => readChunk(job, start)) },
     async run(plan: Plan, requester?: Requester): Promise<Outcome> {
+      const from = { caller: requester?.callerId, abandoned: requester?.abandoned?.() }
+      if ((plan.kind === 'read-record' || plan.kind === 'read-page') && isIncluding(plan)) {
+        return reading(({ database, memory, ready }) => {
+          const read = () => readIncluding(context, { ...memory, clocks: new Map() }, plan)
+          return database.readSlow(read, { ...from, ready, isSnapshot: true })
+        })
+      }
       if (plan.kind === 'read-record') {
         if (plan.resource.order === 'by-position') {
           return database.readPipelined(() => readRecord(context, undefined, plan))
@@ -114,7 +123,6 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
         return reading((from) => from.database.readPipelined(() => readRecord(context, undefined, plan), from))
       }
       if (plan.kind === 'read-page' || plan.kind === 'preview-deletion') {
-        const from = { caller: requester?.callerId, abandoned: requester?.abandoned?.() }
         // A replica may not have all events up to the horizon, which the primary says.
         if (plan.kind === 'read-page' && plan.resource.order === 'by-position') {
           const horizon = await readHorizon()
@@ -124,6 +132,7 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
         const preview = () => previewDeletion(context, plan)
         return reading(({ database, ready }) => database.readSlow(preview, { ...from, ready, isSnapshot: true }))
       }
+      if (plan.kind === 'read-summary') return reading((source) => summaryFrom(source, context, plan, requester))
       const isolation = isolationOf(context, plan)
       const written = await database.write(() => writeTransaction(context, plan), isChange, { isolation })
       return isFinal(written) ? written : finishLarge({ context, runner: database, background }, plan, written)
@@ -222,6 +231,23 @@ async function pageFrom(
   }
   // What counts few rows anew does not wait for reads that are slow.
   return isShort(false) ? database.read(read, how) : database.readSlow(read, { ...how, isSnapshot: true })
+}
+
+/** Reads a summary. What the clock alone decides waits for no read that is slow. */
+async function summaryFrom(
+  { database, memory, ready }: Source,
+  context: SqlContext,
+  plan: ReadSummary,
+  requester: Requester | undefined,
+): Promise<Outcome> {
+  const how = { caller: requester?.callerId, abandoned: requester?.abandoned?.(), ready }
+  const list = listOf(context, memory, plan.list)
+  const anew = () => ({ ...memory, clocks: new Map() })
+  if (isConditional(plan.conditions)) {
+    const ended = await database.readPipelined(() => decideByClock(anew(), plan, list), how)
+    if (ended !== undefined) return ended
+  }
+  return database.readSlow(() => readSummary(context, anew(), plan, list), { ...how, isSnapshot: true })
 }
 
 /**

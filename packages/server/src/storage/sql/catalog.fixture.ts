@@ -86,6 +86,7 @@ export function catalogFixture(...resources: readonly Resource[]): Catalog {
     limits: {
       pageSize: { default: 20, max: 100 },
       pageBytes: 4_194_304,
+      include: limitDefaults.include,
       readTime: 10_000,
       authorizeTime: 5_000,
       functionTime: 30_000,

@@ -3,6 +3,7 @@
  * other ports are the runner of transactions (`Runner`) and the administration (`Administration`).
  */
 
+import type { DecimalForm } from 'resourced-contract/model/decimal'
 import type { Scalar } from 'resourced-contract/model/predicate'
 import type { Sql } from 'sql-template-tag'
 import type { Bound, Row, Statement, Transaction } from '../transaction.ts'
@@ -121,6 +122,8 @@ export interface Dialect {
   isAnyOf(column: Sql, values: readonly Scalar[]): Sql
   /** `column` is one of the values of a select, in one branch of an OR, so that each branch can use an index. */
   isInSubquery(column: Sql, select: Sql): Sql
+  /** The texts of a JSON array, as a table with the column `value`. */
+  elements(list: Sql, alias: string): Sql
   /** At the end of a subquery: keeps the planner from turning it into a join (an optimization fence). */
   readonly fence: Sql
   /** The same expression, for which the planner uses no index. */
@@ -173,6 +176,20 @@ export interface Dialect {
    * How many bytes a value takes as it is stored, uncompressed: found without reading a long one, where the engine can.
    */
   storedBytes(column: Sql, type: Column['type']): Sql
+
+  // Summaries
+
+  /**
+   * The exact sum of a column of integers, or of the texts of decimals: a value that sorts like the number; null where
+   * there is none.
+   */
+  sum(column: Sql, form: DecimalForm | undefined): Sql
+  /** A sum divided by the number of its values, half away from zero rounded to so many digits after the point. */
+  average(sum: Sql, count: Sql, digits: number): Sql
+  /** The text of such a number, with so many digits after the point. */
+  digits(value: Sql, scale: number): Sql
+  /** A select of rows of texts: `text0`, `text1` and so on. */
+  textRows(rows: readonly (readonly string[])[], width: number): Sql
 
   // Events
 

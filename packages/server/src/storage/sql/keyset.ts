@@ -70,6 +70,11 @@ export function reversed(terms: readonly OrderTerm[]): OrderTerm[] {
   return terms.map((term) => ({ ...term, descending: !term.descending }))
 }
 
+/** ORDER BY of all rows. */
+export function orderOf(terms: readonly OrderTerm[]): Sql {
+  return join(terms.flatMap(termSql), ', ')
+}
+
 /** The rows beyond a position (or all rows) in the order of `terms`, as segments that are read one after the other. */
 export function segmentsAfter(terms: readonly OrderTerm[], keys: Position['keys'] | undefined): Segment[] {
   if (keys === undefined) return allSegments(terms)

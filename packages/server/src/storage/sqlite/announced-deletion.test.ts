@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { completeCatalog } from 'resourced-contract/model/catalog'
 import { always } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
@@ -77,6 +78,7 @@ async function announced(context: TestContext) {
   return {
     connection,
     sql,
+    path,
     outcome: outcome as Announced,
     /** Marks the other records. */
     collect: (job = 'job') => {
@@ -224,4 +226,22 @@ test('AUT-9: a job shows no number of records that the caller may not read', asy
   assert.ok(state !== undefined && state.done > 1 && state.taken === 1)
   const job = connection.database.prepare("select progress from jobs where id = 'job'").get()
   assert.deepEqual(JSON.parse(String(job?.['progress'])), { done: 1, total: 1 })
+})
+
+test('DEL-8: if the writer ends before the answer to a large deletion, its client learns that it may have been made', async (context) => {
+  const { connection, sql, path, count } = await announced(context)
+  connection.run(undoWork(sql, 'job', {}, now))
+  while (connection.run(stepWork(sql, 'job', now, { isRequest: true })) === 'more');
+  const committing = new SharedArrayBuffer(4)
+  const storage = openSqlite(catalog, { path, committing })
+  let isAnswered = false
+  const removed = storage.run({ ...plan, deletion: 'again', above: 1_000_000 }).finally(() => (isAnswered = true))
+  while (count('items where deleted_at is null') === 1_500) await nextTurn()
+  while (!isAnswered) {
+    assert.ok(Atomics.load(new Int32Array(committing), 0) > 0)
+    await nextTurn()
+  }
+  assert.equal((await removed).kind, 'deleted')
+  await storage.close()
+  assert.equal(Atomics.load(new Int32Array(committing), 0), 0)
 })

@@ -5,14 +5,15 @@ import { basename } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { readEpochs, sqlContext } from '../sql/context.ts'
-import { type ExportPiece, StorageFault } from '../storage.ts'
+import { StorageFault } from '../storage.ts'
+import { openChannel, type Peer } from '../threads/channel.ts'
 import type { Transaction } from '../transaction.ts'
 import { longWork } from '../transactions/long-work.ts'
-import { pageReader, readPreview } from '../transactions/slow-reads.ts'
+import { pageReader, readIncludingRecord, readPreview, summaryReader } from '../transactions/slow-reads.ts'
 import { Connection, toStorageFault } from './connection.ts'
 import { sqlite } from './dialect.ts'
 import { makeStoppable, Stopped, stoppableSqlite } from './stoppable-reads.ts'
-import type { Reply, Request, ThreadData } from './thread.ts'
+import type { ReadingCalls, Request, ThreadData } from './thread.ts'
 import { WorkLimit } from './work-limit.ts'
 
 const { path, catalog, reading } = workerData as ThreadData
@@ -37,11 +38,14 @@ function reads({ tagSecret, stopped }: NonNullable<ThreadData['reading']>): (req
     limit.check()
   })
   const page = pageReader(context)
+  const summary = summaryReader(context)
   giveWay()
   return ({ name, number, asked }) => {
     current = number
     limit.begin()
     if (name === 'page') return snapshot(page(asked as never))
+    if (name === 'summary') return snapshot(summary(asked as never))
+    if (name === 'record') return snapshot(readIncludingRecord(context, asked as never))
     if (name === 'preview') return snapshot(readPreview(context, asked as never))
     return name === 'checkpoint' ? checkpoint() : undefined
   }
@@ -70,32 +74,21 @@ function snapshot(work: Transaction<unknown>): unknown {
   return given
 }
 
-parentPort?.on('message', (request: Request | 'close') => {
-  if (request !== 'close') {
-    const reply = answer(request)
-    parentPort?.postMessage(reply, buffersOf(reply))
-    return
-  }
-  connection.close()
-  // Ends the thread, not the process. Modules that users preload run here too, and their timers would keep the thread
-  // alive.
-  process.exit()
-})
-
-function answer(request: Request): Reply {
-  const { number } = request
-  try {
-    return { number, given: run(request) }
-  } catch (error) {
-    if (connection.database.isTransaction) connection.execute('rollback')
-    const known = toStorageFault(error)
-    const kind = known instanceof StorageFault ? known.kind : 'failed'
-    return { number, fault: { kind, message: String(error), stack: error instanceof Error ? error.stack : undefined } }
-  }
+const calls: ReadingCalls = {
+  run(request) {
+    try {
+      return run(request)
+    } catch (error) {
+      if (connection.database.isTransaction) connection.execute('rollback')
+      const known = toStorageFault(error)
+      throw known instanceof StorageFault ? known : new StorageFault('failed', String(error), error)
+    }
+  },
+  close() {
+    connection.close()
+    // Ends the thread, not the process. Modules that users preload run here too, and their timers would keep the
+    // thread alive.
+    process.exit()
+  },
 }
-
-/** The buffer that is transferred instead of copied: the bytes of a piece of an export. */
-function buffersOf(reply: Reply): ArrayBuffer[] {
-  const given = 'given' in reply ? (reply.given as Partial<ExportPiece> | undefined) : undefined
-  return given?.text === undefined ? [] : [given.text.buffer as ArrayBuffer]
-}
+openChannel(parentPort as Peer, calls)

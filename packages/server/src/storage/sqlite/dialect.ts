@@ -12,6 +12,7 @@ import { firstRow, type Statement } from '../transaction.ts'
 import { takeNumbers } from '../transactions/rows/numbers.ts'
 import { addEventFunctions, eventTriggers, snapshotSource } from './event-triggers.ts'
 import { deleteWords, indexWords, searchSql } from './search-parts.ts'
+import { addSumFunctions, sums } from './sums.ts'
 
 // SQLite has no types for booleans and JSON: it stores 0 and 1, and text.
 const types = {
@@ -32,6 +33,7 @@ const scoreFunction = 'resourced_score'
 /** Registers the SQL functions that statements call. They belong to a connection. */
 export function addFunctions(database: DatabaseSync): void {
   addEventFunctions(database)
+  addSumFunctions(database)
   database.function(foldFunction, { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : null))
   // A number with the fewest digits that keep its value.
   database.function(numberFunction, { deterministic: true }, (value) =>
@@ -84,6 +86,7 @@ export const sqlite: Dialect = {
   isDistinct: (column, value) => sql`${column} is not ${value}`,
   isAnyOf: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values.map(bind))}))`,
   isInSubquery: (column, select) => sql`${column} in (${select})`,
+  elements: (list, alias) => sql`json_each(${list}) ${raw(alias)}`,
   fence: empty,
   fold: (column) => sql`${raw(foldFunction)}(${column})`,
   unindexed: (expression) => sql`+(${expression})`,
@@ -123,6 +126,10 @@ export const sqlite: Dialect = {
     )})`,
   joinRows: (text) => sql`group_concat(${text}, ',' || char(10))`,
   cast: (value) => sql`${value}`,
+  ...sums,
+  textRows: (rows, width) =>
+    sql`select ${raw(Array.from({ length: width }, (_, index) => `value ->> ${index} as text${index}`).join(', '))}
+      from json_each(${JSON.stringify(rows)})`,
   orFail: raw(' or fail'),
   eventTriggers,
   snapshotSource,

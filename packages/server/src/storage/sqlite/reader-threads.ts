@@ -184,7 +184,7 @@ export class ReaderThreads {
   #takeIdle(): Reader | undefined {
     const reader = this.#idle.pop()
     clearTimeout(reader?.idle)
-    return reader
+    return reader?.thread.isEnded === true ? this.#takeIdle() : reader
   }
 
   #keep(reader: Reader): void {

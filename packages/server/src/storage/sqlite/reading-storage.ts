@@ -5,6 +5,7 @@ import type { OnCommit, Storage } from '../storage.ts'
 import type { RemoteWriter } from '../threads/remote-writer.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { readShared } from '../transactions/meta.ts'
+import { isIncluding } from '../transactions/read-including.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { Connection, Reader, withStorageFaults } from './connection.ts'
 import { sqlite } from './dialect.ts'
@@ -43,9 +44,11 @@ export function openReading(catalog: Catalog, path: string, { writer, onCommit =
     exportsFolder: exportsFolderOf(path),
     pieces: undefined,
     run(plan, requester) {
+      if (plan.kind === 'read-record' && isIncluding(plan)) return pages.record(plan, requester)
       if (plan.kind === 'read-record')
         return withStorageFaults(() => reader.run(readRecord(context, reader.memory, plan)))
       if (plan.kind === 'read-page') return pages.read(plan, requester)
+      if (plan.kind === 'read-summary') return pages.summary(plan, requester)
       if (plan.kind === 'preview-deletion') return pages.preview(plan, requester)
       return writer.run(plan)
     },

@@ -8,9 +8,10 @@ import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { always } from 'resourced-contract/model/predicate'
+import { always, type Predicate } from 'resourced-contract/model/predicate'
+import type { Catalog } from 'resourced-contract/model/resource'
 import type { Outcome } from '../../plan/outcome.ts'
-import type { ReadPage } from '../../plan/plan.ts'
+import type { ReadPage, ReadSummary } from '../../plan/plan.ts'
 import { plainPage, type ReadElsewhere } from '../transactions/slow-reads.ts'
 import { ReaderThreads } from './reader-threads.ts'
 import { catalogOf, containing, creation, fill, firstPage, pageOf, patient } from './slow-reads.fixture.ts'
@@ -95,6 +96,27 @@ test('LIM-7: a read ends at the limit, and leaves no snapshot behind', async (co
   let total: number | undefined
   while (total === undefined) total = await found().catch(refused)
   assert.equal(total, 1)
+})
+
+test('SUM-2, LIM-7: a summary is the same from a thread, and ends at the limit', async (context) => {
+  const summary = (catalog: Catalog, filter: Predicate): ReadSummary => {
+    const list = pageOf(catalog, { filter })
+    const group = { name: 'created_at:day', field: 'created_at', part: 'day' } as const
+    const figures = [{ kind: 'sum', name: 'team', field: 'team' }] as const
+    const order = { groups: [group], figures, order: [], zone: 'UTC' }
+    const page = { style: 'cursor', limit: 10, position: undefined } as const
+    const { resource } = list
+    return { kind: 'read-summary', resource, list, ...order, page, conditions: {}, key: '', cursorBinding: '' }
+  }
+  const patiently = opened(context)
+  const { json, tag } = isPage(await patiently.storage.run(summary(patiently.catalog, always)))
+  assert.equal(json, `{"group":{"created_at:day":"now"},"count":${records},"sum":{"team":"2475000"}}`)
+  const conditions = { ifNoneMatch: [{ opaque: tag, weak: false }] }
+  const again = await patiently.storage.run({ ...summary(patiently.catalog, always), conditions })
+  assert.equal(again.kind, 'page-not-modified')
+  const { storage, catalog, path } = opened(context, 100)
+  await assert.rejects(storage.run(summary(catalog, containing(900))), { kind: 'too-long' })
+  await checkpointed(path)
 })
 
 test('LIM-7: a thread ends a read that has used its processor time, however long it may take', async (context) => {

@@ -1,7 +1,7 @@
 /** A SQLite file as a storage: one connection that writes, and others that read. */
 import type { Catalog } from 'resourced-contract/model/resource'
 import type { Outcome } from '../../plan/outcome.ts'
-import type { Plan, PreviewDeletion, ReadPage } from '../../plan/plan.ts'
+import type { Plan, PreviewDeletion, ReadPage, ReadRecord, ReadSummary } from '../../plan/plan.ts'
 import { eventsFromStored } from '../../plan/plan-events.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { identifier } from '../sql/columns.ts'
@@ -22,8 +22,16 @@ import { listOf } from '../transactions/list.ts'
 import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { readEvents } from '../transactions/read-events.ts'
-import { answerPage, pageKey } from '../transactions/read-page.ts'
+import {
+  followsFew,
+  type IncludingRead,
+  isIncluding,
+  pageOrIncluding,
+  readIncluding,
+} from '../transactions/read-including.ts'
+import { pageKey } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
+import { answerSummary, keepSummary } from '../transactions/read-summary.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
 import { plainPage, type ReadElsewhere, reachesFew, remember, rememberedOf } from '../transactions/slow-reads.ts'
 import { probeWrite, WriteProbe } from '../write-probe.ts'
@@ -111,12 +119,14 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     // Not async: a promise around the promise of a read costs three more turns of the queue.
     run(plan: Plan, requester?: Requester): Promise<Outcome> {
       const { memory } = reader
+      if (plan.kind === 'read-record' && isIncluding(plan)) return pages.record(plan, requester)
       if (plan.kind === 'read-record') return withStorageFaults(() => reader.run(readRecord(context, memory, plan)))
       if (plan.kind === 'read-page') return pages.read(plan, requester)
+      if (plan.kind === 'read-summary') return pages.summary(plan, requester)
       if (plan.kind === 'preview-deletion') return pages.preview(plan, requester)
       const written = writer.write(() => writeTransaction(context, plan), isChange)
       return written.then((outcome) =>
-        isFinal(outcome) ? outcome : finishLarge({ context, runner, background }, plan, outcome),
+        isFinal(outcome) ? outcome : writer.answer(() => finishLarge({ context, runner, background }, plan, outcome)),
       )
     },
     load(plans, whenRefused, most = Number.POSITIVE_INFINITY) {
@@ -197,6 +207,10 @@ interface PageReads {
   /** @throws StorageFault where the database fails, or the read is stopped or refused */
   read(plan: ReadPage, requester: Requester | undefined): Promise<Outcome>
   /** @throws StorageFault likewise */
+  summary(plan: ReadSummary, requester: Requester | undefined): Promise<Outcome>
+  /** @throws StorageFault likewise */
+  record(plan: ReadRecord & IncludingRead, requester: Requester | undefined): Promise<Outcome>
+  /** @throws StorageFault likewise */
   preview(plan: PreviewDeletion, requester: Requester | undefined): Promise<Outcome>
   close(): Promise<void>
 }
@@ -204,7 +218,11 @@ interface PageReads {
 /** A database in memory has one connection, which also writes: all pages are read where requests are answered. */
 function pagesInMemory(context: SqlContext, reader: Reader): PageReads {
   return {
-    read: (plan) => withStorageFaults(() => reader.run(answerPage(context, reader.memory, plan, 'all')) as Outcome),
+    read: (plan) =>
+      withStorageFaults(() => reader.run(pageOrIncluding(context, reader.memory, plan, 'all')) as Outcome),
+    record: (plan) => withStorageFaults(() => reader.run(readIncluding(context, reader.memory, plan))),
+    summary: (plan) =>
+      withStorageFaults(() => reader.run(answerSummary(context, reader.memory, plan, 'all')) as Outcome),
     preview: (plan) => withStorageFaults(() => reader.run(previewDeletion(context, plan))),
     async close() {},
   }
@@ -221,7 +239,7 @@ export function pagesOfFile(
   const run = <T>(transaction: Transaction<T>) => withStorageFaults(() => reader.run(transaction))
   return {
     async read(plan, requester) {
-      const answered = await run(answerPage(context, memory, plan, 'few'))
+      const answered = await run(pageOrIncluding(context, memory, plan, 'few'))
       if (answered !== undefined) return answered
       const list = listOf(context, memory, plan)
       const asked = plainPage(plan, rememberedOf(memory, list))
@@ -230,6 +248,17 @@ export function pagesOfFile(
       const key = pageKey(plan)
       if (key !== undefined && outcome.kind === 'page') memory.keepPage(key, state, outcome)
       return outcome
+    },
+    async summary(plan, requester) {
+      const answered = await run(answerSummary(context, memory, plan, 'few'))
+      if (answered !== undefined) return answered
+      const { outcome, state } = (await threads.run('summary', plainPlan(plan), requester)) as ReadElsewhere
+      keepSummary(memory, plan, state, outcome)
+      return outcome
+    },
+    async record(plan, requester) {
+      const answered = followsFew(plan.include) ? run(readIncluding(context, memory, plan)) : undefined
+      return answered ?? ((await threads.run('record', plainPlan(plan), requester)) as Outcome)
     },
     async preview(plan, requester) {
       // Threads do not have the functions of rules: a preview of many records leaves out what functions decide.

@@ -12,6 +12,7 @@ import {
   type VersionMapping,
 } from 'resourced-contract/model/resource'
 import { StorageFault } from '../storage.ts'
+import { type Channel, openChannel } from '../threads/channel.ts'
 import { threadEnvironment } from '../threads/environment.ts'
 import type { LongReads } from '../transactions/long-work.ts'
 
@@ -28,19 +29,19 @@ export interface ThreadData {
   }
 }
 
-/** The messages to the thread and from it. */
+/** A transaction by its name. */
 export interface Request {
   readonly number: number
   readonly name: string
   readonly asked: unknown
 }
-export type Reply =
-  | { readonly number: number; readonly given: unknown }
-  | { readonly number: number; readonly fault: Pick<StorageFault, 'kind' | 'message' | 'stack'> }
 
-interface Asker {
-  resolve(given: unknown): void
-  reject(error: unknown): void
+/** What such a thread can be asked. */
+export interface ReadingCalls {
+  /** Runs a transaction that reads. */
+  run(request: Request): unknown
+  /** Finishes what was asked before, and ends the thread. */
+  close(): void
 }
 
 /** Asks a thread for transactions, which the thread runs one after the other. */
@@ -48,7 +49,8 @@ export class Thread {
   /** Resolves when the thread has ended. */
   readonly ended: Promise<void>
   readonly #worker: Worker
-  readonly #waiting = new Map<number, Asker>()
+  readonly #channel: Channel<ReadingCalls>
+  #waiting = 0
   #number = 0
   #isEnded = false
 
@@ -60,16 +62,18 @@ export class Thread {
       // Its objects are short-lived: a larger young generation would only take memory.
       resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: heap },
     })
-    this.#worker.unref()
-    this.#worker.on('message', (reply: Reply) => this.#receive(reply))
-    const failed = 'The thread of long work failed.'
-    this.#worker.on('error', (error) => this.#end(new StorageFault('failed', failed, error)))
+    let fault = new StorageFault('failed', 'The thread of long work ended.')
+    this.#worker.once('error', (error) => {
+      fault = new StorageFault('failed', 'The thread of long work failed.', error)
+    })
     this.ended = new Promise((resolve) => {
-      this.#worker.on('exit', () => {
-        this.#end(new StorageFault('failed', 'The thread of long work ended.'))
+      this.#worker.once('exit', () => {
+        this.#isEnded = true
         resolve()
       })
     })
+    this.#channel = openChannel(this.#worker, {}, () => fault)
+    this.#worker.unref()
   }
 
   /** The number of the last request. */
@@ -82,40 +86,26 @@ export class Thread {
   }
 
   /** Runs a transaction by its name. */
-  ask(name: string, asked: unknown): Promise<unknown> {
-    const request: Request = { number: ++this.#number, name, asked }
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(request.number, { resolve, reject })
-      this.#worker.ref()
-      this.#worker.postMessage(request)
-    })
+  async ask(name: string, asked: unknown): Promise<unknown> {
+    this.#worker.ref()
+    this.#waiting++
+    try {
+      return await this.#channel.call('run', { number: ++this.#number, name, asked })
+    } finally {
+      if (--this.#waiting === 0) this.#worker.unref()
+    }
   }
 
   /** Finishes running and waiting transactions, and ends the thread. */
   async close(): Promise<void> {
-    if (this.#isEnded) return
     this.#worker.ref()
-    this.#worker.postMessage('close')
+    this.#channel.tell('close')
     await this.ended
   }
 
   /** Ends the thread as soon as its statement ends. */
   async terminate(): Promise<void> {
     await this.#worker.terminate()
-  }
-
-  #receive(reply: Reply): void {
-    const asker = this.#waiting.get(reply.number)
-    this.#waiting.delete(reply.number)
-    if (this.#waiting.size === 0) this.#worker.unref()
-    if ('given' in reply) asker?.resolve(reply.given)
-    else asker?.reject(new StorageFault(reply.fault.kind, reply.fault.message, reply.fault.stack))
-  }
-
-  #end(fault: StorageFault): void {
-    this.#isEnded = true
-    for (const { reject } of this.#waiting.values()) reject(fault)
-    this.#waiting.clear()
   }
 }
 

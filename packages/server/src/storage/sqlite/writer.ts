@@ -99,6 +99,21 @@ export class Writer {
     })
   }
 
+  /** Does work that makes several commits before its answer. If this thread ends meanwhile, nobody knows which. */
+  async answer<T>(work: () => Promise<T>): Promise<T> {
+    Atomics.add(this.#committing, 0, 1)
+    try {
+      return await work()
+    } finally {
+      this.#answered()
+    }
+  }
+
+  /** The answers leave this thread in the next turn. */
+  #answered(): void {
+    setImmediate(() => setImmediate(() => Atomics.sub(this.#committing, 0, 1)))
+  }
+
   /** Commits everything that waits. */
   async drain(): Promise<void> {
     while (this.#queue.length > 0) await new Promise((resolve) => setTimeout(resolve, 1))
@@ -145,8 +160,7 @@ export class Writer {
       try {
         this.#connection.execute('commit')
       } finally {
-        // The answers leave this thread in the next turn.
-        setImmediate(() => setImmediate(() => Atomics.sub(this.#committing, 0, 1)))
+        this.#answered()
       }
       this.#committed(this.#touched)
       duration = performance.now() - began

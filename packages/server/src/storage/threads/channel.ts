@@ -40,6 +40,7 @@ export function openChannel<Theirs>(
   let items: Item[] = []
   let isOpen = true
   const send = (batch: readonly Item[]) => {
+    if (!isOpen) return batch.forEach(closePort)
     try {
       peer.postMessage(batch, batch.flatMap(transferredOf))
     } catch (error) {
@@ -104,7 +105,17 @@ export function openChannel<Theirs>(
 
 /** What is moved instead of copied: a port, and the bytes of a piece of an export. */
 function transferredOf(item: Item): Transferable[] {
-  const { port } = (('argument' in item ? item.argument : undefined) as { readonly port?: unknown } | undefined) ?? {}
+  const port = portOf(item)
   const { text } = (('value' in item ? item.value : undefined) as { readonly text?: unknown } | undefined) ?? {}
-  return [...(port instanceof MessagePort ? [port] : []), ...(text instanceof Uint8Array ? [text.buffer] : [])] as never
+  return [...(port === undefined ? [] : [port]), ...(text instanceof Uint8Array ? [text.buffer] : [])] as never
+}
+
+function portOf(item: Item): MessagePort | undefined {
+  const { port } = (('argument' in item ? item.argument : undefined) as { readonly port?: unknown } | undefined) ?? {}
+  return port instanceof MessagePort ? port : undefined
+}
+
+/** Closes a port that its receiver cannot get any more, so that whoever has the other end stops waiting. */
+function closePort(item: Item): void {
+  portOf(item)?.close()
 }

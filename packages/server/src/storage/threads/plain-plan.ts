@@ -15,16 +15,24 @@ export interface PlainPlan {
   /** The plan that a plan of webhooks has for their record. */
   readonly create: PlainPlan | undefined
   readonly update: PlainPlan | undefined
+  /** The list that a plan of a summary has. */
+  readonly list: PlainPlan | undefined
   readonly secret: string | undefined
 }
 
 /** The parts of plans that are not plain data. */
-type Odd = Partial<{ parent: { readonly resource: Resource }; create: Plan; update: Plan; secret: () => string }>
+type Odd = Partial<{
+  parent: { readonly resource: Resource }
+  create: Plan
+  update: Plan
+  list: Plan
+  secret: () => string
+}>
 
 /** A plan as plain data. */
 export function plainPlan(plan: Plan): PlainPlan {
   const { resource, versionResource, ...others } = plan
-  const { create, update, secret, ...rest } = others as Odd
+  const { create, update, list, secret, ...rest } = others as Odd
   const { parent } = rest
   return {
     rest: parent === undefined ? rest : { ...rest, parent: { ...parent, resource: undefined } },
@@ -33,13 +41,14 @@ export function plainPlan(plan: Plan): PlainPlan {
     parent: parent?.resource.name,
     create: create && plainPlan(create),
     update: update && plainPlan(update),
+    list: list && plainPlan(list),
     secret: secret?.(),
   }
 }
 
 /** The plan that was made plain, for a catalog of the same declaration. */
 export function planOf<P extends Plan>(catalog: Catalog, plain: PlainPlan): P {
-  const { rest, collection, version, parent, create, update, secret } = plain
+  const { rest, collection, version, parent, create, update, list, secret } = plain
   // Functions of the declaration get these.
   const { parent: place, caller, maker } = rest as Odd & { readonly caller?: object; readonly maker?: object }
   const versionResource = version === undefined ? undefined : resourceOfVersion(catalog, version, collection)
@@ -52,6 +61,7 @@ export function planOf<P extends Plan>(catalog: Catalog, plain: PlainPlan): P {
     ...(place && parent !== undefined && { parent: { ...place, resource: resourceNamed(catalog, parent) } }),
     ...(create && { create: planOf(catalog, create) }),
     ...(update && { update: planOf(catalog, update) }),
+    ...(list && { list: planOf(catalog, list) }),
     ...(secret !== undefined && { secret: () => secret }),
   } as unknown as P
 }

@@ -41,3 +41,25 @@ test('what cannot be sent is refused alone, and a call that a writer can no long
   port.close()
   await assert.rejects(lost, { kind: 'busy' })
 })
+
+test('a thread that starts waits for the next writer, and a change only for some time', async () => {
+  const [first, second] = [writer('first'), writer('second')]
+  const remote = remoteWriter(first.way, 20)
+  first.port.close()
+  const opened = remote.opened()
+  await once(first.way.port, 'close')
+  remote.use(second.way)
+  await opened
+  second.port.close()
+  await once(second.way.port, 'close')
+  await assert.rejects(remote.maintenance.end(), { kind: 'busy' })
+  await assert.rejects(remote.maintenance.end(), { kind: 'busy' })
+})
+
+test('OPS-5: readiness does not wait for a writer that hangs', async () => {
+  const { port1, port2 } = new MessageChannel()
+  port1.on('message', () => {})
+  const remote = remoteWriter({ port: port2, committing: new SharedArrayBuffer(4) }, 20)
+  await assert.rejects(remote.ping(), { kind: 'busy' })
+  port1.close()
+})

@@ -2,6 +2,7 @@
  * The writer thread of a database, and what other threads ask of it. Only the writer changes the database: it runs all
  * transactions, with the functions of the declaration, and commits together what arrived together.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import type { Catalog } from 'resourced-contract/model/resource'
 import type { Outcome } from '../../plan/outcome.ts'
@@ -79,8 +80,12 @@ export interface RemoteWriter extends Pick<Storage, Part | 'ping'> {
   use(way: WriterPort): void
 }
 
-/** Asks a writer for changes. If it ends, they wait for the next one. */
-export function remoteWriter(first: WriterPort): RemoteWriter {
+/**
+ * Asks a writer for changes. If it ends, they wait for the next one.
+ *
+ * @param patience for how long they wait, in milliseconds: as long as for the lock of another process
+ */
+export function remoteWriter(first: WriterPort, patience = 5_000): RemoteWriter {
   let writer: Promise<Channel<WriterCalls>>
   let found: (channel: Channel<WriterCalls>) => void
   let onCommit: OnCommit = () => {}
@@ -89,6 +94,9 @@ export function remoteWriter(first: WriterPort): RemoteWriter {
     const next = Promise.withResolvers<Channel<WriterCalls>>()
     writer = next.promise
     found = next.resolve
+    const late = new StorageFault('busy', 'The thread that writes has ended, and none has taken its place yet.')
+    setTimeout(() => next.reject(late), patience).unref()
+    writer.catch(() => {})
   }
   const use = ({ port, committing }: WriterPort) => {
     const count = new Int32Array(committing)
@@ -122,10 +130,23 @@ export function remoteWriter(first: WriterPort): RemoteWriter {
   const jobs = part('jobs', {
     deleteExpired: (now: number, goesOn = () => true) => inBatches(() => jobs.deleteSomeExpired(now), goesOn),
   })
+  const opened = async (): Promise<void> => {
+    const current = writer
+    try {
+      await (await current).call('opened')
+    } catch (error) {
+      if (writer === current) throw error
+      await opened()
+    }
+  }
   return {
-    opened: async () => (await writer).call('opened'),
+    opened,
     run: async (plan) => (await writer).call('run', plainPlan(plan)),
-    ping: async () => (await writer).call('ping'),
+    ping: async () => {
+      const late = new StorageFault('busy', 'The thread that writes does not answer.')
+      const isLate = sleep(patience, undefined, { ref: false }).then(() => Promise.reject(late))
+      await Promise.race([(await writer).call('ping'), isLate])
+    },
     observe(given) {
       onCommit = given
     },

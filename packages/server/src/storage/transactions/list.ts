@@ -59,20 +59,25 @@ interface KnownLists {
 
 /** The list of a plan: as it was built for the same query before, or built anew. */
 export function listOf(given: SqlContext, { lists }: KnownLists, plan: ReadPage): List {
-  const context = binContext(given, plan)
+  const context = recycleBin(given, plan)
   const make = (): List => ({
     ...{ context, plan: { ...plan, conditions: {} }, others: otherCollections(plan) },
     ...{ totalKey: totalKeyOf(plan), where: whereSql(context, plan), scans: new Map() },
   })
-  const { key, parent, permitted, deleted, page, readableFields } = plan
+  const { key, parent, filter, permitted, deleted, page, readableFields } = plan
   // Which deleted records a caller is shown depends on the time, and a page in the middle is read once.
   const isMiddle = page.style === 'cursor' && page.position !== undefined
   if (key === undefined || deleted !== undefined || isMiddle || context.horizon !== undefined) return make()
   const place = parent === undefined ? '' : JSON.stringify(parent.id)
-  return lists.of(`${predicateDigest(permitted)}${grantsDigest(readableFields)} ${place} ${key}`, make)
+  const allowed = `${predicateDigest(permitted)}${grantsDigest(readableFields)} ${predicateDigest(filter)}`
+  return lists.of(`${allowed} ${place} ${key}`, make)
 }
 
-function binContext(context: SqlContext, { resource, deleted }: ReadPage): PredicateContext {
+/** The context of conditions on the rows of a list, which may have deleted records. */
+export function recycleBin(
+  context: SqlContext,
+  { resource, deleted }: Pick<ReadPage, 'resource' | 'deleted'>,
+): PredicateContext {
   if (deleted === undefined) return context
   const now = Date.parse(deleted.since) + resource.deletion.gracePeriod
   return { ...context, binSince: (target) => retainedSince(target, now) }
@@ -176,22 +181,26 @@ function findsFew(plan: ReadPage): boolean {
 
 function whereSql(context: SqlContext, plan: ReadPage): Sql {
   const asked: PredicateContext = { ...context, semijoin: findsFew(plan) ? 'exists' : 'in', findsItems: true }
-  const { resource, parent, search, deleted } = plan
+  const { resource, parent, search } = plan
   const conditions: Sql[] = []
   if (context.horizon !== undefined) conditions.push(horizonSql(context.horizon))
   if (parent !== undefined) conditions.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
-  const permitted = liveSql(asked, resource, plan.permitted)
-  if (deleted === undefined) {
-    conditions.push(permitted)
-  } else {
-    const retained = sql`${raw(subject)}.deleted_at > ${deleted.since}`
-    const readable = predicateSql(asked, resource, deleted.permitted)
-    if (deleted.only) conditions.push(sql`${retained} and ${readable}`)
-    else conditions.push(sql`((${permitted}) or (${retained} and ${readable}))`)
-  }
+  conditions.push(readableRowsSql(asked, plan))
   if (plan.filter.kind !== 'always') conditions.push(predicateSql(asked, resource, plan.filter))
   if (search !== undefined) conditions.push(searchSql(context, plan, search))
   return join(conditions, ' and ')
+}
+
+/** The rows that the caller may read: live ones, and deleted ones if they are asked for. */
+export function readableRowsSql(
+  context: PredicateContext,
+  { resource, permitted, deleted }: Pick<ReadPage, 'resource' | 'permitted' | 'deleted'>,
+): Sql {
+  const live = liveSql(context, resource, permitted)
+  if (deleted === undefined) return live
+  const retained = sql`${raw(subject)}.deleted_at > ${deleted.since}`
+  const readable = predicateSql(context, resource, deleted.permitted)
+  return deleted.only ? sql`${retained} and ${readable}` : sql`((${live}) or (${retained} and ${readable}))`
 }
 
 /** The events up to the horizon. */

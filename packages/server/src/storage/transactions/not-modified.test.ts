@@ -33,7 +33,7 @@ test('a 304 for a record reads its revision only', () => {
 
 test('a 304 for a list reads its clock only, and counts nothing', () => {
   const parameters = [{ name: 'kind', value: 'a' }, { name: 'sort', value: '-size' }] // biome-ignore format: a line
-  const query = readListQuery(goods, parameters, catalog.limits.pageSize)
+  const query = readListQuery(goods, parameters, catalog)
   const plan = {
     ...{
       kind: 'read-page',
@@ -52,7 +52,7 @@ test('a 304 for a list reads its clock only, and counts nothing', () => {
 })
 
 test('a 304 for a filtered list reads its clock only, if nothing has changed since it was read', () => {
-  const query = readListQuery(goods, [{ name: 'sort', value: '-size' }], catalog.limits.pageSize)
+  const query = readListQuery(goods, [{ name: 'sort', value: '-size' }], catalog)
   const permitted = { kind: 'compare', field: 'kind', operator: 'eq', value: 'a' } as const
   const page = { style: 'page', page: 1, perPage: 20 } as const
   const plan = {

@@ -46,7 +46,7 @@ interface Rows {
 }
 
 /** The separator of texts: none of them has a line break, which JSON escapes. */
-const between = ',\n'
+export const between = ',\n'
 
 /** The records of a page. */
 type PagePart = Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'>
@@ -206,8 +206,7 @@ function segmentSql({ list: { context, plan }, scan }: PageRead, segment: Segmen
   const { dialect } = context
   const columns = columnsSql(context, plan)
   if (plan.page.style === 'cursor') {
-    const keys = scan.terms.map(({ column, key = column, type }) => [key, type] as const)
-    columns.push(['place', dialect.jsonKeys(keys)])
+    columns.push(['place', keysSql(context, scan.terms)])
   }
   const joined = columns.map(([name]) => sql`${dialect.joinRows(raw(name))} as ${raw(name)}`)
   const shown = columns.map(([name, value]) => sql`${value} as ${raw(name)}`)
@@ -226,6 +225,11 @@ function segmentSql({ list: { context, plan }, scan }: PageRead, segment: Segmen
   return select(sql`${named} order by ${segment.order}`)
 }
 
+/** The keys of a row in an order, as a JSON array. */
+export function keysSql({ dialect }: Pick<SqlContext, 'dialect'>, terms: readonly OrderTerm[]): Sql {
+  return dialect.jsonKeys(terms.map(({ column, key = column, type }) => [key, type] as const))
+}
+
 /** The columns of `Rows`, but for places. */
 function columnsSql(context: SqlContext, plan: ReadPage): [name: keyof Rows, value: Sql][] {
   const value = valueSql(context, plan)
@@ -240,8 +244,14 @@ function columnsSql(context: SqlContext, plan: ReadPage): [name: keyof Rows, val
   ]
 }
 
+/** How the rows of a list are represented. */
+export type ShownRows = Pick<ReadPage, 'resource' | 'versionResource' | 'fields' | 'deleted' | 'readableFields'>
+
 /** The JSON of a row. */
-function valueSql(context: SqlContext, { resource, versionResource, fields, deleted, readableFields }: ReadPage): Sql {
+export function valueSql(
+  context: SqlContext,
+  { resource, versionResource, fields, deleted, readableFields }: ShownRows,
+): Sql {
   const represented = { resource: versionResource ?? resource, fields, readableFields }
   const live = representationSql(context, represented)
   if (deleted === undefined) return live
@@ -301,7 +311,7 @@ function countWithin(sizes: readonly number[], most: number): number {
   return beyond === -1 ? sizes.length : Math.max(1, beyond)
 }
 
-function bytesOf(context: SqlContext, plan: ReadPage): RecordBytes {
+export function bytesOf(context: SqlContext, plan: ShownRows): RecordBytes {
   const { dialect } = context
   const { resource: stored, versionResource, fields, readableFields } = plan
   const resource = versionResource ?? stored

@@ -45,7 +45,7 @@ function list(query: string, more: Partial<ReadPage> = {}): ReadPage {
       : query
           .split('&')
           .map((part) => ({ name: part.split('=')[0] as string, value: part.slice(part.indexOf('=') + 1) }))
-  const { filter, sort } = readListQuery(goods, parameters, catalog.limits.pageSize)
+  const { filter, sort } = readListQuery(goods, parameters, catalog)
   const page: Page = { style: 'cursor', limit: 20, position: undefined }
   return {
     ...{ kind: 'read-page', resource: goods, parent: undefined, filter, permitted: always, search: undefined },

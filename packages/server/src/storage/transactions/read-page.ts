@@ -32,7 +32,7 @@ import { firstStatement, type PageRead, readRows } from './page-rows.ts'
 import { type Clock, clockOf, knownClock, readClock } from './rows/clock.ts'
 import { holdsSql } from './rows/record-row.ts'
 
-type ListMemory = Pick<Memory, 'clocks' | 'totals' | 'lists'>
+export type ListMemory = Pick<Memory, 'clocks' | 'totals' | 'lists'>
 
 /**
  * Runs a ReadPage from memory, if nothing has changed since it was read, or else from the database.
@@ -53,13 +53,15 @@ export function* answerPage(
   const known = key === undefined ? undefined : memory.page(key, state)
   if (known !== undefined) return checkPage(plan, known.tag) ?? known
   const list = listOf(context, memory, plan)
-  if (reach === 'few') {
-    const own = clock ?? (yield* clockOfList(memory, list))
-    if (!visitsFew(plan, knownSize(memory, list, own))) return undefined
-  }
+  if (reach === 'few' && !(yield* visitsFewRows(memory, list, clock))) return undefined
   const outcome = yield* readPage(context, memory, plan, list)
   if (key !== undefined && outcome.kind === 'page') memory.keepPage(key, state, outcome)
   return outcome
+}
+
+/** Whether the page of a list visits few rows: see `visitsFew`. */
+export function* visitsFewRows(memory: ListMemory, list: List, known?: Clock): Transaction<boolean> {
+  return visitsFew(list.plan, knownSize(memory, list, known ?? (yield* clockOfList(memory, list))))
 }
 
 /** Runs a ReadPage on one snapshot: the page, or 304, 403, 404, 412 as a value. */
@@ -111,12 +113,16 @@ export function isReadAtOnce({ totals }: Pick<Memory, 'totals'>, { context, plan
 }
 
 /** Decides the conditions of a ReadPage by the clock alone; `undefined`: the page has to be read. */
-export function* decideByClock(memory: ListMemory, plan: ReadPage, list: List): Transaction<Outcome | undefined> {
+export function* decideByClock(
+  memory: Pick<Memory, 'clocks'>,
+  plan: Pick<ReadPage, 'conditions'>,
+  list: List,
+): Transaction<Outcome | undefined> {
   const known = knownTag(list, yield* clockOfList(memory, list))
   return known === undefined ? undefined : checkPage(plan, known)
 }
 
-function clockOfList(memory: ListMemory, { context, plan, others }: List): Transaction<Clock> {
+function clockOfList(memory: Pick<Memory, 'clocks'>, { context, plan, others }: List): Transaction<Clock> {
   return readClock(context, memory, plan.resource.name, others)
 }
 
@@ -148,10 +154,11 @@ function allCollections(plan: ReadPage): ReadonlySet<string> {
  * What a page is remembered by: the query, the address and the permissions of the caller. `undefined`: it is not worth
  * remembering, or depends on more than the clocks of its collections.
  */
-export function pageKey({ key, permitted, parent, deleted, readableFields }: ReadPage): string | undefined {
+export function pageKey({ key, filter, permitted, parent, deleted, readableFields }: ReadPage): string | undefined {
   // Which deleted records a caller is shown depends on the time.
   if (key === undefined || deleted !== undefined) return undefined
-  const allowed = `${predicateDigest(permitted)}${grantsDigest(readableFields)}`
+  // A condition of the request may hold values of its caller.
+  const allowed = `${predicateDigest(permitted)}${grantsDigest(readableFields)} ${predicateDigest(filter)}`
   // Callers write the end of the key, so it comes last.
   if (parent === undefined) return `${allowed} ${key}`
   return JSON.stringify([key, allowed, parent.id, predicateDigest(parent.permitted)])

@@ -3,7 +3,7 @@
  * given is plain data.
  */
 import type { Outcome } from '../../plan/outcome.ts'
-import type { PreviewDeletion, ReadPage } from '../../plan/plan.ts'
+import type { PreviewDeletion, ReadPage, ReadSummary } from '../../plan/plan.ts'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type PlainPlan, plainPlan, planOf } from '../threads/plain-plan.ts'
@@ -11,7 +11,9 @@ import type { Transaction } from '../transaction.ts'
 import { previewDeletion } from './delete/preview.ts'
 import { fewRows, type List, listOf } from './list.ts'
 import type { Memory, Total } from './memory.ts'
+import { type IncludingRead, isIncluding, readIncluding } from './read-including.ts'
 import { pageState, readPage } from './read-page.ts'
+import { readSummary } from './read-summary.ts'
 import { readClock } from './rows/clock.ts'
 import { cascadeReach } from './rows/pending-deletions.ts'
 
@@ -56,10 +58,32 @@ export function pageReader(context: SqlContext): (asked: PlainPage) => Transacti
     const memory = { clocks: new Map(), totals: new BoundedMap<Total>(1), lists }
     const list = listOf(context, memory, plan)
     remember(memory, list, asked.remembered)
-    const outcome = yield* readPage(context, memory, plan, list)
+    const outcome = yield* isIncluding(plan)
+      ? readIncluding(context, memory, plan)
+      : readPage(context, memory, plan, list)
     const state = yield* pageState(context, memory, plan)
     return { outcome, state, remembered: rememberedOf(memory, list) }
   }
+}
+
+/** Makes the reader of summaries of a thread. */
+export function summaryReader(
+  context: SqlContext,
+): (asked: PlainPlan) => Transaction<Omit<ReadElsewhere, 'remembered'>> {
+  const lists = new BoundedMap<List>(100)
+  return function* summary(asked) {
+    const plan = planOf<ReadSummary>(context.catalog, asked)
+    const memory = { clocks: new Map(), lists }
+    const outcome = yield* readSummary(context, memory, plan)
+    const state = yield* pageState(context, memory, plan.list)
+    return { outcome, state }
+  }
+}
+
+/** Reads a record with its related records, which another thread has asked for. */
+export function readIncludingRecord(context: SqlContext, plan: PlainPlan): Transaction<Outcome> {
+  const memory = { clocks: new Map(), totals: new BoundedMap<Total>(1), lists: new BoundedMap<List>(1) }
+  return readIncluding(context, memory, planOf<IncludingRead>(context.catalog, plan))
 }
 
 /** Whether the deletion of a preview can reach few records only. */

@@ -1,0 +1,117 @@
+/** Plans the records that a read includes (REL-1 to REL-4): each path with the permissions of the caller. */
+import { grantOf, mapGrants } from 'resourced-contract/model/field-grants'
+import { allOf, always, type Position, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
+import { isMapped, type Resource, storedResource } from 'resourced-contract/model/resource'
+import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
+import { permit, withDeletedParents } from '../policy/permit.ts'
+import type { IncludedPath } from '../request/include.ts'
+import { readListQuery } from '../request/list-query.ts'
+import { readParameters } from '../request/parameters.ts'
+import { translateQuery } from '../versions/translate-request.ts'
+import { retainedSince } from './check-record.ts'
+import { bindingOf, sealCursor } from './cursor.ts'
+import type { Include, RelatedPath } from './include.ts'
+import type { Conditions } from './plan.ts'
+import { readableFieldsOf } from './plan-fields.ts'
+import type { Planning } from './planning.ts'
+
+/**
+ * Plans the related records of a read.
+ *
+ * @param includesDeleted whether deleted records are asked for
+ * @returns `undefined`: there are none
+ * @throws Fault FORBIDDEN if they are sorted by a field that the caller may not read in every record
+ */
+export function includeOf(
+  planning: Planning,
+  paths: readonly IncludedPath[],
+  { conditions, includesDeleted }: { readonly conditions: Conditions; readonly includesDeleted: boolean },
+): Include | undefined {
+  if (paths.length === 0) return undefined
+  const issues: Issue[] = []
+  const planned = paths.map((path) => planPath(planning, path, includesDeleted, issues))
+  if (issues.length > 0) throw fault('FORBIDDEN', { errors: issues })
+  return { paths: planned, conditions }
+}
+
+function planPath(planning: Planning, asked: IncludedPath, includesDeleted: boolean, issues: Issue[]): RelatedPath {
+  const { catalog, caller, now } = planning
+  const { path, above, relation, limit, fields } = asked
+  const [source, resource] = [storedResource(asked.source), storedResource(asked.resource)]
+  const inBin = (predicate: Predicate) => (includesDeleted ? withDeletedParents(planning, predicate) : predicate)
+  const field = storedName(relation.to === 'one' ? asked.source : asked.resource, relation.field)
+  const grants = readableFieldsOf(planning, resource).readableFields
+  const ofReference = grantOf(relation.to === 'one' ? readableFieldsOf(planning, source).readableFields : grants, field)
+  const referring = inBin(ofReference ?? always)
+  const read = permit(catalog, caller, 'read', resource)
+  // To find records by a field tells its value.
+  const isFound = (permitted: Predicate) => (relation.to === 'one' ? permitted : allOf([permitted, referring]))
+  const readDeleted = allOf([permit(catalog, caller, 'readDeleted', resource), read])
+  const mayReadDeleted = includesDeleted && readDeleted.kind !== 'never'
+  const deleted = mayReadDeleted
+    ? { permitted: isFound(inBin(readDeleted)), since: retainedSince(resource, now) }
+    : undefined
+  for (const term of asked.sort) {
+    if (grantOf(grants, storedName(asked.resource, term.field)) === undefined) continue
+    issues.push(issue('unorderable', { parameter: `include[${path}][sort]`, name: term.field }))
+  }
+  return {
+    ...{ path, above, to: relation.to, source: source.name, collection: resource.name, field, limit, fields },
+    ...{ referring, permitted: isFound(read), deleted, readableFields: grants && mapGrants(grants, inBin) },
+    version: isMapped(asked.resource) ? asked.resource.mapping.version : undefined,
+    sort: storedSort(asked),
+    list: listOf(asked, mayReadDeleted),
+  }
+}
+
+function storedName({ mapping }: Resource, name: string): string {
+  return mapping?.toStored.get(name) ?? name
+}
+
+function storedSort({ resource, sort }: IncludedPath): readonly SortTerm[] {
+  return isMapped(resource) ? translateQuery(resource, { filter: always, sort }).sort : sort
+}
+
+function listOf({ relation, source, resource, limit, query }: IncludedPath, withDeleted: boolean) {
+  const { field } = relation
+  const isNested = resource.within?.field === field && source.children.includes(resource.name)
+  const isFilterable = resource.filterables.some(({ name }) => name === field)
+  if (relation.to === 'one' || !(isNested || isFilterable)) return undefined
+  // A deleted record has no nested lists.
+  const parent = isNested && !(withDeleted && isFilterable) ? source.name : undefined
+  const size = limit === 0 ? [] : [`limit=${limit}`]
+  const parameters = [...query, ...(withDeleted ? ['include_deleted=true'] : []), ...size]
+  return { parent, collection: resource.name, field, parameters }
+}
+
+/**
+ * Makes the address of the list that goes on with the related records of a record.
+ *
+ * @param kept parameters that every address of the request has
+ * @returns for the id of the record and the keys of the last related one: the address; `null`: no list has them
+ */
+export function listAddresses(
+  { versionCatalog, cursorSecret, basePath }: Pick<Planning, 'versionCatalog' | 'cursorSecret' | 'basePath'>,
+  { list, source, collection }: RelatedPath,
+  kept: readonly string[],
+): (id: string, keys: Position['keys'] | undefined) => string | null {
+  if (list === undefined) return () => null
+  const resource = versionCatalog.resources.get(list.collection) as Resource
+  const bindingFor = (parameters: readonly string[]) =>
+    readListQuery(resource, readParameters(parameters.join('&')), versionCatalog).binding
+  // That of a nested list is the same for all records.
+  const ofNested = list.parent === undefined ? '' : bindingFor(list.parameters)
+  return (id, keys) => {
+    const isNested = list.parent !== undefined
+    const path = isNested ? `${list.parent}/${id}/${list.collection}` : list.collection
+    const parameters = isNested ? list.parameters : [`${list.field}=${id}`, ...list.parameters]
+    const parent = isNested ? { resource: { name: source }, id } : undefined
+    const own = [...kept, ...parameters]
+    if (keys !== undefined) {
+      const query = isNested ? ofNested : bindingFor(parameters)
+      const binding = bindingOf(versionCatalog, { name: collection }, parent, query)
+      own.push(`cursor=${sealCursor(cursorSecret, binding, { direction: 'forward', keys })}`)
+    }
+    return `${basePath}/${path}${own.length === 0 ? '' : `?${own.join('&')}`}`
+  }
+}

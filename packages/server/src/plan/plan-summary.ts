@@ -1,0 +1,62 @@
+/** The plan of a summary (SUM-1), and the fields that it may use (SUM-2). */
+import { grantOf } from 'resourced-contract/model/field-grants'
+import { exactText } from 'resourced-contract/model/plain-copy'
+import { fieldsOf } from 'resourced-contract/model/predicate'
+import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
+import type { Input } from '../request/input.ts'
+import { openCursor } from './cursor.ts'
+import type { ReadPage, ReadSummary } from './plan.ts'
+import { placesIn, resolveSelected } from './plan-fields.ts'
+import type { Planning } from './planning.ts'
+
+type SummaryInput = Extract<Input, { readonly kind: 'read-summary' }>
+
+/**
+ * Plans a summary.
+ *
+ * @param list the records that the caller may read and asks for
+ * @throws Fault FORBIDDEN, INVALID_CURSOR
+ */
+export function planSummary(planning: Planning, list: ReadPage, { query, conditions }: SummaryInput): ReadSummary {
+  const { versionCatalog, cursorSecret } = planning
+  requireReadable(planning, list, query)
+  const { groups, figures, order, zone, page, binding } = query
+  const { name } = list.versionResource ?? list.resource
+  const cursorBinding = `${versionCatalog.version} ${name}/summary ${binding}`
+  const shown = { groups, figures, order, zone }
+  const position =
+    page.style === 'cursor' && page.cursor !== undefined
+      ? openCursor(cursorSecret, cursorBinding, page.cursor)
+      : undefined
+  return {
+    ...({ kind: 'read-summary', resource: list.resource, list, ...shown, conditions, cursorBinding } as const),
+    key: exactText([versionCatalog.version, shown, page, list.search ?? null, list.versionFilter ?? null, list.filter]),
+    page: page.style === 'cursor' ? { style: 'cursor', limit: page.limit, position } : page,
+  }
+}
+
+/**
+ * In a list, a field that the caller may not read in a record counts as `null` there. A figure of such values would
+ * look like one of all records, so it is refused.
+ */
+function requireReadable(
+  planning: Planning,
+  { resource, readableFields, versionResource }: ReadPage,
+  { list, groups, figures }: SummaryInput['query'],
+): void {
+  if (readableFields === undefined) return
+  const nameOf = (field: string) => versionResource?.mapping.fromStored.get(field) ?? field
+  const placeOf = placesIn(list)
+  const used = [
+    ...fieldsOf(resolveSelected(planning, resource, list).filter).map((field) => ({
+      field,
+      place: placeOf('filter', nameOf(field), field),
+    })),
+    ...groups.map(({ field }) => ({ field, place: { parameter: 'group' } })),
+    ...figures.map(({ field, kind }) => ({ field, place: { parameter: kind } })),
+  ]
+  const issues = used.flatMap(({ field, place }): Issue[] =>
+    grantOf(readableFields, field) === undefined ? [] : [issue('unsummarized', { ...place, name: nameOf(field) })],
+  )
+  if (issues.length > 0) throw fault('FORBIDDEN', { errors: issues })
+}

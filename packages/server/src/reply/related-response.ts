@@ -1,0 +1,94 @@
+/** The response with related records (REL-2): the envelope, and its entity tag, which is made of its bytes (REL-6). */
+import { hash } from 'node:crypto'
+import { hasConversions, isMapped, type Resource, resourceOfStored } from 'resourced-contract/model/resource'
+import { type Fault, fault, issue } from 'resourced-contract/spec/faults'
+import type { HttpResponse } from '../http/message.ts'
+import { decidePreconditions, formatEntityTag, parseEntityTags, tagWithRelated } from '../http/preconditions.ts'
+import type { Include, RelatedPath } from '../plan/include.ts'
+import type { Outcome, WithRelated } from '../plan/outcome.ts'
+import type { Plan } from '../plan/plan.ts'
+import { listAddresses } from '../plan/plan-include.ts'
+import type { Planning } from '../plan/planning.ts'
+import { jsonFromStored } from '../versions/translate-record.ts'
+
+/** What the addresses of further records are made of. */
+type Addressing = Pick<Planning, 'versionCatalog' | 'cursorSecret' | 'basePath'> & { readonly query: string }
+
+/**
+ * Adds the related records to a response.
+ *
+ * @param base the response to the same request without them
+ * @throws Fault PRECONDITION_FAILED
+ */
+export function relatedResponse(
+  plan: Plan,
+  { answer, related, included }: WithRelated,
+  base: HttpResponse,
+  addressing: Addressing,
+): HttpResponse {
+  const { paths, conditions } = (plan as { readonly include: Include }).include
+  const members = [
+    `"included":{${includedJson(included, addressing)}}`,
+    `"related":{${related.map((each) => relatedJson(each, paths, addressing)).join()}}`,
+  ]
+  const text = String(base.body).trimEnd()
+  const data = answer.kind === 'page' ? text.slice(1, -1) : `"data":${text}`
+  const body = `{${data},${members.join()}}\n`
+  const digest = hash('sha256', body, 'base64url').slice(0, 22)
+  const { 'Last-Modified': _, ETag: own, ...headers } = base.headers
+  const recordTag = answer.kind === 'record' ? opaqueOf(own) : undefined
+  const tag = { opaque: recordTag === undefined ? digest : tagWithRelated(recordTag, digest), weak: false }
+  const current = { tag, ...(recordTag !== undefined && { matchTags: [recordTag] }) }
+  const verdict = decidePreconditions({ method: 'GET', conditions, current })
+  const ETag = formatEntityTag(tag)
+  if (verdict === 'proceed') return { status: 200, headers: { ...headers, ETag }, body }
+  if (verdict !== 'not-modified')
+    throw fault('PRECONDITION_FAILED', { errors: [issue('failedCondition', { header: verdict.failed })] })
+  const { 'Cache-Control': caching = '', Vary = '' } = headers
+  return { status: 304, headers: { 'Cache-Control': caching, ETag, Vary }, body: undefined }
+}
+
+function opaqueOf(tag: string | undefined): string {
+  const tags = parseEntityTags(tag ?? '')
+  return Array.isArray(tags) ? (tags[0]?.opaque ?? '') : ''
+}
+
+function includedJson(included: WithRelated['included'], { versionCatalog }: Addressing): string {
+  const collections = new Map<string, string[]>()
+  for (const { collection, json } of included) {
+    const resource = resourceOfStored(versionCatalog, collection) as Resource
+    const isConverted = isMapped(resource) && hasConversions(resource)
+    const shown = isConverted ? jsonFromStored(resource, `[${json}]`) : json
+    const members = collections.get(resource.name) ?? []
+    members.push(...shown.split(',\n').map((record) => `${idText(record)}:${record}`))
+    collections.set(resource.name, members)
+  }
+  return [...collections].map(([name, members]) => `"${name}":{${members.join()}}`).join()
+}
+
+/** The id of a record as JSON: the first member of the record's JSON. */
+function idText(record: string): string {
+  const start = '{"id":'.length
+  return record.slice(start, record.indexOf('"', start + 1) + 1)
+}
+
+function relatedJson(
+  { path: name, records }: WithRelated['related'][number],
+  paths: readonly RelatedPath[],
+  addressing: Addressing,
+): string {
+  // The version may be a parameter.
+  const kept = addressing.query.split('&').filter((part) => part.startsWith('version='))
+  const addressOf = listAddresses(addressing, paths.find(({ path }) => path === name) as RelatedPath, kept)
+  const members = records.map(({ id, ids, total, last }) => {
+    const next = total > ids.length ? addressOf(id, last) : null
+    return `"${id}":${JSON.stringify({ ids, total_count: total, next })}`
+  })
+  return `"${name}":{${members.join()}}`
+}
+
+/** The refusal of related records that are too many or too large, with the parameters to lower (REL-5). */
+export function includeTooLarge({ limits }: Extract<Outcome, { readonly kind: 'include-too-large' }>): Fault {
+  const errors = limits.map(({ parameter, fits }) => issue('largeInclude', { parameter, name: parameter, fits }))
+  return fault('INCLUDE_TOO_LARGE', { errors })
+}

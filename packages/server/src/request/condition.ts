@@ -1,0 +1,215 @@
+/**
+ * Conditions of requests: `where` of lists and deletions (WHR-1), and the filters of exports and webhooks. They are in
+ * the language of access rules, in the names of the client's version, and become predicates for a caller
+ * (`resolveCondition`).
+ */
+import { comparedResource, conditionProblems } from 'resourced-contract/model/check/conditions'
+import type { Condition } from 'resourced-contract/model/declaration'
+import { deepestNesting, readJson } from 'resourced-contract/model/json/read-json'
+import { listOperators, operators } from 'resourced-contract/model/operators'
+import { below, pointerTo, type Steps } from 'resourced-contract/model/place'
+import { canonicalJson, isObject } from 'resourced-contract/model/plain-copy'
+import type { Resource } from 'resourced-contract/model/resource'
+import { isDay, type TimeZone } from 'resourced-contract/model/time-zone'
+import { Fault, type Issue, issue, type Place } from 'resourced-contract/spec/faults'
+import { queryLimits } from 'resourced-contract/spec/limits'
+
+/** A condition of a request without mistakes. */
+export interface AskedCondition {
+  readonly condition: Condition
+  /** The condition and the zone in one spelling: cursors are bound to it. */
+  readonly text: string
+  /** The zone of the days in it. */
+  readonly zone: TimeZone
+}
+
+/** What a condition may name and cost, and its place in the request. */
+interface ConditionForm {
+  /** The name of the parameter or member that holds the condition. */
+  readonly name: string
+  /** The place of steps in the condition. */
+  readonly placeOf: (steps: Steps) => Place
+  /** `filters`: the fields that lists are filtered by. `all`: every field that the caller may read. */
+  readonly fields: 'filters' | 'all'
+  /** The most comparisons; `in` counts as one. Databases limit the terms of a condition. */
+  readonly comparisons: number
+}
+
+/** The most comparisons in the filter of an export or of a webhook. */
+export const mostExported = 100
+
+/** The filter of an export or of a webhook. */
+const exported: ConditionForm = {
+  name: 'filter',
+  placeOf: (steps) => ({ pointer: pointerTo(['filter', ...steps]) }),
+  fields: 'all',
+  comparisons: mostExported,
+}
+
+/** The condition of a list or of a deletion, whose comparisons count together with the filters (LIM-5). */
+const asked = { name: 'where', fields: 'filters', comparisons: queryLimits.filters } as const
+
+/** The parameter `where`. Pointers lead into its JSON. */
+const ofParameter: ConditionForm = {
+  ...asked,
+  placeOf: (steps) => ({ parameter: 'where', pointer: pointerTo(steps) }),
+}
+
+/** The member `where` of the body of a QUERY. */
+const ofBody: ConditionForm = {
+  ...asked,
+  placeOf: (steps) => ({ parameter: 'where', pointer: pointerTo(['where', ...steps]) }),
+}
+
+/** The deepest nesting of conditions; the outermost counts 1. */
+export const deepestCondition = 20
+
+/** The system fields that live records have. */
+export const liveFields = ['id', 'created_at', 'updated_at'] as const
+
+/** The cost of a condition. */
+export interface Weight {
+  comparisons: number
+  listed: number
+  characters: number
+  tooDeep: Steps | undefined
+}
+
+/** The condition of a list or of a deletion, with its cost. */
+export interface WeighedCondition {
+  readonly condition: Condition
+  readonly weight: Weight
+}
+
+/** A condition as a request gives it: the text of a parameter, or a member of a body. */
+export type GivenCondition = { readonly text: string } | { readonly value: unknown }
+
+/**
+ * Reads `where`. A condition without issues can be resolved by `resolveCondition`.
+ *
+ * @param resource in the client's version
+ * @param issues receives what is wrong, with its place in the condition
+ */
+export function readWhere(resource: Resource, given: GivenCondition, issues: Issue[]): WeighedCondition {
+  const form = 'text' in given ? ofParameter : ofBody
+  const value = 'text' in given ? readText(given.text, issues) : given.value
+  return value === undefined ? { condition: {}, weight: weightOf({}) } : readCondition(form, resource, value, issues)
+}
+
+/**
+ * Reads the filter of an export or of a webhook: a condition on any readable field.
+ *
+ * @param filter `undefined`: everything is exported
+ * @param resource `undefined` if the collection is unknown: then only the limits are checked
+ * @param issues receives what is wrong, with its place in the body
+ */
+export function readExportFilter(resource: Resource | undefined, filter: unknown, issues: Issue[]): Condition {
+  return filter === undefined ? {} : readCondition(exported, resource, filter, issues).condition
+}
+
+/** The JSON of the parameter; `undefined` if it is none. Its numbers are exact, and its keys are there once. */
+function readText(text: string, issues: Issue[]): unknown {
+  const place = { name: 'The condition', line: 1, column: 1 }
+  try {
+    return readJson(Buffer.from(text), { maxDepth: deepestNesting }, place)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    const { detail = '', errors = [] } = error.details
+    if (errors.length === 0) issues.push(issue('notJson', { parameter: asked.name, pointer: '', problem: detail }))
+    issues.push(...errors.map((each) => ({ ...each, parameter: asked.name })))
+    return undefined
+  }
+}
+
+function readCondition(
+  form: ConditionForm,
+  resource: Resource | undefined,
+  given: unknown,
+  issues: Issue[],
+): WeighedCondition {
+  const weight = weightOf(given)
+  const excesses = excessesOf(weight, form)
+  issues.push(...excesses)
+  if (excesses.length > 0 || resource === undefined) return { condition: {}, weight }
+  const problems = conditionProblems(given, {
+    ...{ resource: comparedResource(resource), record: undefined, system: liveFields, takesDays: true },
+    ...(form.fields === 'filters' && { filters: resource.filterables }),
+  })
+  for (const { steps, code, message, remedy } of problems) {
+    const data = { place: below(form.name, steps), problem: message, remedy }
+    issues.push(issue('condition', { code, ...form.placeOf(steps), ...data }))
+  }
+  return { condition: problems.length > 0 ? {} : (given as Condition), weight }
+}
+
+/** The text that a condition and its zone are known by. The order of members makes no difference. */
+export function conditionText(condition: Condition, zone: string): string {
+  return canonicalJson([condition, zone])
+}
+
+/** Whether a condition without mistakes compares anything: others hold for every record, or for none. */
+export function hasComparison(condition: Condition): boolean {
+  return Object.entries(condition).some(([word, value]) => {
+    if (word === 'not') return hasComparison(value as Condition)
+    return (word !== 'and' && word !== 'or') || (value as readonly Condition[]).some(hasComparison)
+  })
+}
+
+/** Whether a text in a condition is a day. */
+export function holdsDay(condition: unknown): boolean {
+  if (typeof condition === 'string') return isDay(condition)
+  return typeof condition === 'object' && condition !== null && Object.values(condition).some(holdsDay)
+}
+
+/** The cost of a condition, valid or not. A condition without comparisons counts as one. */
+export function weightOf(condition: unknown): Weight {
+  const weight: Weight = { comparisons: 0, listed: 0, characters: 0, tooDeep: undefined }
+  weigh(weight, condition, [], 1)
+  return weight
+}
+
+function weigh(weight: Weight, condition: unknown, steps: Steps, depth: number): void {
+  if (depth > deepestCondition) {
+    weight.tooDeep ??= steps
+    return
+  }
+  const entries = isObject(condition) ? Object.entries(condition) : []
+  if (entries.length === 0) weight.comparisons++
+  for (const [word, value] of entries) {
+    if (word === 'not') weigh(weight, value, [...steps, word], depth + 1)
+    else if ((word === 'and' || word === 'or') && Array.isArray(value)) {
+      for (const [index, each] of value.entries()) weigh(weight, each, [...steps, word, index], depth + 1)
+    } else weighField(weight, value)
+  }
+}
+
+function weighField(weight: Weight, value: unknown): void {
+  const entries = isObject(value) ? Object.entries(value) : [['', value] as const]
+  const isMember = (operand: unknown) => isObject(operand) && !('caller' in operand) && !('record' in operand)
+  const comparisons = entries.filter(([, operand]) => !isMember(operand))
+  // Members of an object are compared as fields are.
+  for (const [, operand] of entries) if (isMember(operand)) weighField(weight, operand)
+  weight.comparisons += entries.length === 0 ? 1 : comparisons.length
+  for (const [name, operand] of comparisons) {
+    if (Array.isArray(operand)) weight.listed += operand.length
+    if (typeof operand === 'string' && operators.get(name)?.operand === 'text') weight.characters += operand.length
+  }
+}
+
+function excessesOf({ comparisons, listed, characters, tooDeep }: Weight, form: ConditionForm): Issue[] {
+  const issues: Issue[] = []
+  const whole = form.placeOf([])
+  if (comparisons > form.comparisons) {
+    issues.push(issue('comparisons', { ...whole, most: form.comparisons, given: comparisons }))
+  }
+  const { values, characters: mostCharacters } = queryLimits
+  if (listed > values) issues.push(issue('listedValues', { ...whole, most: values, given: listed }))
+  if (characters > mostCharacters) {
+    const names = listOperators('texts', 'name', 'and')
+    issues.push(issue('searched', { ...whole, limit: mostCharacters, operators: names }))
+  }
+  if (tooDeep !== undefined) {
+    issues.push(issue('conditionTooDeep', { ...form.placeOf(tooDeep), most: deepestCondition }))
+  }
+  return issues
+}

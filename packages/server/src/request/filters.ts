@@ -1,0 +1,251 @@
+/**
+ * The filters of a query: `field=value`, `field[operator]=value` (QRY-2), and the condition `where` beside them
+ * (WHR-1). Mistakes are added to `issues`, so that one response names them all.
+ */
+import { decimalKeyOf } from 'resourced-contract/model/decimal'
+import { type Comparison, filterOperators, listOperators } from 'resourced-contract/model/operators'
+import { always, anyOf, not, type Predicate, type Scalar } from 'resourced-contract/model/predicate'
+import { type Filterable, isFitting, operatorsFor, type Resource } from 'resourced-contract/model/resource'
+import { isRecordId, isStorableText } from 'resourced-contract/model/text'
+import { instantKey, stampKey } from 'resourced-contract/model/time'
+import type { TimeZone } from 'resourced-contract/model/time-zone'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
+import { queryLimits } from 'resourced-contract/spec/limits'
+import type { ValueKind } from 'resourced-contract/spec/words'
+import {
+  type AskedCondition,
+  conditionText,
+  type GivenCondition,
+  holdsDay,
+  readWhere,
+  type Weight,
+} from './condition.ts'
+import { holdsInstants, readDays, zoneOfDays } from './days.ts'
+import { countListed, type Parameter } from './parameters.ts'
+
+/** The filters of a request: one predicate for each, in the terms of its version, and its condition. */
+interface Filters {
+  readonly predicates: Predicate[]
+  readonly where: AskedCondition | undefined
+}
+
+/**
+ * Reads filters, and the condition beside them.
+ *
+ * @param condition as the request has it; `undefined`: it has none
+ * @param isZoned whether `timezone` is there for something else
+ */
+export function readFilters(
+  resource: Resource,
+  parameters: readonly Parameter[],
+  { condition, isZoned = false }: { readonly condition: GivenCondition | undefined; readonly isZoned?: boolean },
+  issues: Issue[],
+): Filters {
+  const read = condition && readWhere(resource, condition, issues)
+  const asked = zoneOfDays(resource, parameters, isZoned || holdsDay(read?.condition), issues)
+  const filters = new Map<string, string[]>()
+  for (const { name, value } of asked.filters) {
+    const values = filters.get(name)
+    if (values === undefined) filters.set(name, [value])
+    else values.push(value)
+  }
+  const { zone } = asked
+  const where = read && { condition: read.condition, zone, text: conditionText(read.condition, asked.zoneName) }
+  if (!areFewFilters(filters, read?.weight, issues)) return { predicates: [], where }
+  const predicates = [...filters].map(([name, values]) => readFilter(resource, { name, values, zone }, issues))
+  return { predicates, where }
+}
+
+/**
+ * Whether filters are within LIM-5: the cost of a query depends on its length, and one thread serves all callers.
+ *
+ * @param filters the values of each, by its name with its operator
+ * @param weight that of the condition beside them, whose comparisons are filters too
+ */
+function areFewFilters(
+  filters: ReadonlyMap<string, readonly string[]>,
+  weight: Weight | undefined,
+  issues: Issue[],
+): boolean {
+  const { filters: mostFilters, values: mostValues, characters: mostCharacters } = queryLimits
+  const before = issues.length
+  const given = filters.size + (weight?.comparisons ?? 0)
+  let count = weight?.comparisons ?? 0
+  let values = weight?.listed ?? 0
+  let characters = weight?.characters ?? 0
+  for (const [name, texts] of filters) {
+    if (++count > mostFilters) {
+      issues.push(issue('filters', { parameter: name, most: mostFilters, given }))
+      break
+    }
+    const operand = filterOperators.get(/\[([^[\]]*)\]$/.exec(name)?.[1] ?? '')?.operand
+    values += operand === 'list' ? texts.reduce((sum, value) => sum + countListed(value), 0) : texts.length
+    if (values > mostValues) {
+      issues.push(issue('filterValues', { parameter: name, most: mostValues }))
+      break
+    }
+    if (operand === 'text') characters += texts.reduce((sum, value) => sum + value.length, 0)
+    if (characters > mostCharacters) {
+      const names = listOperators('texts', 'query', 'and')
+      issues.push(issue('filterTexts', { parameter: name, limit: mostCharacters, operators: names }))
+      break
+    }
+  }
+  return issues.length === before
+}
+
+/** One filter, by its parameter's name with the operator in brackets: a record matches if it has one of the values. */
+interface GivenFilter {
+  readonly name: string
+  readonly values: readonly string[]
+  /** Of days. */
+  readonly zone: TimeZone
+}
+
+function readFilter(resource: Resource, { name, values, zone }: GivenFilter, issues: Issue[]): Predicate {
+  if (name === 'after' && resource.order === 'by-position') return readAfter(values, issues)
+  const parts = /^([^[\]]*)(?:\[([^[\]]*)\])?$/.exec(name)
+  const subject = resource.filterables.find((each) => each.name === parts?.[1])
+  if (subject === undefined) {
+    const known = resource.filterables.map((each) => each.name)
+    issues.push(issue('unknownFilter', { parameter: name, name, resource: resource.name, known }))
+    return always
+  }
+  const operator = parts?.[2]
+  const read = (given: readonly string[]) => readComparison(subject, { name, operator, values: given }, issues)
+  if (!holdsInstants(subject)) return read(values)
+  return readDays({ resource, field: subject.name, name, operator, values, zone }, read, issues)
+}
+
+function readComparison(
+  subject: Filterable,
+  { name, operator, values }: Pick<GivenFilter, 'name' | 'values'> & { readonly operator: string | undefined },
+  issues: Issue[],
+): Predicate {
+  if (operator === undefined && !subject.isArray) return equalsAny(subject, values, name, issues)
+  const row = filterOperators.get(operator ?? '')
+  if (row === undefined || !isFitting(row, subject)) {
+    const known = operatorsFor(subject).map((each) => `[${each}]`)
+    const problem = operator === undefined ? 'needsOperator' : 'operator'
+    issues.push(issue(problem, { parameter: name, name: subject.name, known }))
+    return always
+  }
+  if (row.fits === 'arrays') {
+    const items = row.operand === 'list' ? values.flatMap((value) => value.split(',')) : values
+    const all = row.name === 'hasAll'
+    return { kind: 'has', field: subject.name, values: readValues(subject, items, name, issues), all }
+  }
+  if (row.operand === 'list') {
+    const items = values.flatMap((value) => value.split(','))
+    return equalsAny(subject, items, name, issues)
+  }
+  if (row.operand === 'values')
+    return { kind: 'differs', field: subject.name, values: readValues(subject, values, name, issues) }
+  if (values.length > mostAlternatives) {
+    issues.push(issue('oftener', { parameter: name, most: mostAlternatives, given: values.length }))
+    return always
+  }
+  if (row.operand === 'flag') return anyOf(values.map((value) => nullness(subject, value, name, issues)))
+  return anyOf(
+    values.map((text): Predicate => {
+      const value = row.operand === 'text' ? text : readValue(subject, text, name, issues)
+      return { kind: 'compare', field: subject.name, operator: row.name as Comparison, value }
+    }),
+  )
+}
+
+/** Reads the event after which a list begins (EVT-2). */
+function readAfter([id = '', ...others]: readonly string[], issues: Issue[]): Predicate {
+  if (others.length > 0) issues.push(issue('DUPLICATE_PARAMETER', { parameter: 'after' }))
+  else if (!isRecordId(id)) invalid('after', 'event', issues)
+  return { kind: 'compare', field: 'id', operator: 'gt', value: id }
+}
+
+function equalsAny(subject: Filterable, texts: readonly string[], parameter: string, issues: Issue[]): Predicate {
+  const values = readValues(subject, texts, parameter, issues)
+  const [only] = values
+  if (texts.length === 1) return { kind: 'compare', field: subject.name, operator: 'eq', value: only as Scalar }
+  return { kind: 'in', field: subject.name, values }
+}
+
+/** The values, each once. */
+function readValues(subject: Filterable, texts: readonly string[], parameter: string, issues: Issue[]): Scalar[] {
+  return [...new Set(texts.map((text) => readValue(subject, text, parameter, issues)))]
+}
+
+function nullness(subject: Filterable, text: string, parameter: string, issues: Issue[]): Predicate {
+  if (text !== 'true' && text !== 'false') invalid(parameter, 'boolean', issues)
+  const unset: Predicate = { kind: 'null', field: subject.name }
+  return text === 'false' ? not(unset) : unset
+}
+
+// Each is a term of its own in the condition, and databases limit those (SQLite: 1,000 deep). Equal values are one
+// term.
+const mostAlternatives = 100
+
+const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+const integer = /^-?(?:0|[1-9]\d*)$/
+
+/** A value as its field compares it (QRY-8). */
+function readValue({ type, field }: Filterable, text: string, parameter: string, issues: Issue[]): Scalar {
+  switch (type) {
+    case 'id':
+      if (!isRecordId(text)) invalid(parameter, 'id', issues)
+      return text
+    case 'boolean':
+      if (text !== 'true' && text !== 'false') invalid(parameter, 'boolean', issues)
+      return text === 'true'
+    case 'integer':
+      if (!integer.test(text) || !Number.isSafeInteger(Number(text))) invalid(parameter, 'integer', issues)
+      return Number(text)
+    case 'number':
+      if (!number.test(text) || !Number.isFinite(Number(text))) invalid(parameter, 'number', issues)
+      return Number(text)
+    case 'decimal': {
+      const key = decimalKeyOf(text)
+      if (key === undefined) invalid(parameter, 'decimal', issues)
+      return key ?? ''
+    }
+    case 'timestamp':
+      return readTimestamp(text, parameter, issues)
+    case 'string':
+      if (field?.enum !== undefined && !field.enum.includes(text)) {
+        issues.push(issue('enum', { code: 'INVALID_VALUE', parameter, allowed: field.enum }))
+      }
+      if (field?.reference !== undefined && !isRecordId(text)) {
+        issues.push(issue('id', { code: 'INVALID_VALUE', parameter, target: field.reference.collection }))
+      }
+      if (field?.format === 'date-time') {
+        const key = instantKey(text)
+        if (key === undefined) invalid(parameter, 'date-time', issues)
+        return key ?? ''
+      }
+      // A declared field keeps the case of its texts.
+      if (field?.format === 'uuid' && field.reference === undefined && !isRecordId(text.toLowerCase())) {
+        invalid(parameter, 'uuid', issues)
+      }
+      if (field?.format === 'date' && instantKey(`${text}T00:00:00Z`) === undefined) {
+        invalid(parameter, 'date', issues)
+      }
+      return text
+  }
+}
+
+function readTimestamp(text: string, parameter: string, issues: Issue[]): string {
+  const key = stampKey(text)
+  if (key === undefined) invalid(parameter, 'timestamp', issues)
+  return key ?? ''
+}
+
+function invalid(parameter: string, wanted: ValueKind, issues: Issue[]): void {
+  issues.push(issue('value', { parameter, wanted }))
+}
+
+/** Whether a parameter holds text that no record can hold: PostgreSQL refuses U+0000 in any value. */
+export function isUnstorable({ name, value }: Parameter): boolean {
+  return !isStorableText(value) || !isStorableText(name)
+}
+
+export function unstorable(name: string): Issue {
+  return issue('INVALID_TEXT', { parameter: name.replaceAll('\0', '') })
+}

@@ -1,0 +1,167 @@
+/**
+ * Reading a record or a page with its related records (REL-1 to REL-5), on one snapshot: the page, the ids of each path
+ * with their numbers, then the records of each collection. A page by cursor ends before the record whose related
+ * records would pass a limit.
+ */
+import { predicatesOf } from 'resourced-contract/model/field-grants'
+import { collectionsOf, type Position } from 'resourced-contract/model/predicate'
+import sql from 'sql-template-tag'
+import type { Include, RelatedPath } from '../../plan/include.ts'
+import {
+  type AskedRecord,
+  countAnywhere,
+  countFitting,
+  type FoundPath,
+  type Load,
+  lowerLimits,
+  type RelatedIds,
+  type Sizes,
+} from '../../plan/include-load.ts'
+import type { Outcome, PageOutcome, WithRelated } from '../../plan/outcome.ts'
+import type { ReadPage, ReadRecord } from '../../plan/plan.ts'
+import { subject, subjectSql } from '../sql/columns.ts'
+import type { SqlContext } from '../sql/context.ts'
+import { orderTerms } from '../sql/keyset.ts'
+import { firstRow, type Transaction } from '../transaction.ts'
+import { findRelated } from './find-related.ts'
+import { IncludedRecords } from './included-records.ts'
+import { listOf } from './list.ts'
+import type { Memory } from './memory.ts'
+import { between, keysSql } from './page-rows.ts'
+import { answerPage, type ListMemory, readPage, visitsFewRows } from './read-page.ts'
+import { readRecord } from './read-record.ts'
+
+/** A read with related records. */
+export type IncludingRead = (ReadRecord | ReadPage) & { readonly include: Include }
+
+/** Whether a plan is a read with related records. */
+export function isIncluding<P extends Pick<ReadPage, 'include'>>(plan: P): plan is P & IncludingRead {
+  return plan.include !== undefined
+}
+
+type Answer = WithRelated['answer']
+
+/**
+ * Runs a ReadPage, with its related records if it has any: they are not answered from memory.
+ *
+ * @param reach `few`: only what visits few rows is read
+ * @returns `undefined` where it is not read
+ */
+export function* pageOrIncluding(
+  context: SqlContext,
+  memory: Memory,
+  plan: ReadPage,
+  reach: 'all' | 'few',
+): Transaction<Outcome | undefined> {
+  if (!isIncluding(plan)) return yield* answerPage(context, memory, plan, reach)
+  const isShort =
+    reach === 'all' || (followsFew(plan.include) && (yield* visitsFewRows(memory, listOf(context, memory, plan))))
+  return isShort ? yield* readIncluding(context, memory, plan) : undefined
+}
+
+/** Runs a read with related records on one snapshot. */
+export function* readIncluding(context: SqlContext, memory: ListMemory, plan: IncludingRead): Transaction<Outcome> {
+  const asked = plan.kind === 'read-record' ? readRecord(context, undefined, plan) : readPage(context, memory, plan)
+  const answer = yield* asked
+  return answer.kind === 'record' || answer.kind === 'page' ? yield* addRelated(context, plan, answer) : answer
+}
+
+/** Whether each path leads from a record to one other, and no permission depends on further records. */
+export function followsFew({ paths }: Include): boolean {
+  return paths.every(({ to, permitted, referring, deleted, readableFields }) => {
+    const predicates = [permitted, referring, ...predicatesOf(readableFields)]
+    return to === 'one' && deleted === undefined && predicates.every((each) => collectionsOf(each).size === 0)
+  })
+}
+
+function* addRelated(context: SqlContext, plan: IncludingRead, answer: Answer): Transaction<Outcome> {
+  const { limits } = context.catalog
+  const most: Load = { records: limits.include.records, bytes: limits.pageBytes }
+  const all = recordsOf(plan, answer)
+  let kept = all
+  const paths: FoundPath[] = []
+  const keep = (sizes?: Sizes) => {
+    kept = kept.slice(0, countFitting(kept, paths, most, sizes))
+    const [first] = kept
+    return first === undefined ? [] : lowerLimits(first, paths, most, sizes)
+  }
+  for (const path of plan.include.paths) {
+    paths.push({ path, found: yield* findRelated(context, path, sourcesOf(path, paths, kept)) })
+    keep()
+  }
+  const included = new IncludedRecords(context, paths)
+  let refused = keep()
+  // Large records are read once it is known that they fit. Then records that fewer paths lead to have fewer fields.
+  for (const which of ['small', 'all', 'all'] as const) {
+    if (refused.length > 0) return { kind: 'include-too-large', limits: refused }
+    yield* included.read(kept, which)
+    refused = keep(included.sizes(kept))
+  }
+  if (kept.length === all.length) return withRelated(answer, paths, included, kept)
+  if (plan.kind !== 'read-page' || answer.kind !== 'page') throw new Error('One record is always kept.')
+  const { page } = plan
+  if (page.style === 'cursor')
+    return withRelated(yield* cutPage(context, plan, answer, kept.length), paths, included, kept)
+  const count = page.style === 'offset' ? kept.length : countAnywhere(all, paths, most, included.sizes(all))
+  const parameter = page.style === 'offset' ? 'limit' : 'per_page'
+  return { kind: 'include-too-large', limits: [{ parameter, fits: Math.min(count, kept.length) }] }
+}
+
+/** The records of an answer, those nearest to the cursor first. */
+function recordsOf(plan: IncludingRead, answer: Answer): AskedRecord[] {
+  if (answer.kind === 'page' && answer.count === 0) return []
+  const records = answer.json.split(between).map((json) => ({ id: idOf(json), bytes: Buffer.byteLength(json) }))
+  return plan.kind === 'read-page' && isBackward(plan) ? records.reverse() : records
+}
+
+function isBackward({ page }: ReadPage): boolean {
+  return page.style === 'cursor' && page.position?.direction === 'backward'
+}
+
+/** The id of a record, with which its JSON begins. */
+export function idOf(json: string): string {
+  const start = '{"id":"'.length
+  return json.slice(start, json.indexOf('"', start))
+}
+
+/** The ids of the records that a path begins at, each once. */
+function sourcesOf(
+  { above }: RelatedPath,
+  paths: readonly FoundPath[],
+  records: readonly AskedRecord[],
+): readonly string[] {
+  const ids = records.map(({ id }) => id)
+  if (above === undefined) return ids
+  const found = paths.find(({ path }) => path.path === above)?.found
+  return [...new Set(ids.flatMap((id) => found?.get(id)?.ids ?? []))]
+}
+
+/** A page by cursor that ends earlier, with the place where the next one begins. */
+function* cutPage(context: SqlContext, plan: ReadPage, page: PageOutcome, count: number): Transaction<PageOutcome> {
+  const texts = page.json.split(between)
+  const kept = isBackward(plan) ? texts.slice(-count) : texts.slice(0, count)
+  const last = idOf((isBackward(plan) ? kept[0] : kept.at(-1)) as string)
+  const { resource, sort } = plan
+  const keys = keysSql(context, orderTerms(resource, sort, subject))
+  const row = yield* firstRow(sql`select ${keys} as place from ${subjectSql(resource.name)} where id = ${last}`)
+  const place = JSON.parse(String(row?.['place'])) as Position['keys']
+  return { ...page, json: kept.join(between), count, [isBackward(plan) ? 'previous' : 'next']: place }
+}
+
+function withRelated(
+  answer: Answer,
+  paths: readonly FoundPath[],
+  records: IncludedRecords,
+  asked: readonly AskedRecord[],
+): WithRelated {
+  const related = paths.flatMap(({ path, found }) => {
+    if (path.to === 'one') return []
+    const ids = sourcesOf(path, paths, asked).toSorted()
+    const records = ids.map((id) => {
+      const { ids: listed, total, last } = found.get(id) as RelatedIds
+      return { id, ids: listed, total, last }
+    })
+    return [{ path: path.path, records }]
+  })
+  return { kind: 'with-related', answer, related, included: records.included(asked) }
+}

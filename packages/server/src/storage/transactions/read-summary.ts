@@ -1,0 +1,205 @@
+/**
+ * Reading a summary (SUM-1): the clock, the conditions, the periods of its dates, and one statement for its groups,
+ * their number and the page of them.
+ */
+import { decimalOfKey, decimalText } from 'resourced-contract/model/decimal'
+import { periodsIn, slotLength } from 'resourced-contract/model/periods'
+import type { Position } from 'resourced-contract/model/predicate'
+import { comparisonKey } from 'resourced-contract/model/predicate'
+import type { Resource } from 'resourced-contract/model/resource'
+import { type Figure, figureKinds, type Group } from 'resourced-contract/model/summary'
+import { timestamp } from 'resourced-contract/model/time'
+import { timeZone, utc } from 'resourced-contract/model/time-zone'
+import { summaryLimits } from 'resourced-contract/spec/limits'
+import { checkPage, isConditional } from '../../plan/check-record.ts'
+import type { Outcome, PageOutcome } from '../../plan/outcome.ts'
+import type { ReadSummary } from '../../plan/plan.ts'
+import type { SqlContext } from '../sql/context.ts'
+import { predicateDigest } from '../sql/predicate.ts'
+import { grantsDigest } from '../sql/records.ts'
+import { firstRow, type Transaction } from '../transaction.ts'
+import { fewRows, knownTag, type List, listOf, pageTag, rangeOf } from './list.ts'
+import type { Memory } from './memory.ts'
+import { decideByClock, pageState } from './read-page.ts'
+import { readClock } from './rows/clock.ts'
+import {
+  betweenRows,
+  type GroupRange,
+  needsPeriods,
+  type PeriodRows,
+  placeOf,
+  type SummarizedRows,
+  slotsSql,
+  summarySql,
+} from './summary-statement.ts'
+
+type SummaryMemory = Pick<Memory, 'clocks' | 'lists'>
+
+/**
+ * Runs a ReadSummary from memory, if nothing has changed since it was read, or else from the database.
+ *
+ * @param reach `few`: only what visits few rows is read
+ * @returns `undefined` where it is not read
+ */
+export function* answerSummary(
+  context: SqlContext,
+  memory: Memory,
+  plan: ReadSummary,
+  reach: 'all' | 'few',
+): Transaction<Outcome | undefined> {
+  const state = yield* pageState(context, memory, plan.list)
+  const known = memory.page(summaryKey(plan), state)
+  if (known !== undefined) return checkPage(plan, known.tag) ?? known
+  const list = listOf(context, memory, plan.list)
+  if (reach === 'few' && (yield* hasMany(context, memory, plan, list))) {
+    return isConditional(plan.conditions) ? yield* decideByClock(memory, plan, list) : undefined
+  }
+  const outcome = yield* readSummary(context, memory, plan, list)
+  keepSummary(memory, plan, state, outcome)
+  return outcome
+}
+
+/** Whether the collections that a summary reads have many records. */
+function* hasMany(context: SqlContext, memory: Memory, plan: ReadSummary, { others }: List): Transaction<boolean> {
+  const none: ReadonlySet<string> = new Set()
+  let records = 0
+  for (const name of [plan.resource.name, ...others]) {
+    const { live, deleted = 0 } = yield* readClock(context, memory, name, none)
+    records += live + deleted
+  }
+  return records > fewRows
+}
+
+/** Remembers a summary. */
+export function keepSummary(memory: Memory, plan: ReadSummary, state: number, outcome: Outcome): void {
+  if (outcome.kind === 'page') memory.keepPage(summaryKey(plan), state, outcome)
+}
+
+/** What a summary is remembered by: the query and the permissions of the caller. */
+function summaryKey({ resource, key, list: { permitted, readableFields } }: ReadSummary): string {
+  return `${predicateDigest(permitted)}${grantsDigest(readableFields)} ${resource.name}/summary ${key}`
+}
+
+/** Runs a ReadSummary on one snapshot: the page of groups, or 304 or 412 as a value. */
+export function* readSummary(
+  context: SqlContext,
+  memory: SummaryMemory,
+  plan: ReadSummary,
+  list: List = listOf(context, memory, plan.list),
+): Transaction<Outcome> {
+  const clock = yield* readClock(context, memory, plan.resource.name, list.others)
+  const known = knownTag(list, clock)
+  const ended = known === undefined ? undefined : checkPage(plan, known)
+  if (ended !== undefined) return ended
+  const rows = { dialect: context.dialect, plan, where: list.where }
+  const periods = new Map<number, PeriodRows>()
+  for (const [position, group] of plan.groups.entries()) {
+    if (!needsPeriods(group, plan.zone)) continue
+    const found = yield* periodsOf(rows, group)
+    if (found === undefined) return { kind: 'too-many-slots', group: group.name }
+    periods.set(position, found)
+  }
+  const part = yield* readGroups(context, rows, periods)
+  if ('fits' in part) return { kind: 'page-too-large', fits: part.fits }
+  const tag = known ?? pageTag(list, part)
+  return checkPage(plan, tag) ?? { kind: 'page', tag, ...part }
+}
+
+/** The periods in which the rows have dates; `undefined`: to find them all takes too long. */
+function* periodsOf(rows: SummarizedRows, group: Group): Transaction<PeriodRows | undefined> {
+  const { resource, zone } = rows.plan
+  const found = yield slotsSql(rows, group, summaryLimits.slots + 1)
+  if (found.length > summaryLimits.slots) return undefined
+  const part = group.part!
+  const periods = periodsIn(part, group.isDate === true ? utc : (timeZone(zone) ?? utc))
+  const bound = (instant: number) => {
+    const text = timestamp(instant)
+    const key = group.isDate === true ? text.slice(0, slotLength('day')) : comparisonKey(resource, group.field, text)
+    return String(key)
+  }
+  return found.flatMap((row) => {
+    const slot = String(row['slot'])
+    let from = ''
+    return periods(slot).map(({ label, until }) => {
+      const begin = from
+      // Every date is before the last bound.
+      from = until === undefined ? '~' : bound(until)
+      return [slot, begin, from, label] as const
+    })
+  })
+}
+
+/** The groups of a page. */
+type GroupsPart = Omit<PageOutcome, 'kind' | 'tag'>
+
+function* readGroups(
+  { catalog }: SqlContext,
+  rows: SummarizedRows,
+  periods: ReadonlyMap<number, PeriodRows>,
+): Transaction<GroupsPart | { readonly fits: number }> {
+  const { plan } = rows
+  const { page } = plan
+  const position = page.style === 'cursor' ? page.position : undefined
+  const range = rangeOfGroups(plan, position)
+  const row = yield* firstRow(summarySql(rows, periods, range))
+  const [total, beyond, count] = ['total', 'beyond', 'count'].map((name) => Number(row?.[name] ?? 0)) as [
+    number, number, number,
+  ] // biome-ignore format: one row reads best
+  const read = (count === 0 ? [] : String(row?.['json']).split(betweenRows)).map(
+    (text) => JSON.parse(text) as unknown[],
+  )
+  const texts = read.map((values) => groupJson(plan, values))
+  const fits = countFitting(texts, catalog.limits.pageBytes)
+  if (fits < count && page.style !== 'cursor') return { fits }
+  const shown = texts.slice(0, fits)
+  const places = [read[0], read[fits - 1]].map((values) => (values === undefined ? undefined : placeOf(plan, values)))
+  const [first, last] = places
+  const json = (range.isBackward ? shown.reverse() : shown).join(betweenRows)
+  const part = { json, count: fits, total }
+  if (page.style !== 'cursor') return { ...part, previous: undefined, next: undefined }
+  // An empty page is at an end of the groups, which a place without keys stands for.
+  const edge = position === undefined || total === 0 ? undefined : []
+  const onward = beyond > fits ? last : undefined
+  const back = fits === 0 ? edge : total > beyond ? first : undefined
+  return range.isBackward ? { ...part, previous: onward, next: back } : { ...part, previous: back, next: onward }
+}
+
+function rangeOfGroups({ page }: ReadSummary, position: Position | undefined): GroupRange {
+  const { limit, offset } = page.style === 'cursor' ? { limit: page.limit, offset: 0 } : rangeOf(page)
+  const after = position === undefined || position.keys.length === 0 ? undefined : position.keys
+  return { after, isBackward: position?.direction === 'backward', limit, offset }
+}
+
+/** How many rows a page may hold, at least one (LIM-6). */
+function countFitting(texts: readonly string[], pageBytes: number): number {
+  let bytes = 0
+  const beyond = texts.findIndex((text) => {
+    bytes += Buffer.byteLength(text) + betweenRows.length
+    return bytes > pageBytes
+  })
+  return beyond === -1 ? texts.length : Math.max(1, beyond)
+}
+
+/** The JSON of a group. */
+function groupJson({ resource, groups, figures }: ReadSummary, values: readonly unknown[]): string {
+  const shown = (value: unknown, isBoolean = false) => (isBoolean && value !== null ? value === 1 : value)
+  const named = groups.map(({ name, isBoolean }, index) => [name, shown(values[index], isBoolean)] as const)
+  const made: Record<string, unknown> = { group: Object.fromEntries(named), count: values[groups.length] }
+  for (const kind of figureKinds) {
+    const own = figures.flatMap((figure, index) => {
+      const value = values[groups.length + 1 + index]
+      return figure.kind === kind ? [[figure.name, figureValue(resource, figure, value)] as const] : []
+    })
+    if (own.length > 0) made[kind] = Object.fromEntries(own)
+  }
+  return JSON.stringify(made)
+}
+
+/** The least and the greatest value were compared by keys. */
+function figureValue(resource: Resource, { kind, field }: Figure, value: unknown): unknown {
+  const own = resource.field.get(field)
+  if (value === null || own === undefined || kind === 'sum' || kind === 'avg') return value
+  if (own.decimal !== undefined) return decimalText(decimalOfKey(String(value)), own.decimal)
+  if (own.type === 'boolean') return value === 1
+  return own.type === 'string' && own.format === 'date-time' ? `${value}Z` : value
+}

@@ -1,0 +1,208 @@
+/** The statements of a summary (SUM-1): the groups of a list with their figures, and one page of them. */
+import { type DatePart, dateParts, slotLength } from 'resourced-contract/model/periods'
+import type { Scalar } from 'resourced-contract/model/predicate'
+import type { Resource } from 'resourced-contract/model/resource'
+import { averageDigits, type Figure, type Group } from 'resourced-contract/model/summary'
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import type { ReadSummary } from '../../plan/plan.ts'
+import { columnSql, comparisonColumn, subject, subjectSql } from '../sql/columns.ts'
+import type { Dialect } from '../sql/dialect.ts'
+
+/** The rows of a list. */
+export interface SummarizedRows {
+  readonly dialect: Dialect
+  readonly plan: ReadSummary
+  readonly where: Sql
+}
+
+/** The periods of a group, where SQL alone cannot find them: `[slot, from, until, label]`, bounds as the column has. */
+export type PeriodRows = readonly (readonly [slot: string, from: string, until: string, label: string])[]
+
+/** Whether the periods of a group are no prefixes of its dates. */
+export function needsPeriods({ part, isDate }: Group, zone: string): boolean {
+  return part === 'week' || (part !== undefined && isDate !== true && zone !== 'UTC')
+}
+
+/** Selects the days or months in UTC in which the rows have dates, as `slot`. */
+export function slotsSql({ plan, where }: SummarizedRows, group: Group, most: number): Sql {
+  const slot = slotSql(plan.resource, group)
+  const found = sql`from ${subjectSql(plan.resource.name)} where ${where} and ${slot} is not null`
+  return sql`select distinct ${slot} as slot ${found} limit ${raw(String(most))}`
+}
+
+function slotSql(resource: Resource, { field, part }: Group): Sql {
+  return sql`substr(${comparedSql(resource, field)}, 1, ${raw(String(slotLength(part as DatePart)))})`
+}
+
+function comparedSql(resource: Resource, field: string): Sql {
+  return columnSql(subject, comparisonColumn(resource, field))
+}
+
+/** One term of the order, never null. */
+interface OrderTerm {
+  readonly value: Sql
+  readonly descending: boolean
+}
+
+/** A part of the groups in their order. */
+export interface GroupRange {
+  /** The place after which it begins: one key for each term of the order; `undefined`: at its beginning. */
+  readonly after: readonly (Scalar | null)[] | undefined
+  readonly isBackward: boolean
+  readonly limit: number
+  readonly offset: number
+}
+
+/** The separator of the JSON of rows, which has no line break. */
+export const betweenRows = ',\n'
+
+/**
+ * Selects as `total` how many groups there are, as `beyond` how many of them are after the place, as `count` how many
+ * the page has, and as `json` an array for each: the values of its groups, its count, and its figures.
+ *
+ * @param periods by the position of the group
+ */
+export function summarySql(rows: SummarizedRows, periods: ReadonlyMap<number, PeriodRows>, range: GroupRange): Sql {
+  const { dialect, plan } = rows
+  const { groups, figures } = plan
+  const terms = orderTerms(plan).map((term) => ({ ...term, descending: term.descending !== range.isBackward }))
+  const tables = [...periods].map(
+    ([position, found]) => sql`${periodsOf(position)} as materialized (${dialect.textRows(found, 4)})`,
+  )
+  tables.push(sql`_groups as materialized (${groupsSql(rows, periods)})`)
+  const beyond = range.after === undefined ? empty : sql` where ${beyondSql(terms, range.after)}`
+  const order = terms.map(({ value, descending }) => sql`${value}${raw(descending ? ' desc' : '')}`)
+  const skip = range.offset === 0 ? empty : sql` offset ${range.offset}`
+  const row = dialect.jsonKeys([
+    ...groups.map(({ isBoolean }, index) => [groupOf(index), isBoolean ? 'integer' : 'text'] as const),
+    [count, 'integer'],
+    ...figures.map((figure, index) => [shownSql(dialect, plan.resource, figure, index), 'text'] as const),
+  ])
+  const page = sql`select ${row} as row from _groups${beyond} order by ${join(order, ', ')} limit ${range.limit}${skip}`
+  const paged = sql`select count(*) as count, ${dialect.joinRows(raw('row'))} as json from (${page}) rows`
+  const counts = sql`(select count(*) from _groups) as total, (select count(*) from _groups${beyond}) as beyond`
+  // A statement that reads begins with `select`.
+  return sql`select * from (with ${join(tables, ', ')} select ${counts}, page.* from (${paged}) page) summary`
+}
+
+const count = raw('_count')
+
+function groupOf(position: number): Sql {
+  return raw(`_group${position}`)
+}
+
+function figureOf(position: number): Sql {
+  return raw(`_figure${position}`)
+}
+
+function periodsOf(position: number): Sql {
+  return raw(`_periods${position}`)
+}
+
+function groupsSql({ dialect, plan, where }: SummarizedRows, periods: ReadonlyMap<number, PeriodRows>): Sql {
+  const { resource, groups, figures } = plan
+  const joined = [...periods.keys()].map((position) => {
+    const group = groups[position] as Group
+    const table = periodsOf(position)
+    const date = comparedSql(resource, group.field)
+    const isIn = sql`${date} >= ${table}.text1 and ${date} < ${table}.text2`
+    return sql` left join ${table} on ${table}.text0 = ${slotSql(resource, group)} and ${isIn}`
+  })
+  const columns = [
+    ...groups.map((group, position) => {
+      const value = periods.has(position) ? sql`${periodsOf(position)}.text3` : groupSql(dialect, resource, group)
+      return sql`${value} as ${groupOf(position)}`
+    }),
+    sql`count(*) as ${count}`,
+    ...figures.map((figure, position) => sql`${figureSql(dialect, resource, figure)} as ${figureOf(position)}`),
+  ]
+  const from = sql`from ${subjectSql(resource.name)}${join([empty, ...joined, empty], '')} where ${where}`
+  const grouped =
+    groups.length === 0
+      ? empty
+      : sql` group by ${join(
+          groups.map((_, index) => groupOf(index)),
+          ', ',
+        )}`
+  return sql`select ${join(columns, ', ')} ${from}${grouped}`
+}
+
+/** The value of a group. */
+function groupSql(dialect: Dialect, resource: Resource, { field, part, isBoolean, values }: Group): Sql {
+  const column = comparedSql(resource, field)
+  if (part !== undefined) return sql`substr(${column}, 1, ${raw(String(dateParts[part]))})`
+  if (values !== undefined) {
+    const older = (value: string | boolean | null) =>
+      typeof value === 'boolean' || value === null
+        ? raw(value === null ? 'null' : String(Number(value)))
+        : dialect.cast(value, 'text')
+    const cases = values.map(([stored, value]) => sql`when ${dialect.bind(stored)} then ${older(value)}`)
+    return sql`case ${column} ${join(cases, ' ')} end`
+  }
+  return isBoolean ? sql`cast(${column} as integer)` : column
+}
+
+function figureSql(dialect: Dialect, resource: Resource, { kind, field }: Figure): Sql {
+  const own = resource.field.get(field)
+  if (kind === 'min' || kind === 'max') {
+    const column = comparedSql(resource, field)
+    return sql`${raw(kind)}(${own?.type === 'boolean' ? sql`cast(${column} as integer)` : column})`
+  }
+  const column = columnSql(subject, field)
+  const sum = dialect.sum(column, own?.decimal)
+  return kind === 'sum' ? sum : dialect.average(sum, sql`count(${column})`, averageDigits + (own?.decimal?.scale ?? 0))
+}
+
+/** A figure as a value of JSON: decimals and sums are texts. */
+function shownSql(dialect: Dialect, resource: Resource, { kind, field }: Figure, position: number): Sql {
+  const value = figureOf(position)
+  const scale = resource.field.get(field)?.decimal?.scale ?? 0
+  if (kind === 'sum') return dialect.digits(value, scale)
+  return kind === 'avg' ? dialect.digits(value, scale + averageDigits) : value
+}
+
+/** The terms of the order: those of the request, then the groups that it does not name. Null is after every value. */
+function orderTerms({ groups, order }: ReadSummary): OrderTerm[] {
+  const named = order.flatMap(({ by }) => (typeof by === 'object' && 'group' in by ? [by.group] : []))
+  const others = groups.flatMap((_, group) => (named.includes(group) ? [] : [{ by: { group }, descending: false }]))
+  const terms = [...order, ...others].flatMap(({ by, descending }): OrderTerm[] => {
+    if (by === 'count') return [{ value: count, descending }]
+    if ('group' in by) {
+      const zero = groups[by.group]?.isBoolean ? raw('0') : raw("''")
+      return nullLast(groupOf(by.group), zero, descending)
+    }
+    return nullLast(figureOf(by.figure), undefined, descending)
+  })
+  return terms.length > 0 ? terms : [{ value: count, descending: false }]
+}
+
+/**
+ * @param zero stands for null where places are compared
+ */
+function nullLast(value: Sql, zero: Sql | undefined, descending: boolean): OrderTerm[] {
+  const isNull = sql`case when ${value} is null then 1 else 0 end`
+  return [
+    { value: isNull, descending },
+    { value: zero === undefined ? value : sql`coalesce(${value}, ${zero})`, descending },
+  ]
+}
+
+/** The place of a group in an order by groups: a key for each term. */
+export function placeOf({ groups, order }: ReadSummary, values: readonly unknown[]): (Scalar | null)[] {
+  const named = order.flatMap(({ by }) => (typeof by === 'object' && 'group' in by ? [by.group] : []))
+  const positions = [...named, ...groups.keys().filter((position) => !named.includes(position))]
+  if (positions.length === 0) return [Number(values[0])]
+  return positions.flatMap((position) => {
+    const value = values[position] as Scalar | null
+    return [value === null ? 1 : 0, value ?? (groups[position]?.isBoolean ? 0 : '')]
+  })
+}
+
+/** The rows after a place. */
+function beyondSql(terms: readonly OrderTerm[], keys: readonly (Scalar | null)[]): Sql {
+  const alternatives = terms.map(({ value, descending }, index) => {
+    const before = terms.slice(0, index).map((term, place) => sql`${term.value} = ${keys[place]}`)
+    return sql`(${join([...before, sql`${value} ${raw(descending ? '<' : '>')} ${keys[index]}`], ' and ')})`
+  })
+  return sql`(${join(alternatives, ' or ')})`
+}
