@@ -132,6 +132,41 @@ describe('filters by arrays and members', () => {
     assert.deepEqual(titlesOf(newer), ['A'])
   })
 
+  it('WHR-4: where takes items and members, and refuses others', async () => {
+    const ask = (where: object, address = '/v2/goods') =>
+      current.send({ path: `${address}?where=${encodeURIComponent(JSON.stringify(where))}` })
+    assert.deepEqual(titlesOf(await ask({ labels: { has: 'red' } })), ['A', 'B'])
+    assert.deepEqual(titlesOf(await ask({ labels: { hasAll: ['a,b', 'red'] } })), ['B'])
+    assert.deepEqual(titlesOf(await ask({ labels: { has: 'red', hasAny: ['blue', 'x'] } })), ['A'])
+    assert.deepEqual(titlesOf(await ask({ not: { labels: { has: 'red' } } })), ['G', 'D'])
+    assert.deepEqual(titlesOf(await ask({ attributes: { size: { gte: 3 }, color: { name: { contains: 'red' } } } })), [
+      'A',
+    ])
+    assert.deepEqual(titlesOf(await ask({ or: [{ attributes: { ok: true } }, { sizes: { has: 3 } }] })), ['A', 'D'])
+    assert.deepEqual(titlesOf(await ask({ attributes: { made_at: '2025-12-31' } })), ['A'])
+    assert.deepEqual(titlesOf(await ask({ props: { size: 5 }, tags: { has: 'red' } }, '/v1/articles')), ['B'])
+    const refused: [where: object, place: string][] = [
+      [{ labels: { contains: 'x' } }, 'INVALID_OPERATOR /labels/contains'],
+      [{ labels: 'x' }, 'INVALID_TYPE /labels'],
+      [{ attributes: { null: true } }, 'UNKNOWN_FIELD /attributes/null'],
+      [{ attributes: { color: { shade: 1 } } }, 'UNKNOWN_FIELD /attributes/color/shade'],
+      [{ attributes: { size: { in: Array(1_001).fill(1) } } }, 'TOO_MANY_ITEMS'],
+      [
+        { attributes: { size: Object.fromEntries(Array.from({ length: 51 }, (_, each) => [`x${each}`, 1])) } },
+        'TOO_MANY_ITEMS',
+      ],
+    ]
+    for (const [where, place] of refused) {
+      const answer = await ask(where)
+      assert.deepEqual([answer.status, places(answer)], [400, [place]], answer.text)
+    }
+  })
+
+  it('WHR-4: summaries are about the records that items and members select', async () => {
+    const { json } = await current.send({ path: '/v2/goods/summary?labels[has]=red&attributes.size[gte]=5' })
+    assert.equal(json.data[0].count, 1)
+  })
+
   it('WHR-4: no search finds a record by its items', async () => {
     for (const word of ['red', 'blue', '\u2170', 'i', long]) {
       const { json } = await current.send({ path: `/v2/goods?q=${encodeURIComponent(word.slice(0, 200))}` })

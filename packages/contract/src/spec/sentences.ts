@@ -108,7 +108,7 @@ export const sentences = {
     fieldCount: 'may name {most} fields, not {given}',
     pathCount: 'may name {most} paths, not {given}',
     comparisons: 'may hold {most} comparisons, not {given}; ask for less at once',
-    listedValues: 'may list {most} values with in, not {given}; ask for less at once',
+    listedValues: 'may list {most} values, not {given}; ask for less at once',
     groups: 'may name {most} groups, not {given}',
     figures: 'A summary may have {most} figures beside count; this one has {given}.',
     slots: 'The records have dates on more than {most} different {slots}. Choose fewer by a filter of {name}.',
