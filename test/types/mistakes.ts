@@ -23,7 +23,7 @@ export const mistakes = defineInterface({
         read: ['anyone', { where: { visibilty: 'public' } }],
         // @ts-expect-error "secret" "private" | "public"
         create: { where: { visibility: 'secret' } },
-        // @ts-expect-error 'has' 'number' 'string'
+        // @ts-expect-error 'number' 'string'
         delete: { where: { labels: { has: 3 } } },
         // @ts-expect-error 'siz'
         restore: { where: { place: { siz: 3 } } },
