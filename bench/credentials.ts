@@ -19,7 +19,15 @@ const claims = {
 }
 const token = await sign(pair, claims)
 const key = newKey()
-const known = { id: 'k', hash: hashOfKey(key), subject: 'ann', roles: [], expires_at: null, revoked_at: null }
+const known = {
+  id: 'k',
+  hash: hashOfKey(key),
+  subject: 'ann',
+  roles: [],
+  claims: null,
+  expires_at: null,
+  revoked_at: null,
+}
 const authenticate = authenticator({
   findKey: async () => known,
   verifyToken: rememberTokens(verify, Date.now),

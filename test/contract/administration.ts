@@ -14,7 +14,8 @@ after(() => rmSync(folder, { recursive: true }))
 
 const { signal } = new AbortController()
 const key = { id: 'k1', hash: 'a'.repeat(64), hint: 'rk_1', subject: 'ann', roles: ['admin'] }
-const stored = { ...key, created_at: '2026-11-21T12:00:00.000Z', expires_at: null, revoked_at: null }
+const claims = { team: 'acme', more: [1, null] }
+const stored = { ...key, claims, created_at: '2026-11-21T12:00:00.000Z', expires_at: null, revoked_at: null }
 
 /** A database with records of every collection, a deleted one, and a key. */
 async function filled(context: TestContext, engine: Engine) {

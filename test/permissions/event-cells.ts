@@ -16,7 +16,7 @@ import {
 } from './callers.ts'
 import type { Cells } from './cells.ts'
 import { anyone, type Form, type Subject } from './forms.ts'
-import { vaultOf } from './vault.ts'
+import { badges, vaultOf } from './vault.ts'
 
 /** The fields that rules look at, as they are stored. */
 type Fields = Omit<Subject, 'parentOwner'> & { readonly parent: string | null }
@@ -49,6 +49,7 @@ function office(form: Form) {
   const things = declared.resources['read-things'] as object
   const resources = {
     parents: declared.resources['parents'],
+    badges: declared.resources['badges'],
     'read-things': { ...things, events: true },
     'deleted-things': { ...declared.resources['deleted-things'], events: true },
     'hard-things': { ...things, deletion: { variant: 'hard' }, events: true },
@@ -71,6 +72,11 @@ class History {
     const { id } = await this.#trial.make('parents', { owner_id: owner })
     this.parents.set(id, { owner, state: 'live' })
     return id
+  }
+
+  async badge({ isDeleted, ...badge }: (typeof badges)[number]): Promise<void> {
+    const { headers } = await this.#trial.send({ path: '/v2/badges', body: badge, as: 'root' })
+    if (isDeleted) await this.#send('DELETE', String(headers['location']))
   }
 
   async make(collection: string, fields: Fields): Promise<Thing> {
@@ -157,6 +163,7 @@ function isVisible(history: History, form: Form, caller: Caller, event: Happened
 const own: Fields = { owner_id: 'ann', level: 'closed', holder: 'ann', parent: null }
 
 async function happen(history: History): Promise<void> {
+  for (const badge of badges) await history.badge(badge)
   const [parent, other, lost] = [await history.parent('ann'), await history.parent('bob'), await history.parent('ann')]
   for (const { name } of collections) {
     const isSoft = name !== 'hard-things'

@@ -1,6 +1,7 @@
 /** The forms of access rules, each with what it says written again by hand: nothing here knows of predicates. */
 import type { AccessRule } from 'resourced-contract/model/declaration'
 import type { Caller } from './callers.ts'
+import { badges } from './vault.ts'
 
 /** What a rule can look at. */
 export interface Subject {
@@ -22,10 +23,15 @@ export interface Form {
   allows(caller: Caller, subject: Subject): boolean
   /** Whether it reads through `parent_id`, so that moving a record is judged anew. */
   readonly isThrough?: boolean
+  /** Whether it looks up other records by the level, so that a change of it is judged anew. */
+  readonly isByLevel?: boolean
 }
 
 const everyone = () => true
 const noOne = () => false
+const hasBadge = (name: string | undefined, of: Pick<Subject, 'level'>) =>
+  badges.some(({ user, level, isDeleted }) => user === name && level === of.level && !isDeleted)
+const badgeOf = (who: 'id' | 'claims.team') => ({ user: { caller: who }, level: { record: 'level' } })
 
 /** What an action that is not the one in question is declared as. */
 export const anyone: Form = { name: 'anyone', rule: 'anyone', lets: everyone, allows: everyone }
@@ -90,6 +96,46 @@ export const forms: readonly Form[] = [
     rule: ['owner', { where: { level: 'open' } }],
     lets: everyone,
     allows: ({ id }, { owner_id, level }) => owner_id === id || level === 'open',
+  },
+  {
+    name: 'some',
+    rule: { some: 'badges', where: badgeOf('id') },
+    lets: everyone,
+    allows: ({ id }, subject) => hasBadge(id, subject),
+    isByLevel: true,
+  },
+  {
+    name: 'none',
+    rule: { none: 'badges', where: badgeOf('id') },
+    lets: everyone,
+    allows: ({ id }, subject) => !hasBadge(id, subject),
+    isByLevel: true,
+  },
+  {
+    name: 'none by a claim, or owner',
+    rule: ['owner', { none: 'badges', where: badgeOf('claims.team') }],
+    lets: everyone,
+    allows: ({ id, team }, { owner_id, level }) =>
+      owner_id === id || (team !== undefined && !hasBadge(team, { level })),
+    isByLevel: true,
+  },
+  {
+    name: 'all',
+    rule: { all: ['owner', { where: { level: 'open' } }] },
+    lets: everyone,
+    allows: ({ id }, { owner_id, level }) => owner_id === id && level === 'open',
+  },
+  {
+    name: 'all of a lookup and a function, or through',
+    rule: [
+      { all: [{ some: 'badges', where: badgeOf('id') }, (caller) => !caller.roles.includes('editor')] },
+      { all: [{ through: 'parent_id', action: 'update' }, { where: { level: 'closed' } }] },
+    ],
+    lets: everyone,
+    allows: ({ id, isEditor }, subject) =>
+      (!isEditor && hasBadge(id, subject)) || (subject.parentOwner === id && subject.level === 'closed'),
+    isThrough: true,
+    isByLevel: true,
   },
   {
     name: 'undeclared',

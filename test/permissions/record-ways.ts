@@ -111,7 +111,7 @@ const methods = {
 const becoming = (method: keyof typeof methods, what: string, next: Next): Way => ({
   name: `${method} that makes it ${what}`,
   needs: method === 'JSON Patch' ? ['update', 'read'] : ['update'],
-  also: 'parentOwner' in next ? ['create', 'read'] : ['read'],
+  also: 'parentOwner' in next || 'level' in next ? ['create', 'read'] : ['read'],
   isForLive: true,
   sent: (aim) => {
     const { parentOwner, ...values } = next
@@ -122,7 +122,9 @@ const becoming = (method: keyof typeof methods, what: string, next: Next): Way =
   success: (aim, caller) => {
     const { room, guarded, kind } = aim
     const made = { ...(kind as Kind), ...next }
-    const moves = room.form.isThrough === true && kind?.parentOwner !== made.parentOwner
+    const moves =
+      (room.form.isThrough === true && kind?.parentOwner !== made.parentOwner) ||
+      (room.form.isByLevel === true && kind?.level !== made.level)
     const isAllowed =
       room.allows(caller, 'update', guarded, made) && (!moves || room.allows(caller, 'create', guarded, made))
     // A parent that the caller may not read counts as not there, also where it decides about the permission.

@@ -7,7 +7,7 @@ import { uuidv7 } from 'uuidv7'
 import { type Received, type Sent, type Trial, trial } from '../harness.ts'
 import { authenticate, type Caller, type Credentials, credentialsOf, tokenSettings } from './callers.ts'
 import { anyone, type Form, type Subject } from './forms.ts'
-import { collectionOf, vaultOf } from './vault.ts'
+import { badges, collectionOf, vaultOf } from './vault.ts'
 
 /** A kind of record; the owner of the matrix is ann, the other is bob. */
 export interface Kind extends Subject {
@@ -63,6 +63,10 @@ export class Room {
     const started = await trial(vaultOf(form), { memory: true, jwt, authenticate })
     const room = new Room(form, started, await credentialsOf(started), remove)
     for (const owner_id of ['ann', 'bob']) room.parents.set(owner_id, await room.#create('parents', { owner_id }))
+    for (const { isDeleted, ...badge } of badges) {
+      const id = await room.#create('badges', badge)
+      if (isDeleted) await room.#delete('badges', id)
+    }
     return room
   }
 

@@ -23,6 +23,14 @@ export function linkTo(action: Action): string {
 /** The field of `links` that refers to what the form guards against reading, and needs no permission. */
 export const freeLink = 'free_id'
 
+/** The records that decide lookups: who has a badge of which level. Nobody reads them. */
+export const badges = [
+  { user: 'ann', level: 'closed', isDeleted: false },
+  { user: 'bob', level: 'open', isDeleted: false },
+  { user: 'blue', level: 'open', isDeleted: false },
+  { user: 'eve', level: 'open', isDeleted: true },
+] as const
+
 /** Declares the interface for a form. */
 export function vaultOf(form: Form): InterfaceDeclaration {
   const links = actions.map((each) => {
@@ -40,6 +48,10 @@ export function vaultOf(form: Form): InterfaceDeclaration {
         fields: { owner_id: Type.String({ readOnly: true }) },
         owner: 'owner_id',
         access: { read: ['role:admin', 'owner'], create: 'anyone', update: 'owner' },
+      },
+      badges: {
+        fields: { user: Type.String({ immutable: true }), level: Type.Enum(['open', 'closed'], { immutable: true }) },
+        access: { read: 'nobody', create: 'role:admin', delete: 'role:admin' },
       },
       links: { fields: Object.fromEntries([...links, [freeLink, free]]), access: everything },
       ...Object.fromEntries(

@@ -29,7 +29,7 @@ describe('creating a key', () => {
     assert.match(key, /^rsk_[0-9A-Za-z]{49}$/)
     const { id, created_at } = record
     assert.deepEqual(record, {
-      ...{ id, subject: 'zoe', roles: ['editor'], hint: key.slice(0, 8), expires_at, last_used_at: null },
+      ...{ id, subject: 'zoe', roles: ['editor'], claims: null, hint: key.slice(0, 8), expires_at, last_used_at: null },
       ...{ revoked_at: null, made_by: record.made_by, created_at, updated_at: created_at },
     })
     assert.deepEqual([answer.headers['location'], answer.headers['cache-control']], [`${path}/${id}`, 'no-store'])

@@ -100,6 +100,32 @@ it('AUT-9: the tag of a list changes with the records that its caller may read, 
   }
 })
 
+it('AUT-9, AUT-15: the tag of a list says nothing of the records that its lookups do not find', async (context) => {
+  const current = await trialFor(context, {
+    name: 'rooms',
+    resources: {
+      guests: { fields: { user: { type: 'string' }, room: { type: 'string' } }, access: { read: 'role:admin' } },
+      messages: {
+        fields: { text: { type: 'string', sort: true }, room: { type: 'string' } },
+        access: { read: { some: 'guests', where: { user: { caller: 'id' }, room: { record: 'room' } } } },
+      },
+    },
+  })
+  const { make, send } = current
+  for (const room of ['red', 'blue']) await make('messages', { text: `in ${room}`, room })
+  await make('guests', { user: 'bob', room: 'red' })
+  const lists = ['/v1/messages', '/v1/messages?sort=text', '/v1/messages?page=1&per_page=1']
+  const tags = () => Promise.all(lists.map((path) => tagOf(current, { path, as: 'bob' })))
+  const before = await tags()
+  const eve = await make('guests', { user: 'eve', room: 'red' })
+  await make('guests', { user: 'bob', room: 'green' })
+  await make('messages', { text: 'in blue', room: 'blue' })
+  await send({ method: 'DELETE', path: `/v1/guests/${eve.id}`, as: 'root' })
+  assert.deepEqual(await tags(), before)
+  await make('guests', { user: 'bob', room: 'blue' })
+  for (const [index, tag] of (await tags()).entries()) assert.notEqual(tag, before[index])
+})
+
 it('AUT-9: the tag of a list that its caller may read completely counts nothing', async (context) => {
   const first = await trialFor(context, diaries)
   const second = await trialFor(context, diaries)

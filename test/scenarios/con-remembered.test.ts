@@ -22,6 +22,25 @@ const library = defineInterface({
   },
 })
 
+const clubs = defineInterface({
+  name: 'clubs',
+  resources: {
+    clubs: { fields: { name: Type.String() }, access: { ...everyone, read: 'anyone' } },
+    members: {
+      fields: { club_id: reference('clubs'), user: Type.String(), left: Type.Boolean({ default: false }) },
+      access: { ...everyone, read: 'nobody' },
+    },
+    meetings: {
+      fields: { title: Type.String({ sort: true }), club_id: reference('clubs') },
+      within: 'club_id',
+      access: {
+        ...everyone,
+        read: { some: 'members', where: { club_id: { record: 'club_id' }, user: { caller: 'id' }, left: false } },
+      },
+    },
+  },
+})
+
 it('AUT-5: an answer changes with the record that its permission depends on', async (context) => {
   const { send, make } = await trialFor(context, library)
   const shelf = await make('shelves', { name: 'Novels', open: true })
@@ -35,6 +54,43 @@ it('AUT-5: an answer changes with the record that its permission depends on', as
       for (const path of paths) assert.equal((await send({ path, as: 'ann' })).status, value ? 200 : 403, path)
       const { json } = await send({ path: '/v1/books', as: 'ann' })
       assert.equal(json.pagination.total_count, value ? 1 : 0)
+    }
+  }
+})
+
+it('AUT-15: an answer changes with the records that a lookup finds, and a 304 does not outlive a right', async (context) => {
+  const { send, make } = await trialFor(context, clubs)
+  const club = await make('clubs', { name: 'Chess' })
+  const meeting = await make('meetings', { title: 'May', club_id: club.id })
+  const member = await make('members', { club_id: club.id, user: 'ann' })
+  const paths = [
+    `/v1/meetings/${meeting.id}`,
+    '/v1/meetings',
+    '/v1/meetings?sort=title',
+    `/v1/clubs/${club.id}/meetings`,
+  ]
+  const shown = async (path: string, tag?: string) => {
+    const answer = await send({ path, as: 'ann', headers: tag === undefined ? {} : { 'if-none-match': tag } })
+    return { status: answer.status, tag: answer.headers.etag, isShown: answer.text.includes('May') }
+  }
+  const tags = new Map<string, string>()
+  for (const path of paths) tags.set(path, String((await shown(path)).tag))
+  const changes = [
+    [{ user: 'bob' }, false],
+    [{ user: 'ann' }, true],
+    [{ left: true }, false],
+    [{ left: false }, true],
+  ] as const
+  for (const [body, isMember] of changes) {
+    await send({ method: 'PATCH', path: `/v1/members/${member.id}`, body, as: 'root' })
+    for (let time = 0; time < 3; time++) {
+      for (const path of paths) {
+        assert.equal((await shown(path)).isShown, isMember, path)
+        const again = await shown(path, tags.get(path))
+        const isSingle = path === paths[0]
+        assert.equal(again.status, isMember ? 304 : isSingle ? 403 : 200, path)
+        assert.equal(again.isShown, false)
+      }
     }
   }
 })

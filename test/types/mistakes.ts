@@ -29,6 +29,10 @@ export const mistakes = defineInterface({
         restore: { where: { place: { siz: 3 } } },
         // @ts-expect-error "everyone" "anyone" | "nobody" | "owner"
         update: ['everyone'],
+        // @ts-expect-error "task" "tasks"
+        delete: { some: 'task', where: { title: { caller: 'id' } } },
+        // @ts-expect-error 'ttle' 'title'
+        restore: { all: ['owner', { none: 'tasks', where: { ttle: { caller: 'id' } } }] },
       },
       rules: [
         {

@@ -101,6 +101,8 @@ const rows: [name: string, old: Data, now: Data, ...expected: string[]][] = [
   ['access for a role that nobody stood beside', read(['nobody', 'role:a']), read(['nobody']), 'breaking access-narrowed tasks'],
   ['access for someone instead of nobody', read('nobody'), read(['role:a']), 'compatible access-widened tasks'],
   ['access by another condition', read([{ where: { title: 'x' } }]), read([{ where: { title: 'y' } }]), 'review access-changed tasks'],
+  ['access by one rule more of all', read([{ all: ['role:a'] }]), read([{ all: ['role:a', { none: 'tasks', where: { title: { caller: 'id' } } }] }]), 'review access-changed tasks'],
+  ['access by all in another order', read([{ all: ['role:a', 'role:b'] }]), read([{ all: ['role:b', 'role:a'] }])],
   ['access in another order', owned(['role:a', 'owner']), owned(['owner', 'role:a'])],
   ['a field that fewer write', field({}), tasks({ access: { fields: { a: { write: 'role:a' } } } }, { a: { type: 'string', optional: true } }), 'breaking access-narrowed tasks'],
   ['a field that more write', tasks({ access: { fields: { a: { write: 'role:a' } } } }, { a: { type: 'string', optional: true } }), field({}), 'compatible access-widened tasks'],

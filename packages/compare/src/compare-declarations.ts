@@ -77,7 +77,9 @@ function compareAccessRules(
 
 /** Functions are compared by their source; values of their closures are not compared. */
 function accessText(rule: AccessRule): string {
-  return typeof rule === 'string' ? rule : typeof rule === 'function' ? String(rule) : canonicalJson(rule)
+  if (typeof rule === 'string') return rule
+  if (typeof rule === 'function') return String(rule)
+  return canonicalJson('all' in rule ? { all: rule.all.map(accessText).sort() } : rule)
 }
 
 const day = 86_400_000

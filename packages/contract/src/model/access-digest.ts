@@ -27,6 +27,8 @@ function rulesOf(catalog: Catalog, resource: Resource, action: Action): unknown[
 // Rules have no cycles: checkDeclaration refuses them.
 function written(catalog: Catalog, resource: Resource, rule: AccessRule): unknown {
   if (typeof rule === 'function') return String(rule)
+  if (typeof rule === 'object' && 'all' in rule)
+    return ['all', rule.all.map((each) => written(catalog, resource, each))]
   if (typeof rule !== 'object' || !('through' in rule)) return rule
   const collection = resource.field.get(rule.through)?.reference?.collection
   const target = catalog.resources.get(collection ?? '')

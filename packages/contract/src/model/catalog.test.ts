@@ -112,6 +112,26 @@ test('names are resolved: nesting, children, dependents, owner, unique sets', ()
   assert.deepEqual(projects.access.create, ['anyone'])
 })
 
+test('AUT-15: lookups index the fields that they compare, of both records', () => {
+  const text = { type: 'string' } as const
+  const catalog = completeCatalog({
+    name: 'office',
+    resources: {
+      members: { fields: { user: text, team: text, note: text, level: { type: 'integer' } } },
+      tasks: {
+        fields: { team: text, title: text, cost: { type: 'integer', optional: true } },
+        access: {
+          read: { all: ['anyone', { some: 'members', where: { or: [{ team: { record: 'team' } }, { user: 'x' }] } }] },
+          fields: { cost: { read: { none: 'members', where: { not: { level: { lt: 3 } } } } } },
+        },
+      },
+    },
+  })
+  const indexed = (name: string) =>
+    catalog.resources.get(name)?.indexes.flatMap(({ fields }) => fields.filter((each) => !each.endsWith('_at')))
+  assert.deepEqual([indexed('members'), indexed('tasks')], [['user', 'team', 'level'], ['team']])
+})
+
 test('there is a resource of events if a resource has them (EVT-1)', () => {
   const events = completed({ title: { type: 'string' } }, { events: true }).system.get('events')!
   assert.deepEqual(

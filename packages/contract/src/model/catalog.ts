@@ -3,6 +3,7 @@
  * (jobs and API keys, which only the server changes), and freezes the result.
  */
 
+import { lookedUpFields } from './access-rules.ts'
 import {
   type AccessRule,
   type Action,
@@ -90,7 +91,7 @@ function related(resources: readonly SingleResource[]): Map<string, Resource> {
 }
 
 /** A resource without its relations to other resources. */
-type SingleResource = Omit<Resource, 'dependents' | 'children' | 'member' | 'filterables' | 'indexes'>
+type SingleResource = Omit<Resource, 'dependents' | 'children' | 'lookedUp' | 'member' | 'filterables' | 'indexes'>
 
 function startResource(name: string, declared: ResourceDeclaration, made: Resource['made']): SingleResource {
   const fields = Object.entries(declared.fields).map(([field, declaration]) =>
@@ -130,7 +131,7 @@ function startResource(name: string, declared: ResourceDeclaration, made: Resour
 function relationsOf(
   { name }: SingleResource,
   all: readonly SingleResource[],
-): Pick<Resource, 'dependents' | 'children'> {
+): Pick<Resource, 'dependents' | 'children' | 'lookedUp'> {
   return {
     dependents: all.flatMap((resource) =>
       resource.fields.flatMap(({ name: field, reference }): Dependent[] =>
@@ -138,7 +139,14 @@ function relationsOf(
       ),
     ),
     children: all.filter((resource) => resource.within?.collection === name).map((resource) => resource.name),
+    lookedUp: [...new Set(all.flatMap((resource) => lookedUpFields(rulesOf(resource), name)))],
   }
+}
+
+/** The access rules of a resource and of its fields. */
+function rulesOf({ access, fieldAccess }: Pick<Resource, 'access' | 'fieldAccess'>): AccessRule[] {
+  const ofFields = [...(fieldAccess?.values() ?? [])].flatMap(({ read = [], write = [] }) => [...read, ...write])
+  return [...Object.values(access).flat(), ...ofFields]
 }
 
 function uniqueSets(
@@ -276,18 +284,19 @@ function startEvents(resources: readonly SingleResource[]): SingleResource[] {
   return [events, ...startAll(webhookResources, 'for-clients')]
 }
 
-/** The limits of a key: characters of its subject, number of roles, characters of a role. */
-export const keyBounds = { subject: 200, roles: 50, role: 100 } as const
+/** The limits of a key: characters of its subject, number of roles, characters of a role and of its claims as JSON. */
+export const keyBounds = { subject: 200, roles: 50, role: 100, claims: 2_000 } as const
 
 /** A resource that every interface has. The server creates and revokes its records when clients ask for it. */
 const madeForClients: InterfaceDeclaration['resources'] = {
   'api-keys': {
     title: 'API keys',
     description:
-      'API keys: their subject, roles and expiry. The key itself is shown once, in the response that creates it.',
+      'API keys: subject, roles, claims and expiry. The key itself is shown once, in the response that creates it.',
     fields: {
       subject: { type: 'string', filter: true, sort: true, description: 'Who calls with it.' },
       roles: { type: 'array', items: { type: 'string' }, description: 'What the caller is.' },
+      claims: { type: 'object', optional: true, description: 'The claims of the caller; null: none.' },
       hint: { type: 'string', description: 'How the key begins, to tell keys apart.' },
       expires_at: { ...instant, description: 'From when on it is refused; null: never.' },
       last_used_at: { ...instant, description: 'When it was last used, give or take two minutes; null: never yet.' },

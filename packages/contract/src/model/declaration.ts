@@ -165,8 +165,8 @@ export interface TypedField {
 }
 
 /**
- * A value in a condition: a constant, an attribute of the caller, or (in a business rule) a field of the changed
- * record.
+ * A value in a condition: a constant, an attribute of the caller, or a field of a record: in a business rule of the
+ * changed one, in a lookup of the one that the rule is about.
  */
 export type ConditionValue =
   | string
@@ -197,7 +197,18 @@ export type AccessRule =
   | `role:${string}`
   | { readonly where: Condition }
   | { readonly through: string; readonly action: Action }
+  | LookupRule
+  /** Each of these rules must permit the action. */
+  | { readonly all: readonly AccessRule[] }
   | ((caller: CallerView) => boolean | Condition)
+
+/**
+ * The action is permitted if some (or no) live record of a collection matches, whether or not the caller may read it.
+ * `{ record: FIELD }` is a field of the record that the rule is about.
+ */
+export type LookupRule =
+  | { readonly some: string; readonly where: Condition }
+  | { readonly none: string; readonly where: Condition }
 
 /** Who may read and write one field. What is left out follows the permission for the record. */
 export interface FieldAccessDeclaration {

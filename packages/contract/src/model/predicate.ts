@@ -146,8 +146,8 @@ interface Link {
 }
 
 /**
- * The equality of a `some`, if nothing else of its predicate compares with the record that it is about: then that record
- * has one of the values that the other records have.
+ * The equality of a `some`, if nothing else of its predicate compares with the record that it is about: then that
+ * record has one of the values that the other records have.
  */
 export function linkOf(predicate: Predicate): Link | undefined {
   const terms = predicate.kind === 'and' ? predicate.terms : [predicate]

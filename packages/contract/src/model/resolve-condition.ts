@@ -4,11 +4,13 @@
  * Values are compared by value with what a field can hold: `1.5` equals no integer, and is greater than 1. This is
  * decided here, so that no engine gets a value that does not fit its column, and all engines have the same result.
  */
+
+import { lookupCollection } from './access-rules.ts'
 import { mostDigits, readDecimal } from './decimal.ts'
-import type { Condition, ConditionValue, FieldCondition } from './declaration.ts'
+import type { Condition, ConditionValue, FieldCondition, LookupRule } from './declaration.ts'
 import type { CallerView } from './declared-functions.ts'
 import { type Comparison, comparisons } from './operators.ts'
-import { isObject } from './plain-copy.ts'
+import { exactText, isObject } from './plain-copy.ts'
 import {
   allOf,
   always,
@@ -31,8 +33,11 @@ export interface Bindings {
   /** The zone of days that date-times are compared with; left out: days are no values. */
   readonly zone?: TimeZone
   readonly caller: CallerView
-  /** The changed record, in business rules. */
-  readonly record?: RecordValues
+  /**
+   * The changed record, in business rules. `outer`: the condition is that of a lookup, so the database compares with
+   * the record that the rule is about.
+   */
+  readonly record?: RecordValues | 'outer'
 }
 
 /**
@@ -42,6 +47,23 @@ export interface Bindings {
  */
 export function resolveCondition(resource: Resource, condition: Condition, bindings: Bindings): Predicate {
   return resolve({ resource, bindings, unknown: never }, condition)
+}
+
+/**
+ * Resolves a rule for which a live record of another collection decides.
+ *
+ * @param target that collection
+ * @returns `never` also for `none` with a comparison that is unknown, such as with a claim that the caller does not
+ *   have: nobody knows whether there is such a record
+ */
+export function resolveLookup(target: Resource, rule: LookupRule, caller: CallerView): Predicate {
+  const bindings: Bindings = { caller, record: 'outer' }
+  const predicate = resolve({ resource: target, bindings, unknown: never }, rule.where)
+  const some: Predicate =
+    predicate.kind === 'never' ? never : { kind: 'some', collection: lookupCollection(rule), predicate }
+  if ('some' in rule) return some
+  const possible = resolve({ resource: target, bindings, unknown: always }, rule.where)
+  return exactText(possible) === exactText(predicate) ? not(some) : never
 }
 
 /** The surroundings of a condition. */
@@ -105,6 +127,8 @@ function isFieldCondition(value: ConditionValue | FieldCondition): value is Fiel
 }
 
 function compared(scope: Scope, field: string, operator: Comparison, value: ConditionValue): Predicate {
+  const outer = outerField(scope, value)
+  if (outer !== undefined) return { kind: 'outer', field, operator, outer }
   const bound = boundValue(value, scope.bindings)
   const day = dayOf(scope, field, bound)
   if (day !== undefined && operator === 'eq') return onDay(scope.resource, field, day)
@@ -115,13 +139,26 @@ function compared(scope: Scope, field: string, operator: Comparison, value: Cond
 function among(scope: Scope, field: string, operands: readonly ConditionValue[]): Predicate {
   const { resource, bindings, unknown } = scope
   // A claim may itself be a list: { in: [{ caller: 'claims.teams' }] }.
-  const values = operands.flatMap((value) => boundValue(value, bindings) as unknown)
+  const outer = operands.flatMap((value) => outerField(scope, value) ?? [])
+  const bound = operands.filter((value) => outerField(scope, value) === undefined)
+  const values = bound.flatMap((value) => boundValue(value, bindings) as unknown)
   const isOfDay = (value: unknown): value is string => isDayOf(scope, field, value)
   const days = spansOf(values.filter(isOfDay)).map((span) => boundsOfSpan(span, bindings.zone as TimeZone))
   const instants = days.length === 0 ? values : values.filter((value) => !isOfDay(value))
   const { keys, others, isMissing } = keysOf(resource, field, instants)
   const listed: Predicate = keys.length > 0 ? { kind: 'in', field, values: keys } : (others ?? never)
-  return anyOf([listed, ...days.map((day) => onDay(resource, field, day)), ...(isMissing ? [unknown] : [])])
+  return anyOf([
+    listed,
+    ...outer.map((name): Predicate => ({ kind: 'outer', field, operator: 'eq', outer: name })),
+    ...days.map((day) => onDay(resource, field, day)),
+    ...(isMissing ? [unknown] : []),
+  ])
+}
+
+/** The field of the record that a lookup is about; `undefined`: the value is another one. */
+function outerField({ bindings }: Scope, value: ConditionValue): string | undefined {
+  const isOuter = bindings.record === 'outer' && typeof value === 'object' && value !== null && 'record' in value
+  return isOuter ? value.record : undefined
 }
 
 /** The comparison of an array with items. Without any items it holds for no record. */
@@ -149,7 +186,7 @@ function isDayOf({ resource, bindings: { zone } }: Scope, field: string, value: 
 /** The constant, or the value that it names; `undefined` or `null` if that is missing. */
 function boundValue(value: ConditionValue, { caller, record }: Bindings): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if ('record' in value) return record?.[value.record]
+  if ('record' in value) return record === 'outer' ? undefined : record?.[value.record]
   let found: unknown = caller
   for (const name of value.caller.split('.')) {
     found =

@@ -4,12 +4,12 @@
  * tell whether the fields of a resource have changed.
  */
 import type { Issue } from '../spec/faults.ts'
+import { ruleFields, simpleRules } from './access-rules.ts'
 import type { DecimalForm } from './decimal.ts'
 import type {
   AccessRule,
   Action,
   BusinessRule,
-  Condition,
   ExportLimits,
   IncludeLimits,
   InterfaceDeclaration,
@@ -167,6 +167,8 @@ export interface Resource {
   readonly on: NonNullable<ResourceDeclaration['on']>
   /** The stored fields that have access rules of their own, in the order of the fields; `undefined`: there are none. */
   readonly fieldAccess?: ReadonlyMap<string, FieldAccess>
+  /** The fields by which access rules, also of other resources, look up records of this one. */
+  readonly lookedUp: readonly string[]
   readonly rules: readonly BusinessRule[]
   readonly preconditions: 'optional' | 'required'
   /** Seconds. */
@@ -376,7 +378,7 @@ export function hasRelevance(resource: Pick<Resource, 'fields' | 'order'>): bool
   return resource.fields.some(({ search }) => search) && !sortableNames(resource).includes(relevance.name)
 }
 
-type Indexable = Pick<Resource, 'fields' | 'unique' | 'owner' | 'access' | 'order'>
+type Indexable = Pick<Resource, 'fields' | 'unique' | 'owner' | 'access' | 'lookedUp' | 'order'>
 
 function indexesOf(resource: Indexable): Index[] {
   const { unique } = resource
@@ -403,10 +405,11 @@ const positionIndexes: Index[] = [
 ]
 
 /** Whether an index of this field alone has the records of each value together, ordered by id. */
-export function isIndexed(resource: Pick<Resource, 'owner' | 'access'>, field: Field): boolean {
+export function isIndexed(resource: Pick<Resource, 'owner' | 'access' | 'lookedUp'>, field: Field): boolean {
   if (field.type === 'array' || field.type === 'object' || field.type === 'json') return false
   if (field.filter || field.sort || field.reference !== undefined || field.name === resource.owner) return true
-  return Object.values(resource.access).some((rules) => rules.some((rule) => accessFields(rule).includes(field.name)))
+  if (resource.lookedUp.includes(field.name)) return true
+  return Object.values(resource.access).some((rules) => rules.some((rule) => ruleFields(rule).includes(field.name)))
 }
 
 /** Whether a filter of this field selects one of few values: it has an index with each sort. */
@@ -430,21 +433,15 @@ export function indexedTexts({ indexes, fields: own }: Resource): readonly strin
   return indexed.some(isText) ? indexed.map(({ name }) => name) : []
 }
 
-/** The fields that a declarative access rule compares. */
-function accessFields(rule: AccessRule): string[] {
-  if (typeof rule !== 'object') return []
-  return 'through' in rule ? [rule.through] : conditionFields(rule.where)
-}
-
 /** The fields that the rules of some actions compare, system fields too; `all` where a rule is a function. */
 export function comparedFields(
   { access, owner }: Pick<Resource, 'access' | 'owner'>,
   actions: readonly Action[],
 ): ReadonlySet<string> | 'all' {
-  const rules = actions.flatMap((action) => access[action])
+  const rules = simpleRules(actions.flatMap((action) => access[action]))
   if (rules.some((rule) => typeof rule === 'function')) return 'all'
   const owners = owner !== undefined && rules.includes('owner') ? [owner] : []
-  return new Set([...owners, ...rules.flatMap(accessFields)])
+  return new Set([...owners, ...rules.flatMap(ruleFields)])
 }
 
 /** The same of the rules by which callers may read single fields (AUT-13). */
@@ -452,16 +449,8 @@ export function comparedByFields({
   fieldAccess,
   owner,
 }: Pick<Resource, 'fieldAccess' | 'owner'>): ReadonlySet<string> | 'all' {
-  const rules = [...(fieldAccess?.values() ?? [])].flatMap(({ read }) => read ?? [])
+  const rules = simpleRules([...(fieldAccess?.values() ?? [])].flatMap(({ read }) => read ?? []))
   if (rules.some((rule) => typeof rule === 'function')) return 'all'
   const owners = owner !== undefined && rules.includes('owner') ? [owner] : []
-  return new Set([...owners, ...rules.flatMap(accessFields)])
-}
-
-/** The fields that a declared condition compares. */
-export function conditionFields(condition: Condition): string[] {
-  return Object.entries(condition).flatMap(([word, value]) => {
-    if (word === 'and' || word === 'or') return (value as readonly Condition[]).flatMap(conditionFields)
-    return word === 'not' ? conditionFields(value as Condition) : [word]
-  })
+  return new Set([...owners, ...rules.flatMap(ruleFields)])
 }

@@ -256,6 +256,7 @@ export const sentences = {
     unsummarized: 'You may not read {name} of every record, so a summary cannot use it.',
     ownKeys: 'You may make keys for yourself alone: leave subject out.',
     lackedRole: 'You do not have the role {name:json}, so your keys cannot have it.',
+    lackedClaim: 'You do not have the claim {name:json} with this value, so your keys cannot have it.',
     endlessKeys: 'Your credential does not say when it expires, so no keys can be made with it.',
     endlessWebhooks:
       'Your credential does not say when it expires, so no webhooks can be made with it. Use an API key.',

@@ -1,10 +1,14 @@
 /** `resourced keys create | list | revoke`: API keys on the command line. */
 
 import { print } from 'resourced-check/terminal'
+import { keyBounds } from 'resourced-contract/model/catalog'
+import { deepestNesting, readJson } from 'resourced-contract/model/json/read-json'
 import { parseDuration } from 'resourced-contract/model/time'
 import { ConfigurationError, UsageError } from 'resourced-contract/spec/configuration-error'
+import type { Issue } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
-import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
+import { readClaims } from '../plan/plan-key.ts'
+import { type Claims, hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
 import { isInMemory } from '../server/database-address.ts'
 import { administer, type DatabaseOptions, noDatabase, openKeys, placeOf } from '../server/open-database.ts'
 import type { KeyStore, ListedKey, StoredKey } from '../storage/storage.ts'
@@ -12,6 +16,7 @@ import type { KeyStore, ListedKey, StoredKey } from '../storage/storage.ts'
 interface CreateOptions extends DatabaseOptions {
   readonly subject: string
   readonly roles: string
+  readonly claims?: string
   readonly expires?: string
   readonly json?: boolean
 }
@@ -24,7 +29,8 @@ interface RevokeOptions extends DatabaseOptions {
 export async function createKey(options: CreateOptions): Promise<void> {
   const subject = options.subject.trim()
   if (subject === '') throw new UsageError('--subject takes the name of the caller who will use the key.')
-  const { key, stored } = makeKey(subject, rolesOf(options.roles), expiryOf(options.expires))
+  const attributes = [rolesOf(options.roles), expiryOf(options.expires), claimsOf(options.claims)] as const
+  const { key, stored } = makeKey(subject, ...attributes)
   const database = databaseToKeep(options)
   const { hasTables } = await administer(database)
   const isNew = !(await hasTables())
@@ -40,9 +46,10 @@ export function makeKey(
   subject: string,
   roles: string[],
   expires_at: string | null,
+  claims: Claims | null = null,
 ): { key: string; stored: StoredKey } {
   const key = newKey()
-  return { key, stored: storedForm(key, subject, roles, expires_at) }
+  return { key, stored: { ...storedForm(key, subject, roles, expires_at), claims } }
 }
 
 /** The record that is stored for a key. */
@@ -53,6 +60,7 @@ export function storedForm(key: string, subject: string, roles: string[], expire
     hint: hintOfKey(key),
     subject,
     roles,
+    claims: null,
     expires_at,
     created_at: new Date().toISOString(),
     revoked_at: null,
@@ -75,12 +83,13 @@ export async function printKeys(options: DatabaseOptions & { readonly json?: boo
     `${key.hint}…`,
     key.subject,
     key.roles.join(',') || '-',
+    key.claims === null ? '-' : JSON.stringify(key.claims),
     key.expires_at ?? 'never',
     key.last_used_at ?? 'never',
     key.made_by ?? 'command line',
     key.revoked_at === null ? '' : `revoked ${key.revoked_at}`,
   ])
-  const table = [['ID', 'KEY', 'SUBJECT', 'ROLES', 'EXPIRES', 'LAST USED', 'MADE BY', ''], ...rows]
+  const table = [['ID', 'KEY', 'SUBJECT', 'ROLES', 'CLAIMS', 'EXPIRES', 'LAST USED', 'MADE BY', ''], ...rows]
   const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? []
   const lines = table.map((row) =>
     row
@@ -135,6 +144,25 @@ function withoutHash({ hash: _, ...key }: ListedKey): Omit<ListedKey, 'hash'> {
 function rolesOf(text: string): string[] {
   const roles = text.split(',').map((role) => role.trim())
   return [...new Set(roles.filter((role) => role !== ''))]
+}
+
+function claimsOf(text: string | undefined): Claims | null {
+  if (text === undefined) return null
+  const issues: Issue[] = []
+  const claims = readClaims(readClaimsText(text), issues)
+  if (claims !== undefined) return claims
+  throw new UsageError(
+    `--claims takes a JSON object of at most ${keyBounds.claims} characters, such as '{"team":"acme"}'.`,
+  )
+}
+
+/** @returns `null` if it is no JSON, or JSON that not all readers read alike */
+function readClaimsText(text: string): unknown {
+  try {
+    return readJson(Buffer.from(text), { maxDepth: deepestNesting })
+  } catch {
+    return null
+  }
 }
 
 function expiryOf(text: string | undefined): string | null {

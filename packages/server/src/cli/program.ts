@@ -86,6 +86,7 @@ const keys = program.command('keys').description('Create, list and revoke API ke
 databaseCommand(keys, 'create', 'Create an API key and print it; it cannot be shown again')
   .requiredOption('--subject <name>', 'Who calls with this key')
   .option('--roles <names>', 'Roles of the key, comma-separated; admin may do everything by default', '')
+  .option('--claims <json>', 'Claims of the key as a JSON object, for conditions: \'{"team": "acme"}\'')
   .option('--expires <duration>', 'Lifetime of the key as an ISO 8601 duration, such as P90D (default: unlimited)')
   .option('--json', 'Print the key and its attributes as JSON')
   .action(run(async () => (await import('./keys.ts')).createKey))

@@ -7,8 +7,10 @@ import { isObject } from 'resourced-contract/model/plain-copy'
 import { type Catalog, type RecordValues, type Resource, storedResource } from 'resourced-contract/model/resource'
 import { webhookBounds } from 'resourced-contract/model/webhook-resources'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
+import { hasClaim } from '../policy/api-keys.ts'
 import { permit } from '../policy/permit.ts'
 import { readExportFilter } from '../request/condition.ts'
+import type { WebhookMaker } from './plan.ts'
 
 /** A webhook as it would be, and its surroundings. */
 interface CheckedWebhook {
@@ -86,4 +88,13 @@ function filterIssues(filter: unknown, known: ReadonlyMap<string, Resource>, cho
       pointer: `/filter${step}${(issue.pointer ?? '').slice('/filter'.length)}`,
     }))
   })
+}
+
+/**
+ * Whether a caller is who made a webhook: with that id, at least those roles and, where it was made with an API key,
+ * its claims. Each token has other claims, such as its times.
+ */
+export function isMakerOf(caller: CallerView, { id, key, roles, claims }: WebhookMaker): boolean {
+  if (caller.id !== id || !roles.every((role) => caller.roles.includes(role))) return false
+  return key === null || Object.entries(claims).every(([name, value]) => hasClaim(caller, name, value))
 }

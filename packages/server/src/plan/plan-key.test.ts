@@ -7,15 +7,16 @@ import { readKeyRequest } from './plan-key.ts'
 
 const keys = completeCatalog({ name: 'x', resources: {} }).system.get('api-keys') as Resource
 const now = Date.UTC(2026, 10, 21)
-const nothing = { subject: undefined, roles: undefined, expires_at: undefined, issues: [] }
+const nothing = { subject: undefined, roles: undefined, claims: undefined, expires_at: undefined, issues: [] }
 
 test('every member may be missing or null', () => {
   assert.deepEqual(readKeyRequest(keys, {}, now), nothing)
-  assert.deepEqual(readKeyRequest(keys, { subject: null, roles: null, expires_at: null }, now), nothing)
+  assert.deepEqual(readKeyRequest(keys, { subject: null, roles: null, claims: null, expires_at: null }, now), nothing)
 })
 
 test('all members are read', () => {
-  const body = { subject: 'a b', roles: ['x', 'y z'], expires_at: '2027-01-01t02:00:00.5+02:00' }
+  const attributes = { subject: 'a b', roles: ['x', 'y z'], claims: { team: 'a', all: [1, { b: null }] } }
+  const body = { ...attributes, expires_at: '2027-01-01t02:00:00.5+02:00' }
   assert.deepEqual(readKeyRequest(keys, body, now), { ...body, expires_at: '2027-01-01T00:00:00.500Z', issues: [] })
   assert.deepEqual(readKeyRequest(keys, { roles: [] }, now), { ...nothing, roles: [] })
   const longest = { subject: '😀'.repeat(200), roles: Array.from({ length: 50 }, (_, i) => `${i}`.padEnd(100, 'é')) }
@@ -43,6 +44,9 @@ const wrong: readonly (readonly [body: unknown, ...issues: string[]])[] = [
   ],
   [{ roles: ['x'.repeat(101)] }, 'TOO_LONG /roles/0'],
   [{ roles: Array(51).fill('x') }, 'TOO_MANY_ITEMS /roles'],
+  [{ claims: ['team'] }, 'INVALID_TYPE /claims'],
+  [{ claims: 'team' }, 'INVALID_TYPE /claims'],
+  [{ claims: { team: 'x'.repeat(2_000) } }, 'TOO_LONG /claims'],
   [{ expires_at: 1 }, 'INVALID_TYPE /expires_at'],
   [{ expires_at: '2027-01-01' }, 'INVALID_FORMAT /expires_at'],
   [{ expires_at: '2027-02-30T00:00:00Z' }, 'INVALID_FORMAT /expires_at'],

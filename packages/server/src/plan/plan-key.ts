@@ -1,6 +1,7 @@
 /** Plans to create and to revoke API keys (AUT-2, AUT-10), and reads the body of `POST /api-keys`. */
 
 import { keyBounds } from 'resourced-contract/model/catalog'
+import { jsonText } from 'resourced-contract/model/json/json-text'
 import { candidates } from 'resourced-contract/model/nearest'
 import { escapeStep } from 'resourced-contract/model/place'
 import { isObject } from 'resourced-contract/model/plain-copy'
@@ -9,7 +10,7 @@ import { instantKey, timestamp } from 'resourced-contract/model/time'
 import { fault, type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import type { Conditions } from '../http/preconditions.ts'
-import { grantKey, hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
+import { type Claims, grantKey, hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
 import type { Caller } from '../policy/caller.ts'
 import { isAdministrator, permit } from '../policy/permit.ts'
 import { unknownMembers } from './issue.ts'
@@ -70,13 +71,14 @@ export function planRevocation(
 export interface KeyRequest {
   readonly subject: string | undefined
   readonly roles: readonly string[] | undefined
+  readonly claims: Claims | undefined
   /** In the interface's form of timestamps. */
   readonly expires_at: string | undefined
   /** Everything that is wrong. */
   readonly issues: readonly Issue[]
 }
 
-const members: readonly string[] = ['subject', 'roles', 'expires_at']
+const members: readonly string[] = ['subject', 'roles', 'claims', 'expires_at']
 
 /**
  * Reads the body of a request for a key, and everything that is wrong with it.
@@ -94,11 +96,12 @@ export function readKeyRequest(resource: Resource, body: unknown, now: number): 
   const sent = (name: string) => (Object.hasOwn(body, name) ? (body[name] ?? undefined) : undefined)
   const subject = readSubject(sent('subject'), issues)
   const roles = readRoles(sent('roles'), issues)
+  const claims = readClaims(sent('claims'), issues)
   const expires_at = readExpiry(sent('expires_at'), now, issues)
-  return { subject, roles, expires_at, issues }
+  return { subject, roles, claims, expires_at, issues }
 }
 
-const nothing = { subject: undefined, roles: undefined, expires_at: undefined }
+const nothing = { subject: undefined, roles: undefined, claims: undefined, expires_at: undefined }
 
 function foreignMember({ field }: Resource, name: string): Issue {
   const pointer = `/${escapeStep(name)}`
@@ -135,6 +138,17 @@ function readRoles(value: unknown, issues: Issue[]): string[] | undefined {
     places.set(role, first ?? index)
   }
   return issues.length > before ? undefined : [...places.keys()]
+}
+
+/** The claims of a key; `undefined`: they are left out, or wrong. */
+export function readClaims(value: unknown, issues: Issue[]): Claims | undefined {
+  const place = { pointer: '/claims' }
+  if (value === undefined) return undefined
+  if (!isObject(value)) issues.push(issue('type', { ...place, types: ['object', 'null'] }))
+  else if (jsonText(value).length > keyBounds.claims) {
+    issues.push(issue('jsonLength', { ...place, limit: keyBounds.claims }))
+  } else return value
+  return undefined
 }
 
 function readName(value: unknown, place: Place, most: number, issues: Issue[]): string | undefined {

@@ -275,6 +275,8 @@ export interface CreateKey extends Change {
   readonly issues: readonly Issue[]
   readonly subject: string
   readonly roles: readonly string[]
+  /** `null`: none. */
+  readonly claims: Readonly<Record<string, unknown>> | null
   readonly expires_at: string | null
   /** The credential that the request came with: the API key by its id, or the subject of the token. */
   readonly madeBy: { readonly kind: 'key' | 'subject'; readonly id: string }

@@ -2,9 +2,10 @@
  * The fields that an update neither changes nor decides by. A JSON value may have many members, so such a field is
  * neither read nor parsed nor validated: a change costs what the patch and the fields that it names cost.
  */
+import { conditionFields } from 'resourced-contract/model/access-rules'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import { fieldsOf } from 'resourced-contract/model/predicate'
-import { conditionFields, type Field, type Resource, storedResource } from 'resourced-contract/model/resource'
+import { type Field, type Resource, storedResource } from 'resourced-contract/model/resource'
 import { namedByPatch } from './json-patch.ts'
 import type { Update } from './plan.ts'
 

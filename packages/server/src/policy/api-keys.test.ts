@@ -6,7 +6,7 @@ import type { Caller } from './caller.ts'
 
 const noon = Date.UTC(2026, 10, 21, 12)
 const later = '2026-11-21T13:00:00.000Z'
-const nothing: KeyWish = { subject: undefined, roles: undefined, expires_at: undefined }
+const nothing: KeyWish = { subject: undefined, roles: undefined, claims: undefined, expires_at: undefined }
 
 function caller(more: Partial<Caller> = {}): Caller {
   return {
@@ -34,6 +34,18 @@ const granted: readonly (readonly [string, Caller, Partial<KeyWish>, object])[] 
     ...(['the same end', caller({ expiresAt: noon }), { roles: [], expires_at: '2026-11-21T12:00:00.000Z' }] as const),
     { subject: 'ann', roles: [], expires_at: '2026-11-21T12:00:00.000Z' },
   ],
+  [
+    ...([
+      'own claims',
+      caller({ claims: { team: 'a', x: { b: [1], c: 2 } } }),
+      { claims: { x: { c: 2, b: [1] } } },
+    ] as const),
+    { subject: 'ann', roles: ['editor', 'reader'], claims: { x: { c: 2, b: [1] } }, expires_at: null },
+  ],
+  [
+    ...(['any claims, by an administrator', administrator, { subject: 'bob', claims: { team: 'a' } }] as const),
+    { subject: 'bob', roles: [], claims: { team: 'a' }, expires_at: null },
+  ],
   ['administrators for themselves', administrator, {}, { subject: 'root', roles: ['admin'], expires_at: null }],
   [
     'and for others, who get no role unsaid',
@@ -48,13 +60,22 @@ const granted: readonly (readonly [string, Caller, Partial<KeyWish>, object])[] 
 ]
 
 for (const [name, asks, wish, grant] of granted) {
-  test(`granted: ${name}`, () => assert.deepEqual(grantKey(asks, { ...nothing, ...wish }), { grant }))
+  test(`granted: ${name}`, () =>
+    assert.deepEqual(grantKey(asks, { ...nothing, ...wish }), { grant: { claims: null, ...grant } }))
 }
 
 const refused: readonly (readonly [string, Caller, Partial<KeyWish>, readonly string[]])[] = [
   ['somebody else', caller(), { subject: 'bob' }, ['/subject']],
   ['the same name in another case', caller(), { subject: 'Ann' }, ['/subject']],
   ['a role that the caller does not have', caller(), { roles: ['reader', 'admin'] }, ['/roles/1']],
+  [
+    'a claim that the caller does not have',
+    caller({ claims: { team: 'a' } }),
+    { claims: { 'te/am': 'a' } },
+    ['/claims/te~1am'],
+  ],
+  ['a claim of another value', caller({ claims: { n: 1, t: 'a' } }), { claims: { n: '1', t: 'a' } }, ['/claims/n']],
+  ['a claim that every object has', caller(), { claims: { toString: null } }, ['/claims/toString']],
   ['a role in another case', caller(), { roles: ['Editor'] }, ['/roles/0']],
   [
     ...([
@@ -91,7 +112,7 @@ test('the issue names the role', () => {
 test('a role of lastingRoles removes the limit on the expiry, and nothing else', () => {
   const operator = caller({ roles: ['operator'], expiresAt: noon })
   const decided = grantKey(operator, nothing, ['operator'])
-  assert.deepEqual(decided, { grant: { subject: 'ann', roles: ['operator'], expires_at: null } })
+  assert.deepEqual(decided, { grant: { subject: 'ann', roles: ['operator'], claims: null, expires_at: null } })
   assert.ok('refusals' in grantKey(operator, { ...nothing, subject: 'bob' }, ['operator']))
   assert.ok('refusals' in grantKey(operator, { ...nothing, expires_at: later }, ['auditor']))
 })

@@ -4,6 +4,9 @@
  */
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import type { CallerView } from 'resourced-contract/model/declared-functions'
+import { escapeStep } from 'resourced-contract/model/place'
+import { canonicalJson } from 'resourced-contract/model/plain-copy'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import type { Caller } from './caller.ts'
 import { isAdministrator } from './permit.ts'
@@ -58,24 +61,32 @@ export function latestEnd({ roles, expiresAt }: Caller, lastingRoles: readonly s
 export interface KeyWish {
   readonly subject: string | undefined
   readonly roles: readonly string[] | undefined
+  readonly claims: Claims | undefined
   readonly expires_at: string | undefined
 }
+
+/** What conditions compare of a caller, by name. */
+export type Claims = Readonly<Record<string, unknown>>
 
 /** The attributes of the key that the caller gets. */
 interface KeyGrant {
   readonly subject: string
   readonly roles: readonly string[]
+  /** `null`: none. */
+  readonly claims: Claims | null
   /** `null`: never. */
   readonly expires_at: string | null
 }
 
 /**
  * The key that a caller gets, or an issue for each thing that the caller may not have. An administrator may create keys
- * for any subject with any role. Other callers create keys for themselves, with roles of their own. A key never
- * outlives the credential that creates it, unless the caller may create lasting keys (AUT-10).
+ * for any subject with any roles and claims. Other callers create keys for themselves, with roles and claims of their
+ * own (AUT-16). A key never outlives the credential that creates it, unless the caller may create lasting keys
+ * (AUT-10).
  *
  * The defaults are the caller's own subject, roles and expiry. A key for another subject has no roles by default, so
- * that nobody becomes an administrator by accident.
+ * that nobody becomes an administrator by accident. A key has only the claims that are asked for: those of a token end
+ * with the session, and many of them are about the token itself.
  *
  * @param lastingRoles the roles that allow callers to create keys that outlive their own credential
  */
@@ -92,6 +103,11 @@ export function grantKey(
     if (caller.roles.includes(role) || isAdministrator(caller)) continue
     refusals.push(issue('lackedRole', { pointer: `/roles/${index}`, name: role }))
   }
+  const claims = wish.claims ?? null
+  for (const [name, value] of Object.entries(claims ?? {})) {
+    if (isAdministrator(caller) || hasClaim(caller, name, value)) continue
+    refusals.push(issue('lackedClaim', { pointer: `/claims/${escapeStep(name)}`, name }))
+  }
   const latest = latestEnd(caller, lastingRoles)
   if (latest === 0) {
     refusals.push(issue('endlessKeys', { pointer: '/expires_at' }))
@@ -102,5 +118,10 @@ export function grantKey(
   if (expires_at !== null && Date.parse(expires_at) > latest) {
     refusals.push(issue('laterEnd', { pointer: '/expires_at', ends }))
   }
-  return refusals.length > 0 ? { refusals } : { grant: { subject, roles, expires_at } }
+  return refusals.length > 0 ? { refusals } : { grant: { subject, roles, claims, expires_at } }
+}
+
+/** Whether a caller has a claim with an equal value. */
+export function hasClaim({ claims }: Pick<CallerView, 'claims'>, name: string, value: unknown): boolean {
+  return Object.hasOwn(claims, name) && canonicalJson(claims[name]) === canonicalJson(value)
 }

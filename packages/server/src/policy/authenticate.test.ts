@@ -6,7 +6,16 @@ import { authenticator, type KnownKey, Revocations, type VerifyToken } from './a
 import { refusalIn } from './caller.ts'
 
 function known(key: string, more: Partial<KnownKey> = {}): KnownKey {
-  return { id: 'k', hash: hashOfKey(key), subject: 'ann', roles: [], expires_at: null, revoked_at: null, ...more }
+  return {
+    id: 'k',
+    hash: hashOfKey(key),
+    subject: 'ann',
+    roles: [],
+    claims: null,
+    expires_at: null,
+    revoked_at: null,
+    ...more,
+  }
 }
 
 test('a key is cached for a second, and never after forget()', async () => {

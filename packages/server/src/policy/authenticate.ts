@@ -11,6 +11,8 @@ export interface KnownKey {
   readonly hash: string
   readonly subject: string
   readonly roles: readonly string[]
+  /** `null`: none. */
+  readonly claims: Readonly<Record<string, unknown>> | null
   readonly expires_at: string | null
   readonly revoked_at: string | null
 }
@@ -99,7 +101,13 @@ export function authenticator(credentials: Credentials): Authenticate {
     // An expiry that is not a date counts as over: the comparison with NaN is false.
     if (key.revoked_at !== null) throw invalid({ credential: 'key', reason: 'revoked' })
     if (!(now < expiry)) throw invalid({ credential: 'key', reason: 'expired' })
-    const identity = { id: key.subject, roles: key.roles, claims: {}, credential: key.id, expiresAt: expiry }
+    const identity = {
+      id: key.subject,
+      roles: key.roles,
+      claims: key.claims ?? {},
+      credential: key.id,
+      expiresAt: expiry,
+    }
     const caller: Caller = deepFreeze(identity)
     remembering.set(authorization as string, { caller, until: Math.min(now + trust, expiry) })
     credentials.used?.(key.id)

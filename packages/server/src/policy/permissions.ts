@@ -2,10 +2,18 @@
  * What a caller may do, as `GET /caller` says it (AUT-11): for each action on each collection whether it is permitted
  * on all records, on some or on none, and the declared rules that decide.
  */
+import { isLookup, lookupCollection } from 'resourced-contract/model/access-rules'
 import { type AccessRule, type Action, actions } from 'resourced-contract/model/declaration'
 import { grantOf } from 'resourced-contract/model/field-grants'
 import { always, type Predicate } from 'resourced-contract/model/predicate'
-import { type Catalog, fieldAccessOf, isMapped, type Resource, storedResource } from 'resourced-contract/model/resource'
+import {
+  type Catalog,
+  fieldAccessOf,
+  isMapped,
+  type Resource,
+  resourceOfStored,
+  storedResource,
+} from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
 import type { Caller } from './caller.ts'
 import { permit, permitFields } from './permit.ts'
@@ -14,7 +22,11 @@ import { permit, permitFields } from './permit.ts'
 type Granted = 'all' | 'some' | 'none'
 
 /** A rule as a client sees it: as declared, or the kind of rule where its content is the server's own. */
-type ShownRule = Exclude<AccessRule, (...given: never) => unknown> | 'function' | 'condition'
+type ShownRule =
+  | Exclude<AccessRule, ((...given: never) => unknown) | { readonly all: unknown }>
+  | { readonly all: readonly ShownRule[] }
+  | 'function'
+  | 'condition'
 
 interface Permission {
   readonly granted: Granted
@@ -57,13 +69,15 @@ export function describeCaller(stored: Catalog, shown: Catalog, caller: Caller):
       resources.map((resource) => [
         resource.name,
         Object.fromEntries(
-          actions.map((action) => [nameOf(action), permissionOf(stored, resource, action, caller)] as const),
+          actions.map((action) => [nameOf(action), permissionOf({ stored, shown }, resource, action, caller)] as const),
         ),
       ]),
     ),
     field_permissions: Object.fromEntries(
       resources.flatMap((resource) =>
-        resource.fieldAccess === undefined ? [] : [[resource.name, fieldPermissionsOf(stored, resource, caller)]],
+        resource.fieldAccess === undefined
+          ? []
+          : [[resource.name, fieldPermissionsOf({ stored, shown }, resource, caller)]],
       ),
     ),
   }
@@ -75,10 +89,16 @@ function kindOf(credential: Caller['credential']): CallerDescription['credential
   return isOwn ? 'own' : 'api-key'
 }
 
-function fieldPermissionsOf(catalog: Catalog, shown: Resource, caller: Caller): Record<string, FieldPermissions> {
-  const { readable, writable } = permitFields(catalog, caller, storedResource(shown))
+/** The catalog of the current version, and that of the client's. */
+interface Catalogs {
+  readonly stored: Catalog
+  readonly shown: Catalog
+}
+
+function fieldPermissionsOf(catalogs: Catalogs, shown: Resource, caller: Caller): Record<string, FieldPermissions> {
+  const { readable, writable } = permitFields(catalogs.stored, caller, storedResource(shown))
   const permission = (rules: readonly AccessRule[] | undefined, grant: Predicate = always): Permission | undefined =>
-    rules && { granted: grantedBy(grant), rules: rules.map((rule) => shownRule(rule, isMapped(shown))) }
+    rules && { granted: grantedBy(grant), rules: rules.map((rule) => shownRule(catalogs, shown, rule)) }
   return Object.fromEntries(
     shown.fields.flatMap(({ name }) => {
       const access = fieldAccessOf(shown, name)
@@ -106,15 +126,19 @@ function nameOf(action: Action): string {
   return action === 'readDeleted' ? 'read_deleted' : action
 }
 
-function permissionOf(catalog: Catalog, shown: Resource, action: Action, caller: Caller): Permission {
+function permissionOf(catalogs: Catalogs, shown: Resource, action: Action, caller: Caller): Permission {
+  const { stored: catalog } = catalogs
   const resource = storedResource(shown)
   const grant = permit(catalog, caller, action, resource)
   const granted = readsAllEvents(catalog, grant) ? 'all' : grantedBy(grant)
-  return { granted, rules: resource.access[action].map((rule) => shownRule(rule, isMapped(shown))) }
+  return { granted, rules: resource.access[action].map((rule) => shownRule(catalogs, shown, rule)) }
 }
 
-/** @param mapped whether the client's version has other names for the fields of conditions */
-function shownRule(rule: AccessRule, mapped: boolean): ShownRule {
+/** The client's version may have other names for the fields of conditions, and for the collections of lookups. */
+function shownRule(catalogs: Catalogs, shown: Resource, rule: AccessRule): ShownRule {
   if (typeof rule === 'function') return 'function'
-  return typeof rule === 'object' && mapped ? 'condition' : rule
+  if (typeof rule !== 'object') return rule
+  if ('all' in rule) return { all: rule.all.map((each) => shownRule(catalogs, shown, each)) }
+  const looked = isLookup(rule) ? resourceOfStored(catalogs.shown, lookupCollection(rule)) : shown
+  return looked === undefined || isMapped(looked) || isMapped(shown) ? 'condition' : rule
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completeCatalog } from 'resourced-contract/model/catalog'
-import type { AccessRule } from 'resourced-contract/model/declaration'
+import type { AccessRule, Condition } from 'resourced-contract/model/declaration'
 import { always, never } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
 import { permit } from './permit.ts'
@@ -27,6 +27,37 @@ test('AUT-6: a comparison with a missing value allows no record, under not too',
   assert.deepEqual(grantOf({ where: { team: { in: [claim, 'ann'] } } }, { team: null }), { kind: 'in', field: 'team', values: ['ann'] })
   assert.deepEqual(grantOf({ where: { team: { in: [claim] } } }, { team: ['ann', 7] }), { kind: 'in', field: 'team', values: ['ann'] })
 }) // biome-ignore format: one row reads best
+
+test('AUT-15: a lookup compares two records; none is never true where its condition is unknown', () => {
+  const claim = { caller: 'claims.team' }
+  const link = { kind: 'outer', field: 'id', operator: 'eq', outer: 'team' } as const
+  const some = (predicate: object) => ({ kind: 'some', collection: 'notes', predicate })
+  const where = { id: { record: 'team' }, team: claim }
+  const both = { kind: 'and', terms: [link, { kind: 'compare', field: 'team', operator: 'eq', value: 'a' }] }
+  assert.deepEqual(grantOf({ some: 'notes', where }, { team: 'a' }), some(both))
+  assert.deepEqual(grantOf({ none: 'notes', where }, { team: 'a' }), { kind: 'not', term: some(both) })
+  for (const team of [undefined, null, 7]) {
+    assert.equal(grantOf({ some: 'notes', where }, { team }), never)
+    assert.equal(grantOf({ none: 'notes', where }, { team }), never)
+    assert.equal(grantOf({ none: 'notes', where: { not: where } }, { team }), never)
+  }
+  // Nobody is in none of no teams, and who is in none has no such record.
+  assert.equal(grantOf({ some: 'notes', where: { team: { in: [claim] } } }, { team: [] }), never)
+  const any: Condition = { or: [{ id: { in: [{ record: 'team' }] } }, { team: claim }] }
+  assert.deepEqual(grantOf({ some: 'notes', where: any }), some(link))
+  assert.equal(grantOf({ none: 'notes', where: any }), never)
+})
+
+test('AUT-15: of all rules each must permit, and after one that permits nothing none is asked', () => {
+  const open = { where: { team: 'a' } }
+  assert.deepEqual(grantOf({ all: ['anyone', open] }), { kind: 'compare', field: 'team', operator: 'eq', value: 'a' })
+  assert.equal(grantOf({ all: ['anyone', { all: ['anyone'] }] }), always)
+  let asked = 0
+  const count = () => ++asked > 0
+  assert.equal(grantOf({ all: [open, 'nobody', count] }), never)
+  assert.equal(asked, 0)
+  assert.equal(grantOf([{ all: [open, 'role:x'] }, { all: [count] }] as never), always)
+})
 
 test('AUT-6: a time is compared with timestamps to its last digit', () => {
   const grant = (operator: string, since: string) =>

@@ -2,6 +2,7 @@
  * Caller x action x resource -> the records allowed, as a predicate (AUT-3 to AUT-6); and caller x resource -> the
  * fields that the caller may not read or write in every record (AUT-13, AUT-14).
  */
+import { isLookup, leadingFields, lookupCollection } from 'resourced-contract/model/access-rules'
 import { comparedResource, conditionProblems } from 'resourced-contract/model/check/conditions'
 import type { AccessRule, Action, Condition } from 'resourced-contract/model/declaration'
 import { callDeclared, FunctionFault } from 'resourced-contract/model/declared-function'
@@ -19,7 +20,7 @@ import {
   never,
   type Predicate,
 } from 'resourced-contract/model/predicate'
-import { resolveCondition } from 'resourced-contract/model/resolve-condition'
+import { resolveCondition, resolveLookup } from 'resourced-contract/model/resolve-condition'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import type { Caller, FunctionCredential } from './caller.ts'
 
@@ -106,6 +107,22 @@ function allowedByAny(
   return anyOf(allowed)
 }
 
+/** The records that each of some rules allows. Where one allows none, the rules after it are not asked. */
+function allowedByAll(
+  catalog: Catalog,
+  caller: CallerView,
+  rules: readonly AccessRule[],
+  placed: Omit<PlacedRule, 'rule'>,
+): Predicate {
+  const allowed: Predicate[] = []
+  for (const rule of rules) {
+    const one = allowedBy(catalog, caller, { rule, ...placed })
+    if (one.kind === 'never') return never
+    allowed.push(one)
+  }
+  return allOf(allowed)
+}
+
 /** A rule of a resource, and its place in the declaration. */
 interface PlacedRule {
   readonly rule: AccessRule
@@ -120,6 +137,11 @@ function allowedBy(catalog: Catalog, caller: CallerView, { rule, place, resource
     return callDeclared(place, caller, () => answerOf(place, answer, resource, caller))
   }
   if (typeof rule === 'object') {
+    if ('all' in rule) return allowedByAll(catalog, caller, rule.all, { place, resource })
+    if (isLookup(rule)) {
+      const looked = catalog.resources.get(lookupCollection(rule))
+      return looked === undefined ? never : resolveLookup(looked, rule, caller)
+    }
     if ('where' in rule) return resolveCondition(resource, rule.where, { caller })
     const collection = resource.field.get(rule.through)?.reference?.collection
     const target = collection === undefined ? undefined : catalog.resources.get(collection)
@@ -182,11 +204,12 @@ function isValue(condition: unknown, steps: Steps): boolean {
 
 const structural: ReadonlySet<string> = new Set(['UNKNOWN_FIELD', 'INVALID_OPERATOR'])
 
-/** The reference fields that the rules of an action follow: a change of such a field needs the permission again. */
+/**
+ * The fields by which the rules of an action find other records, by `through` or by a lookup: a record whose field
+ * changes moves, so it needs the permission of a new record.
+ */
 export function throughFields(resource: Resource, action: Action): string[] {
-  return resource.access[action].flatMap((rule) =>
-    typeof rule === 'object' && 'through' in rule ? [rule.through] : [],
-  )
+  return resource.access[action].flatMap(leadingFields)
 }
 
 /** The restricted fields of a resource; `undefined`: the caller may use all fields of the records that they may use. */

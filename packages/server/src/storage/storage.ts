@@ -15,6 +15,8 @@ export interface StoredKey {
   readonly hint: string
   readonly subject: string
   readonly roles: readonly string[]
+  /** What conditions compare of the caller, by name; `null`: nothing. */
+  readonly claims: Readonly<Record<string, unknown>> | null
   /** ISO 8601; `null`: never. */
   readonly expires_at: string | null
   readonly created_at: string
@@ -24,8 +26,8 @@ export interface StoredKey {
   readonly made_by: string | null
 }
 
-/** An API key to be stored; the command line leaves `made_by` out. */
-export type NewKey = Omit<StoredKey, 'made_by'> & Partial<Pick<StoredKey, 'made_by'>>
+/** An API key to be stored. What is left out is `null`. */
+export type NewKey = Omit<StoredKey, 'made_by' | 'claims'> & Partial<Pick<StoredKey, 'made_by' | 'claims'>>
 
 /** An API key in a list. */
 export interface ListedKey extends StoredKey {

@@ -87,7 +87,7 @@ export interface TestApp<Declaration = InterfaceDeclaration> extends Omit<App, '
     options?: SeedOptions,
   ): Promise<{ -readonly [Index in keyof Given]: RecordOf<Declaration, Name> }>
   /** Makes an API key, for requests over a socket: `Authorization: Bearer ${key}`. */
-  key(caller: Pick<CallerInput, 'id' | 'roles'>): Promise<string>
+  key(caller: Pick<CallerInput, 'id' | 'roles' | 'claims'>): Promise<string>
   /** Waits until every background job has ended: deletions, exports, purges. */
   jobsFinished(): Promise<void>
   /**
@@ -160,10 +160,10 @@ export async function testApp<const Declaration extends InterfaceDeclaration>(
       const caller = readCaller(as, 'app.seed() received')
       return seedRecords({ catalog, storage, caller, now: clock.now }, collection, records)
     },
-    async key(caller: Pick<CallerInput, 'id' | 'roles'>) {
-      const { id: subject, roles } = readCaller(caller, 'app.key() received')
+    async key(caller: Pick<CallerInput, 'id' | 'roles' | 'claims'>) {
+      const { id: subject, roles, claims } = readCaller(caller, 'app.key() received')
       const key = newKey()
-      const identity = { id: uuidv7(), hash: hashOfKey(key), hint: hintOfKey(key), subject, roles }
+      const identity = { id: uuidv7(), hash: hashOfKey(key), hint: hintOfKey(key), subject, roles, claims }
       await app.storage.keys.add({ ...identity, expires_at: null, created_at: timestamp(clock.now), revoked_at: null })
       return key
     },

@@ -32,13 +32,14 @@ export default function KeysView(): ReactNode {
         </button>
       </div>
       {error !== null && <ProblemView problem={error} again={() => void refetch()} />}
-      <SmallTable titles={['Subject', 'Roles', 'Key', 'Last used', 'Expires', 'Made by']} actions>
+      <SmallTable titles={['Subject', 'Roles', 'Claims', 'Key', 'Last used', 'Expires', 'Made by']} actions>
         {data?.data.map((key) => (
           <tr key={key.id}>
             <td>
               <bdi>{brief(String(key['subject']))}</bdi>
             </td>
             <td>{Array.isArray(key['roles']) && key['roles'].length > 0 ? brief(key['roles'].join(', ')) : '–'}</td>
+            <td>{key['claims'] == null ? '–' : brief(JSON.stringify(key['claims']))}</td>
             <td>
               <code>{String(key['hint'])}…</code>
             </td>

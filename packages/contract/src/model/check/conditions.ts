@@ -24,8 +24,10 @@ import { isComparable, own, Part, show } from './parts.ts'
 interface ConditionSubject {
   /** The resource whose records the condition selects. */
   readonly resource: ComparedResource
-  /** The resource of the changed record, in a business rule, for `{ record: FIELD }`. */
+  /** The resource of the changed record, in a business rule, or of the record that a lookup is about. */
   readonly record: ComparedResource | undefined
+  /** Whether the database compares both records, so that both fields must have one form; otherwise one is a value. */
+  readonly isLookup?: boolean
   /** The system fields that the condition may name; `undefined`: all. */
   readonly system?: readonly string[]
   /** Whether date-times can be compared with days. */
@@ -199,16 +201,22 @@ function checkValue(part: Part, field: Compared, operator: typeof equality, subj
   else checkConstant(part, field, operator.operand === 'text')
 }
 
-function checkBinding(binding: Part, field: Compared, operator: typeof equality, { record }: ConditionSubject): void {
+function checkBinding(binding: Part, field: Compared, operator: typeof equality, subject: ConditionSubject): void {
+  const { record, isLookup = false } = subject
   const [[word, name] = ['', binding], ...more] = binding.entries()
   if (more.length > 0 || (word !== 'caller' && word !== 'record')) {
-    const remedy = 'Write a value, { caller: "id" }, or in a business rule { record: "id" }.'
+    const remedy = 'Write a value, { caller: "id" }, or in a business rule or a lookup { record: "id" }.'
     binding.report(`is not a value: ${show(binding.value)}`, remedy)
   } else if (word === 'caller') checkCaller(name, field, operator)
   else if (record === undefined) {
-    const message = 'works in a business rule alone: here there is no other record'
+    const message = 'works in business rules and lookups alone: here there is no other record'
     name.report(message, 'Write a value, or { caller: "id" }.')
-  } else checkOther(name, field, record)
+  } else if (isLookup && operator.name === 'not') {
+    const remedy = 'Write not: { FIELD: { record: "id" } } around the field.'
+    binding.report('cannot be compared by not with another record', remedy, 'INVALID_OPERATOR')
+  } else if (isLookup && field.isArray) {
+    binding.report('cannot be an item of another record', 'Write a value, or { caller: "id" }.', 'INVALID_OPERATOR')
+  } else checkOther(name, field, record, isLookup)
 }
 
 function checkCaller(part: Part, field: Compared, { operand }: typeof equality): void {
@@ -223,15 +231,28 @@ function checkCaller(part: Part, field: Compared, { operand }: typeof equality):
   }
 }
 
-function checkOther(part: Part, field: Compared, record: ComparedResource): void {
-  const other = typeof part.value === 'string' ? comparedOf(record, part.value) : undefined
+function checkOther(part: Part, field: Compared, record: ComparedResource, isLookup: boolean): void {
+  const other = record.member.has(part.text) ? undefined : comparedOf(record, part.text)
   if (other === undefined) {
     const remedy = suggest(part.text, [...record.fields.keys(), ...systemFields])
     part.report(`is not a field of ${record.name}: ${show(part.value)}`, remedy, 'UNKNOWN_FIELD')
+  } else if (other.isArray) {
+    part.report('is an array', 'Compare with a field that holds one value.', 'INVALID_TYPE')
   } else if (basic(other.type) !== basic(field.type)) {
     const message = `is a ${other.type}, and the field is a ${field.type}`
     part.report(message, 'Compare fields of one type.', 'INVALID_TYPE')
+  } else if (isLookup && record.fields.get(part.text)?.writeOnly === true) {
+    const message = 'is writeOnly: a condition would let callers find out its value'
+    part.report(message, 'Use another field.', 'UNKNOWN_FIELD')
+  } else if (isLookup && formOf(other) !== formOf(field)) {
+    const message = 'has another form than the field: one of them holds dates and times'
+    part.report(message, 'Compare fields of one form.', 'INVALID_TYPE')
   }
+}
+
+/** The form in which the database compares the texts of a field. */
+function formOf({ texts }: Compared): Compared['texts'] {
+  return texts === 'stamp' || texts === 'instant' ? texts : 'free'
 }
 
 function basic(type: FieldType): FieldType {

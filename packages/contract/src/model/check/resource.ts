@@ -175,8 +175,7 @@ export function checkAccessRules(
 ): { readonly target: string; readonly place: Part }[] {
   if (Array.isArray(rules.value) && rules.value.length === 0) rules.report('is empty', remedy)
   return (Array.isArray(rules.value) ? rules.items() : [rules]).flatMap((place) => {
-    const target = checkRule(place, resource, resources)
-    return target === undefined ? [] : [{ target, place }]
+    return checkRule(place, resource, resources).map((target) => ({ target, place }))
   })
 }
 
@@ -194,26 +193,58 @@ const explained: Readonly<Record<string, string>> = {
   never: noCaller, noone: noCaller, 'no-one': noCaller, self: creator, me: creator, creator: creator,
 } // biome-ignore format: one row reads best
 
-/** Checks one rule; returns the action that it depends on, as `collection.action`. */
-function checkRule(rule: Part, resource: ResourceView, resources: ResourceViews): string | undefined {
+/** Checks one rule; returns the actions that it depends on, as `collection.action`. */
+function checkRule(rule: Part, resource: ResourceView, resources: ResourceViews): string[] {
   const { value } = rule
   if (typeof value === 'function') rule.synchronous()
   else if (typeof value === 'string') checkWord(rule, value, resource)
   else if (!isObject(value)) {
-    const remedy = 'Write "anyone", "nobody", "owner", "role:NAME", { where } or { through, action }.'
+    const remedy =
+      'Write "anyone", "nobody", "owner", "role:NAME", { where }, { through, action }, { some, where }, ' +
+      '{ none, where } or { all }.'
     rule.report(`is not an access rule: ${show(value)}`, remedy)
   } else if (Object.hasOwn(value, 'through')) return checkThrough(rule, resource, resources)
+  else if (Object.hasOwn(value, 'all')) return checkAll(rule, resource, resources)
+  else if (Object.hasOwn(value, 'some') || Object.hasOwn(value, 'none')) checkLookup(rule, resource, resources)
   else if (Object.hasOwn(value, 'where')) {
     rule.keys(['where'])
     const where = rule.key('where')
-    if (!isObject(where.value) || Object.keys(where.value).length > 0) {
-      checkCondition(where, { resource, record: undefined })
-    } else where.report('is true of every record', 'Write "anyone", or a condition.')
+    if (!isEmpty(where)) checkCondition(where, { resource, record: undefined })
+    else where.report('is true of every record', 'Write "anyone", or a condition.')
   } else {
-    const remedy = 'Write { where: { … } } or { through: FIELD, action: ACTION }.'
+    const remedy = 'Write { where: { … } }, { through: FIELD, action: ACTION } or { some: NAME, where: { … } }.'
     rule.report(`is not an access rule: ${show(value)}`, remedy)
   }
-  return undefined
+  return []
+}
+
+function isEmpty({ value }: Part): boolean {
+  return isObject(value) && Object.keys(value).length === 0
+}
+
+/** Checks `all`: several rules, of which each must permit the action. */
+function checkAll(rule: Part, resource: ResourceView, resources: ResourceViews): string[] {
+  rule.keys(['all'])
+  const all = rule.key('all')
+  if (!Array.isArray(all.value)) all.mustBe('an array of access rules', 'Write all: ["owner", { where: { … } }].')
+  else if (all.value.length === 0)
+    all.report('is empty', 'Write the rules that must all permit the action, or "anyone".')
+  return all.items().flatMap((each) => checkRule(each, resource, resources))
+}
+
+/** Checks a rule for which a live record of another collection decides. */
+function checkLookup(rule: Part, resource: ResourceView, resources: ResourceViews): void {
+  rule.keys(['some', 'none', 'where'])
+  const [some, none, where] = [rule.key('some'), rule.key('none'), rule.key('where')]
+  if (!some.isAbsent && !none.isAbsent)
+    none.report('cannot be combined with `some`', 'Write all: [{ some }, { none }].')
+  const collection = some.isAbsent ? none : some
+  const looked = resources.get(collection.text)
+  if (looked === undefined) collection.unknown(`is no collection: ${show(collection.value)}`, resources.keys())
+  if (where.isAbsent || isEmpty(where)) {
+    const remedy = 'Write the condition, such as where: { user_id: { caller: "id" } }.'
+    where.report(where.isAbsent ? 'is missing' : 'is true of every record', remedy)
+  } else if (looked !== undefined) checkCondition(where, { resource: looked, record: resource, isLookup: true })
 }
 
 function checkWord(part: Part, rule: string, resource: ResourceView): void {
@@ -234,7 +265,7 @@ function checkWord(part: Part, rule: string, resource: ResourceView): void {
   }
 }
 
-function checkThrough(rule: Part, resource: ResourceView, resources: ResourceViews): string | undefined {
+function checkThrough(rule: Part, resource: ResourceView, resources: ResourceViews): string[] {
   rule.keys(['through', 'action'])
   const [through, action] = [rule.key('through'), rule.key('action')]
   const field = resource.fields.get(through.text)
@@ -248,14 +279,14 @@ function checkThrough(rule: Part, resource: ResourceView, resources: ResourceVie
   }
   if (!(actions as readonly string[]).includes(action.text)) {
     action.unknown(`is not an action: ${show(action.value)}`, actions)
-    return undefined
+    return []
   }
   const target = typeof reference === 'string' ? resources.get(reference) : undefined
-  if (target === undefined) return undefined
-  if (own(target.access, action.text) !== undefined) return `${target.name}.${action.text}`
+  if (target === undefined) return []
+  if (own(target.access, action.text) !== undefined) return [`${target.name}.${action.text}`]
   const remedy = `Declare access.${action.text} in ${target.name}, or name an action that is declared there.`
   action.report(`is not declared in ${target.name}: administrators alone could ever pass`, remedy)
-  return undefined
+  return []
 }
 
 const triggers = ['create', 'update', 'delete', 'restore']

@@ -24,6 +24,9 @@ export type CheckedCondition<Fields, Changed extends string = never> = string ex
       Changed
     >
 
+/** A condition on the fields with some names, whatever their types are. */
+export type LookupCondition<Names extends string> = ConditionOn<{ readonly [Name in Names]: unknown }, never>
+
 /** A value that a field is compared with. `null`: only whether the field has a value can be asked. */
 type ComparedValue<X> =
   FieldKind<X> extends 'array' | 'object' | 'json'

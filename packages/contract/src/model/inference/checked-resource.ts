@@ -3,13 +3,14 @@ import type {
   AccessRule,
   Action,
   BusinessRule,
+  LookupRule,
   ResourceDeclaration,
   RuleContext,
   RuleObjection,
   RuleTrigger,
 } from '../declaration.ts'
 import type { CallerView, EventFunction, PrepareContext } from '../declared-functions.ts'
-import type { CheckedCondition, SystemField } from './checked-condition.ts'
+import type { CheckedCondition, LookupCondition, SystemField } from './checked-condition.ts'
 import type { FieldNames } from './field-names.ts'
 import type { FieldValue, Has, IsOptional } from './field-value.ts'
 
@@ -32,8 +33,8 @@ interface Checked<All, Fields>
   /** Fields that are unique together among live records. */
   readonly unique?: readonly (readonly FieldNames<Fields>['comparable'][])[]
   readonly access?: {
-    readonly [A in Action]?: CheckedAccess<Fields>['rule'] | Listed<CheckedAccess<Fields>['rule']>
-  } & { readonly fields?: CheckedFieldAccess<Fields> }
+    readonly [A in Action]?: CheckedAccess<All, Fields>['rule'] | Listed<CheckedAccess<All, Fields>['rule']>
+  } & { readonly fields?: CheckedFieldAccess<All, Fields> }
   /** Completes the record that a request creates or changes, inside the transaction. It must not await. */
   readonly prepare?: (context: PrepareContext<StoredRecord<Fields>>) => Partial<StoredRecord<Fields>>
   /** Functions that run after a change was committed. The resource needs `events: true`. */
@@ -41,28 +42,49 @@ interface Checked<All, Fields>
   readonly rules?: readonly CheckedRule<All, Fields>[]
 }
 
-/** A list. If it were an array type, the compiler would not look into a single rule for the place of a mistake. */
+/**
+ * A list. If it were an array type, the compiler would not look into a single rule for the place of a mistake. Arrays
+ * have a method `some`, which is also a word of rules: it says to the compiler that an array is this and no rule.
+ */
 interface Listed<T> {
   readonly length: number
+  readonly some: (...given: never) => unknown
   readonly [position: number]: T
 }
 
 /** The access rules of single fields. */
-type CheckedFieldAccess<Fields> = {
+type CheckedFieldAccess<All, Fields> = {
   readonly [Name in keyof Fields]?: {
-    readonly read?: CheckedAccess<Fields>['rule'] | Listed<CheckedAccess<Fields>['rule']>
-    readonly write?: CheckedAccess<Fields>['rule'] | Listed<CheckedAccess<Fields>['rule']>
+    readonly read?: CheckedAccess<All, Fields>['rule'] | Listed<CheckedAccess<All, Fields>['rule']>
+    readonly write?: CheckedAccess<All, Fields>['rule'] | Listed<CheckedAccess<All, Fields>['rule']>
   }
 }
 
 /** Messages show a member of an interface as what it is, and an alias by its name. */
-interface CheckedAccess<Fields> {
+interface CheckedAccess<All, Fields> {
   readonly rule:
+    | LookupIn<All>
     | Extract<AccessRule, string>
-    | { readonly where: CheckedCondition<Fields> }
-    | { readonly through: FieldNames<Fields>['reference']; readonly action: Action }
-    | ((caller: CallerView) => boolean | CheckedCondition<Fields>)
+    | ({ readonly where: CheckedCondition<Fields> } & NoLookup)
+    | ({ readonly through: FieldNames<Fields>['reference']; readonly action: Action } & NoLookup)
+    | ({ readonly all: Listed<CheckedAccess<All, Fields>['rule']> } & NoLookup)
+    | (((caller: CallerView) => boolean | CheckedCondition<Fields>) & NoLookup)
 }
+
+interface NoLookup {
+  readonly some?: undefined
+  readonly none?: undefined
+}
+
+/**
+ * Rules for which records of a collection decide, once for all collections: the names of fields are those of any of
+ * them. With a condition for each collection, every rule of every collection would be compared with each of them.
+ */
+type LookupIn<All> = string extends keyof All ? LookupRule : Lookup<keyof All, LookupCondition<AnyField<All>>>
+
+type Lookup<Collection, Condition> =
+  | { readonly some: Collection; readonly none?: undefined; readonly where: Condition }
+  | { readonly none: Collection; readonly some?: undefined; readonly where: Condition }
 
 /** A record as rules see it: a field without a value is `null`. */
 type StoredRecord<Fields> = {

@@ -8,19 +8,15 @@ import type { MemberName, MemberSchema } from './members.ts'
 /** The query parameters that filter. A list of values matches any of them. */
 export type FilterParameters<Fields> = {
   [Name in keyof Fields & string as IsFilter<Fields[Name]> extends true
-    ? Filters<Name, Fields[Name]>
+    ? Filters<Name, FieldKind<Fields[Name]>>
     : never]?: Parameter<Fields[Name]>
 } & {
   [Name in keyof Fields & string as IsFilter<Fields[Name]> extends true ? `${Name}[null]` : never]?: boolean
-} & {
-  [Name in MemberName<Fields> as Filters<Name, MemberSchema<Fields, Name>>]?: Parameter<MemberSchema<Fields, Name>>
-} & {
-  [Name in `${MemberName<Fields>}[null]`]?: boolean
-} & {
-  [Name in 'id' | `id[${Equality}]` | Timestamp | `${Timestamp}[${Operator<'format'>}]`]?: OneOrMore<string>
-} & {
-  [Name in `${Timestamp}[null]`]?: boolean
-} & (true extends Searched<Fields>
+} & MemberParameters<Fields, MemberName<Fields>> & {
+    [Name in 'id' | `id[${Equality}]` | Timestamp | `${Timestamp}[${Operator<'format'>}]`]?: OneOrMore<string>
+  } & {
+    [Name in `${Timestamp}[null]`]?: boolean
+  } & (true extends Searched<Fields>
     ? {
         /** Words that the search fields contain. */
         q?: string
@@ -49,27 +45,34 @@ type IsFilter<X> = X extends { readonly filter: infer Filter }
       ? true
       : false
 
+/** The parameters that filter by members of objects; most collections have none. */
+type MemberParameters<Fields, Members extends string> = [Members] extends [never]
+  ? unknown
+  : {
+      [Name in Members as Filters<Name, FieldKind<MemberSchema<Fields, Name>>>]?: Parameter<MemberSchema<Fields, Name>>
+    } & {
+      [Name in `${Members}[null]`]?: boolean
+    }
+
 /** The parameters that filter by a field or a member, but for `[null]`. */
-type Filters<Name extends string, X> =
-  | `${Name}[${Operator<FieldKind<X>>}]`
-  | (FieldKind<X> extends 'array' ? never : Name)
+type Filters<Name extends string, Kind> = Kind extends 'array'
+  ? `${Name}[${FilterOperator<'arrays'>}]`
+  : Name | `${Name}[${Operator<Kind>}]`
 
 type OneOrMore<Value> = Value | readonly Value[]
 
 type Parameter<X> = OneOrMore<
-  FieldKind<X> extends 'decimal'
-    ? string | number
-    : (FieldKind<X> extends 'array' ? ItemOf<FieldValue<X>> : FieldValue<X>) & (string | number | boolean)
+  FieldKind<X> extends 'decimal' ? string | number : ItemOf<FieldValue<X>> & (string | number | boolean)
 >
 
-type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never
+type ItemOf<Value> = Value extends readonly (infer Item)[] ? Item : Value
 
 type Timestamp = 'created_at' | 'updated_at'
 
 type Equality = Exclude<FilterOperator<'all'>, 'null'>
 
 type Operator<Kind> =
-  | (Kind extends 'array' ? FilterOperator<'arrays'> : Equality)
+  | Equality
   | (Kind extends 'text' | 'format' | 'number' | 'decimal' ? FilterOperator<'ordered'> : never)
   | (Kind extends 'text' ? FilterOperator<'texts'> : never)
 

@@ -10,12 +10,16 @@ const bindings: Readonly<Record<string, Node>> = {
     description: 'An attribute of the caller: `id`, `roles` or `claims.NAME`.',
     ...{ type: 'string', pattern: '^(?:id|roles|claims(?:\\.[^.\\s]+)+)$', examples: ['id', 'roles', 'claims.team'] },
   },
-  record: { description: 'A field of the changed record. Only in business rules.', type: 'string', examples: ['id'] },
+  record: {
+    description: 'In business rules a field of the changed record, in lookups of the record that the rule is about.',
+    type: 'string',
+    examples: ['id'],
+  },
 }
 
 /** A value that a field is compared with. */
 export const conditionValue: Node = {
-  description: 'A constant, an attribute of the caller, or in a business rule a field of the changed record.',
+  description: 'A constant, an attribute of the caller, or in business rules and lookups a field of the other record.',
   ...{ type: [...scalars, 'object'], properties: bindings, additionalProperties: false },
   ...{ minProperties: 1, maxProperties: 1 },
 }

@@ -182,11 +182,31 @@ const where: Node = {
   additionalProperties: false,
 }
 
+const lookup = (word: 'some' | 'none', description: string): Node => ({
+  description: `${description} The caller need not be permitted to read it. \`{ record: FIELD }\` names the record at hand.`,
+  type: 'object',
+  properties: {
+    [word]: name('The collection in which to look.', 'memberships'),
+    where: ref('condition', { minProperties: 1 }),
+  },
+  required: [word, 'where'],
+  additionalProperties: false,
+})
+
+const all: Node = {
+  description: 'Each of these rules must permit the action.',
+  type: 'object',
+  properties: { all: arrayOf(ref('accessRule'), 'The rules.', undefined, { minItems: 1 }) },
+  required: ['all'],
+  additionalProperties: false,
+}
+
 /** Who may perform an action. */
 export const accessRule: Node = {
   description:
-    'Who may perform the action: `anyone` (every authenticated caller), `nobody`, `owner`, `role:NAME`, `{ where }` ' +
-    'or `{ through, action }`; in TypeScript also `(caller) => boolean | condition`.',
+    'Who may perform the action: `anyone` (every authenticated caller), `nobody`, `owner`, `role:NAME`, `{ where }`, ' +
+    '`{ through, action }`, `{ some, where }`, `{ none, where }` or `{ all }`; in TypeScript also ' +
+    '`(caller) => boolean | condition`.',
   anyOf: [
     { const: 'anyone', description: 'Every authenticated caller.' },
     { const: 'nobody', description: 'No caller, not even an administrator.' },
@@ -194,6 +214,9 @@ export const accessRule: Node = {
     role,
     where,
     through,
+    lookup('some', 'A live record of a collection matches the condition.'),
+    lookup('none', 'No live record of a collection matches the condition.'),
+    all,
   ],
   wording: 'elsewhere',
 }

@@ -2,6 +2,7 @@
  * Checks references against access rules: a caller can refer only to records that they may read (AUT-5). The rules of
  * the declaration say which writers may read nothing, and which may read a part; data is not looked at.
  */
+import { simpleRules } from 'resourced-contract/model/access-rules'
 import type { AccessRule, Action } from 'resourced-contract/model/declaration'
 import { type Catalog, type Field, fieldAccessOf, type Resource } from 'resourced-contract/model/resource'
 import { type Diagnosis, ok, warning } from './diagnosis.ts'
@@ -52,23 +53,36 @@ function passing(catalog: Catalog, resource: Resource, rules: readonly AccessRul
   return rules.flatMap((rule): Roles[] => {
     const through = throughOf(catalog, resource, rule)
     if (through !== undefined) return passing(catalog, through.target, through.target.access[through.action])
+    if (typeof rule === 'object' && 'all' in rule) {
+      // Of each rule, one way to pass.
+      const ways = rule.all.map((each) => passing(catalog, resource, [each]))
+      return ways.reduce((before, next) => before.flatMap((roles) => next.map((more) => roles.union(more))))
+    }
     if (rule === 'nobody') return []
     return [new Set(typeof rule === 'string' && rule.startsWith('role:') ? [rule.slice('role:'.length)] : [])]
   })
 }
 
 /** Whether callers with some roles may act on all records, perhaps on some, or on none. */
-function extentOf(catalog: Catalog, resource: Resource, action: Action, roles: Roles): 'all' | 'some' | 'none' {
-  const extents = resource.access[action].map((rule) => {
-    const through = throughOf(catalog, resource, rule)
-    if (through !== undefined) {
-      return extentOf(catalog, through.target, through.action, roles) === 'none' ? 'none' : 'some'
-    }
-    if (rule === 'anyone') return 'all'
-    if (typeof rule !== 'string' || rule === 'owner') return 'some'
-    return roles.has(rule.slice('role:'.length)) ? 'all' : 'none'
-  })
+function extentOf(catalog: Catalog, resource: Resource, action: Action, roles: Roles): Extent {
+  const extents = resource.access[action].map((rule) => extentOfRule(catalog, resource, rule, roles))
   return extents.find((each) => each === 'all') ?? extents.find((each) => each === 'some') ?? 'none'
+}
+
+type Extent = 'all' | 'some' | 'none'
+
+function extentOfRule(catalog: Catalog, resource: Resource, rule: AccessRule, roles: Roles): Extent {
+  const through = throughOf(catalog, resource, rule)
+  if (through !== undefined) {
+    return extentOf(catalog, through.target, through.action, roles) === 'none' ? 'none' : 'some'
+  }
+  if (typeof rule === 'object' && 'all' in rule) {
+    const extents = rule.all.map((each) => extentOfRule(catalog, resource, each, roles))
+    return extents.find((each) => each === 'none') ?? extents.find((each) => each === 'some') ?? 'all'
+  }
+  if (rule === 'anyone') return 'all'
+  if (typeof rule !== 'string' || rule === 'owner') return 'some'
+  return roles.has(rule.slice('role:'.length)) ? 'all' : 'none'
 }
 
 function throughOf(
@@ -83,7 +97,7 @@ function throughOf(
 
 /** Whether the permission to write is itself decided by the record that the field refers to. */
 function isByTarget({ access }: Resource, { name }: Field): boolean {
-  return [...access.create, ...access.update].some(
+  return simpleRules([...access.create, ...access.update]).some(
     (rule) => typeof rule === 'object' && 'through' in rule && rule.through === name,
   )
 }

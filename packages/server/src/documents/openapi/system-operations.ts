@@ -127,6 +127,10 @@ function asked(): Json {
         ...orNull({ type: 'array', items, maxItems: roles, uniqueItems: true }),
         description: 'By default your own roles, and none for a key of another subject.',
       },
+      claims: {
+        ...orNull({ type: 'object' }),
+        description: `Claims of your own, of at most ${keyBounds.claims} characters; an administrator gives any. By default none.`,
+      },
       expires_at: {
         ...orNull({ type: 'string', format: 'date-time' }),
         description:

@@ -66,6 +66,7 @@ export function resourceFixture(
     events: false,
     order: 'by-id',
     dependents: [],
+    lookedUp: [],
     children: [],
     shape: 'shape',
     ...more,

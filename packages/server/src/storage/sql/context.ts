@@ -3,7 +3,9 @@
  * texts.
  */
 
-import type { Catalog } from 'resourced-contract/model/resource'
+import { simpleRules } from 'resourced-contract/model/access-rules'
+import type { AccessRule } from 'resourced-contract/model/declaration'
+import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import sql, { type Sql } from 'sql-template-tag'
 import type { Statement, Transaction } from '../transaction.ts'
 import { BoundedMap } from './bounded-map.ts'
@@ -44,7 +46,10 @@ export interface Opened {
 
 /** The context of every statement on one open database. */
 export interface SqlContext extends Opened {
-  /** The collections that have a business rule that asks for records, or are asked for by one. */
+  /**
+   * The collections that have a business rule that asks for records, or are asked for by one; and those whose changes
+   * are permitted if another collection has no such record, and that collection: no lock covers what is not there.
+   */
   readonly ruled: ReadonlySet<string>
   /** Column lists and representations of records, by resource, version and fields: the fields come from callers. */
   readonly texts: BoundedMap<Sql>
@@ -61,5 +66,32 @@ function ruledOf({ resources }: Catalog): ReadonlySet<string> {
   const names = [...resources.values()].flatMap(({ name, rules }) =>
     rules.flatMap((rule) => ('unless' in rule ? [name, rule.unless.none, rule.unless.some] : [])),
   )
+  for (const resource of resources.values()) {
+    const absent = changes.flatMap((action) => absentFor(resources, resource, resource.access[action]))
+    const ofFields = [...(resource.fieldAccess?.values() ?? [])].flatMap(({ write }) => write ?? [])
+    absent.push(...absentFor(resources, resource, ofFields))
+    if (absent.length > 0) names.push(resource.name, ...absent)
+  }
   return new Set(names.filter((name) => name !== undefined))
+}
+
+const changes = ['create', 'update', 'delete', 'restore'] as const
+
+/**
+ * The collections in which a record must be missing for some rules to permit a change. Rules have no cycles.
+ *
+ * @param rules `undefined` in threads, which write nothing on an engine with many writers
+ */
+function absentFor(
+  resources: Catalog['resources'],
+  resource: Resource,
+  rules: readonly AccessRule[] | undefined = [],
+): string[] {
+  return simpleRules(rules).flatMap((rule) => {
+    if (typeof rule !== 'object') return []
+    if ('none' in rule) return [rule.none]
+    const target =
+      'through' in rule ? resources.get(resource.field.get(rule.through)?.reference?.collection ?? '') : undefined
+    return target !== undefined && 'through' in rule ? absentFor(resources, target, target.access[rule.action]) : []
+  })
 }

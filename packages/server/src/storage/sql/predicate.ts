@@ -44,11 +44,14 @@ export interface PredicateContext extends SqlContext {
    */
   readonly semijoin?: 'exists' | 'fenced exists' | 'in'
   /**
-   * Whether the records that `through` leads to are locked (FOR SHARE), so that their permission stays valid; and one of
-   * the records that `some` finds. No lock covers the records that a negated `some` does not find.
+   * Whether the records that `through` leads to are locked (FOR SHARE), so that their permission stays valid; and one
+   * of the records that `some` finds. No lock covers the records that a negated `some` does not find.
    */
   readonly locksReferenced?: boolean
-  /** A row as a change will make it: references to it lead to this row instead of the stored one, and `some` finds it. */
+  /**
+   * A row as a change will make it: references to it lead to this row instead of the stored one. `some` finds stored
+   * rows only: otherwise whoever creates a membership would be permitted by that membership.
+   */
   readonly pendingRow?: { readonly collection: string; readonly id: string; readonly row: Sql }
   /**
    * Since when deleted records of a collection count as live for `through`; live records only, where left out. A parent
@@ -282,7 +285,7 @@ function someSql(
   const { alias, resource, negated = false, isBranch = false } = rows
   const { resources, system } = context.catalog
   const target = (resources.get(collection) ?? system.get(collection)) as Resource
-  const { dialect, semijoin, pendingRow } = context
+  const { dialect, semijoin } = context
   const found: Rows = { resource: target, alias: `${alias}x`, isBranch, outer: { resource, alias } }
   const inner = raw(found.alias)
   const from = sql`from ${tableSql(collection)} ${inner} where`
@@ -297,10 +300,7 @@ function someSql(
   const fence = semijoin === 'fenced exists' ? dialect.fence : empty
   const lock = context.locksReferenced ? dialect.lock.share : empty
   const live = liveRowsSql(context, found, predicate)
-  if (pendingRow?.collection !== collection) return sql`exists (select 1 ${from} ${live}${fence}${lock})`
-  const others = sql`exists (select 1 ${from} ${inner}.id <> ${pendingRow.id} and ${live}${fence}${lock})`
-  const itself = sql`exists (select 1 from (${pendingRow.row}) ${inner} where ${live})`
-  return sql`(${itself} or ${others})`
+  return sql`exists (select 1 ${from} ${live}${fence}${lock})`
 }
 
 /** The same for a deleted row and the record that the same deletion has deleted; `undefined`: only live ones count. */

@@ -28,6 +28,7 @@ function keyFor(subject: string, more: Partial<StoredKey> = {}): { readonly key:
     key,
     stored: {
       ...known,
+      claims: null,
       expires_at: null,
       created_at: '2026-01-02T03:04:05.678Z',
       revoked_at: null,
@@ -115,6 +116,41 @@ test('keys of the version before are found if the command opens the database fir
   const [kept] = all(new DatabaseSync(path), 'select text from notes')
   assert.deepEqual(kept, { text: 'word' })
   assert.deepEqual(migrateSqlite(path, notes, 'never').steps, [], 'what the declaration needs is remembered')
+})
+
+/** A database whose keys have no claims yet, as the release 0.1.0 made it. */
+async function databaseWithoutClaims(path: string, keys: readonly StoredKey[]): Promise<void> {
+  const storage = openSqlite(notes, { path })
+  for (const key of keys) await storage.keys.add(key)
+  await storage.close()
+  const database = new DatabaseSync(path)
+  database.exec('alter table "api-keys" drop column claims')
+  const read = database.prepare("select value from resourced_meta where key = 'shape'")
+  const shape = JSON.parse(String(read.get()?.value))
+  const table = shape.tables.find(({ name }: { name: string }) => name === 'api-keys')
+  table.columns = table.columns.filter(({ name }: { name: string }) => name !== 'claims')
+  database.prepare("update resourced_meta set value = ? where key = 'shape'").run(JSON.stringify(shape))
+  database.close()
+}
+
+test('keys that were made before keys had claims have none, and new ones can have some', async () => {
+  const [served, listed, added] = [newPath(), newPath(), newPath()]
+  const { stored } = keyFor('ann')
+  for (const path of [served, listed, added]) await databaseWithoutClaims(path, [stored])
+  const { steps } = migrateSqlite(served, notes, 'never')
+  assert.deepEqual([steps.length, ...steps.map(({ loses }) => loses)], [1, 'nothing'])
+  const storage = openSqlite(notes, { path: served })
+  assert.deepEqual(await storage.keys.find(stored.hash), stored)
+  await storage.close()
+  assert.deepEqual(
+    (await listSqliteKeys(listed))?.map(({ claims }) => claims),
+    [null],
+  )
+  const { keys, close } = openSqliteKeys(added)
+  const other = keyFor('bob', { claims: { team: 'acme' } }).stored
+  await keys.add(other)
+  assert.deepEqual([await keys.find(stored.hash), await keys.find(other.hash)], [stored, other])
+  await close()
 })
 
 test('keys of the version before are listed', async () => {

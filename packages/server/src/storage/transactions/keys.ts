@@ -16,7 +16,8 @@ import type { KeyStore, ListedKey, NewKey, Revoked, StoredKey } from '../storage
 import { firstRow, ignoringRows, type Row, type Runner, type Transaction } from '../transaction.ts'
 import { lockRecord, represent, writeRecord } from './rows/record-row.ts'
 
-const columns = sql`t.id, h.hash, t.hint, t.subject, t.roles, t.expires_at, t.created_at, t.revoked_at, t.made_by`
+const attributes = sql`t.hint, t.subject, t.roles, t.claims, t.expires_at, t.created_at, t.revoked_at, t.made_by`
+const columns = sql`t.id, h.hash, ${attributes}`
 const keys = sql`resourced_key_hashes h join "api-keys" t on t.id = h.key`
 
 /** The least time between two uses of a key that are kept, in milliseconds. */
@@ -44,7 +45,9 @@ function resourceOfKeys({ catalog }: SqlContext): Resource {
 }
 
 function keyOf<Key extends StoredKey>(row: Row): Key {
-  return { ...row, roles: JSON.parse(String(row['roles'])) } as unknown as Key
+  const { roles, claims } = row
+  const parsed = { roles: JSON.parse(String(roles)), claims: claims === null ? null : JSON.parse(String(claims)) }
+  return { ...row, ...parsed } as unknown as Key
 }
 
 /** The key with a hash. */
@@ -60,15 +63,15 @@ export function* listKeys(): Transaction<ListedKey[]> {
 }
 
 /** Adds a key. */
-function* addKey(context: SqlContext, { hash, made_by = null, ...shown }: NewKey): Transaction<void> {
-  const values = { ...shown, made_by, updated_at: shown.created_at }
+function* addKey(context: SqlContext, { hash, made_by = null, claims = null, ...shown }: NewKey): Transaction<void> {
+  const values = { ...shown, made_by, claims, updated_at: shown.created_at }
   yield* writeRecord(context, { resource: resourceOfKeys(context), values })
   yield ignoringRows(sql`insert into resourced_key_hashes (key, hash) values (${shown.id}, ${hash})`)
 }
 
 /** Runs a CreateKey. */
 export function* createKey(context: SqlContext, plan: CreateKey): Transaction<Outcome> {
-  const { id, hash, hint, roles, expires_at, madeBy, perSubject, now } = plan
+  const { id, hash, hint, roles, claims, expires_at, madeBy, perSubject, now } = plan
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
   // A revocation of the maker's descendants locks the maker: it finds the new key, or the key is not made.
   if (madeBy.kind === 'key') {
@@ -85,7 +88,7 @@ export function* createKey(context: SqlContext, plan: CreateKey): Transaction<Ou
   const created_at = timestamp(now)
   const made_by = madeBy.id
   yield* addKey(context, {
-    ...{ id, hash, hint, subject: plan.subject, roles, expires_at, created_at, revoked_at: null, made_by },
+    ...{ id, hash, hint, subject: plan.subject, roles, claims, expires_at, created_at, revoked_at: null, made_by },
   })
   const { json, revision, updatedAt } = yield* represent(context, plan, id)
   return { kind: 'created', id, json, revision, updatedAt }

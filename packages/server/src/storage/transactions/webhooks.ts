@@ -13,7 +13,7 @@ import { timestamp } from 'resourced-contract/model/time'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import sql from 'sql-template-tag'
 import { checkRecord } from '../../plan/check-record.ts'
-import { webhookIssues } from '../../plan/check-webhook.ts'
+import { isMakerOf, webhookIssues } from '../../plan/check-webhook.ts'
 import { proposeCreate, proposeUpdate } from '../../plan/decide.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { CreateDelivery, CreateWebhook, DeleteWebhook, UpdateWebhook, WebhookMaker } from '../../plan/plan.ts'
@@ -87,7 +87,7 @@ export function* updateWebhook(context: SqlContext, plan: UpdateWebhook): Transa
   const row = yield* firstRow(sql`select secrets, caller from resourced_consumers where name = ${name}`)
   const maker = JSON.parse(String(row?.['caller'])) as WebhookMaker
   const isOn = draft.changed.includes('active') && draft.values['active'] === true
-  const isMaker = caller.id === maker.id && maker.roles.every((role) => caller.roles.includes(role))
+  const isMaker = isMakerOf(caller, maker)
   if (!isMaker && (rotates || draft.changed.some((field) => ofMaker.includes(field)))) return { kind: 'forbidden' }
   const version = String(current.record?.['version'])
   const issues = [
