@@ -53,6 +53,7 @@ export const interfaceMistakes: readonly Mistake[] = [
     path: 'limits.readTime',
     remedy: /such as 10\./,
   },
+  { name: 'no included records', at: 'limits', write: { include: { records: 0 } }, path: 'limits.include.records' },
   { name: 'no time to read', at: 'limits', write: { readTime: 0 }, path: 'limits.readTime', remedy: /10/ },
   {
     name: 'no exports at all',

@@ -151,6 +151,14 @@ describe('permissions of related records', () => {
     const refused = await other.send({ ...sorted, as: 'ann' })
     assert.deepEqual([refused.status, places(refused)], [403, ['FORBIDDEN include[books][sort]']])
     assert.equal((await other.send({ ...sorted, as: 'eve' })).status, 200)
+    const where = encodeURIComponent('{"rating":{"gte":1}}')
+    const asked = { path: `/v2/authors?include=books.author&include[books][where]=${where}` }
+    assert.equal((await other.send({ ...asked, as: 'eve' })).status, 400)
+    const secretly = {
+      path: `/v2/books?include=author.sourced&include[author.sourced][where]=${encodeURIComponent(`{"source_id":{"null":true}}`)}`,
+    }
+    const found = await current.send({ ...secretly, as: 'ann' })
+    assert.deepEqual([found.status, places(found)], [403, ['FORBIDDEN include[author.sourced][where]']])
   })
 
   it('REL-4: deleted records come with include_deleted, where the caller may read those of their collection', async (context) => {
@@ -229,6 +237,30 @@ describe('permissions of related records', () => {
     }
     const named = (await current.send(queried)).json
     assert.deepEqual(named.included.authors[open.id], { id: open.id, label: 'Open' })
+  })
+
+  it('REL-3, CON-8: next names the version as the request does, and caches keep all as long as its shortest', async (context) => {
+    const { authors, books } = press.resources
+    const current = await trialFor(
+      context,
+      {
+        ...press,
+        resources: { ...press.resources, authors: { ...authors, maxAge: 60 }, books: { ...books, maxAge: 5 } },
+        versionCarriers: ['query', 'header'],
+      },
+      { basePath: '/api' },
+    )
+    const author = await current.make('authors', { name: 'A' })
+    for (const title of ['1', '2']) await current.make('books', { title, author_id: author.id })
+    const path = `/api/authors/${author.id}?version=v1&include=works&include[works][limit]=1`
+    const { json, headers } = await get(current, path, 'ann')
+    assert.equal(headers['cache-control'], 'private, max-age=5')
+    const { next } = json.related.works[author.id]
+    assert.match(next, /^\/api\/authors\/[^/]+\/works\?version=v1&limit=1&cursor=/)
+    assert.deepEqual(
+      (await walk(current, next, 'ann')).map(({ heading }) => heading),
+      ['2'],
+    )
   })
 
   it('REL-4, AUT-12: the function authorize is asked about each collection that is included', async (context) => {

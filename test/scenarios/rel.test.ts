@@ -140,6 +140,34 @@ describe('related records', () => {
     assert.deepEqual([edited[made['Stefan'].id].total_count, edited[made['Stefan'].id].next], [4, null])
   })
 
+  it('REL-3, WHR-1: a condition on the related records, in totals and addresses too', async () => {
+    const { id } = made['Ursula']
+    const where = { or: [{ title: { startsWith: 'te' } }, { title: 'Lathe' }], not: { title: 'Other' } }
+    const asked = { id, include: ['books'], 'include[books][where]': where, 'include[books][limit]': 1 }
+    const text = encodeURIComponent(JSON.stringify(where))
+    const answers = [
+      await ok('authors', { method: 'QUERY', body: asked }),
+      await ok(`authors/${id}?include=books&include[books][where]=${text}&include[books][limit]=1`),
+    ]
+    for (const { json } of answers) {
+      const { ids, total_count, next } = json.related.books[id]
+      assert.deepEqual([ids, total_count], [idsOf('Tehanu'), 2])
+      assert.deepEqual(
+        (await ok(next)).json.data.map((each: { id: string }) => each.id),
+        idsOf('Lathe'),
+      )
+    }
+    const wrong = { 'include[books][where]': { or: [{ title: 'x' }, { price: { gte: 'a' } }, { title: { gte: 1 } }] } }
+    const refused = await current.send({ method: 'QUERY', path: '/v2/authors', body: { ...asked, ...wrong } })
+    assert.deepEqual(
+      refused.json.errors.map(({ parameter, pointer }: Record<string, string>) => [parameter, pointer]),
+      [
+        ['include[books][where]', '/include[books][where]/or/1/price'],
+        ['include[books][where]', '/include[books][where]/or/2/title/gte'],
+      ],
+    )
+  })
+
   it('REL-2: of two paths to a record with different fields it has the fields of both', async () => {
     const { json } = await ok(
       'books?include=author,responsible.edited&fields[author]=name&fields[responsible.edited]=title,kind',
@@ -223,6 +251,8 @@ describe('related records', () => {
     ['include=notes&include[notes][limit]=-1', 'INVALID_PAGE include[notes][limit]'],
     ['include=notes&include[notes][limit]=1&include[notes][limit]=2', 'DUPLICATE_PARAMETER include[notes][limit]'],
     ['include=notes&include[notes][sort]=text', 'UNKNOWN_FIELD include[notes][sort]'],
+    ['include=notes&include[notes][where]={', 'INVALID_VALUE'],
+    ['include=author&include[author][where]={}', 'UNKNOWN_PARAMETER include[author][where]'],
     ['include=notes&include[notes][offset]=1', 'UNKNOWN_PARAMETER include[notes][offset]'],
     ['include=notes&include[notes]=1', 'UNKNOWN_PARAMETER include[notes]'],
     ['include=notes&fields[author]=name', 'UNKNOWN_PARAMETER fields[author]'],

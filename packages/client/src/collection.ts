@@ -1,7 +1,7 @@
 /** The calls of one collection, with the types of its requests and responses. */
 import { type ChangeOptions, type ConditionOptions, changeRecord, conditionFor, type OnConflict } from './conflicts.ts'
 import { exchange, longestPath, queryOf, segment } from './exchange.ts'
-import type { CollectionTypes, JsonObject } from './interface-types.ts'
+import type { CollectionTypes, JsonObject, Page } from './interface-types.ts'
 import { Job } from './jobs.ts'
 import type { CallOptions, Send } from './send.ts'
 import { type ReadSummary, readSummary } from './summary.ts'
@@ -43,24 +43,6 @@ export interface ListParameters<Sort extends string, Name extends string> {
 /** The query parameters of a list. */
 export type ListQuery<Types extends CollectionTypes, Name extends string = Types['field']> = Types['filter'] &
   ListParameters<Types['sort'], Name>
-
-/** Where a page is. Cursors and numbers are there as the request asked for pages. */
-export interface Pagination {
-  readonly total_count: number
-  readonly limit?: number
-  readonly next_cursor?: string | null
-  readonly previous_cursor?: string | null
-  readonly offset?: number
-  readonly page?: number
-  readonly per_page?: number
-  readonly total_pages?: number
-}
-
-/** A page of a collection. */
-export interface Page<Data = JsonObject> {
-  readonly data: readonly Data[]
-  readonly pagination: Pagination
-}
 
 /** A record, or the selected fields of it. */
 export type Selected<Data, Name extends string> = [Name] extends [never]

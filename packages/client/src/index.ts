@@ -10,8 +10,6 @@ export type {
   ListParameters,
   ListQuery,
   NestedCollection,
-  Page,
-  Pagination,
   Query,
   Selected,
   Target,
@@ -23,7 +21,15 @@ export { type ClientOptions, createClient, type Key } from './create-client.ts'
 export type { ChangeEvent, Events, FollowOptions } from './events.ts'
 export { etagOf } from './exchange.ts'
 export type { FetchOptions } from './fetch-send.ts'
-export type { CollectionTypes, InterfaceTypes, JsonObject, SummaryTypes, TypesOf } from './interface-types.ts'
+export type {
+  CollectionTypes,
+  InterfaceTypes,
+  JsonObject,
+  Page,
+  Pagination,
+  SummaryTypes,
+  TypesOf,
+} from './interface-types.ts'
 export { type ExportRequest, type Exports, type FinishedOptions, Job } from './jobs.ts'
 export { type ProblemCode, type ProblemEntry, ProblemError } from './problem-error.ts'
 export type { RetryOptions } from './retrying.ts'

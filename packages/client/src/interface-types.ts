@@ -54,3 +54,21 @@ export type TypesOf<T> = string extends keyof T
 
 /** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>
+
+/** Where a page is. Cursors and numbers are there as the request asked for pages. */
+export interface Pagination {
+  readonly total_count: number
+  readonly limit?: number
+  readonly next_cursor?: string | null
+  readonly previous_cursor?: string | null
+  readonly offset?: number
+  readonly page?: number
+  readonly per_page?: number
+  readonly total_pages?: number
+}
+
+/** A page of a collection. */
+export interface Page<Data = JsonObject> {
+  readonly data: readonly Data[]
+  readonly pagination: Pagination
+}

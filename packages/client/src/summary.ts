@@ -1,7 +1,6 @@
 /** Summaries of a collection: their query and their rows, typed by the groups and figures that are asked for. */
-import type { Page } from './collection.ts'
 import { exchange, longestPath, queryOf } from './exchange.ts'
-import type { CollectionTypes, SummaryTypes } from './interface-types.ts'
+import type { CollectionTypes, Page, SummaryTypes } from './interface-types.ts'
 import type { CallOptions, Send } from './send.ts'
 
 /** The groups and figures of a collection whose types are unknown. */

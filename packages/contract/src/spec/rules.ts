@@ -9,14 +9,12 @@ import { operationRules } from './rules/operation.ts'
 import { relatedRules } from './rules/related.ts'
 import { resourceRules } from './rules/resources.ts'
 import type { Rule, RuleLevel, RuleSection } from './rules/rule.ts'
-import { summaryRules } from './rules/summaries.ts'
 
 /** The sections in the order of `docs/reference/rules.md`; the checker has the same order. */
 export const ruleSections: readonly RuleSection[] = [
   ...resourceRules,
   ...collectionRules,
   ...relatedRules,
-  ...summaryRules,
   ...conditionRules,
   ...deletionRules,
   ...accessRules,

@@ -57,6 +57,19 @@ function reached(path: RelatedPath, id: string): Reached {
   return { key: `${path.collection}/${id}`, path, id }
 }
 
+/** Whether records surely have all their related records: no two paths lead to one record at worst. */
+export function fitsWhole(
+  records: readonly AskedRecord[],
+  paths: readonly FoundPath[],
+  most: Load,
+  includedBytes: number,
+): boolean {
+  let reachable = 0
+  for (const { found } of paths) for (const { ids } of found.values()) reachable += ids.length
+  const bytes = records.reduce((sum, each) => sum + each.bytes, includedBytes)
+  return !isBeyond({ records: reachable, bytes }, most)
+}
+
 /** How many records, from the first, a response may have with all their related records: at least one. */
 export function countFitting(
   records: readonly AskedRecord[],

@@ -2,7 +2,6 @@
 import { grantOf, mapGrants } from 'resourced-contract/model/field-grants'
 import { allOf, always, type Position, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
 import { isMapped, type Resource, storedResource } from 'resourced-contract/model/resource'
-import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { permit, withDeletedParents } from '../policy/permit.ts'
 import type { IncludedPath } from '../request/include.ts'
 import { readListQuery } from '../request/list-query.ts'
@@ -12,7 +11,7 @@ import { retainedSince } from './check-record.ts'
 import { bindingOf, sealCursor } from './cursor.ts'
 import type { Include, RelatedPath } from './include.ts'
 import type { Conditions } from './plan.ts'
-import { readableFieldsOf } from './plan-fields.ts'
+import { permittedFilter, readableFieldsOf, resolveSelected } from './plan-fields.ts'
 import type { Planning } from './planning.ts'
 
 /**
@@ -20,7 +19,7 @@ import type { Planning } from './planning.ts'
  *
  * @param includesDeleted whether deleted records are asked for
  * @returns `undefined`: there are none
- * @throws Fault FORBIDDEN if they are sorted by a field that the caller may not read in every record
+ * @throws Fault FORBIDDEN as `permittedFilter`
  */
 export function includeOf(
   planning: Planning,
@@ -28,13 +27,12 @@ export function includeOf(
   { conditions, includesDeleted }: { readonly conditions: Conditions; readonly includesDeleted: boolean },
 ): Include | undefined {
   if (paths.length === 0) return undefined
-  const issues: Issue[] = []
-  const planned = paths.map((path) => planPath(planning, path, includesDeleted, issues))
-  if (issues.length > 0) throw fault('FORBIDDEN', { errors: issues })
-  return { paths: planned, conditions }
+  return { paths: paths.map((path) => planPath(planning, path, includesDeleted)), conditions }
 }
 
-function planPath(planning: Planning, asked: IncludedPath, includesDeleted: boolean, issues: Issue[]): RelatedPath {
+const unfiltered = { filter: always, versionFilter: undefined }
+
+function planPath(planning: Planning, asked: IncludedPath, includesDeleted: boolean): RelatedPath {
   const { catalog, caller, now } = planning
   const { path, above, relation, limit, fields } = asked
   const [source, resource] = [storedResource(asked.source), storedResource(asked.resource)]
@@ -44,22 +42,23 @@ function planPath(planning: Planning, asked: IncludedPath, includesDeleted: bool
   const ofReference = grantOf(relation.to === 'one' ? readableFieldsOf(planning, source).readableFields : grants, field)
   const referring = inBin(ofReference ?? always)
   const read = permit(catalog, caller, 'read', resource)
+  const sort = storedSort(asked)
+  const { filter } = resolveSelected(planning, resource, { ...unfiltered, where: asked.where })
+  const placeOf = (part: 'filter' | 'sort') => ({ parameter: `include[${path}][${part === 'sort' ? part : 'where'}]` })
+  const matching = inBin(permittedFilter(planning, resource, { filter, sort }, placeOf))
   // To find records by a field tells its value.
-  const isFound = (permitted: Predicate) => (relation.to === 'one' ? permitted : allOf([permitted, referring]))
+  const isFound = (permitted: Predicate) =>
+    relation.to === 'one' ? permitted : allOf([permitted, referring, matching])
   const readDeleted = allOf([permit(catalog, caller, 'readDeleted', resource), read])
   const mayReadDeleted = includesDeleted && readDeleted.kind !== 'never'
   const deleted = mayReadDeleted
     ? { permitted: isFound(inBin(readDeleted)), since: retainedSince(resource, now) }
     : undefined
-  for (const term of asked.sort) {
-    if (grantOf(grants, storedName(asked.resource, term.field)) === undefined) continue
-    issues.push(issue('unorderable', { parameter: `include[${path}][sort]`, name: term.field }))
-  }
   return {
     ...{ path, above, to: relation.to, source: source.name, collection: resource.name, field, limit, fields },
     ...{ referring, permitted: isFound(read), deleted, readableFields: grants && mapGrants(grants, inBin) },
     version: isMapped(asked.resource) ? asked.resource.mapping.version : undefined,
-    sort: storedSort(asked),
+    sort,
     list: listOf(asked, mayReadDeleted),
   }
 }

@@ -1,7 +1,6 @@
 /** Plans to create and to revoke API keys (AUT-2, AUT-10), and reads the body of `POST /api-keys`. */
 
 import { keyBounds } from 'resourced-contract/model/catalog'
-import { jsonText } from 'resourced-contract/model/json/json-text'
 import { candidates } from 'resourced-contract/model/nearest'
 import { escapeStep } from 'resourced-contract/model/place'
 import { isObject } from 'resourced-contract/model/plain-copy'
@@ -10,7 +9,7 @@ import { instantKey, timestamp } from 'resourced-contract/model/time'
 import { fault, type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import type { Conditions } from '../http/preconditions.ts'
-import { type Claims, grantKey, hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
+import { type Claims, grantKey, hashOfKey, hintOfKey, newKey, readClaims } from '../policy/api-keys.ts'
 import type { Caller } from '../policy/caller.ts'
 import { isAdministrator, permit } from '../policy/permit.ts'
 import { unknownMembers } from './issue.ts'
@@ -138,17 +137,6 @@ function readRoles(value: unknown, issues: Issue[]): string[] | undefined {
     places.set(role, first ?? index)
   }
   return issues.length > before ? undefined : [...places.keys()]
-}
-
-/** The claims of a key; `undefined`: they are left out, or wrong. */
-export function readClaims(value: unknown, issues: Issue[]): Claims | undefined {
-  const place = { pointer: '/claims' }
-  if (value === undefined) return undefined
-  if (!isObject(value)) issues.push(issue('type', { ...place, types: ['object', 'null'] }))
-  else if (jsonText(value).length > keyBounds.claims) {
-    issues.push(issue('jsonLength', { ...place, limit: keyBounds.claims }))
-  } else return value
-  return undefined
 }
 
 function readName(value: unknown, place: Place, most: number, issues: Issue[]): string | undefined {

@@ -4,9 +4,11 @@
  */
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { keyBounds } from 'resourced-contract/model/catalog'
 import type { CallerView } from 'resourced-contract/model/declared-functions'
+import { jsonText } from 'resourced-contract/model/json/json-text'
 import { escapeStep } from 'resourced-contract/model/place'
-import { canonicalJson } from 'resourced-contract/model/plain-copy'
+import { canonicalJson, isObject } from 'resourced-contract/model/plain-copy'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import type { Caller } from './caller.ts'
 import { isAdministrator } from './permit.ts'
@@ -119,6 +121,17 @@ export function grantKey(
     refusals.push(issue('laterEnd', { pointer: '/expires_at', ends }))
   }
   return refusals.length > 0 ? { refusals } : { grant: { subject, roles, claims, expires_at } }
+}
+
+/** The claims of a key; `undefined`: they are left out, or wrong. */
+export function readClaims(value: unknown, issues: Issue[]): Claims | undefined {
+  const place = { pointer: '/claims' }
+  if (value === undefined) return undefined
+  if (!isObject(value)) issues.push(issue('type', { ...place, types: ['object', 'null'] }))
+  else if (jsonText(value).length > keyBounds.claims) {
+    issues.push(issue('jsonLength', { ...place, limit: keyBounds.claims }))
+  } else return value
+  return undefined
 }
 
 /** Whether a caller has a claim with an equal value. */

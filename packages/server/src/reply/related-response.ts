@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { hasConversions, isMapped, type Resource, resourceOfStored } from 'resourced-contract/model/resource'
 import { type Fault, fault, issue } from 'resourced-contract/spec/faults'
-import type { HttpResponse } from '../http/message.ts'
+import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
 import { decidePreconditions, formatEntityTag, parseEntityTags, tagWithRelated } from '../http/preconditions.ts'
 import type { Include, RelatedPath } from '../plan/include.ts'
 import type { Outcome, WithRelated } from '../plan/outcome.ts'
@@ -10,6 +10,7 @@ import type { Plan } from '../plan/plan.ts'
 import { listAddresses } from '../plan/plan-include.ts'
 import type { Planning } from '../plan/planning.ts'
 import { jsonFromStored } from '../versions/translate-record.ts'
+import { cacheControl } from './caching.ts'
 
 /** What the addresses of further records are made of. */
 type Addressing = Pick<Planning, 'versionCatalog' | 'cursorSecret' | 'basePath'> & { readonly query: string }
@@ -35,7 +36,11 @@ export function relatedResponse(
   const data = answer.kind === 'page' ? text.slice(1, -1) : `"data":${text}`
   const body = `{${data},${members.join()}}\n`
   const digest = hash('sha256', body, 'base64url').slice(0, 22)
-  const { 'Last-Modified': _, ETag: own, ...headers } = base.headers
+  const { 'Last-Modified': _, ETag: own, ...others } = base.headers
+  // A response is fresh as long as all of its records are.
+  const resources = paths.map(({ collection }) => resourceOfStored(addressing.versionCatalog, collection) as Resource)
+  const maxAge = Math.min(...[plan.resource, ...resources].map((each) => each.maxAge))
+  const headers: ResponseHeaders = { ...others, 'Cache-Control': cacheControl(maxAge) }
   const recordTag = answer.kind === 'record' ? opaqueOf(own) : undefined
   const tag = { opaque: recordTag === undefined ? digest : tagWithRelated(recordTag, digest), weak: false }
   const current = { tag, ...(recordTag !== undefined && { matchTags: [recordTag] }) }
@@ -44,8 +49,8 @@ export function relatedResponse(
   if (verdict === 'proceed') return { status: 200, headers: { ...headers, ETag }, body }
   if (verdict !== 'not-modified')
     throw fault('PRECONDITION_FAILED', { errors: [issue('failedCondition', { header: verdict.failed })] })
-  const { 'Cache-Control': caching = '', Vary = '' } = headers
-  return { status: 304, headers: { 'Cache-Control': caching, ETag, Vary }, body: undefined }
+  const kept = Object.entries(headers).filter(([name]) => name === 'Cache-Control' || name === 'Vary')
+  return { status: 304, headers: { ...Object.fromEntries(kept), ETag }, body: undefined }
 }
 
 function opaqueOf(tag: string | undefined): string {

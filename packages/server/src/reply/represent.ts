@@ -14,12 +14,12 @@ import { exportTypes } from 'resourced-contract/spec/media-types'
 import type { HttpRequest, HttpResponse, ResponseHeaders } from '../http/message.ts'
 import { decidePreconditions, formatEntityTag } from '../http/preconditions.ts'
 import { accepts, type Preferred } from '../http/preferences.ts'
-import { tagOf } from '../plan/check-record.ts'
 import { sealCursor } from '../plan/cursor.ts'
 import type { ExportFormat } from '../plan/export-document.ts'
-import type { Outcome, PageOutcome, Validators } from '../plan/outcome.ts'
+import type { Outcome, PageOutcome } from '../plan/outcome.ts'
 import type { ExportFileAccess, Plan, PreviewDeletion, ReadPage } from '../plan/plan.ts'
 import { issuesFromStored } from '../versions/translate-record.ts'
+import { listCaching, recordCaching, writtenHeaders } from './caching.ts'
 import { bulkRefusal, deletionPreview } from './deletion-responses.ts'
 import { conflict, type Occurrence } from './problem.ts'
 import { includeTooLarge, relatedResponse } from './related-response.ts'
@@ -366,35 +366,6 @@ function exportFile(
     ...caching,
   }
   return { status: 200, headers, body: { kind: 'file', path: files.pathOf(id), start: 0, length: result.bytes } }
-}
-
-/** Header fields of a list: how long caches may keep it, and how they validate it (CON-1, CON-8). */
-function listCaching(resource: Resource, tag: string): ResponseHeaders {
-  return {
-    'Cache-Control': cacheControl(resource),
-    ETag: formatEntityTag({ opaque: tag, weak: false }),
-    Vary: 'Accept',
-  }
-}
-
-/** Header fields of a readable record: how long caches may keep it, and how they validate it (CON-1, CON-2). */
-function recordCaching(resource: Resource, validators: Validators): ResponseHeaders {
-  return {
-    'Cache-Control': cacheControl(resource),
-    ETag: formatEntityTag({ opaque: tagOf(resource, validators), weak: false }),
-    'Last-Modified': formatHttpDate(Date.parse(validators.updatedAt) / 1000),
-    Vary: 'Accept',
-  }
-}
-
-/** How long a private cache may keep a response without validating it. */
-function cacheControl(resource: Resource): string {
-  return resource.maxAge > 0 ? `private, max-age=${resource.maxAge}` : 'private, no-cache'
-}
-
-/** Header fields of the response to a change: the new validators, and nothing for caches. */
-function writtenHeaders(resource: Resource, validators: Validators): ResponseHeaders {
-  return { ...recordCaching(resource, validators), 'Cache-Control': 'no-store' }
 }
 
 /** `Preference-Applied` (RFC 7240 section 3). */

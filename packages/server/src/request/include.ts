@@ -1,11 +1,13 @@
 /**
  * The related records that a request includes (REL-1, REL-3): `include=author,chapters.translator`, and by path
- * `include[chapters][limit]`, `include[chapters][sort]` and `fields[chapters]`.
+ * `include[chapters][limit]`, `include[chapters][sort]`, `include[chapters][where]` and `fields[chapters]`.
  */
 import type { SortTerm } from 'resourced-contract/model/predicate'
 import { type Relation, relationsOf } from 'resourced-contract/model/relations'
 import { type Catalog, type Resource, systemFields } from 'resourced-contract/model/resource'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
+import type { AskedCondition } from './condition.ts'
+import { readFilters } from './filters.ts'
 import { isShortList, listed, type Parameter, readFields, readSort } from './parameters.ts'
 
 /** The part of a catalog that paths are read by: of the client's version. */
@@ -23,10 +25,11 @@ export interface IncludedPath {
   readonly resource: Resource
   /** The requested fields; `undefined`: all. */
   readonly fields: readonly string[] | undefined
-  /** Of a relation to many: how many ids each record has, and their order. */
+  /** Of a relation to many: how many ids each record has, their order, and the condition that they match. */
   readonly limit: number
   readonly sort: readonly SortTerm[]
-  /** The parameters of the list that goes on with these records: `sort` and `fields`. */
+  readonly where: AskedCondition | undefined
+  /** The parameters of the list that goes on with these records: `sort`, `where` and `fields`. */
   readonly query: readonly string[]
 }
 
@@ -38,11 +41,16 @@ const mostSteps = 2
 /** How many ids a record has of a relation to many (REL-3). */
 const usualLimit = 20
 
-const options = ['limit', 'sort']
+const options = ['limit', 'sort', 'where']
 
 /** Whether a parameter says what is included. */
 export function isOfInclude(name: string): boolean {
   return name === 'include' || /^(?:include|fields)\[/.test(name)
+}
+
+/** Whether a parameter holds the condition of a path. */
+export function isIncludedCondition(name: string): boolean {
+  return /^include\[.*\]\[where\]$/s.test(name)
 }
 
 /** Whether the value of a parameter is a list of names. */
@@ -62,12 +70,13 @@ export function readInclude(
   parameters: readonly Parameter[],
   issues: Issue[],
 ): readonly IncludedPath[] {
-  const given = new Map<string, string>()
-  for (const { name, value } of parameters) {
+  const given = new Map<string, Parameter>()
+  for (const parameter of parameters) {
+    const { name } = parameter
     if (given.has(name)) issues.push(issue('DUPLICATE_PARAMETER', { parameter: name }))
-    given.set(name, value)
+    given.set(name, parameter)
   }
-  const text = given.get('include')
+  const text = given.get('include')?.value
   given.delete('include')
   const steps = text === undefined ? new Map<string, Step>() : readPaths(catalog, resource, text, issues)
   const read = [...steps.values()].map((step) => readOptions(catalog, step, given, issues))
@@ -123,28 +132,51 @@ function addSteps(
 function readOptions(
   { limits }: IncludeCatalog,
   step: Step,
-  given: Map<string, string>,
+  given: Map<string, Parameter>,
   issues: Issue[],
 ): IncludedPath {
   const { path, relation, resource } = step
-  const take = (parameter: string, isFitting = true) => {
-    const text = given.get(parameter)
-    given.delete(parameter)
-    if (text !== undefined && !isFitting) issues.push(issue('onlyToMany', { parameter, name: path }))
-    return isFitting ? text : undefined
+  const take = (name: string, isFitting = true) => {
+    const parameter = given.get(name)
+    given.delete(name)
+    if (parameter !== undefined && !isFitting) issues.push(issue('onlyToMany', { parameter: name, name: path }))
+    return isFitting ? parameter : undefined
   }
   const isToMany = relation.to === 'many'
   const named = (option: string) => `include[${path}][${option}]`
-  const limit = readLimit(named('limit'), take(named('limit'), isToMany), limits.pageSize.max, issues)
-  const order = take(named('sort'), isToMany)
+  const limit = readLimit(named('limit'), take(named('limit'), isToMany)?.value, limits.pageSize.max, issues)
+  const order = take(named('sort'), isToMany)?.value
   const hasOrder = order !== undefined && isShortList('sort', order, issues, named('sort'))
   const sort = hasOrder ? readSort(resource, listed(order, { parameter: named('sort') }), issues) : []
   const parameter = `fields[${path}]`
-  const names = take(parameter)
+  const names = take(parameter)?.value
   const hasFields = names !== undefined && isShortList('fields', names, issues, parameter)
   const fields = hasFields ? readFields(resource, listed(names, { parameter }), systemFields, issues) : undefined
-  const query = [...(hasOrder ? [`sort=${order}`] : []), ...(fields === undefined ? [] : [`fields=${fields.join()}`])]
-  return { ...step, limit, sort, fields, query }
+  const condition = take(named('where'), isToMany)
+  const where = condition === undefined ? undefined : readCondition(resource, condition, issues)
+  const query = [
+    ...(hasOrder ? [`sort=${order}`] : []),
+    ...(condition === undefined ? [] : [`where=${encodeURIComponent(condition.value)}`]),
+    ...(fields === undefined ? [] : [`fields=${fields.join()}`]),
+  ]
+  return { ...step, limit, sort, where, fields, query }
+}
+
+/** Reads the condition of a path. Its days are those of UTC. */
+function readCondition(
+  resource: Resource,
+  { name, value, pointer: start = '' }: Parameter,
+  issues: Issue[],
+): AskedCondition | undefined {
+  const found: Issue[] = []
+  const { where } = readFilters(resource, [], { condition: { text: value } }, found)
+  const placed = found.map(({ pointer, ...each }) => ({
+    ...each,
+    parameter: name,
+    pointer: pointer && start + pointer,
+  }))
+  issues.push(...placed)
+  return where
 }
 
 function readLimit(parameter: string, text: string | undefined, most: number, issues: Issue[]): number {

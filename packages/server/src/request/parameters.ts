@@ -15,6 +15,8 @@ import { decodeTargetPart } from '../http/message.ts'
 export interface Parameter {
   readonly name: string
   readonly value: string
+  /** The place of a value that is JSON, in the body of a QUERY. */
+  readonly pointer?: string
 }
 
 /** The most errors of one response to a query: a client that makes more made one mistake many times. */

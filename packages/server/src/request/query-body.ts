@@ -9,7 +9,7 @@ import { words } from 'resourced-contract/model/text'
 import { type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import type { GivenCondition } from './condition.ts'
-import { isListOfNames, isOfInclude } from './include.ts'
+import { isIncludedCondition, isListOfNames, isOfInclude } from './include.ts'
 import { countListed, type Parameter } from './parameters.ts'
 
 /**
@@ -22,10 +22,10 @@ const controls: ReadonlySet<string> = new Set(controlParameters)
 const takesList = /^([^[\]]*)\[(in|has_any|has_all)\]$/
 
 /**
- * Turns the body of a QUERY, an object of parameter names, into parameters, except for `where` (`conditionIn`). Texts, numbers and booleans are values. An
- * array repeats its parameter, or lists the names of `sort` and `fields`. `null` asks for records whose field is unset.
- * An item of a filter's array is one value, even with commas; a text is read as in a query string, where `[in]` splits
- * it.
+ * Turns the body of a QUERY, an object of parameter names, into parameters, except for `where` (`conditionIn`). Texts,
+ * numbers and booleans are values. An array repeats its parameter, or lists names, as for `sort` and `fields`. `null`
+ * asks for records whose field is unset. An item of a filter's array is one value, even with commas; a text is read as
+ * in a query string, where `[in]` splits it.
  *
  * @param body read by `model/json/read-json.ts`
  * @param lists the parameters that list names
@@ -86,6 +86,9 @@ interface ReadBody {
 
 function readEntry(name: string, value: unknown, { body, lists }: ReadBody, issues: Issue[]): Parameter[] {
   if (value === null) return readNull(name, body, issues)
+  if (isIncludedCondition(name) && isObject(value)) {
+    return [{ name, value: JSON.stringify(value), pointer: placeOf(name).pointer ?? '' }]
+  }
   const texts = [value].flat().map(spell)
   const wrong = texts.indexOf(undefined)
   if (wrong !== -1) {

@@ -32,6 +32,14 @@ export function WhyNot({ collection, action }: Props): ReactNode {
 
 function ruleInWords(rule: Rule): string {
   if (typeof rule !== 'string') {
+    if ('all' in rule) return (rule['all'] as readonly Rule[]).map(ruleInWords).join(' and ')
+    for (const [word, found] of [
+      ['some', 'a record'],
+      ['none', 'no record'],
+    ] as const) {
+      if (!(word in rule)) continue
+      return `${labelOf(String(rule[word])).toLowerCase()} has ${found} with ${conditionInWords(rule['where'])}`
+    }
     if ('where' in rule) return `the record is ${conditionInWords(rule['where'])}`
     return `you may ${rule['action']} the record in its field ${rule['through']}`
   }

@@ -9,8 +9,8 @@ const related: RuleSection = {
       id: 'REL-1',
       mark: 'beyond',
       sentence:
-        '`include=author,chapters.translator` on GET, HEAD and QUERY of a record, a collection and a nested collection ' +
-        'names related records, at most two relations far and at most 8 paths (`limits.include.paths`). A reference ' +
+        'On GET, HEAD and QUERY of a record, a collection and a nested collection, ' +
+        '`include=author,chapters.translator` names related records, at most two relations far and at most 8 paths (`limits.include.paths`). A reference ' +
         'makes a relation to one record, named as the field without `_id` or by `as`, and back a relation to many, ' +
         'named as the collection with `_` or by `inverse`. Anything else is 400, with the relations that exist.',
     },
@@ -18,34 +18,35 @@ const related: RuleSection = {
       id: 'REL-2',
       mark: 'beyond',
       sentence:
-        'A list then has `included`, the records by collection and id, each once, and `related`, for each relation to ' +
-        'many `ids`, `total_count` and `next` by path and record. A single record is `data` beside them. An included ' +
-        'record has the JSON of its own GET. Without `include` nothing changes.',
+        'A list then has `included`, the records by collection and id, each once, and `related`, for each relation ' +
+        'to many `ids`, `total_count` and `next` by path and record. A single record is `data` beside them. An ' +
+        'included record has the JSON of its own GET. Without `include` nothing changes.',
     },
     {
       id: 'REL-3',
       mark: 'beyond',
       sentence:
-        'Of a relation to many each record has at most 20 ids, the oldest first. `include[books][limit]` (0 to the ' +
-        'largest page), `include[books][sort]` and `fields[books]` change that. `total_count` is exact, and `next` is ' +
-        'the address where a list goes on with the others; null where there are none, or the reference cannot be ' +
-        'filtered by.',
+        'Of a relation to many each record has at most 20 ids, the oldest first. The parameters ' +
+        '`include[books][limit]` (0 to the largest page), `include[books][sort]`, `include[books][where]` and ' +
+        '`fields[books]` change that. ' +
+        'The number `total_count` is exact, and `next` is the address where a list goes on with the others; null ' +
+        'where there are none, or the reference cannot be filtered by.',
     },
     {
       id: 'REL-4',
       mark: 'decision',
       sentence:
         'Each related record obeys its own rules: permissions for records and fields, versions and deletion; deleted ' +
-        'ones only with `include_deleted`, for callers who may read those of their collection. What the caller may not ' +
-        'read is absent and not counted, as if it were not there; a reference to it stays the id.',
+        'ones only with `include_deleted`, for callers who may read those of their collection. What the caller may ' +
+        'not read is absent and not counted, as if it were not there; a reference to it stays the id.',
     },
     {
       id: 'REL-5',
       mark: 'decision',
       sentence:
         'A response includes at most 1,000 records (`limits.include.records`), and all its records together have at ' +
-        'most the bytes of a page (LIM-6). A page by cursor ends before the record that would pass a limit; otherwise ' +
-        '400 `INCLUDE_TOO_LARGE` names the parameters to lower, and the numbers that fit.',
+        'most the bytes of a page (LIM-6). A page by cursor ends before the record that would pass a limit; ' +
+        'otherwise 400 `INCLUDE_TOO_LARGE` names the parameters to lower, and the numbers that fit.',
     },
     {
       id: 'REL-6',

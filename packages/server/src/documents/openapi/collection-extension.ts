@@ -57,7 +57,7 @@ export function collectionExtension(catalog: Catalog, resource: Resource, { one 
   }
 }
 
-/** What records can be grouped by, and the fields of figures: of sums and averages, and of least and greatest values. */
+/** What records can be grouped by, the fields of sums and averages, and those of least and greatest values. */
 function summaryOf(resource: Resource): Json {
   const figures = (kind: FigureKind) => [...figuresOf(resource, kind).keys()]
   return { group: [...groupsOf(resource).keys()], sum: figures('sum'), min: figures('min') }

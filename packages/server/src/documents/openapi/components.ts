@@ -124,8 +124,8 @@ export function parameterComponents({ limits }: Catalog): Json {
     ),
     ApiInclude: queryParameter(
       'include',
-      'Paths of relations to other records, at most two relations far. Of a relation to many, each record has 20 ids; ' +
-        '`include[PATH][limit]` and `include[PATH][sort]` change that, and `fields[PATH]` chooses properties.',
+      'Paths of relations to other records, at most two relations far. Of a relation to many, each record has 20 ' +
+        'ids; `include[PATH][limit]`, `[sort]` and `[where]` change that, and `fields[PATH]` chooses properties.',
       { type: 'array', items: name, minItems: 1, maxItems: limits.include.paths, uniqueItems: true },
       { style: 'form', explode: false },
     ),
@@ -151,8 +151,8 @@ export function parameterComponents({ limits }: Catalog): Json {
     ),
     ApiTimezone: queryParameter(
       'timezone',
-      'The IANA time zone of a day in a filter of a date-time, and of groups of date-times, UTC by default. Only beside ' +
-        'one of them.',
+      'The IANA time zone of a day in a filter of a date-time, and of groups of date-times, UTC by default. Only ' +
+        'beside one of them.',
       { type: 'string', examples: ['Europe/Berlin'] },
     ),
     ApiWhere: queryParameter(
@@ -381,5 +381,8 @@ export const sharedSchemas: Json = {
     ...{ type: ['string', 'null'], pattern: '^(?:\\d{4}|[+-]\\d{6})(?:-W?\\d\\d(?:-\\d\\d)?)?$' },
     description: 'A year, month, week or day: `2026`, `2026-02`, `2026-W05`, `2026-02-28`.',
   },
-  ApiTimestamp: { type: ['string', 'null'], format: 'date-time' },
+  ApiFigure: {
+    type: ['string', 'number', 'boolean', 'null'],
+    description: 'A least or a greatest value, in the form of its field; `null` where no record has a value.',
+  },
 }

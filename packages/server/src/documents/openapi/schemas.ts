@@ -6,7 +6,7 @@ import { patternOf } from 'resourced-contract/model/decimal'
 import { keywordsOf, serverValueText } from 'resourced-contract/model/keywords'
 import { pluralOf } from 'resourced-contract/model/plural'
 import { type Catalog, type Field, fieldAccessOf, type Resource } from 'resourced-contract/model/resource'
-import { figureKinds, figuresOf, groupsOf } from 'resourced-contract/model/summary'
+import { groupsOf } from 'resourced-contract/model/summary'
 import { type Json, object, refTo, sharedSchemas, withoutDescriptions } from './components.ts'
 import { relatedNames, relatedProperties, relatedSchema } from './related-schemas.ts'
 
@@ -63,25 +63,16 @@ export function resourceSchemas(
 
 /** The schema of a page of groups (SUM-1). */
 function summaries(resource: Resource, properties: Readonly<Record<string, Json>>): Json {
-  const shown = (name: string) =>
-    name in timestamps ? refTo('schemas', 'ApiTimestamp') : orNull(withoutAnnotations(properties[name] as Json))
   const groups = [...groupsOf(resource).values()].map(({ name, part }) => [
     name,
-    part === undefined ? shown(name) : refTo('schemas', 'ApiPeriod'),
+    part === undefined ? orNull(withoutAnnotations(properties[name] as Json)) : refTo('schemas', 'ApiPeriod'),
   ])
-  const figures = figureKinds.flatMap((kind) => {
-    const isExact = kind === 'sum' || kind === 'avg'
-    const own = [...figuresOf(resource, kind).keys()].map((name) => [
-      name,
-      isExact ? refTo('schemas', 'ApiExactNumber') : shown(name),
-    ])
-    return own.length === 0 ? [] : [[kind, object(Object.fromEntries(own), [])]]
-  })
+  // `x-collection` names the fields: those of every figure have one type.
+  const map = (name: string) => ({ type: 'object', additionalProperties: refTo('schemas', name) })
+  const [exact, least] = [map('ApiExactNumber'), map('ApiFigure')]
+  const figures = { sum: exact, avg: exact, min: least, max: least }
   const count = { type: 'integer', minimum: 0 }
-  const row = object({ group: object(Object.fromEntries(groups), []), count, ...Object.fromEntries(figures) }, [
-    'group',
-    'count',
-  ])
+  const row = object({ group: object(Object.fromEntries(groups), []), count, ...figures }, ['group', 'count'])
   const data = { type: 'array', items: row }
   return object({ data, pagination: refTo('schemas', 'ApiPagination') }, ['data', 'pagination'])
 }

@@ -228,7 +228,7 @@ test('AUT-9: a job shows no number of records that the caller may not read', asy
   assert.deepEqual(JSON.parse(String(job?.['progress'])), { done: 1, total: 1 })
 })
 
-test('DEL-8: if the writer ends before the answer to a large deletion, its client learns that it may have been made', async (context) => {
+test('DEL-8: a large deletion counts as not answered, until it is, for when the writer ends', async (context) => {
   const { connection, sql, path, count } = await announced(context)
   connection.run(undoWork(sql, 'job', {}, now))
   while (connection.run(stepWork(sql, 'job', now, { isRequest: true })) === 'more');

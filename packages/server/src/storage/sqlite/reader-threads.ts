@@ -4,6 +4,7 @@
  */
 import { statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Catalog } from 'resourced-contract/model/resource'
 import { FairTurns } from '../fair-turns.ts'
 import { type Requester, StorageFault } from '../storage.ts'
@@ -151,20 +152,32 @@ export class ReaderThreads {
    * and the log would grow with each change.
    */
   #isLogLong(): boolean {
-    const { path, longestLog = 134_217_728 } = this.#options
-    const bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+    const { longestLog = 134_217_728 } = this.#options
+    const bytes = this.#logBytes()
     if (bytes < this.#logged) this.#logged = 0
     return bytes > this.#logged + longestLog
   }
 
-  /** Waits for the running reads, and copies the log into the file. The next change then begins it anew. */
+  #logBytes(): number {
+    return statSync(`${this.#options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  }
+
+  /**
+   * Waits for the running reads, and copies the log into the file. The next change then begins it anew. Other threads
+   * that answer requests see how long the log is, too, and let their reads end: this one waits for them.
+   */
   async #shortenLog(): Promise<void> {
     await Promise.allSettled(this.#running.values())
     this.#options.requireFile?.()
     const reader = this.#takeIdle()
     if (reader === undefined) return
-    await reader.thread.ask('checkpoint', undefined).catch(() => {})
-    this.#logged = statSync(`${this.#options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+    const until = performance.now() + this.#options.catalog.limits.readTime
+    do {
+      await reader.thread.ask('checkpoint', undefined).catch(() => {})
+      if (!this.#isLogLong()) break
+      await sleep(100)
+    } while (!this.#isClosed && performance.now() < until)
+    this.#logged = this.#logBytes()
     this.#keep(reader)
   }
 

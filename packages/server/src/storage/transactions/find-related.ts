@@ -5,7 +5,7 @@ import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { RelatedPath } from '../../plan/include.ts'
 import type { FoundPath } from '../../plan/include-load.ts'
 import type { ReadPage } from '../../plan/plan.ts'
-import { columnSql, subject, subjectSql } from '../sql/columns.ts'
+import { columnSql, subject, subjectSql, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { orderOf, orderTerms } from '../sql/keyset.ts'
 import { type PredicateContext, predicateDigest, predicateSql } from '../sql/predicate.ts'
@@ -90,7 +90,8 @@ function toOneSql(context: PredicateContext, resource: Resource, path: RelatedPa
   const referrer = catalog.resources.get(from) as Resource
   const mayFollow =
     referring.kind === 'always' ? empty : sql` and ${predicateSql(context, referrer, referring, source)}`
-  const tables = sql`${raw(`"${from}" ${source}`)} join ${subjectSql(resource.name)} on ${target} = ${columnSql(source, field)}`
+  const refers = sql`${target} = ${columnSql(source, field)}`
+  const tables = sql`${tableSql(from)} ${raw(source)} join ${subjectSql(resource.name)} on ${refers}`
   const where = sql`${isAsked}${mayFollow} and ${readableRowsSql(context, { resource, ...path })}`
   return sql`select ${dialect.joinRows(sql`${id} || ' ' || ${target}`)} as pairs from ${tables} where ${where}`
 }
@@ -100,7 +101,8 @@ function toManySql(context: PredicateContext, resource: Resource, path: RelatedP
   const { dialect } = context
   const { field, limit, sort } = path
   const isRelated = sql`${columnSql(subject, field)} = ${columnSql(source, 'value')}`
-  const found = sql`from ${subjectSql(resource.name)} where ${isRelated} and ${readableRowsSql(context, { resource, ...path })}`
+  const isReadable = readableRowsSql(context, { resource, ...path })
+  const found = sql`from ${subjectSql(resource.name)} where ${isRelated} and ${isReadable}`
   const terms = orderTerms(resource, sort, subject)
   const place = sort.length === 0 ? columnSql(subject, 'id') : keysSql(context, terms)
   const first = sql`select ${place} as place ${found} order by ${orderOf(terms)} ${dialect.limit(limit)}`

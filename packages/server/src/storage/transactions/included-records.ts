@@ -32,6 +32,9 @@ export class IncludedRecords {
   readonly #context: SqlContext
   readonly #paths: readonly FoundPath[]
   readonly #known = new Map<string, Known>()
+  #bytes = 0
+  /** Those of the first so many records that were asked for. */
+  #grouped: { readonly count: number; readonly groups: readonly Group[] } | undefined
 
   constructor(context: SqlContext, paths: readonly FoundPath[]) {
     this.#context = context
@@ -44,6 +47,11 @@ export class IncludedRecords {
       const unread = group.filter((each) => this.#known.get(shownKey(each))?.json === undefined)
       if (isGroup(unread)) yield* this.#readGroup(unread, which)
     }
+  }
+
+  /** The bytes of all records that were read. */
+  get bytes(): number {
+    return this.#bytes
   }
 
   /** The bytes of the related records of some records, as far as they are known. */
@@ -60,7 +68,14 @@ export class IncludedRecords {
     })
   }
 
-  #groups(asked: readonly AskedRecord[]): Group[] {
+  /** @param asked the first ones of the same records each time */
+  #groups(asked: readonly AskedRecord[]): readonly Group[] {
+    const count = asked.length
+    if (this.#grouped?.count !== count) this.#grouped = { count, groups: this.#groupsOf(asked) }
+    return this.#grouped.groups
+  }
+
+  #groupsOf(asked: readonly AskedRecord[]): Group[] {
     const wanted = new Map<string, Wanted>()
     for (const { id } of asked) {
       for (const { key, path, id: related } of reachedFrom(id, this.#paths)) {
@@ -84,6 +99,7 @@ export class IncludedRecords {
     for (const [index, json] of texts.entries()) {
       const known = json === 'null' ? { bytes: Number(sizes[index]) } : { json, bytes: Buffer.byteLength(json) }
       this.#known.set(shownKey(group[index] as Wanted), known)
+      this.#bytes += known.bytes
     }
   }
 }

@@ -12,10 +12,10 @@ import {
   countAnywhere,
   countFitting,
   type FoundPath,
+  fitsWhole,
   type Load,
   lowerLimits,
   type RelatedIds,
-  type Sizes,
 } from '../../plan/include-load.ts'
 import type { Outcome, PageOutcome, WithRelated } from '../../plan/outcome.ts'
 import type { ReadPage, ReadRecord } from '../../plan/plan.ts'
@@ -80,7 +80,9 @@ function* addRelated(context: SqlContext, plan: IncludingRead, answer: Answer): 
   const all = recordsOf(plan, answer)
   let kept = all
   const paths: FoundPath[] = []
-  const keep = (sizes?: Sizes) => {
+  const keep = (included?: IncludedRecords) => {
+    if (fitsWhole(kept, paths, most, included?.bytes ?? 0)) return []
+    const sizes = included?.sizes(kept)
     kept = kept.slice(0, countFitting(kept, paths, most, sizes))
     const [first] = kept
     return first === undefined ? [] : lowerLimits(first, paths, most, sizes)
@@ -95,7 +97,7 @@ function* addRelated(context: SqlContext, plan: IncludingRead, answer: Answer): 
   for (const which of ['small', 'all', 'all'] as const) {
     if (refused.length > 0) return { kind: 'include-too-large', limits: refused }
     yield* included.read(kept, which)
-    refused = keep(included.sizes(kept))
+    refused = keep(included)
   }
   if (kept.length === all.length) return withRelated(answer, paths, included, kept)
   if (plan.kind !== 'read-page' || answer.kind !== 'page') throw new Error('One record is always kept.')
