@@ -115,17 +115,11 @@ export interface SequenceDeclaration {
 
 /** The words of a field: the keywords of JSON Schema, and those below. */
 export interface FieldWords extends SchemaKeywords {
-  /**
-   * Callers may filter by the field, and it gets an index. Default: `true` for references, enums and booleans. Of an
-   * object: JSON Pointers of the members that callers may filter by, such as `["/size", "/color/name"]` (WHR-4).
-   */
+  /** Callers may filter by the field, or by these members of an object: `["/size", "/color/name"]` (WHR-4). */
   readonly filter?: boolean | readonly string[]
   /** Callers may sort by the field, and it gets an index. */
   readonly sort?: boolean
-  /**
-   * The parameter `q` searches the field (QRY-5). `weight`, a whole number from 1 to 100, is how much its words count
-   * under `sort=-relevance` (WHR-6); `true` is weight 1.
-   */
+  /** The parameter `q` searches the field (QRY-5), with a weight for the order by relevance (WHR-6). */
   readonly search?: boolean | { readonly weight: number }
   /** No two live records have the same value (DEL-11). */
   readonly unique?: boolean

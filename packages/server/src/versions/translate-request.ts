@@ -11,14 +11,9 @@ import {
   type Scalar,
   type SortTerm,
 } from 'resourced-contract/model/predicate'
+import { relevance } from 'resourced-contract/model/relevance'
 import { comparisonOf, keysOf } from 'resourced-contract/model/resolve-condition'
-import {
-  type MappedResource,
-  type Resource,
-  relevance,
-  storedResource,
-  systemFields,
-} from 'resourced-contract/model/resource'
+import { type MappedResource, type Resource, storedResource, systemFields } from 'resourced-contract/model/resource'
 
 /** A target that has a resource: of its own, and of the record that it is nested under. */
 interface ResourceTarget {

@@ -5,13 +5,12 @@
  */
 import { filterOperators, type Operator } from 'resourced-contract/model/operators'
 import { relationsOf } from 'resourced-contract/model/relations'
+import { hasRelevance, relevance } from 'resourced-contract/model/relevance'
 import {
   type Catalog,
   type Filterable,
-  hasRelevance,
   isFitting,
   type Resource,
-  relevance,
   sortableNames,
 } from 'resourced-contract/model/resource'
 import { queryLimits } from 'resourced-contract/spec/limits'

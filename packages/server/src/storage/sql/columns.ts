@@ -161,3 +161,20 @@ export const snapshotTimestamps = ['created_at', 'updated_at', 'deleted_at'].map
 export function snapshotColumns(resource: Resource): readonly SnapshotColumn[] {
   return [...columnsOf(resource).map(({ name, type }) => ({ name, type })), ...snapshotTimestamps]
 }
+
+/** The columns of a full-text index, and those of them that hold arrays. */
+export interface IndexedColumns {
+  readonly columns: readonly string[]
+  readonly arrays: readonly string[]
+}
+
+/** The texts that `q` searches, in the order of their declaration (QRY-5). */
+export function searchColumns(resource: Resource): string[] {
+  return resource.fields.filter((field) => field.search && field.type === 'string').map((field) => field.name)
+}
+
+/** What the full-text index has of a record: the items of arrays first, which must all find it, then texts. */
+export function indexedColumns(resource: Resource): IndexedColumns {
+  const arrays = resource.fields.filter((field) => field.items !== undefined).map((field) => field.name)
+  return { columns: [...arrays, ...searchColumns(resource)], arrays }
+}

@@ -6,7 +6,8 @@
  */
 
 import type { Position, Scalar, SortTerm } from 'resourced-contract/model/predicate'
-import { type Resource, relevance } from 'resourced-contract/model/resource'
+import { relevance } from 'resourced-contract/model/relevance'
+import type { Resource } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { type ColumnType, columnSql, columnsOf, comparisonColumn, positionSql } from './columns.ts'
 

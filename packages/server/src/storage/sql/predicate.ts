@@ -2,9 +2,7 @@
  * Predicates as SQL, with the same meaning as `matches` in model/predicate.ts (AUT-6). Negation is pushed down to the
  * comparisons, so that they can use an index. It needs no special case for null, because SQL has three truth values.
  */
-import { hash } from 'node:crypto'
 import { comparisons } from 'resourced-contract/model/operators'
-import { exactText } from 'resourced-contract/model/plain-copy'
 import {
   allOf,
   comparedNames,
@@ -28,7 +26,7 @@ import {
   tableSql,
 } from './columns.ts'
 import type { SqlContext } from './context.ts'
-import { comparisonSql, type TextComparison } from './operators.ts'
+import { after, comparisonSql, type TextComparison } from './operators.ts'
 import { itemToken } from './values.ts'
 
 /**
@@ -68,21 +66,6 @@ export interface PredicateContext extends SqlContext {
   readonly binSince?: (resource: Resource) => string
   /** Whether arrays with an item are found by the full-text index: for rows of the table itself that are looked for. */
   readonly findsItems?: boolean
-}
-
-const digests = new WeakMap<Predicate, string>()
-
-/**
- * The digest of a predicate, as a part of cache keys; empty for `always`. It is computed once for each predicate
- * object. It is a cryptographic hash, so that no caller can write two filters with one digest.
- */
-export function predicateDigest(predicate: Predicate): string {
-  if (predicate.kind === 'always') return ''
-  const known = digests.get(predicate)
-  if (known !== undefined) return known
-  const digest = hash('sha256', exactText(predicate), 'base64url').slice(0, 22)
-  digests.set(predicate, digest)
-  return digest
 }
 
 /** The rows that a predicate is compiled for. */
@@ -451,17 +434,4 @@ function textSql(
   const end = isRange ? after(part) : undefined
   if (end !== undefined) return sql`(${text} >= ${part} and ${text} < ${end})`
   return context.dialect.compareText(words, text, sql`${part}`)
-}
-
-/** The least text greater than every text with this prefix; `undefined` if there is none. */
-export function after(prefix: string): string | undefined {
-  const characters = [...prefix]
-  while (characters.length > 0) {
-    const last = (characters.pop() as string).codePointAt(0) as number
-    if (last < 0x10ffff) {
-      // Surrogates are not characters: skip them.
-      return characters.join('') + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1)
-    }
-  }
-  return undefined
 }

@@ -7,10 +7,9 @@ import type { Predicate } from 'resourced-contract/model/predicate'
 import { type RecordValues, type Resource, resourceInVersion, storedResource } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Bound, Row } from '../transaction.ts'
-import { type Column, columnSql, columnsOf, snapshotColumns, subject, tableSql } from './columns.ts'
+import { type Column, columnSql, columnsOf, indexedColumns, snapshotColumns, subject, tableSql } from './columns.ts'
 import type { Epochs, SqlContext } from './context.ts'
 import { type PredicateContext, predicateSql } from './predicate.ts'
-import { indexedColumns } from './tables.ts'
 import { derivedOf, indexText } from './values.ts'
 
 /** The value of a column for a record. */

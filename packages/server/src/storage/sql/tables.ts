@@ -11,11 +11,13 @@ import {
   columnTypes,
   comparisonColumn,
   foldedColumn,
+  type IndexedColumns,
   identifier,
+  indexedColumns,
   isRemoval,
 } from './columns.ts'
 import { type EventSpec, eventSpecOf } from './event-columns.ts'
-import type { Derived, IndexedColumns } from './values.ts'
+import type { Derived } from './values.ts'
 
 /** The constraint of a column. `row`: the number that the engine gives to each row. */
 type Constraint = 'row' | 'primary key' | 'unique not null' | 'not null' | 'none'
@@ -186,17 +188,6 @@ export function resourceTables(catalog: Catalog): ResourceTable[] {
 /** The name of the full-text index of a collection; on SQLite the prefix of its tables. */
 export function searchTable(collection: string): string {
   return `resourced_words_${collection}`
-}
-
-/** The texts that `q` searches, in the order of their declaration (QRY-5). */
-export function searchColumns(resource: Resource): string[] {
-  return resource.fields.filter((field) => field.search && field.type === 'string').map((field) => field.name)
-}
-
-/** What the full-text index has of a record: the items of arrays first, which must all find it, then texts. */
-export function indexedColumns(resource: Resource): IndexedColumns {
-  const arrays = resource.fields.filter((field) => field.items !== undefined).map((field) => field.name)
-  return { columns: [...arrays, ...searchColumns(resource)], arrays }
 }
 
 function resourceTable(resource: Resource): ResourceTable {

@@ -6,7 +6,7 @@ import type { Scalar } from 'resourced-contract/model/predicate'
 import type { Field } from 'resourced-contract/model/resource'
 import { fold, words } from 'resourced-contract/model/text'
 import { instantKey } from 'resourced-contract/model/time'
-import type { Derivation } from './columns.ts'
+import type { Derivation, IndexedColumns } from './columns.ts'
 
 /** What a derived column holds. */
 export interface Derived {
@@ -56,12 +56,6 @@ export function indexText({ columns, arrays }: IndexedColumns, stored: readonly 
     return arrays.includes(column) ? itemsOf(text).map((item) => itemToken(column, item)) : words(text)
   })
   return tokens.join(' ')
-}
-
-/** The columns of a full-text index, and those of them that hold arrays. */
-export interface IndexedColumns {
-  readonly columns: readonly string[]
-  readonly arrays: readonly string[]
 }
 
 /** The scalars in the JSON of an array, each once. */

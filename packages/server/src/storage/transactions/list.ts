@@ -4,25 +4,19 @@ import { grantOf, predicatesOf } from 'resourced-contract/model/field-grants'
 import { comparisons } from 'resourced-contract/model/operators'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import { collectionsOf, isOfAllRecords, linkOf, namesIds, type Predicate } from 'resourced-contract/model/predicate'
-import {
-  isEqualityFilter,
-  isFolded,
-  isIndexed,
-  namedField,
-  type Resource,
-  relevance,
-} from 'resourced-contract/model/resource'
+import { relevance } from 'resourced-contract/model/relevance'
+import { isEqualityFilter, isFolded, isIndexed, namedField, type Resource } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { retainedSince } from '../../plan/check-record.ts'
 import type { PageOutcome } from '../../plan/outcome.ts'
 import type { Page, ReadPage } from '../../plan/plan.ts'
 import type { BoundedMap } from '../sql/bounded-map.ts'
-import { columnSql, comparisonColumn, subject } from '../sql/columns.ts'
+import { columnSql, comparisonColumn, searchColumns, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, orderTerms } from '../sql/keyset.ts'
-import { liveSql, type PredicateContext, predicateDigest, predicateSql } from '../sql/predicate.ts'
+import { liveSql, type PredicateContext, predicateSql } from '../sql/predicate.ts'
+import { predicateDigest } from '../sql/predicate-digest.ts'
 import { grantsDigest, maskedSql } from '../sql/records.ts'
-import { searchColumns } from '../sql/tables.ts'
 import type { Statement } from '../transaction.ts'
 import type { Clock } from './rows/clock.ts'
 
