@@ -106,7 +106,7 @@ function* fillDerived({ table, columns, search, isNew }: DerivedValues): Transac
   const targets = columns.map(
     ({ name, type, derived: how }): Target => ({
       column: name,
-      value: (text) => sql`cast(${text} as ${raw(postgres.types[type])})`,
+      value: (text) => sql`${text}::${raw(postgres.types[type])}`,
       compute: (row) => asText(derivedOfStored(how!, textOf(row, how!.from))),
     }),
   )
