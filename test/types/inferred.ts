@@ -119,7 +119,7 @@ expectTypeOf<Infer<typeof api, 'tasks', 'patch'>>().toEqualTypeOf<{
 
 expectTypeOf<
   Infer<typeof api, 'tasks', 'sort'>
->().toEqualTypeOf<`${'' | '-'}${'title' | 'due_on' | 'created_at' | 'updated_at'}`>()
+>().toEqualTypeOf<`${'' | '-'}${'title' | 'due_on' | 'created_at' | 'updated_at' | 'relevance'}`>()
 expectTypeOf<Infer<typeof api, 'projects', 'nested'>>().toEqualTypeOf<'tasks'>()
 expectTypeOf<Infer<typeof api, 'tasks', 'nested'>>().toEqualTypeOf<'notes'>()
 expectTypeOf<Infer<typeof api, 'notes', 'nested'>>().toBeNever()
@@ -226,3 +226,42 @@ expectTypeOf<Infer<typeof desk, 'bills'>['number']>().toEqualTypeOf<number>()
 expectTypeOf<Infer<typeof desk, 'tickets', 'sort'>>().toEqualTypeOf<
   'number' | '-number' | 'created_at' | '-created_at' | 'updated_at' | '-updated_at'
 >()
+
+// Arrays, and members of objects, as filters and in conditions (WHR-4).
+const shop = defineInterface({
+  name: 'shop',
+  resources: {
+    goods: {
+      fields: {
+        labels: Type.Array(Type.String(), { filter: true }),
+        attributes: Type.Object(
+          { size: Type.Integer(), color: Type.Object({ name: Type.Enum(['red', 'blue']) }) },
+          { filter: ['/size', '/color/name'] },
+        ),
+      },
+      access: { read: { where: { labels: { hasAny: ['a'] }, attributes: { color: { name: 'red' } } } } },
+    },
+    crates: {
+      fields: {
+        sizes: { type: 'array', items: { type: 'number' }, filter: true },
+        box: { type: 'object', properties: { open: { type: 'boolean' } }, filter: ['/open'] },
+      },
+      access: { read: { where: { sizes: { has: 3 }, box: { open: true } } } },
+    },
+  },
+})
+
+type GoodsFilter = Infer<typeof shop, 'goods', 'filter'>
+expectTypeOf<GoodsFilter['labels[has]']>().toEqualTypeOf<string | readonly string[] | undefined>()
+expectTypeOf<GoodsFilter['labels[has_all]']>().toEqualTypeOf<string | readonly string[] | undefined>()
+expectTypeOf<GoodsFilter['labels[null]']>().toEqualTypeOf<boolean | undefined>()
+expectTypeOf<GoodsFilter>().not.toHaveProperty('labels')
+expectTypeOf<GoodsFilter>().not.toHaveProperty('attributes')
+expectTypeOf<GoodsFilter['attributes.size[gte]']>().toEqualTypeOf<number | readonly number[] | undefined>()
+type Color = 'red' | 'blue'
+expectTypeOf<GoodsFilter['attributes.color.name']>().toEqualTypeOf<Color | readonly Color[] | undefined>()
+expectTypeOf<GoodsFilter>().not.toHaveProperty('attributes.color.name[gte]')
+
+type CratesFilter = Infer<typeof shop, 'crates', 'filter'>
+expectTypeOf<CratesFilter['sizes[has_any]']>().toEqualTypeOf<number | readonly number[] | undefined>()
+expectTypeOf<CratesFilter['box.open']>().toEqualTypeOf<boolean | readonly boolean[] | undefined>()

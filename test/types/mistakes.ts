@@ -11,6 +11,7 @@ export const mistakes = defineInterface({
       fields: {
         name: Type.String({ maxLength: 120, search: true }),
         budget: Type.Integer({ default: 0 }),
+        labels: Type.Array(Type.String(), { filter: true }),
         visibility: Type.Enum(['private', 'public'], { default: 'private' }),
         owner_id: Type.String({ readOnly: true }),
       },
@@ -21,6 +22,8 @@ export const mistakes = defineInterface({
         read: ['anyone', { where: { visibilty: 'public' } }],
         // @ts-expect-error "secret" "private" | "public"
         create: { where: { visibility: 'secret' } },
+        // @ts-expect-error 'number'
+        readDeleted: { where: { labels: { has: 3 } } },
         // @ts-expect-error "everyone" "anyone" | "nobody" | "owner"
         update: ['everyone'],
         // @ts-expect-error "task" "tasks"
@@ -118,4 +121,15 @@ export const mistakes = defineInterface({
   ],
   // @ts-expect-error 'task.create' "*.create"
   limits: { rate: { actions: { 'task.create': '10/minute' } } },
+})
+
+export const members = defineInterface({
+  name: 'shop',
+  resources: {
+    goods: {
+      fields: { place: Type.Object({ size: Type.Integer() }, { filter: ['/size'] }) },
+      // @ts-expect-error 'siz'
+      access: { read: { where: { place: { siz: 3 } } } },
+    },
+  },
 })

@@ -91,7 +91,7 @@ function related(resources: readonly SingleResource[]): Map<string, Resource> {
 }
 
 /** A resource without its relations to other resources. */
-type SingleResource = Omit<Resource, 'dependents' | 'children' | 'lookedUp' | 'filterables' | 'indexes'>
+type SingleResource = Omit<Resource, 'dependents' | 'children' | 'lookedUp' | 'member' | 'filterables' | 'indexes'>
 
 function startResource(name: string, declared: ResourceDeclaration, made: Resource['made']): SingleResource {
   const fields = Object.entries(declared.fields).map(([field, declaration]) =>

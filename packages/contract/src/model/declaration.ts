@@ -115,12 +115,12 @@ export interface SequenceDeclaration {
 
 /** The words of a field: the keywords of JSON Schema, and those below. */
 export interface FieldWords extends SchemaKeywords {
-  /** Callers may filter by the field, and it gets an index. Default: `true` for references, enums and booleans. */
-  readonly filter?: boolean
+  /** Callers may filter by the field, or by these members of an object: `["/size", "/color/name"]` (WHR-4). */
+  readonly filter?: boolean | readonly string[]
   /** Callers may sort by the field, and it gets an index. */
   readonly sort?: boolean
-  /** The parameter `q` searches the field (QRY-5). */
-  readonly search?: boolean
+  /** The parameter `q` searches the field (QRY-5), with a weight for the order by relevance (WHR-6). */
+  readonly search?: boolean | { readonly weight: number }
   /** No two live records have the same value (DEL-11). */
   readonly unique?: boolean
   /** The value is set on creation and never changes. */

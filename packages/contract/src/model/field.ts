@@ -5,6 +5,7 @@
 import { compileDecimal, type DecimalForm, decimalFormOf, decimalSchema } from './decimal.ts'
 import type { FieldDeclaration, ServerValue } from './declaration.ts'
 import { completeKeywords, isServers, keywordRows } from './keywords.ts'
+import { memberPaths } from './members.ts'
 import { isObject, optionalMark } from './plain-copy.ts'
 import type { Field, FieldType } from './resource.ts'
 import { compileInteger, compileReference, compileSchema, type ValidateValue } from './schema.ts'
@@ -154,9 +155,13 @@ function areTexts(values: readonly unknown[]): values is readonly string[] {
 export function completeField(name: string, declared: FieldDeclaration, isOwner: boolean, isSent: boolean): Field {
   const shape = shapeOf(declared)
   const schema = shape.decimal === undefined ? shape.schema : decimalSchema(shape.schema, shape.decimal)
+  const keywords = completeKeywords(declared, shape)
   return {
-    ...completeKeywords(declared, shape),
+    ...keywords,
     name,
+    weight: typeof declared.search === 'object' ? declared.search.weight : 1,
+    items: keywords.filter && shape.type === 'array' ? completePart(name, itemSchema(shape)) : undefined,
+    members: memberPaths(name, declared).flatMap((each) => completePart(each.name, each.schema) ?? []),
     type: shape.type,
     schema,
     format: shape.format,
@@ -169,6 +174,16 @@ export function completeField(name: string, declared: FieldDeclaration, isOwner:
     writeOnly: declared.writeOnly === true,
     validate: isSent ? validatorOf(name, declared, shape) : unsent,
   }
+}
+
+/** The schema of the items of an array. */
+export function itemSchema({ schema }: Pick<FieldShape, 'schema'>): Schema | undefined {
+  return isObject(schema.items) ? schema.items : undefined
+}
+
+/** An item or a member that requests may filter by, as a field of its own. */
+function completePart(name: string, schema: Schema | undefined): Field | undefined {
+  return schema && completeField(name, { ...schema, filter: true, optional: true }, false, false)
 }
 
 function validatorOf(name: string, declared: FieldDeclaration, { schema, type }: FieldShape): ValidateValue {

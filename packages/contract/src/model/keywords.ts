@@ -54,8 +54,11 @@ interface Keyword<Value> {
   readonly partOf?: 'required' | 'reference' | 'decimal'
   /** Its value in the catalog; left out: the declared value, or the default. */
   readonly complete?: (declared: FieldWords, schema: SchemaShape) => Value
-  /** The only values that it has a meaning for: those that can be compared, or texts; left out: all. */
-  readonly fits?: 'comparable' | 'texts'
+  /**
+   * The only values that it has a meaning for: those that can be compared, these and arrays of them, or texts; left
+   * out: all.
+   */
+  readonly fits?: 'comparable' | 'filterable' | 'texts'
   /** Clients could find out values with it, so that it contradicts `writeOnly`. */
   readonly revealsValues?: true
   /** Only the server writes a field that has it. */
@@ -74,6 +77,9 @@ interface Keyword<Value> {
    */
   readonly changes: 'document' | readonly string[] | { readonly added: Change; readonly removed: Change }
 }
+
+/** The greatest weight of a searched field. */
+const mostWeight = 100
 
 const callerForm = '^(?:id|roles|claims(?:\\.[^.\\s]+)+)$'
 
@@ -101,19 +107,51 @@ export const keywords = {
     ...{ partOf: 'required', inOlderVersions: true, changes: 'document' },
   },
   filter: {
-    structure: flagWithoutDefault(
-      'Requests may filter by the field, and it gets an index. Default: `true` for references, texts with `enum`, ' +
-        'and booleans.',
-    ),
+    structure: {
+      description:
+        'Requests may filter by the field, and it gets an index. Default: `true` for references, texts with `enum`, ' +
+        'and booleans. `true` works on arrays of texts, numbers or booleans too. For an object: the members that ' +
+        'requests may filter by, as JSON Pointers.',
+      anyOf: [
+        flagWithoutDefault('Whether requests may filter by the field.'),
+        arrayOf(
+          {
+            ...{ type: 'string', pattern: '^(?:/[A-Za-z_][\\w-]*)+$' },
+            wording: { what: 'the path of a member', write: 'Write "/size" or "/color/name".' },
+          },
+          'The members of an object.',
+          { what: 'true, false or an array of paths', write: 'Write ["/size", "/color/name"].' },
+          { minItems: 1, uniqueItems: true, examples: [['/size', '/color/name']] },
+        ),
+      ],
+      wording: {
+        what: 'true, false or an array of paths',
+        write: 'Write true or false, or the paths of members: ["/size"].',
+      },
+    },
     complete: isFilter,
-    ...{ fits: 'comparable', revealsValues: true, inOlderVersions: true, changes: 'document' },
+    ...{ fits: 'filterable', revealsValues: true, inOlderVersions: true, changes: 'document' },
   },
   sort: {
     structure: flag('Requests may sort by the field, and it gets an index.'),
     ...{ fits: 'comparable', revealsValues: true, inOlderVersions: true, changes: 'document' },
   },
   search: {
-    structure: flag('The parameter `q` searches the field, which holds texts.'),
+    structure: {
+      description: 'The parameter `q` searches the field, which holds texts.',
+      anyOf: [
+        flag('Whether `q` searches the field.'),
+        objectOf<{ weight: number }>(
+          'That `q` searches the field, and how much its words count.',
+          { weight: whole(1, mostWeight, 'How much each word counts under `sort=-relevance`; `true` is 1.') },
+          {},
+          { write: 'Write { weight: 2 }.' },
+        ),
+      ],
+      default: false,
+      wording: { what: 'true, false or a weight', write: 'Write true or false, or { weight: 2 }.' },
+    },
+    complete: ({ search = false }) => search !== false,
     traits: (search) => ({ search }),
     ...{ fits: 'texts', revealsValues: true },
     changes: ['search-removed', 'search-added'],
@@ -284,7 +322,7 @@ export function keywordsOf(field: CompleteKeywords) {
 /** Whether a declared field may be filtered by: references, enums of texts and booleans are by default (QRY-7). */
 export function isFilter({ filter, reference, writeOnly }: FieldWords, schema: SchemaShape): boolean {
   const isByItself = reference !== undefined || schema.enum !== undefined || schema.type === 'boolean'
-  return filter ?? (writeOnly !== true && isByItself)
+  return filter === undefined ? writeOnly !== true && isByItself : filter === true
 }
 
 /** Whether only the server ever writes a declared field. */

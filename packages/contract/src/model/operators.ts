@@ -16,8 +16,8 @@ export interface Operator {
   readonly query: string
   /** What it takes. If a parameter repeats, any `value` or `text` may match, and `values` are taken together. */
   readonly operand: (typeof operands)[number]
-  /** The fields that it is for: all that can be compared, those with an order, or free texts. */
-  readonly fits: 'all' | 'ordered' | 'texts'
+  /** The fields that it is for: all that can be compared, those with an order, free texts, or arrays of scalars. */
+  readonly fits: 'all' | 'ordered' | 'texts' | 'arrays'
   /** What a day means for a date-time: its first instant, or all its instants. Left out: a day is refused. */
   readonly day?: 'start' | 'whole'
   /** Its description in the schema of declarations. */
@@ -60,6 +60,12 @@ const rows = {
   startsWith: { query: 'starts_with', ...textual, index: 'prefix',
     holds: (text, part) => fold(String(text)).startsWith(fold(String(part))),
     condition: 'A text that begins with this text.', meaning: 'begins with this text, in upper or lower case' },
+  has: { query: 'has', operand: 'value', fits: 'arrays',
+    condition: 'An array with this item.', meaning: 'has this item' },
+  hasAny: { query: 'has_any', operand: 'list', fits: 'arrays',
+    condition: 'An array with one of these items at least.', meaning: 'has one of these' },
+  hasAll: { query: 'has_all', operand: 'list', fits: 'arrays',
+    condition: 'An array with all of these items.', meaning: 'has all of these' },
   null: { query: 'null', operand: 'flag', fits: 'all',
     condition: '`true`: the field has no value. `false`: the field has a value.',
     meaning: '`true` for no value, `false` for any value' },
@@ -95,7 +101,8 @@ export type Comparisons<Type extends keyof Operands, One, Part = One> = {
 interface Operands {
   boolean: OperandsFor<'all'>
   number: OperandsFor<'all' | 'ordered'>
-  string: OperandsFor<Operator['fits']>
+  string: OperandsFor<'all' | 'ordered' | 'texts'>
+  array: OperandsFor<'arrays'> & { readonly null: 'flag' }
 }
 
 type OperandsFor<Fits> = { [Name in OperatorsWith<{ readonly fits: Fits }>]: Rows[Name]['operand'] }

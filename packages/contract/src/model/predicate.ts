@@ -9,8 +9,9 @@
  * the predicate is true. See docs/reference/conditions-and-access.md.
  */
 import { decimalKeyOf } from './decimal.ts'
+import { fieldOfName, valueOfName } from './members.ts'
 import { type Comparison, comparisons } from './operators.ts'
-import type { Field, RecordValues, Resource } from './resource.ts'
+import { comparedField, type Field, type RecordValues, type Resource } from './resource.ts'
 import { instantKey, timestamp } from './time.ts'
 import type { DayBounds } from './time-zone.ts'
 
@@ -26,6 +27,8 @@ export type Predicate =
   /** The field has none of the values. Never unknown: `null` differs from every value. */
   | { readonly kind: 'differs'; readonly field: string; readonly values: readonly Scalar[] }
   | { readonly kind: 'null'; readonly field: string }
+  /** The array has all of the items, or one of them at least. There is one value at least. */
+  | { readonly kind: 'has'; readonly field: string; readonly values: readonly Scalar[]; readonly all: boolean }
   /** A comparison with a value that the field never holds: one result for all values, and unknown for `null`. */
   | { readonly kind: 'decided'; readonly field: string; readonly holds: boolean }
   | { readonly kind: 'and'; readonly terms: readonly Predicate[] }
@@ -120,9 +123,14 @@ export function partsOf(predicate: Predicate): readonly Predicate[] {
 
 /** The fields of the record itself that a predicate reads. */
 export function fieldsOf(predicate: Predicate): string[] {
+  return comparedNames(predicate).map(fieldOfName)
+}
+
+/** The fields that a predicate compares, and the members of objects by their whole names. */
+export function comparedNames(predicate: Predicate): string[] {
   if (predicate.kind === 'event') return ['collection', 'record', 'kind', 'data']
   if (predicate.kind === 'some') return outerFieldsOf(predicate.predicate)
-  return 'field' in predicate ? [predicate.field] : partsOf(predicate).flatMap(fieldsOf)
+  return 'field' in predicate ? [predicate.field] : partsOf(predicate).flatMap(comparedNames)
 }
 
 /** The fields of the record that a `some` is about, with which it compares the records that it looks for. */
@@ -229,6 +237,12 @@ export function evaluate(
     }
     case 'differs':
       return !predicate.values.includes(record[predicate.field] as Scalar)
+    case 'has': {
+      const items = record[predicate.field]
+      if (!Array.isArray(items)) return undefined
+      const isIn = (value: Scalar) => items.includes(value)
+      return predicate.all ? predicate.values.every(isIn) : predicate.values.some(isIn)
+    }
     case 'null':
       return record[predicate.field] === null || record[predicate.field] === undefined
     case 'decided':
@@ -277,7 +291,7 @@ function negated(value: boolean | undefined): boolean | undefined {
 export function comparableType(resource: Resource, name: string): Field['type'] | 'timestamp' | undefined {
   if (name === 'id') return 'string'
   if (name === 'created_at' || name === 'updated_at' || name === 'deleted_at') return 'timestamp'
-  return resource.field.get(name)?.type
+  return comparedField(resource, name)?.type
 }
 
 /**
@@ -293,7 +307,7 @@ export function comparisonKey(resource: Resource, name: string, value: unknown):
     }
     case 'string':
       if (typeof value !== 'string') return undefined
-      return resource.field.get(name)?.format === 'date-time' ? instantKey(value) : value
+      return comparedField(resource, name)?.format === 'date-time' ? instantKey(value) : value
     case 'decimal':
       return decimalKeyOf(value)
     case 'integer':
@@ -312,7 +326,12 @@ export function comparisonKey(resource: Resource, name: string, value: unknown):
 export function comparisonKeys(resource: Resource, record: RecordValues): Comparable {
   const keys: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(record)) {
-    keys[name] = value === null || value === undefined ? null : (comparisonKey(resource, name, value) ?? opaque)
+    if (value === null || value === undefined) keys[name] = null
+    // The items of an array are scalars, which are their own keys.
+    else keys[name] = Array.isArray(value) ? value : (comparisonKey(resource, name, value) ?? opaque)
+  }
+  for (const name of resource.member.keys()) {
+    if (fieldOfName(name) in record) keys[name] = comparisonKey(resource, name, valueOfName(record, name)) ?? null
   }
   return keys
 }

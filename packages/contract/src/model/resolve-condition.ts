@@ -10,7 +10,7 @@ import { mostDigits, readDecimal } from './decimal.ts'
 import type { Condition, ConditionValue, FieldCondition, LookupRule } from './declaration.ts'
 import type { CallerView } from './declared-functions.ts'
 import { type Comparison, comparisons } from './operators.ts'
-import { exactText } from './plain-copy.ts'
+import { exactText, isObject } from './plain-copy.ts'
 import {
   allOf,
   always,
@@ -24,7 +24,7 @@ import {
   type Scalar,
 } from './predicate.ts'
 import { type Quantifier, quantified, type RelatedCatalog, relationOf, throughRelation } from './related-conditions.ts'
-import type { RecordValues, Resource } from './resource.ts'
+import { comparedField, hasMembers, type RecordValues, type Resource } from './resource.ts'
 import { isStorableText } from './text.ts'
 import { stampKey, timestamp } from './time.ts'
 import { boundsOfDay, boundsOfSpan, type DayBounds, isDay, spansOf, type TimeZone } from './time-zone.ts'
@@ -83,7 +83,19 @@ function resolve(scope: Scope, condition: Condition): Predicate {
       if (name === 'and') return allOf((value as readonly Condition[]).map((each) => resolve(scope, each)))
       if (name === 'or') return anyOf((value as readonly Condition[]).map((each) => resolve(scope, each)))
       if (name === 'not') return not(resolve({ ...scope, unknown: not(scope.unknown) }, value as Condition))
-      return resolveRelation(scope, name, value) ?? resolveField(scope, name, value as ConditionValue | FieldCondition)
+      return resolveRelation(scope, name, value) ?? resolveNamed(scope, name, value as ConditionValue | FieldCondition)
+    }),
+  )
+}
+
+/** A field, or the members of an object: `{ attributes: { size: { gte: 3 } } }`. */
+function resolveNamed(scope: Scope, name: string, value: ConditionValue | FieldCondition): Predicate {
+  const { resource } = scope
+  if (!isObject(value) || !hasMembers(resource, name)) return resolveField(scope, name, value)
+  return allOf(
+    Object.entries(value).map(([key, each]) => {
+      if (key === 'null') return resolveField(scope, name, { null: each as boolean })
+      return resolveNamed(scope, `${name}.${key}`, each as ConditionValue | FieldCondition)
     }),
   )
 }
@@ -118,6 +130,9 @@ function resolveField(scope: Scope, field: string, value: ConditionValue | Field
         return keys.length === 0 ? always : { kind: 'differs', field, values: keys }
       }
       if (operator === 'in') return among(scope, field, operand as readonly ConditionValue[])
+      if (operator === 'has' || operator === 'hasAny' || operator === 'hasAll') {
+        return having(scope, field, [operand].flat() as readonly ConditionValue[], operator === 'hasAll')
+      }
       return compared(scope, field, operator as Comparison, operand as ConditionValue)
     }),
   )
@@ -162,6 +177,17 @@ function outerField({ bindings }: Scope, value: ConditionValue): string | undefi
   return isOuter ? value.record : undefined
 }
 
+/** The comparison of an array with items. Without any items it holds for no record. */
+function having(scope: Scope, field: string, operands: readonly ConditionValue[], all: boolean): Predicate {
+  const { resource, bindings, unknown } = scope
+  const values = operands.flatMap((value) => boundValue(value, bindings) as unknown)
+  const { keys, others, isMissing } = keysOf(resource, field, values)
+  if (all && isMissing) return unknown
+  const found: Predicate = keys.length > 0 ? { kind: 'has', field, values: keys, all } : never
+  if (all) return others ?? found
+  return anyOf([keys.length > 0 ? found : (others ?? never), ...(isMissing ? [unknown] : [])])
+}
+
 /** The bounds of a day that a date-time is compared with; `undefined`: the value is none. */
 function dayOf(scope: Scope, field: string, value: unknown): DayBounds | undefined {
   return isDayOf(scope, field, value) ? boundsOfDay(value, scope.bindings.zone as TimeZone) : undefined
@@ -170,7 +196,7 @@ function dayOf(scope: Scope, field: string, value: unknown): DayBounds | undefin
 /** Whether a value is a day that a date-time is compared with. */
 function isDayOf({ resource, bindings: { zone } }: Scope, field: string, value: unknown): value is string {
   if (zone === undefined || typeof value !== 'string' || !isDay(value)) return false
-  return comparableType(resource, field) === 'timestamp' || resource.field.get(field)?.format === 'date-time'
+  return comparableType(resource, field) === 'timestamp' || comparedField(resource, field)?.format === 'date-time'
 }
 
 /** The constant, or the value that it names; `undefined` or `null` if that is missing. */

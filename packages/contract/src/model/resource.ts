@@ -47,6 +47,12 @@ export interface Field extends CompleteKeywords {
   readonly writeOnly: boolean
   /** Finds all issues of a value. Their pointers begin with the field's own. It is never called with `null`. */
   readonly validate: ValidateValue
+  /** How much its words count under `sort=-relevance` (WHR-6). */
+  readonly weight: number
+  /** How the items of an array are compared, if requests may filter by it (WHR-4). */
+  readonly items: Field | undefined
+  /** The members of an object that requests may filter by (WHR-4), each with its whole name: `attributes.size`. */
+  readonly members: readonly Field[]
 }
 
 /** Deletion with every default filled in. */
@@ -105,9 +111,15 @@ export interface Index {
   readonly kind: 'list' | 'folded' | 'unique'
 }
 
-/** A name that lists can be filtered by. */
+/** Whether conditions name members below a field or a member. */
+export function hasMembers({ member }: { readonly member: ReadonlyMap<string, unknown> }, name: string): boolean {
+  return [...member.keys()].some((each) => each.startsWith(`${name}.`))
+}
+
+/** A name that lists can be filtered by. Of an array, type and field are those of its items. */
 export interface Filterable {
   readonly name: string
+  readonly isArray: boolean
   readonly type: 'id' | 'string' | 'integer' | 'number' | 'decimal' | 'boolean' | 'timestamp'
   /** `undefined`: the id, or a timestamp that the server sets. */
   readonly field: Field | undefined
@@ -132,6 +144,8 @@ export interface Resource {
   readonly description: string | undefined
   readonly fields: readonly Field[]
   readonly field: ReadonlyMap<string, Field>
+  /** The members of objects that requests may filter by, by their whole names. */
+  readonly member: ReadonlyMap<string, Field>
   readonly owner: string | undefined
   /** The reference whose target also nests the records. */
   readonly within: { readonly field: string; readonly collection: string } | undefined
@@ -296,8 +310,20 @@ export function resourceInVersion(catalog: Catalog, version: string, collection:
 }
 
 /** Adds what follows from the fields of a resource and from its access rules. */
-export function withIndexes(resource: Omit<Resource, 'filterables' | 'indexes'>): Resource {
-  return { ...resource, filterables: filterablesOf(resource), indexes: indexesOf(resource) }
+export function withIndexes(resource: Omit<Resource, 'member' | 'filterables' | 'indexes'>): Resource {
+  const member = new Map(resource.fields.flatMap(({ members }) => members.map((each) => [each.name, each] as const)))
+  return { ...resource, member, filterables: filterablesOf(resource), indexes: indexesOf(resource) }
+}
+
+/** A declared field, or a member of an object that requests may filter by; `undefined`: a system field, or none. */
+export function namedField({ field, member }: Resource, name: string): Field | undefined {
+  return field.get(name) ?? member.get(name)
+}
+
+/** The same, and of an array its items: what values are compared with. */
+export function comparedField(resource: Resource, name: string): Field | undefined {
+  const found = namedField(resource, name)
+  return found?.items ?? found
 }
 
 /** The timestamps that lists are filtered and sorted by. Rows in the order of their positions are never updated. */
@@ -307,16 +333,24 @@ function timestampsOf(order: Resource['order']): string[] {
 
 function filterablesOf({ fields, order }: Pick<Resource, 'fields' | 'order'>): Filterable[] {
   const declared = fields.flatMap((field): Filterable[] => {
-    const { name, type } = field
-    if (!field.filter || field.writeOnly || type === 'array' || type === 'object' || type === 'json') return []
-    return [{ name, type, field }]
+    if (field.writeOnly) return []
+    const { name, items } = field
+    const compared = [...(field.filter ? [items ?? field] : []), ...field.members]
+    return compared.flatMap((each) => {
+      const { type } = each
+      if (type === 'array' || type === 'object' || type === 'json') return []
+      return [{ name: items === undefined ? each.name : name, isArray: items !== undefined, type, field: each }]
+    })
   })
-  const kept = timestampsOf(order).map((name): Filterable => ({ name, type: 'timestamp', field: undefined }))
-  return [{ name: 'id', type: 'id', field: undefined }, ...declared, ...kept]
+  const system = { isArray: false, field: undefined } as const
+  const kept = timestampsOf(order).map((name): Filterable => ({ name, type: 'timestamp', ...system }))
+  return [{ name: 'id', type: 'id', ...system }, ...declared, ...kept]
 }
 
 /** Whether an operator fits: order needs an ordered type, and parts of texts need free text. */
-export function isFitting({ operand, fits }: Operator, { type, field }: Filterable): boolean {
+export function isFitting({ operand, fits }: Operator, { type, field, isArray }: Filterable): boolean {
+  if (isArray) return fits === 'arrays' || operand === 'flag'
+  if (fits === 'arrays') return false
   const isFree = type === 'string' && field?.enum === undefined && field?.reference === undefined
   if (fits === 'texts') return isFree && field?.format === undefined
   // Every record has an id, and the order of ids is that of `created_at` (WHR-5).
@@ -337,8 +371,9 @@ export function sortableNames({ fields, order }: Pick<Resource, 'fields' | 'orde
 type Indexable = Pick<Resource, 'fields' | 'unique' | 'owner' | 'access' | 'lookedUp' | 'order'>
 
 function indexesOf(resource: Indexable): Index[] {
-  const { fields, unique } = resource
+  const { unique } = resource
   if (resource.order === 'by-position') return positionIndexes
+  const fields = resource.fields.flatMap((field) => [field, ...field.members])
   const namesOf = (wanted: (field: Field) => boolean) => fields.filter(wanted).map((field) => field.name)
   const sorts = namesOf((field) => field.sort)
   const single = [...namesOf((field) => isIndexed(resource, field)), 'created_at', 'updated_at']
@@ -379,8 +414,9 @@ export function isFolded(field: Field): boolean {
 }
 
 /** The indexed fields, if one of them is a text of any length; otherwise none. */
-export function indexedTexts({ indexes, fields }: Resource): readonly string[] {
+export function indexedTexts({ indexes, fields: own }: Resource): readonly string[] {
   const names = new Set(indexes.flatMap((index) => index.fields))
+  const fields = own.flatMap((field) => [field, ...field.members])
   const indexed = fields.filter(({ name }) => names.has(name))
   const isText = ({ type, enum: values, reference }: Field) =>
     type === 'string' && values === undefined && reference === undefined

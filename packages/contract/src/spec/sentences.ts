@@ -17,6 +17,7 @@ export const sentences = {
     targetKey: 'must be a value that {key} of the {target} can have',
   },
   INVALID_VALUE: {
+    relevanceAlone: 'orders by relevance only beside q, whose words decide',
     pattern: 'must match the pattern {limit}',
     multipleOf: 'must be a multiple of {limit}',
     uniqueItems: 'must not have the same item twice',
@@ -53,7 +54,8 @@ export const sentences = {
     pathTwice: 'names {name:json} twice; name each path once',
     emptyPath: 'names an empty path; list paths such as author,chapters.translator, or leave it out',
     deepPath: 'may lead {most:step} far, and {name:json} leads farther',
-    commaBeside: 'holds a comma, and its field has a filter without an operator; give only one of the two',
+    commaBeside: 'holds a comma, and its field has a filter without an operator, or has; give only one of the two',
+    commaInAll: 'holds a comma, which separates items here; ask for it by hasAll in where',
     nullBeside: 'is null beside {name}; give only one of the two',
     condition: '{place} {problem}. {remedy}',
     notJson: 'must be a condition as JSON. {problem}',
@@ -106,7 +108,7 @@ export const sentences = {
     fieldCount: 'may name {most} fields, not {given}',
     pathCount: 'may name {most} paths, not {given}',
     comparisons: 'may hold {most} comparisons, not {given}; ask for less at once',
-    listedValues: 'may list {most} values with in, not {given}; ask for less at once',
+    listedValues: 'may list {most} values, not {given}; ask for less at once',
     groups: 'may name {most} groups, not {given}',
     figures: 'A summary may have {most} figures beside count; this one has {given}.',
     slots: 'The records have dates on more than {most} different {slots}. Choose fewer by a filter of {name}.',
@@ -194,7 +196,10 @@ export const sentences = {
     listOnly: 'goes with lists only, not with a summary',
     zoneAlone: 'goes with a day in a filter of a date-time, such as created_at=2026-11-28',
   },
-  INVALID_OPERATOR: { operator: 'has an operator that {name} does not have; it takes {known}' },
+  INVALID_OPERATOR: {
+    operator: 'has an operator that {name} does not have; it takes {known}',
+    needsOperator: 'needs an operator, because {name} is an array: {known}',
+  },
   INVALID_PAGE: {
     pageStyles: 'does not go with {others:and}: use page and per_page, offset and limit, or cursor and limit',
     pageNumber: 'takes a whole number from {least} to {most}',

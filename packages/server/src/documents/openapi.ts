@@ -55,31 +55,32 @@ export interface OpenApiOptions {
   readonly now?: number
 }
 
-const text = [
-  'HEAD works wherever GET does, with the same status and header fields and no body. A method that an address does ' +
-    'not support gets 405 (the response in `x-other-methods`), and `Allow` lists the supported methods. An address ' +
-    'that does not exist is 404 with any method.',
-  '',
-  'OPTIONS lists the supported methods of an address in `Allow`. If the query of a list is too long for a URL, send ' +
-    'it by QUERY (RFC 10008), which OpenAPI 3.1 cannot describe: the body is a JSON object of the same parameter ' +
-    'names, with arrays for repeated ones, and the response is that of GET, without `Link`.',
-  '',
-  'Too many requests get 429, and `Retry-After` has the seconds until the next one succeeds. Until then `RateLimit` ' +
-    'has the remaining requests.',
-  '',
-  `Lists are in pages, with exact totals. ${filterText}`,
-  '',
-  'Errors are `application/problem+json` (RFC 9457): programs read `code`, people read `detail`. Every operation can ' +
-    'return the codes in `x-problems.everywhere` and, for its method, in `x-problems.methods`, if it needs a ' +
-    'credential, and those in its own `x-problems`. ' +
-    '`x-problems.codes` has the status of each code. `x-headers` has the header fields that every response ' +
-    'can have.',
-  '',
-  'With the parameters in `x-parameters` of an operation, `fields` and `include`, the response has fewer properties ' +
-    'than its schema says, or the schema `x-included`. Every GET also takes the parameters of `x-ranges`: the ' +
-    'response is then a part of the representation, as `x-ranges` or `x-responses` of the operation says. ' +
-    '`x-default` is the value of what a request leaves out.',
-].join('\n')
+const textOf = (resources: readonly Resource[]) =>
+  [
+    'HEAD works wherever GET does, with the same status and header fields and no body. A method that an address does ' +
+      'not support gets 405 (the response in `x-other-methods`), and `Allow` lists the supported methods. An address ' +
+      'that does not exist is 404 with any method.',
+    '',
+    'OPTIONS lists the supported methods of an address in `Allow`. If the query of a list is too long for a URL, send ' +
+      'it by QUERY (RFC 10008), which OpenAPI 3.1 cannot describe: the body is a JSON object of the same parameter ' +
+      'names, with arrays for repeated ones, and the response is that of GET, without `Link`.',
+    '',
+    'Too many requests get 429, and `Retry-After` has the seconds until the next one succeeds. Until then `RateLimit` ' +
+      'has the remaining requests.',
+    '',
+    `Lists are in pages, with exact totals. ${filterText(resources)}`,
+    '',
+    'Errors are `application/problem+json` (RFC 9457): programs read `code`, people read `detail`. Every operation can ' +
+      'return the codes in `x-problems.everywhere` and, for its method, in `x-problems.methods`, if it needs a ' +
+      'credential, and those in its own `x-problems`. ' +
+      '`x-problems.codes` has the status of each code. `x-headers` has the header fields that every response ' +
+      'can have.',
+    '',
+    'With the parameters in `x-parameters` of an operation, `fields` and `include`, the response has fewer properties ' +
+      'than its schema says, or the schema `x-included`. Every GET also takes the parameters of `x-ranges`: the ' +
+      'response is then a part of the representation, as `x-ranges` or `x-responses` of the operation says. ' +
+      '`x-default` is the value of what a request leaves out.',
+  ].join('\n')
 
 /**
  * Generates the OpenAPI document of a catalog. The same catalog always gives the same document, byte for byte.
@@ -111,7 +112,7 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
     ...servicePaths(`${serverUrl}${versions.basePath}`, problems, versionCodes(versions, atRoot)),
   }
   const { paths: described, methods } = sharedByMethod(paths)
-  const words = `${credentialText(options.credentials)}\n\n${text}${versionText(versions, version, now)}`
+  const words = `${credentialText(options.credentials)}\n\n${textOf(resources)}${versionText(versions, version, now)}`
   const responses = Object.entries({ ...sharedResponses, ...components.responses }).map(([name, each]) => [
     name,
     withType(each as Node, versions, version),

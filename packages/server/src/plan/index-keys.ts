@@ -3,8 +3,15 @@
  * share of its bytes. So a refusal depends on the values that were sent, and never on values that the caller may not
  * read (AUT-9).
  */
+import { fieldOfName, pointerOfName, valueOfName } from 'resourced-contract/model/members'
 import { comparisonKey } from 'resourced-contract/model/predicate'
-import type { Draft, Index, RecordValues, Resource } from 'resourced-contract/model/resource'
+import {
+  comparedField,
+  type Draft,
+  type Index,
+  type RecordValues,
+  type Resource,
+} from 'resourced-contract/model/resource'
 import { fold } from 'resourced-contract/model/text'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 
@@ -36,22 +43,24 @@ export function indexKeyIssues(
 ): Issue[] {
   if (changed.length === 0) return []
   const issues = new Map<string, Issue>()
+  const isChanged = (name: string) => changed.includes(fieldOfName(name))
   for (const { index, shares } of sharedIndexes(resource)) {
     const { fields, kind } = index
-    if (!fields.some((name) => changed.includes(name))) continue
+    if (!fields.some(isChanged)) continue
     for (const name of fields) {
       const share = shares.get(name) as number
-      if (issues.has(name) || !changed.includes(name) || isSurelyShort(values[name], share)) continue
-      const bytes = bytesOf(resource, name, values[name], kind)
+      const value = valueOfName(values, name)
+      if (issues.has(name) || !isChanged(name) || isSurelyShort(value, share)) continue
+      const bytes = bytesOf(resource, name, value, kind)
       if (bytes > share) issues.set(name, tooLong(name, bytes, share, index))
     }
-    const [first] = fields.filter((name) => changed.includes(name))
+    const [first] = fields.filter(isChanged)
     if (first === undefined || fields.some((name) => issues.has(name))) continue
     if (growsBesideLongText(resource, { values, changed }, before, { index, shares })) {
-      issues.set(first, issue('besideLong', { field: first, fields: fields.filter((name) => !changed.includes(name)) }))
+      issues.set(first, issue('besideLong', { ...placeOf(first), fields: fields.filter((name) => !isChanged(name)) }))
     }
   }
-  return resource.fields.flatMap(({ name }) => issues.get(name) ?? [])
+  return namesOf(resource).flatMap((name) => issues.get(name) ?? [])
 }
 
 /**
@@ -64,19 +73,29 @@ function growsBesideLongText(
   before: RecordValues,
   { index: { fields, kind }, shares }: SharedIndex,
 ): boolean {
-  const stay = fields.filter((name) => !changed.includes(name))
-  if (stay.every((name) => isSurelyShort(values[name], shares.get(name) as number))) return false
+  const isChanged = (name: string) => changed.includes(fieldOfName(name))
+  const stay = fields.filter((name) => !isChanged(name))
+  if (stay.every((name) => isSurelyShort(valueOfName(values, name), shares.get(name) as number))) return false
   const sizeIn = (names: readonly string[], record: RecordValues) =>
-    names.reduce((sum, name) => sum + bytesOf(resource, name, record[name], kind), 0)
+    names.reduce((sum, name) => sum + bytesOf(resource, name, valueOfName(record, name), kind), 0)
   const isLong = stay.some((name) => sizeIn([name], values) > (shares.get(name) as number))
   if (!isLong || sizeIn(stay, values) > maxIndexKeyBytes) return false
-  const sent = fields.filter((name) => changed.includes(name))
+  const sent = fields.filter(isChanged)
   return sizeIn(sent, values) > sizeIn(sent, before)
 }
 
 function tooLong(name: string, bytes: number, share: number, { fields, kind }: Index): Issue {
   const others = fields.filter((each) => each !== name)
-  return issue('indexed', { field: name, given: bytes, most: share, folded: kind === 'folded', fields: others })
+  return issue('indexed', { ...placeOf(name), given: bytes, most: share, folded: kind === 'folded', fields: others })
+}
+
+function placeOf(name: string) {
+  return { field: fieldOfName(name), pointer: pointerOfName(name) }
+}
+
+/** The names of the fields, and of the members of objects that requests filter by. */
+function namesOf({ fields }: Resource): string[] {
+  return fields.flatMap(({ name, members }) => [name, ...members.map((member) => member.name)])
 }
 
 /**
@@ -86,14 +105,14 @@ function tooLong(name: string, bytes: number, share: number, { fields, kind }: I
 export function restoredKeyIssues(resource: Resource, values: RecordValues): Issue[] {
   const issues = new Map<string, Issue>()
   for (const { fields, kind } of resource.indexes) {
-    const sizes = fields.map((name) => ({ name, bytes: bytesOf(resource, name, values[name], kind) }))
+    const sizes = fields.map((name) => ({ name, bytes: bytesOf(resource, name, valueOfName(values, name), kind) }))
     const [longest] = sizes.toSorted((left, right) => right.bytes - left.bytes)
     const bytes = sizes.reduce((sum, each) => sum + each.bytes, 0)
     if (longest === undefined || bytes <= maxIndexKeyBytes || fields.some((name) => issues.has(name))) continue
     const others = fields.filter((name) => name !== longest.name)
-    issues.set(longest.name, issue('longText', { field: longest.name, most: maxIndexKeyBytes, fields: others }))
+    issues.set(longest.name, issue('longText', { ...placeOf(longest.name), most: maxIndexKeyBytes, fields: others }))
   }
-  return resource.fields.flatMap(({ name }) => issues.get(name) ?? [])
+  return namesOf(resource).flatMap((name) => issues.get(name) ?? [])
 }
 
 /** An index, with the most bytes that each of its fields may have. */
@@ -127,8 +146,8 @@ function sharesOf(resource: Resource, { fields }: Index): Map<string, number> {
 }
 
 /** The most bytes that a value of a field needs in an index; `Infinity`: any number. */
-function mostBytes({ field }: Resource, name: string): number {
-  const declared = field.get(name)
+function mostBytes(resource: Resource, name: string): number {
+  const declared = comparedField(resource, name)
   if (declared === undefined) return idBytes
   const { type, reference, schema } = declared
   if (declared.enum !== undefined) return Math.max(...declared.enum.map((text) => Buffer.byteLength(text)))

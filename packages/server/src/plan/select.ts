@@ -4,11 +4,12 @@
  * read them.
  */
 import { type FieldGrants, grantOf, mapGrants, maskTerm } from 'resourced-contract/model/field-grants'
+import { fieldOfName } from 'resourced-contract/model/members'
 import {
   allOf,
   always,
   collectionsOf,
-  fieldsOf,
+  comparedNames,
   linkOf,
   mapTerms,
   type Predicate,
@@ -134,8 +135,9 @@ class Mask {
   filter(resource: Resource, filter: Predicate, grants: FieldGrants | undefined, before: string): Predicate {
     return mapTerms(filter, (term, isNegated) => {
       if (term.kind === 'masked') return { ...term, readable: this.filter(resource, term.readable, grants, before) }
-      for (const field of new Set(fieldsOf(term))) {
-        if (grantOf(grants, field)?.kind === 'never') this.#refuse(`${before}${this.nameOf(resource, field)}`)
+      for (const name of new Set(comparedNames(term))) {
+        if (grantOf(grants, fieldOfName(name))?.kind !== 'never') continue
+        this.#refuse(`${before}${this.nameOf(resource, name)}`)
       }
       const isLookup = term.kind === 'through' || term.kind === 'some'
       return maskTerm(isLookup ? this.#lookup(resource, term, before) : term, grants, isNegated)
@@ -176,9 +178,11 @@ class Mask {
     return { ...term, through: steps, ...(own !== undefined && { readable: own }) }
   }
 
-  /** The name that the client's version has for a stored field. */
-  nameOf(resource: Resource, field: string): string {
-    return versionOf(this.#selecting, resource).mapping?.fromStored.get(field) ?? field
+  /** The name that the client's version has for a stored field, or for a member of it. */
+  nameOf(resource: Resource, name: string): string {
+    const field = fieldOfName(name)
+    const own = versionOf(this.#selecting, resource).mapping?.fromStored.get(field) ?? field
+    return `${own}${name.slice(field.length)}`
   }
 
   /** The name that the client's version has for a relation between stored resources. */

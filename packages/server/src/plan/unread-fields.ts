@@ -40,7 +40,9 @@ function skippableFields(resource: Resource): readonly Field[] {
   const isWhole = prepare !== undefined || deciding.some((rule) => 'check' in rule)
   const compared = deciding.flatMap((rule) => ('unless' in rule ? conditionFields(rule.unless.where) : []))
   const isJson = ({ type }: Field) => type === 'array' || type === 'object' || type === 'json'
-  const found = isWhole ? [] : fields.filter((field) => isJson(field) && !compared.includes(field.name))
+  // The full-text index has the items of some arrays beside the words of texts, and is written as a whole.
+  const isSkippable = (field: Field) => isJson(field) && field.items === undefined && !compared.includes(field.name)
+  const found = isWhole ? [] : fields.filter(isSkippable)
   skippable.set(resource, found)
   return found
 }

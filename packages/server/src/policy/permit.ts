@@ -192,7 +192,9 @@ function isValue(condition: unknown, steps: Steps): boolean {
   while (rest[0] === 'and' || rest[0] === 'or' || rest[0] === 'not') rest = rest.slice(rest[0] === 'not' ? 1 : 2)
   if (rest.length === 0 || typeof rest[0] !== 'string') return false
   const value = valueAt(condition, steps)
-  const [, operator, index] = rest
+  // Members of objects are named before the operator.
+  const place = rest.findIndex((step, position) => position > 0 && operators.has(String(step)))
+  const [operator, index] = place === -1 ? [] : rest.slice(place)
   // A list without values, such as the teams of a caller who is in none, selects no record.
   const operand = operators.get(String(operator))?.operand
   if (operand === 'list' && index === undefined) return Array.isArray(value)

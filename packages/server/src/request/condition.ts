@@ -202,8 +202,12 @@ function holdsConditions(value: unknown): boolean {
 }
 
 function weighField(weight: Weight, value: unknown): void {
-  const comparisons = isObject(value) ? Object.entries(value) : [['', value] as const]
-  weight.comparisons += Math.max(1, comparisons.length)
+  const entries = isObject(value) ? Object.entries(value) : [['', value] as const]
+  const isMember = (operand: unknown) => isObject(operand) && !('caller' in operand) && !('record' in operand)
+  const comparisons = entries.filter(([, operand]) => !isMember(operand))
+  // Members of an object are compared as fields are.
+  for (const [, operand] of entries) if (isMember(operand)) weighField(weight, operand)
+  weight.comparisons += entries.length === 0 ? 1 : comparisons.length
   for (const [name, operand] of comparisons) {
     if (Array.isArray(operand)) weight.listed += operand.length
     if (typeof operand === 'string' && operators.get(name)?.operand === 'text') weight.characters += operand.length

@@ -183,12 +183,18 @@ function readComparison(
   { name, operator, values }: Pick<GivenFilter, 'name' | 'values'> & { readonly operator: string | undefined },
   issues: Issue[],
 ): Predicate {
-  if (operator === undefined) return equalsAny(subject, values, name, issues)
-  const row = filterOperators.get(operator)
+  if (operator === undefined && !subject.isArray) return equalsAny(subject, values, name, issues)
+  const row = filterOperators.get(operator ?? '')
   if (row === undefined || !isFitting(row, subject)) {
     const known = operatorsFor(subject).map((each) => `[${each}]`)
-    issues.push(issue('operator', { parameter: name, name: subject.name, known }))
+    const problem = operator === undefined ? 'needsOperator' : 'operator'
+    issues.push(issue(problem, { parameter: name, name: subject.name, known }))
     return always
+  }
+  if (row.fits === 'arrays') {
+    const items = row.operand === 'list' ? values.flatMap((value) => value.split(',')) : values
+    const all = row.name === 'hasAll'
+    return { kind: 'has', field: subject.name, values: readValues(subject, items, name, issues), all }
   }
   if (row.operand === 'list') {
     const items = values.flatMap((value) => value.split(','))

@@ -7,6 +7,7 @@ import { controlParameters } from 'resourced-contract/model/names'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import type { Predicate, SortTerm } from 'resourced-contract/model/predicate'
 import type { RelatedCatalog } from 'resourced-contract/model/related-conditions'
+import { hasRelevance, relevance } from 'resourced-contract/model/relevance'
 import { type Catalog, isMapped, type Resource } from 'resourced-contract/model/resource'
 import { words } from 'resourced-contract/model/text'
 import { type Fault, fault, type Issue, issue } from 'resourced-contract/spec/faults'
@@ -138,16 +139,19 @@ export function readListQuery(
   const includeDeleted = readIncludeDeleted(single.get('include_deleted'), issues)
   const order = single.get('sort')
   const isSorted = order !== undefined && isShortList('sort', order, issues)
-  const deletionTime = includeDeleted === 'only' ? ['deleted_at'] : []
-  const sort = isSorted
-    ? readSort({ resource, catalog }, listed(order, { parameter: 'sort' }), issues, deletionTime)
-    : []
+  const others = [
+    ...(includeDeleted === 'only' ? ['deleted_at'] : []),
+    ...(hasRelevance(resource) ? [relevance.name] : []),
+  ]
+  const sort = isSorted ? readSort({ resource, catalog }, listed(order, { parameter: 'sort' }), issues, others) : []
   const fields = answeredFields(resource, single.get('fields'), issues)
   const q = single.get('q')?.trim()
   if (q && !resource.fields.some((field) => field.search))
     issues.push(issue('unsearchable', { parameter: 'q', resource: resource.name }))
   // Without any word to look for, punctuation alone finds nothing; blank text is no search.
   const search = q ? readWords(q, issues) : undefined
+  if (!q && sort.some(({ field }) => field === relevance.field))
+    issues.push(issue('relevanceAlone', { parameter: 'sort' }))
   const page = readPageRequest(single, catalog.limits.pageSize, issues)
   const include = readInclude(catalog, resource, included, issues)
   if (issues.length > 0) throw invalidQuery(issues)

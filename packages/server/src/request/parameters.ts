@@ -6,6 +6,7 @@
 import { holdsCredential, withoutCredentials } from 'resourced-contract/model/credentials'
 import { secretParameters } from 'resourced-contract/model/names'
 import type { SortTerm } from 'resourced-contract/model/predicate'
+import { relevance } from 'resourced-contract/model/relevance'
 import { type Resource, sortableNames, systemFields } from 'resourced-contract/model/resource'
 import { type Fault, fault, type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
@@ -103,7 +104,11 @@ export function countListed(text: string): number {
   return count
 }
 
-/** Reads the terms of a sort, of fields of the record or of relations to one. A wrong one is left out. */
+/**
+ * Reads the terms of a sort, of fields of the record or of relations to one. A wrong one is left out.
+ *
+ * @param more what can be sorted by besides fields
+ */
 export function readSort(
   from: Source,
   texts: readonly SourcedText[],
@@ -117,7 +122,8 @@ export function readSort(
   for (const { text, place } of texts) {
     const descending = text.startsWith('-')
     const name = descending ? text.slice(1) : text
-    const term = possible.includes(name) ? { field: name } : relatedTerm(from, name)
+    const own = name === relevance.name && more.includes(name) ? relevance.field : name
+    const term = possible.includes(name) ? { field: own } : relatedTerm(from, name)
     if (term === undefined) {
       issues.push(issue('unsortable', { ...place, name, resource: resource.name, known: possible }))
     } else if (seen.has(name)) {

@@ -19,7 +19,7 @@ import { countListed, type Parameter } from './parameters.ts'
 export const mostValues: number = queryLimits.values
 
 const controls: ReadonlySet<string> = new Set(controlParameters)
-const filteredIn = /^([^[\]]*)\[in\]$/
+const takesList = /^([^[\]]*)\[(in|has_any|has_all)\]$/
 
 /**
  * Turns the body of a QUERY, an object of parameter names, into parameters, except for `where` (`conditionIn`). Texts,
@@ -66,7 +66,7 @@ function readMembers(body: Readonly<Record<string, unknown>>, lists: readonly st
 /** How many values a parameter holds, at least one. The cost of a value does not depend on its spelling. */
 function countValues(name: string, value: unknown, lists: readonly string[]): number {
   if (Array.isArray(value)) {
-    const items = filteredIn.test(name)
+    const items = takesList.test(name)
       ? value.length
       : value.reduce((sum: number, item) => sum + countValues(name, item, lists), 0)
     return Math.max(1, items)
@@ -74,7 +74,7 @@ function countValues(name: string, value: unknown, lists: readonly string[]): nu
   if (typeof value !== 'string') return 1
   // A longer text is refused without counting its words.
   if (name === 'q') return value.length > queryLimits.characters ? 1 : Math.max(1, words(value).length)
-  if (!isListOfNames(name) && !lists.includes(name) && !filteredIn.test(name)) return 1
+  if (!isListOfNames(name) && !lists.includes(name) && !takesList.test(name)) return 1
   return countListed(value)
 }
 
@@ -103,7 +103,7 @@ function readEntry(name: string, value: unknown, { body, lists }: ReadBody, issu
   if (isListOfNames(name) || lists.includes(name)) return [{ name, value: texts.join(',') }]
   const carrier = Array.isArray(value) ? carrierOf(name, texts as string[], body) : name
   if (carrier === undefined) {
-    issues.push(issue('commaBeside', placeOf(name)))
+    issues.push(issue(name.endsWith('[has_all]') ? 'commaInAll' : 'commaBeside', placeOf(name)))
     return []
   }
   return texts.map((text) => ({ name: carrier, value: text as string }))
@@ -111,12 +111,15 @@ function readEntry(name: string, value: unknown, { body, lists }: ReadBody, issu
 
 /**
  * The parameter whose repetition carries an array's values unchanged. `[in]` splits at commas; repeating the filter
- * without an operator means the same and does not. `undefined` if that filter is present too: then both must hold.
+ * without an operator means the same and does not, nor does `[has]` for `[has_any]`. `undefined`: there is none, or it
+ * is present too, and then both must hold.
  */
 function carrierOf(name: string, texts: readonly string[], body: object): string | undefined {
-  const field = filteredIn.exec(name)?.[1]
+  const [, field, operator] = takesList.exec(name) ?? []
   if (field === undefined || controls.has(field) || !texts.some((text) => text.includes(','))) return name
-  return Object.hasOwn(body, field) ? undefined : field
+  if (operator === 'has_all') return undefined
+  const carrier = operator === 'in' ? field : `${field}[has]`
+  return Object.hasOwn(body, carrier) ? undefined : carrier
 }
 
 function readNull(name: string, body: object, issues: Issue[]): Parameter[] {

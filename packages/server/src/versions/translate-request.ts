@@ -1,8 +1,9 @@
 /** Translates requests of older versions to stored terms (VER-2): the address, filters and sort orders. */
 import { decimalOfKey, decimalText } from 'resourced-contract/model/decimal'
+import { fieldOfName } from 'resourced-contract/model/members'
 import {
   always,
-  comparisonKey,
+  comparisonKeys,
   evaluate,
   mapTerms,
   never,
@@ -11,6 +12,7 @@ import {
   type SortTerm,
 } from 'resourced-contract/model/predicate'
 import type { RelatedCatalog } from 'resourced-contract/model/related-conditions'
+import { relevance } from 'resourced-contract/model/relevance'
 import { comparisonOf, keysOf } from 'resourced-contract/model/resolve-condition'
 import {
   isMapped,
@@ -71,8 +73,9 @@ export function translatePredicate(catalog: RelatedCatalog, resource: Resource, 
     const { field } = term
     const name = storedField(resource, field)
     if (name !== undefined) return translateComparison(resource, term, { name, unknown })
-    const value = comparisonKey(resource, field, resource.mapping.constants.get(field) ?? null) ?? null
-    const decided = evaluate({ [field]: value }, term)
+    const owner = fieldOfName(field)
+    const constant = { [owner]: resource.mapping.constants.get(owner) ?? null }
+    const decided = evaluate(comparisonKeys(resource, constant), term)
     return decided === undefined ? unknown : decided ? always : never
   })
 }
@@ -92,10 +95,16 @@ function translateLookup(
   return { ...term, ...stored, field: storedField(resource, term.field) as string }
 }
 
-/** The stored field; `undefined` if only the older version has the field. */
+// The same in every version.
+const kept: readonly string[] = [...systemFields, relevance.field]
+
+/** The name of the stored field or member; `undefined` if only the older version has the field. */
 function storedField({ mapping }: Resource, name: string): string | undefined {
   if (mapping === undefined) return name
-  return mapping.toStored.get(name) ?? ((systemFields as readonly string[]).includes(name) ? name : undefined)
+  const field = fieldOfName(name)
+  const stored = mapping.toStored.get(field)
+  if (stored !== undefined) return `${stored}${name.slice(field.length)}`
+  return kept.includes(name) ? name : undefined
 }
 
 type Comparing = Extract<Predicate, { readonly field: string }>

@@ -90,10 +90,11 @@ export function filterInput(
  */
 export function conditionOf(collection: Collection, view: URLSearchParams): object | undefined {
   const terms = filtersOf(collection, view).map(({ field, operator, values }) => {
-    const texts = operator === 'in' ? values.flatMap((value) => value.split(',')) : values
+    const texts = lists.includes(operator) ? values.flatMap((value) => value.split(',')) : values
     const typed = texts.map((text) => typedValue(collection.field.get(field), operator, text))
     if (operator === 'eq' || operator === 'in') return compared(field, typed.length === 1 ? typed[0] : { in: typed })
     const name = operator.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+    if (lists.includes(operator)) return compared(field, { [name]: typed })
     const each = typed.map((value) => compared(field, { [name]: value }))
     return each.length === 1 ? (each[0] as object) : { [operator === 'not' ? 'and' : 'or']: each }
   })
@@ -105,11 +106,20 @@ function compared(field: string, comparison: unknown): object {
   return field.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), comparison) as object
 }
 
-/** A value as its field has it. A text that is none is sent as it is: the server says what is wrong with it. */
+/** The operators whose values are separated by commas. */
+const lists: readonly string[] = ['in', 'has_any', 'has_all']
+
+/** A value as its field, or an item of it, has it. A text that is none is sent as it is: the server says what is wrong. */
 function typedValue(field: Field | undefined, operator: string, text: string): unknown {
-  const types = field === undefined ? [] : typesOf(field.schema)
+  const types = field === undefined ? [] : typesOf(comparedSchema(field, operator))
   if ((operator === 'null' || types.includes('boolean')) && /^(?:true|false)$/.test(text)) return text === 'true'
   // The text of a decimal keeps its digits, and a text that is compared as one stays one.
   const isNumber = types.some((type) => type === 'integer' || type === 'number') && !types.includes('string')
   return isNumber && /^-?\d/.test(text) && Number.isFinite(Number(text)) ? Number(text) : text
+}
+
+/** The schema of the values that a filter compares: of an array, that of its items. */
+function comparedSchema({ schema }: Field, operator: string): Field['schema'] {
+  const { items } = schema
+  return operator.startsWith('has') && typeof items === 'object' ? items : schema
 }

@@ -141,6 +141,11 @@ function checkConverted(converted: Part, name: string, newer: OlderCollection): 
       way.mustBe('a function of a value', remedy)
     }
   }
+  const { type } = shapeOf(schema.record)
+  if ((type === 'array' || type === 'object') && (schema.record['filter'] ?? false) !== false) {
+    const message = 'does not work on arrays and objects whose values are converted'
+    schema.key('filter').report(message, 'Remove it: the current version can be filtered.')
+  }
   const field = fields.get(name)
   if (field?.writeOnly === true && isObject(schema.value) && schema.record['writeOnly'] !== true)
     schema.key('writeOnly').report('is missing: older versions would show the value', 'Write true.')
@@ -170,7 +175,7 @@ function checkSchema(part: Part, name: string, value: unknown): void {
   for (const [word, { inOlderVersions, revealsValues }] of keywordRows) {
     if (!inOlderVersions && Object.hasOwn(record, word)) {
       schema.key(word).report('cannot be kept for older versions', 'Remove it.')
-    } else if (revealsValues && record['writeOnly'] === true && record[word] === true) {
+    } else if (revealsValues && record['writeOnly'] === true && (record[word] ?? false) !== false) {
       schema.key(word).report('would let callers find out a writeOnly value', `Remove "${word}" or "writeOnly".`)
     }
   }
@@ -181,7 +186,7 @@ function checkSchema(part: Part, name: string, value: unknown): void {
   const declared = { ...record, ...constant }
   const field = schema.as(declared, [])
   const writeOnly = record['writeOnly'] === true
-  const view = { name, part: field, declared, shape: shapeOf(declared), writeOnly }
+  const view = { name, part: field, declared, shape: shapeOf(declared), writeOnly, items: undefined }
   if (checkFieldSchema(view)) checkServerDefault(view)
   const place = field.key('default').path
   for (const found of field.findings) {

@@ -8,7 +8,15 @@ import { equality, filterOperators, listOperators, operators } from '../operator
 import { isObject } from '../plain-copy.ts'
 import { isBinding, mostSteps, quantifiers, type RelatedCatalog, relationOf } from '../related-conditions.ts'
 import { relationsOf } from '../relations.ts'
-import { type FieldType, type Filterable, isFitting, type Resource, systemFields } from '../resource.ts'
+import {
+  type Field,
+  type FieldType,
+  type Filterable,
+  hasMembers,
+  isFitting,
+  type Resource,
+  systemFields,
+} from '../resource.ts'
 import { isRecordId } from '../text.ts'
 import { instantKey, stampKey } from '../time.ts'
 import { isDay, mostSpans, spansOf } from '../time-zone.ts'
@@ -117,7 +125,8 @@ function checkField(part: Part, name: string, subject: ConditionSubject): void {
   const { resource, system = systemFields, filters } = subject
   const { value } = part
   const field = comparedOf(resource, name, system)
-  if (filters !== undefined && !filters.some((each) => each.name === name)) {
+  if (isObject(value) && hasMembers(resource, name)) checkMembers(part, name, subject)
+  else if (filters !== undefined && !filters.some((each) => each.name === name)) {
     const remedy = suggest(name, [...filters.map((each) => each.name), ...relationNames(subject), 'and', 'or', 'not'])
     part.reportKey(`is not a filter of ${resource.name}`, remedy, 'UNKNOWN_FIELD')
   } else if (field === undefined) {
@@ -127,13 +136,37 @@ function checkField(part: Part, name: string, subject: ConditionSubject): void {
     const message = 'is writeOnly: a condition would let callers find out its value'
     part.report(message, 'Use another field.', 'UNKNOWN_FIELD')
   } else if (Array.isArray(value)) {
-    part.report('cannot be compared with an array', `Write { in: ${show(value)} }.`, 'INVALID_TYPE')
+    const instead = field.isArray ? 'hasAll' : 'in'
+    part.report('cannot be compared with an array', `Write { ${instead}: ${show(value)} }.`, 'INVALID_TYPE')
+  } else if (field.isArray && (!isObject(value) || isBinding(value))) {
+    const message = 'is an array: it is compared by its items'
+    part.report(message, `Write { has: ${show(value)} }.`, value === null ? 'INVALID_VALUE' : 'INVALID_TYPE')
   } else if (isObject(value) && !isBinding(value)) checkOperators(part, { name, field }, subject)
   else checkValue(part, field, equality, subject)
 }
 
 function relationNames({ follows }: ConditionSubject): Iterable<string> {
   return follows === undefined || follows.steps === 'none' ? [] : relationsOf(follows.catalog, follows.resource).keys()
+}
+
+/** Checks what is asked of the members of an object, at any depth. */
+function checkMembers(object: Part, path: string, subject: ConditionSubject): void {
+  const { resource, filters } = subject
+  const all = object.entries()
+  if (all.length === 0) object.report('compares with nothing', 'Write the name of a member, or { null: true }.')
+  for (const [key, part] of all) {
+    const name = `${path}.${key}`
+    if (resource.member.has(name)) checkField(part, name, subject)
+    else if (hasMembers(resource, name)) {
+      if (part.object('{ size: 3 }')) checkMembers(part, name, subject)
+    } else if (key === 'null' && resource.fields.has(path) && filters === undefined) part.flag()
+    else {
+      const known = [...resource.member.keys()].flatMap((each) =>
+        each.startsWith(`${path}.`) ? (each.slice(path.length + 1).split('.', 1)[0] as string) : [],
+      )
+      part.reportKey(`is not a member of ${path} that "filter" lists`, suggest(key, known), 'UNKNOWN_FIELD')
+    }
+  }
 }
 
 const textual = `${listOperators('texts', 'name')}, without wildcards`
@@ -165,6 +198,14 @@ function checkOperators(
       part.reportKey(`is not an operator of ${of}`, `Write ${oneOf(fitting)}.`, 'INVALID_OPERATOR')
     } else if (operator.operand === 'flag') {
       part.flag()
+    } else if (operator.fits === 'arrays' && !field.isArray) {
+      part.report(
+        'works on arrays with "filter": true alone',
+        `Use ${listOperators('all', 'name')}.`,
+        'INVALID_OPERATOR',
+      )
+    } else if (operator.fits !== 'arrays' && field.isArray) {
+      part.report('does not work on an array', `Use ${listOperators('arrays', 'name')}.`, 'INVALID_OPERATOR')
     } else if (operator.fits === 'ordered' && value === null) {
       part.report('is never true of null', 'Write { null: true }.')
     } else if (operator.fits === 'ordered' && field.type === 'boolean') {
@@ -174,7 +215,7 @@ function checkOperators(
       part.report('works on texts alone', remedy, 'INVALID_OPERATOR')
     } else if (operator.operand !== 'list') checkValue(part, field, operator, subject)
     else if (!Array.isArray(value) || value.length === 0) {
-      part.mustBe('an array of values', `Write { in: [${show(value)}] }.`, codeOfNoList(part))
+      part.mustBe('an array of values', `Write { ${name}: [${show(value)}] }.`, codeOfNoList(part))
     } else {
       checkDays(part, value, field, subject)
       for (const each of part.items()) checkValue(each, field, operator, subject)
@@ -226,6 +267,8 @@ function checkBinding(binding: Part, field: Compared, operator: typeof equality,
   } else if (isLookup && operator.name === 'not') {
     const remedy = 'Write not: { FIELD: { record: "id" } } around the field.'
     binding.report('cannot be compared by not with another record', remedy, 'INVALID_OPERATOR')
+  } else if (isLookup && field.isArray) {
+    binding.report('cannot be an item of another record', 'Write a value, or { caller: "id" }.', 'INVALID_OPERATOR')
   } else checkOther(name, field, record, isLookup)
 }
 
@@ -242,10 +285,12 @@ function checkCaller(part: Part, field: Compared, { operand }: typeof equality):
 }
 
 function checkOther(part: Part, field: Compared, record: ComparedResource, isLookup: boolean): void {
-  const other = typeof part.value === 'string' ? comparedOf(record, part.value) : undefined
+  const other = record.member.has(part.text) ? undefined : comparedOf(record, part.text)
   if (other === undefined) {
     const remedy = suggest(part.text, [...record.fields.keys(), ...systemFields])
     part.report(`is not a field of ${record.name}: ${show(part.value)}`, remedy, 'UNKNOWN_FIELD')
+  } else if (other.isArray) {
+    part.report('is an array', 'Compare with a field that holds one value.', 'INVALID_TYPE')
   } else if (basic(other.type) !== basic(field.type)) {
     const message = `is a ${other.type}, and the field is a ${field.type}`
     part.report(message, 'Compare fields of one type.', 'INVALID_TYPE')
@@ -272,12 +317,14 @@ interface ComparedField {
   readonly shape: Pick<FieldShape, 'type' | 'format' | 'enum'>
   readonly declared: { readonly reference?: unknown }
   readonly writeOnly: boolean
+  readonly items?: Omit<ComparedField, 'items'> | undefined
 }
 
 /** What the checks of conditions need of a resource; a `ResourceView` is one. */
 interface ComparedResource {
   readonly name: string
   readonly fields: ReadonlyMap<string, ComparedField>
+  readonly member: ReadonlyMap<string, ComparedField>
 }
 
 /** How a field is compared. */
@@ -287,12 +334,18 @@ interface Compared {
   readonly values: readonly string[] | undefined
   /** The form of its texts. `stamp`: a timestamp of the server. */
   readonly texts: 'stamp' | 'instant' | 'date' | 'reference' | 'free'
+  /** Whether it is an array of such values. */
+  readonly isArray?: boolean
 }
 
 /** A complete resource, for conditions that are not declared. */
-export function comparedResource({ name, fields }: Resource): ComparedResource {
-  const views = fields.map((field) => ({ shape: field, declared: field, writeOnly: field.writeOnly }))
-  return { name, fields: new Map(views.map((view) => [view.shape.name, view])) }
+export function comparedResource({ name, field, member }: Resource): ComparedResource {
+  const viewOf = (shape: Field): ComparedField => {
+    const { writeOnly, items } = shape
+    return { shape, declared: shape, writeOnly, items: items && viewOf(items) }
+  }
+  const viewsOf = (fields: ReadonlyMap<string, Field>) => new Map([...fields].map(([key, each]) => [key, viewOf(each)]))
+  return { name, fields: viewsOf(field), member: viewsOf(member) }
 }
 
 /**
@@ -306,10 +359,11 @@ function comparedOf(
   system: readonly string[] = systemFields,
 ): Compared | undefined {
   if (system.includes(name)) return { type: 'string', values: undefined, texts: name === 'id' ? 'reference' : 'stamp' }
-  const field = resource.fields.get(name)
+  const field = resource.fields.get(name) ?? resource.member.get(name)
   if (field === undefined) return undefined
-  const { shape, declared } = field
-  return { type: shape.type, values: shape.enum, texts: textsOf(shape, declared.reference !== undefined) }
+  const { shape, declared } = field.items ?? field
+  const texts = textsOf(shape, declared.reference !== undefined)
+  return { type: shape.type, values: shape.enum, texts, isArray: field.items !== undefined }
 }
 
 function textsOf({ type, format }: ComparedField['shape'], isReference: boolean): Compared['texts'] {

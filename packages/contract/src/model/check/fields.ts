@@ -1,12 +1,23 @@
 /** Checks fields: their names, and the words that JSON Schema does not have. */
 import type { FieldDeclaration } from '../declaration.ts'
+import { type FieldShape, itemSchema } from '../field.ts'
 import { isFilter, isServers, keywordRows } from '../keywords.ts'
+import { memberPaths } from '../members.ts'
 import { controlParameters, secretParameters } from '../names.ts'
 import { suggest } from '../nearest.ts'
+import { operators } from '../operators.ts'
 import { isObject } from '../plain-copy.ts'
 import { checkFieldSchema } from './field-schema.ts'
 import { checkFieldName } from './names.ts'
-import { type FieldView, isComparable, type Part, type ResourceView, type ResourceViews, show } from './parts.ts'
+import {
+  type FieldView,
+  isComparable,
+  type Part,
+  partView,
+  type ResourceView,
+  type ResourceViews,
+  show,
+} from './parts.ts'
 import { checkServerValues, isSetOnCreation } from './server-values.ts'
 
 // SQLite holds 2,000 columns in a table, PostgreSQL 1,600; some fields take two.
@@ -16,7 +27,7 @@ const mostFields = 500
 export function checkFields(resource: ResourceView, resources: ResourceViews): void {
   const fields = resource.part.key('fields')
   if (!isObject(fields.value)) return
-  const count = Object.keys(fields.record).length
+  const count = Object.keys(fields.record).length + resource.member.size
   if (count === 0) fields.report('is empty', 'Declare a field, such as title: { type: "string" }.')
   if (count > mostFields) {
     fields.report(`has more than ${mostFields} fields`, 'Put some of them into objects.')
@@ -31,6 +42,7 @@ export function checkFields(resource: ResourceView, resources: ResourceViews): v
     checkCombinations(field, resource)
     if (!sound) continue
     checkTypeFits(field)
+    checkMembers(field)
     checkParameterName(field)
     checkTransitions(field)
     checkServerValues(field, resource)
@@ -76,8 +88,8 @@ function checkCombinations({ name, part, declared, shape }: FieldView, resource:
   const isPrepared = !resource.part.key('prepare').isAbsent
   const isReadOnly = isServers(declared)
   if (writeOnly === true) {
-    for (const [word, { structure, revealsValues }] of keywordRows) {
-      const isUsed = structure.type === 'boolean' ? declared[word] === true : declared[word] !== undefined
+    for (const [word, { revealsValues }] of keywordRows) {
+      const isUsed = declared[word] !== undefined && declared[word] !== false
       if (revealsValues && isUsed)
         part.key(word).report('would let callers find out a writeOnly value', `Remove "${word}" or "writeOnly".`)
     }
@@ -108,18 +120,57 @@ function checkTypeFits({ part, declared, shape, writeOnly }: FieldView): void {
   const kind = shape.type === 'json' ? 'values of several types' : `an ${shape.type}`
   const isText = shape.type === 'string' && declared['reference'] === undefined
   for (const [word, { fits, revealsValues }] of keywordRows) {
-    if (declared[word] !== true || (writeOnly && revealsValues)) continue
+    const value = declared[word] ?? false
+    if (value === false || (writeOnly && revealsValues)) continue
     if (fits === 'comparable' && !isComparable(shape.type)) {
       const remedy = `Remove "${word}", or keep its value in a separate field.`
       part.key(word).report(`does not work on ${kind}`, remedy)
     }
+    if (fits === 'filterable' && value === true) checkFilterable(part.key(word), shape)
     if (fits === 'texts' && !isText) part.key(word).report('works on texts alone', `Remove "${word}".`)
+  }
+}
+
+/** Arrays of scalars can be filtered by; objects by the members that `filter` lists (WHR-4). */
+function checkFilterable(filter: Part, shape: FieldShape): void {
+  if (shape.type === 'object') {
+    filter.report('does not work on an object', 'List the paths of its members: ["/size", "/color/name"].')
+  } else if (shape.type === 'array') {
+    const items = partView(itemSchema(shape))?.shape
+    if (items !== undefined && items.format !== 'date-time') return
+    const message = 'works on arrays whose items are texts, numbers or booleans, but not date-times'
+    filter.report(message, 'Declare the type of the items, or remove "filter".')
+  } else if (!isComparable(shape.type)) {
+    filter.report('does not work on values of several types', 'Remove "filter", or keep its value in a separate field.')
+  }
+}
+
+/** The members of an object that `filter` lists: each must be in its schema, with values that can be compared. */
+function checkMembers({ name, part, declared, shape, writeOnly }: FieldView): void {
+  const filter = part.key('filter')
+  if (!Array.isArray(filter.value) || writeOnly) return
+  if (shape.type !== 'object') {
+    filter.report('lists members, and the field is no object', 'Write true or false.')
+    return
+  }
+  const paths = memberPaths(name, declared)
+  for (const item of filter.items()) {
+    const path = paths.find(({ pointer }) => pointer === item.value)
+    const taken = item.text.split('/').find((step) => operators.has(step))
+    if (taken !== undefined) {
+      item.report(`names a member by a word of the condition language: ${taken}`, 'Give the member another name.')
+    } else if (path?.schema === undefined) {
+      item.report(`is no member that "properties" has: ${show(item.value)}`, 'Declare it, or correct the path.')
+    } else if (partView(path.schema) === undefined) {
+      item.report('leads to no text, number or boolean', 'Name a member of one of these types.')
+    }
   }
 }
 
 /** A filter is a query parameter: its name must be free (QRY-9). */
 function checkParameterName({ name, part, declared, shape, writeOnly }: FieldView): void {
-  if (isFilter(declared as FieldDeclaration, shape) !== true || writeOnly) return
+  const isNamed = isFilter(declared as FieldDeclaration, shape) || Array.isArray(declared['filter'])
+  if (!isNamed || writeOnly) return
   const remedy = 'Rename the field, or write "filter": false.'
   if (secretParameters.includes(name)) part.report('cannot be a filter: secrets never travel in a query', remedy)
   if (controlParameters.includes(name)) part.report(`cannot be a filter: ?${name}= steers the list itself`, remedy)

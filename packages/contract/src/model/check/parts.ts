@@ -4,7 +4,8 @@
  */
 import type { issueCodes } from '../../spec/faults.ts'
 import { oneOf } from '../../spec/words.ts'
-import { type FieldShape, type Schema, shapeOf } from '../field.ts'
+import { type FieldShape, itemSchema, type Schema, shapeOf } from '../field.ts'
+import { memberPaths } from '../members.ts'
 import { nearest, suggest } from '../nearest.ts'
 import { below, type Steps } from '../place.ts'
 import { isObject } from '../plain-copy.ts'
@@ -187,6 +188,13 @@ export interface FieldView {
   readonly declared: Schema
   readonly shape: FieldShape
   readonly writeOnly: boolean
+  /** The items of an array that requests may filter by. */
+  readonly items: PartView | undefined
+}
+
+/** An item of an array, or a member of an object, as far as it can be read. */
+export interface PartView extends Omit<FieldView, 'name' | 'part' | 'items'> {
+  readonly items?: undefined
 }
 
 /** A resource, as far as it can be read. */
@@ -194,6 +202,8 @@ export interface ResourceView {
   readonly name: string
   readonly part: Part
   readonly fields: ReadonlyMap<string, FieldView>
+  /** The members of objects that requests may filter by, by their whole names. */
+  readonly member: ReadonlyMap<string, PartView>
   readonly owner: unknown
   /** The declared access rules by action; empty if there are none. */
   readonly access: Readonly<Record<string, unknown>>
@@ -214,16 +224,30 @@ function viewOf(name: string, part: Part): ResourceView {
     .entries()
     .map(([field, each]): FieldView => {
       const declared = each.record
-      const writeOnly = declared['writeOnly'] === true
-      return { name: field, part: each, declared, shape: shapeOf(declared), writeOnly }
+      const shape = shapeOf(declared)
+      const items = shape.type === 'array' && declared['filter'] === true ? partView(itemSchema(shape)) : undefined
+      return { name: field, part: each, declared, shape, writeOnly: declared['writeOnly'] === true, items }
     })
+  const members = views.flatMap(({ name: field, declared }) =>
+    memberPaths(field, declared).flatMap(({ name: member, schema }) => {
+      const view = partView(schema)
+      return view === undefined ? [] : [[member, view] as const]
+    }),
+  )
   return {
     name,
     part,
     fields: new Map(views.map((view) => [view.name, view])),
+    member: new Map(members),
     owner: part.key('owner').value,
     access: part.key('access').record,
   }
+}
+
+/** An item or a member as the checks see it; `undefined`: its values cannot be compared. */
+export function partView(schema: Schema | undefined): PartView | undefined {
+  const shape = shapeOf(schema ?? {})
+  return isComparable(shape.type) ? { declared: {}, shape, writeOnly: false } : undefined
 }
 
 /** Whether values of a type can be compared: those that have a column of their own. */

@@ -3,6 +3,7 @@ import type { Condition } from '../declaration.ts'
 import type { Comparisons } from '../operators.ts'
 import type { FieldKind, FieldNames } from './field-names.ts'
 import type { FieldValue } from './field-value.ts'
+import type { FirstStep, PathsBelow, PropertyOf } from './members.ts'
 
 /** The fields that the server adds to every record. */
 export type SystemField = 'id' | 'created_at' | 'updated_at' | 'deleted_at'
@@ -29,10 +30,30 @@ export type LookupCondition<Names extends string> = ConditionOn<{ readonly [Name
 /** A value that a field is compared with. `null`: only whether the field has a value can be asked. */
 type ComparedValue<X> =
   FieldKind<X> extends 'array' | 'object' | 'json'
-    ? null
+    ? X extends { readonly filter: true; readonly items: infer Items }
+      ? Listed<ComparedValue<Items>>
+      : X extends { readonly filter: readonly (infer Path)[] }
+        ? Members<ComparedMembers<X, Path>>
+        : null
     : FieldKind<X> extends 'decimal'
       ? string | number
       : FieldValue<X>
+
+/** An array that is compared by its items. */
+interface Listed<Item> {
+  readonly '~item': Item
+}
+
+/** An object that is compared by its members. */
+interface Members<Values> {
+  readonly '~members': Values
+}
+
+type ComparedMembers<X, Path> = {
+  readonly [Name in FirstStep<Path>]: [PathsBelow<Path, Name>] extends [never]
+    ? ComparedValue<PropertyOf<X, Name>>
+    : Members<ComparedMembers<PropertyOf<X, Name>, PathsBelow<Path, Name>>>
+}
 
 /** @param Values the values of the fields, as messages show them */
 type ConditionOn<Values, Changed extends string> = {
@@ -48,7 +69,11 @@ type Compared<Value, Changed extends string> = unknown extends Value
   ? Condition[string]
   : [Value] extends [null]
     ? { readonly null: boolean }
-    : Operand<Value, Changed> | ComparisonsOf<Value, Changed>
+    : [Value] extends [Listed<infer Item>]
+      ? Comparisons<'array', Operand<Item, Changed>>
+      : [Value] extends [Members<infer Values>]
+        ? { readonly null?: boolean } & { readonly [Name in keyof Values]?: Compared<Values[Name], Changed> }
+        : Operand<Value, Changed> | ComparisonsOf<Value, Changed>
 
 type Operand<Value, Changed extends string> =
   | Value

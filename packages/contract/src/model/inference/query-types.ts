@@ -3,19 +3,20 @@ import type { FilterOperator } from '../operators.ts'
 import type { DatePart } from '../periods.ts'
 import type { FieldKind } from './field-names.ts'
 import type { FieldValue, Has, IsOptional } from './field-value.ts'
+import type { MemberName, MemberSchema } from './members.ts'
 
 /** The query parameters that filter. A list of values matches any of them. */
 export type FilterParameters<Fields> = {
   [Name in keyof Fields & string as IsFilter<Fields[Name]> extends true
-    ? Name | `${Name}[${Operator<FieldKind<Fields[Name]>>}]`
+    ? Filters<Name, FieldKind<Fields[Name]>>
     : never]?: Parameter<Fields[Name]>
 } & {
   [Name in keyof Fields & string as IsFilter<Fields[Name]> extends true ? `${Name}[null]` : never]?: boolean
-} & {
-  [Name in 'id' | `id[${Equality}]` | Timestamp | `${Timestamp}[${Operator<'format'>}]`]?: OneOrMore<string>
-} & {
-  [Name in `${Timestamp}[null]`]?: boolean
-} & (true extends Searched<Fields>
+} & MemberParameters<Fields, MemberName<Fields>> & {
+    [Name in 'id' | `id[${Equality}]` | Timestamp | `${Timestamp}[${Operator<'format'>}]`]?: OneOrMore<string>
+  } & {
+    [Name in `${Timestamp}[null]`]?: boolean
+  } & (true extends Searched<Fields>
     ? {
         /** Words that the search fields contain. */
         q?: string
@@ -23,14 +24,17 @@ export type FilterParameters<Fields> = {
     : unknown)
 
 /** The terms of `sort`; a minus sorts descending. */
-export type SortTerm<Fields> = `${'' | '-'}${SortField<Fields> | Timestamp}`
+export type SortTerm<Fields> =
+  `${'' | '-'}${SortField<Fields> | Timestamp | (true extends Searched<Fields> ? 'relevance' : never)}`
 
 type SortField<Fields> = {
   [Name in keyof Fields]: Has<Fields[Name], 'sort'> extends true ? Name : never
 }[keyof Fields] &
   string
 
-type Searched<Fields> = { [Name in keyof Fields]: Has<Fields[Name], 'search'> }[keyof Fields]
+type Searched<Fields> = {
+  [Name in keyof Fields]: Fields[Name] extends { readonly search: true | { readonly weight: number } } ? true : false
+}[keyof Fields]
 
 /** References, enums and booleans are filters unless they say otherwise (QRY-7). */
 type IsFilter<X> = X extends { readonly filter: infer Filter }
@@ -41,11 +45,27 @@ type IsFilter<X> = X extends { readonly filter: infer Filter }
       ? true
       : false
 
+/** The parameters that filter by members of objects; most collections have none. */
+type MemberParameters<Fields, Members extends string> = [Members] extends [never]
+  ? unknown
+  : {
+      [Name in Members as Filters<Name, FieldKind<MemberSchema<Fields, Name>>>]?: Parameter<MemberSchema<Fields, Name>>
+    } & {
+      [Name in `${Members}[null]`]?: boolean
+    }
+
+/** The parameters that filter by a field or a member, but for `[null]`. */
+type Filters<Name extends string, Kind> = Kind extends 'array'
+  ? `${Name}[${FilterOperator<'arrays'>}]`
+  : Name | `${Name}[${Operator<Kind>}]`
+
 type OneOrMore<Value> = Value | readonly Value[]
 
 type Parameter<X> = OneOrMore<
-  FieldKind<X> extends 'decimal' ? string | number : FieldValue<X> & (string | number | boolean)
+  FieldKind<X> extends 'decimal' ? string | number : ItemOf<FieldValue<X>> & (string | number | boolean)
 >
+
+type ItemOf<Value> = Value extends readonly (infer Item)[] ? Item : Value
 
 type Timestamp = 'created_at' | 'updated_at'
 

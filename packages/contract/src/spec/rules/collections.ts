@@ -103,12 +103,30 @@ const conditions: RuleSection = {
         'orders. A condition on a collection or field of which the caller may read nothing is 403.',
     },
     {
+      id: 'WHR-4',
+      mark: 'beyond',
+      sentence:
+        'Arrays of texts, numbers or booleans with filter: true take labels[has]=red, [has_any]=red,blue and ' +
+        '[has_all]=red,blue, and in conditions has, hasAny and hasAll; without any items they find nothing. Objects ' +
+        'with filter: ["/size", "/color/name"] take attributes.size[gte]=3 and attributes.color.name=red, and in ' +
+        'conditions {"attributes": {"size": {"gte": 3}}}: a member is compared as a field of its schema, and a ' +
+        'value of another type counts as null.',
+    },
+    {
       id: 'WHR-5',
       mark: 'beyond',
       sentence:
         'id filters like a field: id=ID, id[in]=ID,ID and id[not]=ID, and in the conditions of exports. An id that ' +
         'is no lower-case UUID is refused with 400; one of a record that is not there, or that the caller may not ' +
         'read, finds nothing.',
+    },
+    {
+      id: 'WHR-6',
+      mark: 'beyond',
+      sentence:
+        'sort=-relevance beside q orders by how well a record matches: the sum, over words and fields, of the ' +
+        'weight of the field (search: {weight}) times the occurrences, at most 8, times 2 for a whole word and 1 for ' +
+        'a beginning. Ids decide where records tie. What the caller may not read adds nothing. Without q it is 400.',
     },
   ],
 }

@@ -22,14 +22,20 @@ import type { ResourceNames } from './schemas.ts'
 export function collectionExtension(catalog: Catalog, resource: Resource, { one }: ResourceNames): Json {
   const { name, made, fields, owner, within, deletion, preconditions, filterables } = resource
   const isWritable = made === 'by-clients'
-  const operators = new Map(filterables.map((filterable) => [filterable.name, ['eq', ...operatorsFor(filterable)]]))
+  const operators = new Map(
+    filterables.map((each) => [each.name, [...(each.isArray ? [] : ['eq']), ...operatorsFor(each)]]),
+  )
+  const membersOf = ({ name, members }: Field) =>
+    Object.fromEntries(members.map((each) => [each.name.slice(name.length + 1), operators.get(each.name)]))
   const relations = [...relationsOf(catalog, resource).values()].map(({ name, ...relation }) => [name, relation])
   const sortable = new Set(sortableNames(resource))
   const described = ['id', ...fields.map(({ name }) => name), 'created_at', 'updated_at'].map((name) => {
+    const field = resource.field.get(name)
     const traits = {
-      ...traitsOf(resource.field.get(name)),
+      ...traitsOf(field),
       ...accessTraits(fieldAccessOf(resource, name)),
       ...(operators.has(name) && { filter: operators.get(name) }),
+      ...(field !== undefined && field.members.length > 0 && { members: membersOf(field) }),
       ...(sortable.has(name) && { sort: true }),
     }
     return [name, traits] as const

@@ -5,6 +5,7 @@
  */
 import { filterOperators, type Operator } from 'resourced-contract/model/operators'
 import { relationsOf } from 'resourced-contract/model/relations'
+import { hasRelevance, relevance } from 'resourced-contract/model/relevance'
 import {
   type Catalog,
   type Filterable,
@@ -28,12 +29,14 @@ export const ranges: Json = {
 
 /** The parameters of GET of a collection. */
 export function listParameters(resource: Resource, components: Components): Json[] {
-  const sorts = sortableNames(resource).join('|')
+  const isByRelevance = hasRelevance(resource)
+  const sorts = [...sortableNames(resource), ...(isByRelevance ? [relevance.name] : [])].join('|')
   const own = [
     ...(resource.order === 'by-position' ? [after] : []),
     queryParameter(
       'sort',
-      `The fields to sort by, at most ${queryLimits.sortTerms}, separated by commas; \`-\` before a field: descending.`,
+      `At most ${queryLimits.sortTerms} fields, separated by commas; \`-\` before one: descending.` +
+        (isByRelevance ? ' `-relevance`, with `q`: best matches first.' : ''),
       { type: 'string', pattern: `^-?(${sorts})(,-?(${sorts}))*$` },
     ),
   ]
@@ -83,13 +86,22 @@ const after = queryParameter(
   { type: 'string', format: 'uuid' },
 )
 
-/** What filters mean: written once, because each collection has dozens of them. */
-export const filterText =
-  'A filter `field` finds records whose field has this value, or one of these values. `field[operator]` compares ' +
-  `otherwise: ${[...filterOperators.values()].map(({ query, meaning }) => `\`${query}\` (${meaning})`).join(', ')}` +
-  '. With a date-time, a day (2026-11-28) means that day in `timezone`, except for gt and lte. ' +
-  `A query has at most ${queryLimits.filters} filters with ${queryLimits.values} values. ` +
-  'Filters and `where` follow relations, at most two: `author.born[gte]=1920`.'
+/** The operators that fit a filter of one of the collections. */
+export function fittingOperators(all: ReadonlyMap<string, Operator>, resources: Iterable<Resource>): Operator[] {
+  const filterables = [...resources].flatMap((resource) => resource.filterables)
+  return [...all.values()].filter((row) => filterables.some((each) => isFitting(row, each)))
+}
+
+/** What filters of these collections mean: written once, because each collection has dozens of them. */
+export function filterText(resources: Iterable<Resource>): string {
+  const meanings = fittingOperators(filterOperators, resources).map(({ query, meaning }) => `\`${query}\` (${meaning})`)
+  return (
+    'A filter `field` finds records whose field has this value, or one of these values. `field[operator]` compares ' +
+    `otherwise: ${meanings.join(', ')}. With a date-time, a day (2026-11-28) means that day in \`timezone\`, except for ` +
+    `gt and lte. A query has at most ${queryLimits.filters} filters with ${queryLimits.values} values. ` +
+    'Filters and `where` follow relations, at most two: `author.born[gte]=1920`.'
+  )
+}
 
 /** The filters of a collection. */
 export function filterParameters(resource: Resource, components: Components): Json[] {
@@ -97,14 +109,21 @@ export function filterParameters(resource: Resource, components: Components): Js
 }
 
 function filtersOf(filterable: Filterable): Json[] {
-  const { name } = filterable
+  const { name, isArray } = filterable
   const value = valueSchema(filterable)
   const several = { type: 'array', items: value }
-  const schemas = { value, values: several, list: value, text: { type: 'string' }, flag: { type: 'boolean' } }
+  const schemas = {
+    value,
+    values: several,
+    list: isArray ? several : value,
+    text: { type: 'string' },
+    flag: { type: 'boolean' },
+  }
   const fitting = [...filterOperators.values()].filter((row) => isFitting(row, filterable))
   const isOrdered = fitting.some(({ fits }) => fits === 'ordered')
   return [
-    filter(name, several),
+    // An array has no value of its own.
+    ...(isArray ? [] : [filter(name, several)]),
     ...fitting
       .filter((row) => isDescribed(row, filterable, isOrdered))
       .map(({ query, operand }) => filter(`${name}[${query}]`, schemas[operand])),
@@ -116,7 +135,8 @@ function filtersOf(filterable: Filterable): Json[] {
  * third of a document, so it describes no second way to say the same (`in` is equality with one of
  * several values), no order of texts, and no exclusion of numbers and dates.
  */
-function isDescribed({ operand, day }: Operator, { type, field }: Filterable, isOrdered: boolean): boolean {
+function isDescribed({ operand, day }: Operator, { type, field, isArray }: Filterable, isOrdered: boolean): boolean {
+  if (isArray) return true
   // Of times only the beginning and the end; only a field can have none.
   if (operand === 'flag') return field !== undefined
   if (field === undefined || field.format === 'date-time') return day === 'start'

@@ -8,7 +8,7 @@ import { queryLimits } from 'resourced-contract/spec/limits'
 import { exportTypes, metricsType } from 'resourced-contract/spec/media-types'
 import { headers, idempotencyKeyPattern, type Json, object, refTo, withoutDescriptions } from './components.ts'
 import { collectionPath, type OperationParts, shownPath } from './operations.ts'
-import { sharedParameters } from './parameters.ts'
+import { fittingOperators, sharedParameters } from './parameters.ts'
 import { codesOf, type Problems } from './problems.ts'
 import { answer, body, fileContent, fileHeaders } from './responses.ts'
 import { orNull, resourceSchemas } from './schemas.ts'
@@ -150,13 +150,14 @@ export function exportPaths(catalog: Catalog, problems: Problems): Json {
       { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: most, uniqueItems: true },
     ],
   })
+  const named = fittingOperators(operators, catalog.resources.values()).map(({ name }) => name)
   const asked = object(
     {
       collection: { type: 'string', enum: [...catalog.resources.keys()] },
       filter: {
         type: 'object',
         description:
-          `A condition: fields with a value or with operators (${[...operators.keys()].join(', ')}), and, or, not. ` +
+          `A condition: fields with a value or with operators (${named.join(', ')}), and, or, not. ` +
           'Date-times can be compared with days (2026-11-28), except by gt and lte.',
       },
       timezone: { type: 'string', description: 'The time zone of the IANA database of these days; without it UTC.' },

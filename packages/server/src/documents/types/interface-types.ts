@@ -8,6 +8,8 @@ import { member, propertyName, quoted, type Resolve, resolved, type Schema, type
 
 interface Traits {
   readonly filter?: readonly string[]
+  /** The operators of members of an object, by their path with dots. */
+  readonly members?: Readonly<Record<string, readonly string[]>>
   readonly sort?: boolean
 }
 
@@ -68,7 +70,11 @@ function collectionLines(collection: Collection, all: readonly Collection[], res
   const schemaOf = (kind: keyof Extension['schemas']) => resolve(`#/components/schemas/${schemas[kind]}`)
   const record = resolved(schemaOf('record'), resolve)
   const properties = Object(record['properties']) as Readonly<Record<string, unknown>>
-  const sorts = Object.entries(collection.fields).flatMap(([field, { sort }]) => (sort ? [field, `-${field}`] : []))
+  const sortable = Object.entries(collection.fields).flatMap(([field, { sort }]) => (sort ? [field] : []))
+  const sorts = [...new Set([...sortable, ...(collection.search ? ['relevance'] : [])])].flatMap((each) => [
+    each,
+    `-${each}`,
+  ])
   const nested = all.filter((each) => each.within?.collection === name).map((each) => each.name)
   const deleted = deletion?.variant === 'soft' && !Object.hasOwn(properties, 'deleted_at') ? ['deleted_at'] : []
   return [
@@ -143,16 +149,26 @@ function filters(
   properties: Readonly<Record<string, unknown>>,
   resolve: Resolve,
 ): readonly string[] {
-  const lines = Object.entries(fields).flatMap(([field, { filter = [] }]) => {
-    const schema = Object.hasOwn(properties, field) ? properties[field] : {}
+  const filtersBy = (name: string, schema: unknown, operators: readonly string[]) => {
     const value = valueType(schema, resolve)
     const several = `${value} | readonly (${value})[]`
     const types = { value, values: several, list: several, text: 'string', flag: 'boolean' }
-    return filter.map((operator) =>
+    return operators.map((operator) =>
       operator === 'eq'
-        ? member(field, false, several)
-        : member(`${field}[${operator}]`, false, types[filterOperators.get(operator)?.operand ?? 'value']),
+        ? member(name, false, several)
+        : member(`${name}[${operator}]`, false, types[filterOperators.get(operator)?.operand ?? 'value']),
     )
+  }
+  const lines = Object.entries(fields).flatMap(([field, { filter = [], members = {} }]) => {
+    const schema = Object.hasOwn(properties, field) ? properties[field] : {}
+    const { items = schema } = Object(resolved(schema, resolve))
+    const below = Object.entries(members).flatMap(([path, operators]) => {
+      const at = path
+        .split('.')
+        .reduce<unknown>((part, step) => Object(Object(resolved(part, resolve)).properties)[step], schema)
+      return filtersBy(`${field}.${path}`, at, operators)
+    })
+    return [...filtersBy(field, items, filter), ...below]
   })
   return [...(search ? [...lines, member('q', false, 'string')] : lines).map((line) => `      ${line}`)]
 }

@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto'
 import type { Catalog } from 'resourced-contract/model/resource'
 import sql from 'sql-template-tag'
-import { columnsOf } from '../sql/columns.ts'
-import { formerKeys, layOut, searchColumns, type TableSpec, tablesFor } from '../sql/tables.ts'
+import { columnsOf, indexedColumns } from '../sql/columns.ts'
+import { formerKeys, layOut, type TableSpec, tablesFor } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { type ExistingTable, planMigration, planVersionChange } from './diff.ts'
@@ -286,7 +286,7 @@ export function declarationOf({ version, resources, system }: Catalog): Lineage[
       ...(sequence === undefined ? [] : [sequence]),
     ]),
     resource.indexes,
-    searchColumns(resource),
+    indexedColumns(resource).columns,
     ...(resource.events ? ['events'] : []),
   ])
   return { version, hash: createHash('sha256').update(JSON.stringify(tables)).digest('base64url').slice(0, 16) }

@@ -148,7 +148,7 @@ function foreignColumn({ name, type }: ColumnRow): ExistingColumn {
  * would fail on a database, or write what this program does not understand: then such a program refuses to start. A new
  * table or column for features that the former program does not know needs a new number too.
  */
-export const storageFormat = 1
+export const storageFormat = 2
 
 function* readRemembered(): Transaction<Remembered> {
   const rows = yield sql`select key, value from resourced_meta
@@ -184,7 +184,8 @@ function notWritten(): StorageFault {
   return new StorageFault('failed', `${found}: the database is damaged, or was changed by another program.`)
 }
 
-const columnForm = /^(?:_(?:instant|decimal|folded|changed|renamed)_)?[a-z][a-z\d_]*$|^_(?:row|deletion|revision)$/
+const columnForm =
+  /^(?:_(?:instant|decimal|folded|member|changed|renamed)_)?[a-z][a-z\d_]*$|^_(?:row|deletion|revision)$/
 const decimalForm = /^decimal\(\d{1,3},\d{1,3}\)$/
 const mostTables = 10_000
 const mostColumns = 2_000

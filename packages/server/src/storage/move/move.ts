@@ -6,6 +6,7 @@ import { timestamp } from 'resourced-contract/model/time'
 import sql, { join, raw } from 'sql-template-tag'
 import { exportsKept } from '../../plan/export-document.ts'
 import type { StoredSchema } from '../migration/stored-schema.ts'
+import type { IndexedColumns } from '../sql/columns.ts'
 import { type ColumnSpec, layOut } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import type { Row, Statement } from '../transaction.ts'
@@ -15,8 +16,8 @@ import { probeKey } from '../write-probe.ts'
 export interface MovedTable {
   readonly name: string
   readonly columns: readonly ColumnSpec[]
-  /** The columns whose words are searched. */
-  readonly search: readonly string[]
+  /** The columns of its full-text index; `undefined`: it has none. */
+  readonly search: IndexedColumns | undefined
 }
 
 /** The values of a row, in the order of its table's columns, as every engine gives them (`Row`). */
@@ -125,7 +126,7 @@ const writtenApart = new Set(['resourced_meta', 'resourced_clocks', 'resourced_p
 export function movedTables(schema: StoredSchema): MovedTable[] {
   return layOut(schema.tables, { clockSlots: 1, indexesRowNumber: false, storesExports: false })
     .filter(({ name }) => !writtenApart.has(name))
-    .map(({ name, columns, search }) => ({ name, columns, search: search?.columns ?? [] }))
+    .map(({ name, columns, search }) => ({ name, columns, search }))
 }
 
 /**

@@ -8,8 +8,9 @@ import type { Scalar } from 'resourced-contract/model/predicate'
 import { fold, markRanges, plainLetters } from 'resourced-contract/model/text'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { type Column, identifier, subject } from '../sql/columns.ts'
-import type { Dialect, RowWrite } from '../sql/dialect.ts'
+import type { Dialect, RowWrite, WeightedText } from '../sql/dialect.ts'
 import { type ColumnSpec, defineColumn, type Held, type SearchSpec } from '../sql/tables.ts'
+import { mostOccurrences } from '../sql/values.ts'
 import { type Bound, firstRow, ignoringRows, standalone } from '../transaction.ts'
 import { eventTriggers, horizon, snapshotSource } from './event-triggers.ts'
 
@@ -122,13 +123,28 @@ export const postgres: Dialect = {
   // The planner does not treat the elements of an array as a column.
   unindexed: (expression) => sql`(array[${expression}])[1]`,
   compareText: ({ postgres }, text, part) => postgres(text, part),
-  matchesSearch(_, alias, words) {
+  matchesSearch(_, alias, search) {
     // Lexemes hold no quotes: quoting them is enough to keep operators out.
-    const terms = words.slice(0, -1).map((word) => `'${lexemeOf(word)}'`)
-    const query = [...terms, `'${lexemePrefixOf(words.at(-1) ?? '')}':*`].join(' & ')
+    const quote = (word: string) => `'${lexemeOf(word)}'`
+    const query =
+      'any' in search
+        ? search.any.map(quote).join(' | ')
+        : [
+            ...search.all.map(quote),
+            ...(search.prefix === undefined ? [] : [`'${lexemePrefixOf(search.prefix)}':*`]),
+          ].join(' & ')
     return sql`${raw(`${alias}.${wordsColumn}`)} @@ cast(${query} as tsquery)`
   },
+  hasItems(column, values, all) {
+    // Of JSON of any kind: an array contains an array of scalars, and nothing else does.
+    const array = (items: readonly Scalar[]) => JSON.stringify(items)
+    if (all || values.length === 1) return sql`(cast(${column} as jsonb) @> cast(${array(values)} as jsonb))`
+    const found = sql`select bool_or(held.items @> cast(one.item as jsonb))
+      from (select cast(${column} as jsonb) as items offset 0) held, unnest(cast(${values.map((each) => array([each]))} as text[])) one (item)`
+    return sql`(${found})`
+  },
   haveWords: haveWordsSql,
+  relevance: relevanceSql,
   wordColumns: (words) => [[wordsColumn, sql`array_to_tsvector(cast(${lexemesOf(words())} as text[]))`]],
   *indexWords() {},
   *deleteWords() {},
@@ -352,6 +368,23 @@ function haveWordsSql(texts: readonly Sql[], words: readonly string[]): Sql {
   const sought = words.map((word, index) => ` ${word}${index === words.length - 1 ? '' : ' '}`)
   const each = sought.map((part) => sql`strpos(found, ${part}) > 0`)
   return sql`(select ${join(each, ' and ')} from (select ${found} as found offset 0) words)`
+}
+
+/** The same as `scoreOf`: a word stands between blanks of its own, so what is replaced tells how often it occurs. */
+function relevanceSql(texts: readonly WeightedText[], words: readonly string[]): Sql {
+  const count = (part: string) =>
+    sql`(length(found) - length(replace(found, ${part}, ''))) / ${raw(String([...part].length))}`
+  const least = (occurrences: Sql) => sql`least(${occurrences}, ${raw(String(mostOccurrences))})`
+  const scores = words.flatMap((word, index) => {
+    const whole = count(` ${word} `)
+    const longer = least(sql`${count(` ${word}`)} - ${whole}`)
+    return [sql`2 * ${least(whole)}`, ...(index === words.length - 1 ? [longer] : [])]
+  })
+  const ofText = ({ text, weight }: WeightedText) => {
+    const found = sql`' ' || replace(${wordsSql(sql`coalesce(${text}, '')`, words)}, ' ', '  ') || ' '`
+    return sql`${raw(String(weight))} * (select ${join(scores, ' + ')} from (select ${found} as found offset 0) words)`
+  }
+  return sql`(${join(texts.map(ofText), ' + ')})`
 }
 
 /** The words of a text, separated by blanks, in folded case as far as the sought words need it. */

@@ -7,10 +7,10 @@ import type { Resource } from 'resourced-contract/model/resource'
 import { whyNoDatabase } from '../../../../../test/postgres/database.ts'
 import { catalogs, type Records, readsBack, records } from '../migration/migration-random.fixture.ts'
 import { MigrationRefused } from '../migration/migration-step.ts'
-import { columnsOf } from '../sql/columns.ts'
+import { columnsOf, indexedColumns } from '../sql/columns.ts'
 import { boundOf } from '../sql/records.ts'
 import { tablesFor } from '../sql/tables.ts'
-import { derived, searchText } from '../sql/values.ts'
+import { derivedOf, indexText } from '../sql/values.ts'
 import { lexemesOf, postgres } from './dialect.ts'
 import { all, clockOf, emptyDatabase, insert, now, schemaOf } from './migrate.fixture.ts'
 import { migratePostgres } from './migrate.ts'
@@ -34,7 +34,7 @@ async function insertAll(client: pg.Client, resource: Resource, given: Records):
     const searched = resource.fields.filter((field) => field.search).map((field) => record[field.name] as string | null)
     if (searched.length === 0) continue
     const words = `update "${resource.name}" set _words = array_to_tsvector($1::text[]) where id = $2`
-    await query(client, words, [lexemesOf(searchText(searched)), row.id])
+    await query(client, words, [lexemesOf(indexText(indexedColumns(resource), searched)), row.id])
   }
 }
 
@@ -46,12 +46,18 @@ async function checkRows(client: pg.Client, resource: Resource): Promise<void> {
       if (role === 'value') {
         assert.ok(!field.required || row[name] !== null, `${name} is required`)
         assert.ok(field.decimal === undefined || row[name] === null || readsBack(field.decimal, row[name]))
-      } else assert.equal(row[name], row[field.name] === null ? null : derived[role](row[field.name] as string), name)
+      } else assert.equal(row[name], derivedOf({ by: role }, row[field.name] ?? null), name)
     }
     if (words === '') continue
     const texts = resource.fields.filter((field) => field.search).map((field) => row[field.name] as string | null)
     const found = String(row['words']).replace(/^\{|\}$|"/g, '')
-    assert.deepEqual(found.split(',').sort(), lexemesOf(searchText(texts)).join(',').split(',').sort())
+    assert.deepEqual(
+      found.split(',').sort(),
+      lexemesOf(indexText(indexedColumns(resource), texts))
+        .join(',')
+        .split(',')
+        .sort(),
+    )
   }
   const deleted = rows.filter((row) => row['deleted_at'] !== null).length
   const clock = await clockOf(client, resource.name)

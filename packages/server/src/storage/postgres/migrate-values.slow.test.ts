@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { whyNoDatabase } from '../../../../../test/postgres/database.ts'
+import { fieldFixture } from '../sql/catalog.fixture.ts'
+import { itemToken } from '../sql/values.ts'
 import { all, column, databaseOf, find, migrateTo, refusal, relations } from './migrate.fixture.ts'
 
 const skip = whyNoDatabase ?? false
@@ -94,4 +96,38 @@ test('a filled default is compared and found like any value', { skip }, async (c
   const client = await databaseOf(context, fields, [{}])
   await migrateTo(client, { title: { ...fields.title, required: true, default: 'Some' } })
   assert.deepEqual([await column(client, '_folded_title'), await find(client, 'some')], [['some'], ['id1']])
+})
+
+test('items of arrays and members of objects are found in existing records', { skip }, async (context) => {
+  const rows = [
+    { labels: '["red","blue"]', place: '{"size":3,"ok":true}' },
+    { place: '{"size":"3"}', deleted_at: 'then' },
+  ]
+  const client = await databaseOf(context, { labels: 'array', place: 'object' }, rows)
+  const items = fieldFixture('labels', { type: 'string', filter: true })
+  const labels = { type: 'array', filter: true, items } as const
+  const place = (type: 'string' | 'integer') =>
+    ({
+      type: 'object',
+      members: [
+        fieldFixture('place.size', { type, filter: true }),
+        fieldFixture('place.ok', { type: 'boolean', filter: true }),
+      ],
+    }) as const
+  const memberColumns = async () => {
+    const names = await all(
+      client,
+      `select column_name as name from information_schema.columns where table_name = 'tasks'
+        and table_schema = current_schema() and starts_with(column_name, '_member') order by ordinal_position`,
+    )
+    return Promise.all(names.map(({ name }) => column(client, String(name))))
+  }
+  await migrateTo(client, { labels, place: place('integer') })
+  assert.deepEqual(await find(client, `'${itemToken('labels', 'red')}'`), ['id1'])
+  const [one, two] = await memberColumns()
+  assert.deepEqual([one, two], [[3, null], [1, null]]) // biome-ignore format: a line
+  await migrateTo(client, { labels, place: place('string') })
+  assert.deepEqual((await memberColumns()).slice(1), [[null, '3'], [null, '3']]) // biome-ignore format: a line
+  await migrateTo(client, { labels: 'array', place: 'object' })
+  assert.deepEqual([await memberColumns(), await relations(client, '%_member_%')], [[], []])
 })

@@ -10,7 +10,7 @@ import type { DerivedValues, MigrationDialect } from '../migration/migration-dia
 import type { MigrationStep } from '../migration/migration-step.ts'
 import { quoted } from '../sql/columns.ts'
 import { searchTable } from '../sql/tables.ts'
-import { derived, searchText } from '../sql/values.ts'
+import { derivedOfStored, indexText } from '../sql/values.ts'
 import type { Statement, Transaction } from '../transaction.ts'
 import { createSearch, lexemesOf, postgres, wordsColumn } from './dialect.ts'
 import { silence } from './event-triggers.ts'
@@ -103,21 +103,23 @@ function* fillDerived({ table, columns, search, isNew }: DerivedValues): Transac
   }
   const sources = [...new Set([...columns.map((column) => column.derived!.from), ...(search?.columns ?? [])])]
   const textOf = ({ texts }: BatchRow, name: string) => texts[sources.indexOf(name)] ?? null
-  const targets = columns.map(({ name, derived: how }): Target => {
-    const { from, by } = how!
-    return {
+  const targets = columns.map(
+    ({ name, type, derived: how }): Target => ({
       column: name,
-      value: (text) => sql`${text} collate "C"`,
-      compute(row) {
-        const text = textOf(row, from)
-        return text === null ? null : derived[by](text)
-      },
-    }
-  })
+      value: (text) => sql`${text}::${raw(postgres.types[type])}`,
+      compute: (row) => asText(derivedOfStored(how!, textOf(row, how!.from))),
+    }),
+  )
   if (search !== undefined) {
     yield sql`drop index if exists ${quoted(search.name)}`
     yield sql`alter table ${quoted(table)} add column if not exists ${quoted(wordsColumn)} tsvector`
-    const lexemes = (row: BatchRow) => lexemesOf(searchText(search.columns.map((name) => textOf(row, name))))
+    const lexemes = (row: BatchRow) =>
+      lexemesOf(
+        indexText(
+          search,
+          search.columns.map((name) => textOf(row, name)),
+        ),
+      )
     targets.push({ column: wordsColumn, value: vector, compute: (row) => lexemes(row).join(' ') })
   }
   yield* rewriteRows({ table, columns: sources }, targets)
@@ -192,11 +194,12 @@ function setDefaults(steps: readonly MigrationStep[]): Statement[] {
     if (step.kind === 'add-column') {
       const { name, derived: how } = step.column
       const source = how === undefined ? null : defaultOf(table, how.from)
-      const text = how === undefined || source === null ? defaultOf(table, name) : derived[how.by](source)
+      const text = how === undefined || source === null ? defaultOf(table, name) : asText(derivedOfStored(how, source))
       return text === null ? [] : [set(table, name, literal(text))]
     }
     if (step.kind !== 'build-search') return []
-    const lexemes = lexemesOf(searchText(step.search.columns.map((name) => defaultOf(table, name))))
+    const defaults = step.search.columns.map((name) => defaultOf(table, name))
+    const lexemes = lexemesOf(indexText(step.search, defaults))
     return lexemes.length === 0 ? [] : [set(table, wordsColumn, vector(literal(lexemes.join(' '))))]
   })
 }

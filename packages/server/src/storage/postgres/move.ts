@@ -9,7 +9,7 @@ import { insertClock } from '../migration/take-step.ts'
 import { batch, type MovedRow, type MovedTable, type MoveSource, type MoveTarget, movedTables } from '../move/move.ts'
 import { identifier, quoted } from '../sql/columns.ts'
 import type { ColumnSpec } from '../sql/tables.ts'
-import { searchText } from '../sql/values.ts'
+import { indexText } from '../sql/values.ts'
 import { StorageFault } from '../storage.ts'
 import type { Statement } from '../transaction.ts'
 import { readChunk, storeChunks } from '../transactions/exports.ts'
@@ -192,14 +192,15 @@ async function writeRows(client: ClientBase, table: MovedTable, rows: readonly M
     ...{ name, type: arrays[type], values: rows.map((row): unknown => row[index]) },
     value: type === 'json' ? `v${index}::json` : `v${index}`,
   }))
-  if (table.search.length > 0) {
-    const places = table.search.map((name) => table.columns.findIndex((column) => column.name === name))
+  const { search } = table
+  if (search !== undefined) {
+    const places = search.columns.map((name) => table.columns.findIndex((column) => column.name === name))
     const textsOf = (row: MovedRow) => places.map((place) => row[place] as string | null)
     written.push({
       ...{
         name: wordsColumn,
         type: 'text[]',
-        values: rows.map((row) => lexemesOf(searchText(textsOf(row))).join(' ')),
+        values: rows.map((row) => lexemesOf(indexText(search, textsOf(row))).join(' ')),
       },
       value: `array_to_tsvector(string_to_array(v${written.length}, ' '))`,
     })

@@ -23,6 +23,9 @@ export function fieldFixture(name: string, fixture: FieldFixture): Field {
     readOnly: false,
     writeOnly: false,
     validate: () => [],
+    items: undefined,
+    weight: 1,
+    members: [],
     ...given,
   }
 }

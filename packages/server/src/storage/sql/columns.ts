@@ -1,19 +1,23 @@
 /** The columns of a record: one for each field, and for some fields a second one that holds their comparison key. */
 
+import { hash } from 'node:crypto'
+import { fieldOfName } from 'resourced-contract/model/members'
 import { type Field, isFolded, type Resource } from 'resourced-contract/model/resource'
 import sql, { raw, type Sql } from 'sql-template-tag'
 
 /** The type of a column; each engine has its own name for it. */
 export type ColumnType = 'text' | 'integer' | 'real' | 'boolean' | 'json'
 
-/** How a comparison key is derived from a value: see `values.ts`. */
-export type Derivation = 'instant' | 'folded' | 'decimal'
+/** How a comparison key is derived from a value: see `values.ts`. `member`: the value of a member of an object. */
+export type Derivation = 'instant' | 'folded' | 'decimal' | 'member'
 
 /** A column of a resource's table. */
 export interface Column {
   readonly name: string
   readonly type: ColumnType
   readonly field: Field
+  /** The member of the field, an object, whose key it holds. */
+  readonly member?: Field
   /** `value`: the field's value. Otherwise the comparison key that is derived from the value. */
   readonly role: 'value' | Derivation
 }
@@ -54,12 +58,38 @@ function makeColumns(resource: Resource): Column[] {
     if (field.type === 'decimal')
       return [value, { name: decimalColumn(field.name), type: 'text', field, role: 'decimal' }]
     if (isFolded(field)) return [value, { name: foldedColumn(field.name), type: 'text', field, role: 'folded' }]
-    return [value]
+    return [value, ...field.members.flatMap((member) => memberColumns(field, member))]
   })
+}
+
+/** The columns of a member of an object: its comparison key, and, of a free text, the text in folded case. */
+function memberColumns(field: Field, member: Field): Column[] {
+  const of = { field, member }
+  const key = { name: memberColumn(member), ...of }
+  if (isInstant(member)) return [{ ...key, type: 'text', role: 'instant' }]
+  const value: Column = { ...key, type: memberType(member), role: 'member' }
+  return isFolded(member) ? [value, { name: foldedColumn(member.name), type: 'text', ...of, role: 'folded' }] : [value]
+}
+
+/** Whole numbers in objects have no bounds, so all numbers have one type. */
+function memberType({ type }: Field): ColumnType {
+  return type === 'integer' ? 'real' : columnTypes[type]
+}
+
+/** The column of a member's key: another type of values is another column. */
+function memberColumn(member: Field): string {
+  return columnOfMember(member.name, isInstant(member) ? 'instant' : memberType(member))
+}
+
+/** A name of a column that all engines accept: paths may be long. */
+function columnOfMember(name: string, kind: ColumnType | Derivation): string {
+  return `_member_${fieldOfName(name)}_${hash('sha256', `${kind} ${name}`, 'hex').slice(0, 12)}`
 }
 
 /** The column by which a field is filtered, sorted and kept unique. System fields have no other column. */
 export function comparisonColumn(resource: Resource, name: string): string {
+  const member = resource.member.get(name)
+  if (member !== undefined) return memberColumn(member)
   const field = resource.field.get(name)
   if (field?.type === 'decimal') return decimalColumn(name)
   return field !== undefined && isInstant(field) ? `_instant_${name}` : name
@@ -70,9 +100,9 @@ function decimalColumn(name: string): string {
   return `_decimal_${name}`
 }
 
-/** The column of a field's text in folded case. */
+/** The column of the text of a field, or of a member of an object, in folded case. */
 export function foldedColumn(name: string): string {
-  return `_folded_${name}`
+  return fieldOfName(name) === name ? `_folded_${name}` : columnOfMember(name, 'folded')
 }
 
 /**
@@ -130,4 +160,21 @@ export const snapshotTimestamps = ['created_at', 'updated_at', 'deleted_at'].map
 /** All columns that events may contain of the records of a resource, for `Dialect.snapshotSource`. */
 export function snapshotColumns(resource: Resource): readonly SnapshotColumn[] {
   return [...columnsOf(resource).map(({ name, type }) => ({ name, type })), ...snapshotTimestamps]
+}
+
+/** The columns of a full-text index, and those of them that hold arrays. */
+export interface IndexedColumns {
+  readonly columns: readonly string[]
+  readonly arrays: readonly string[]
+}
+
+/** The texts that `q` searches, in the order of their declaration (QRY-5). */
+export function searchColumns(resource: Resource): string[] {
+  return resource.fields.filter((field) => field.search && field.type === 'string').map((field) => field.name)
+}
+
+/** What the full-text index has of a record: the items of arrays first, which must all find it, then texts. */
+export function indexedColumns(resource: Resource): IndexedColumns {
+  const arrays = resource.fields.filter((field) => field.items !== undefined).map((field) => field.name)
+  return { columns: [...arrays, ...searchColumns(resource)], arrays }
 }

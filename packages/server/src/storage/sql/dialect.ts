@@ -63,6 +63,17 @@ export interface RowWrite {
   readonly isWhole: boolean
 }
 
+/** What the full-text index is asked for: all of these words, and one that begins so; or one of these at least. */
+export type IndexSearch =
+  | { readonly all: readonly string[]; readonly prefix?: string }
+  | { readonly any: readonly string[] }
+
+/** A text that is searched, and how much its words count. */
+export interface WeightedText {
+  readonly text: Sql
+  readonly weight: number
+}
+
 /** A counter, and the statement that takes its next number as `last`, at the end of which a condition may stand. */
 export interface NextNumber {
   /** The field that is numbered. */
@@ -126,12 +137,16 @@ export interface Dialect {
   fold(column: Sql): Sql
   /** Compares a text with a part of a text: both folded. */
   compareText(words: TextComparison, text: Sql, part: Sql): Sql
-  /** Rows of the table `alias` whose search words match: every word, the last as a prefix. */
-  matchesSearch(collection: string, alias: string, words: readonly string[]): Sql
+  /** Rows of the table `alias` that the full-text index finds. */
+  matchesSearch(collection: string, alias: string, search: IndexSearch): Sql
+  /** The array in a column of JSON has all of the items, or one of them; false or null where there is no array. */
+  hasItems(column: Sql, values: readonly Scalar[], all: boolean): Sql
   /**
    * Whether texts have all of these words between them, the last as a prefix: decided on the texts, without an index.
    */
   haveWords(texts: readonly Sql[], words: readonly string[]): Sql
+  /** How well texts match words, the last one as a prefix: `scoreOf` of each text, times its weight (WHR-6). */
+  relevance(texts: readonly WeightedText[], words: readonly string[]): Sql
   /** The columns that hold a record's search words; none where a table of its own holds them. */
   wordColumns(words: () => string): readonly (readonly [string, Sql])[]
   /** Inserts the search words of a record into the table that holds them; `replaces` deletes its former words first. */

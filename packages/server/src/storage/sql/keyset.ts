@@ -6,6 +6,7 @@
  */
 
 import { always, type Position, type Scalar, type SortTerm } from 'resourced-contract/model/predicate'
+import { relevance } from 'resourced-contract/model/relevance'
 import type { Resource } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { type ColumnType, columnSql, columnsOf, comparisonColumn, positionSql, tableSql } from './columns.ts'
@@ -34,15 +35,19 @@ export interface Segment {
 /**
  * The terms of a sort and the id, or the position, which breaks ties in the direction of the last term (QRY-3). Clients
  * never see positions (AUT-9): a key is the id of the row, whose position is looked up.
+ *
+ * @param score gives the score of a row for the order by relevance
  */
 export function orderTerms(
   context: PredicateContext,
   resource: Resource,
   sort: readonly SortTerm[],
   alias: string,
+  score: () => Sql = noScore,
 ): OrderTerm[] {
   const terms = sort.map((term): OrderTerm => {
     const { field, through = [], descending } = term
+    if (field === relevance.field) return { column: score(), type: 'integer', nullable: false, descending }
     const last = through.at(-1)
     const target = last === undefined ? resource : (context.catalog.resources.get(last.collection) as Resource)
     return {
@@ -60,6 +65,10 @@ export function orderTerms(
     return [...terms, { column, key, lookUp, type: 'text', nullable: false, descending }]
   }
   return [...terms, { column: columnSql(alias, 'id'), type: 'text', nullable: false, descending }]
+}
+
+function noScore(): never {
+  throw new Error('Only lists with a search are sorted by relevance.')
 }
 
 /** The value that a term orders a row by: of a column, or of the live record that references lead to. */

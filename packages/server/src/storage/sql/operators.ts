@@ -21,3 +21,16 @@ export const comparisonSql: Readonly<Record<Comparison, readonly [sign: Sql, neg
     postgres: (text, part) => sql`starts_with(${text}, ${part})`,
   },
 }
+
+/** The least text greater than every text with this prefix; `undefined` if there is none. */
+export function after(prefix: string): string | undefined {
+  const characters = [...prefix]
+  while (characters.length > 0) {
+    const last = (characters.pop() as string).codePointAt(0) as number
+    if (last < 0x10ffff) {
+      // Surrogates are not characters: skip them.
+      return characters.join('') + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1)
+    }
+  }
+  return undefined
+}

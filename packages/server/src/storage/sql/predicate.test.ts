@@ -24,8 +24,10 @@ import { Type } from 'typebox'
 import { engine } from '../../../../../test/engine.ts'
 import { columnsOf, tableSql } from './columns.ts'
 import { sqlContext } from './context.ts'
-import { after, liveSql, type PredicateContext, predicateDigest, predicateSql } from './predicate.ts'
-import { boundOf, grantsDigest } from './records.ts'
+import { after } from './operators.ts'
+import { liveSql, type PredicateContext, predicateSql } from './predicate.ts'
+import { predicateDigest } from './predicate-digest.ts'
+import { boundOf, grantsDigest, searchWords } from './records.ts'
 import { openTables } from './statements.fixture.ts'
 
 const fields = {
@@ -37,7 +39,21 @@ const fields = {
   count: Type.Optional(Type.Integer({ filter: true })),
   weight: Type.Optional(Type.Number()),
   done: Type.Optional(Type.Boolean()),
-  tags: Type.Optional(Type.Array(Type.String())),
+  tags: Type.Optional(Type.Array(Type.String(), { filter: true })),
+  sizes: Type.Optional(Type.Array(Type.Number(), { filter: true })),
+  flags: Type.Optional(Type.Array(Type.Boolean(), { filter: true })),
+  // Records may be older than the schema, so the members may have values of any type.
+  parts: Type.Optional(
+    Type.Object(
+      {
+        size: Type.Integer(),
+        done: Type.Boolean(),
+        at: Type.String({ format: 'date-time' }),
+        inner: Type.Object({ name: Type.String() }),
+      },
+      { filter: ['/size', '/done', '/at', '/inner/name'] },
+    ),
+  ),
   up_id: Type.Optional(reference('twigs')),
 }
 const catalog = completeCatalog(
@@ -106,6 +122,31 @@ const values = {
   ),
   done: fc.boolean(),
 } as const
+const items = {
+  tags: text,
+  sizes: fc.oneof(values.weight, fc.integer({ min: -2, max: 2 })),
+  flags: fc.boolean(),
+} as const
+const members = {
+  'parts.size': fc.oneof(values.count, fc.constant(1e300)),
+  'parts.done': fc.boolean(),
+  'parts.at': instant,
+  'parts.inner.name': text,
+} as const
+const oddly = <T>(value: fc.Arbitrary<T>) =>
+  fc.oneof(
+    { weight: 4, arbitrary: value as fc.Arbitrary<unknown> },
+    { weight: 1, arbitrary: fc.constantFrom<unknown>(null, 1, '1', true, ['a'], { name: 'a' }) },
+  )
+const object = fc.record(
+  {
+    size: oddly(members['parts.size']),
+    done: oddly(members['parts.done']),
+    at: oddly(members['parts.at']),
+    inner: oddly(fc.record({ name: oddly(members['parts.inner.name']) }, { requiredKeys: [] })),
+  },
+  { requiredKeys: [] },
+)
 const system = { created_at: stamp, updated_at: stamp } as const
 
 const identifiers = [0, 1, 2, 3].map((number) => `0000000${number}`)
@@ -114,6 +155,9 @@ const record = fc.record({
     Object.entries(values).map(([name, each]) => [name, fc.option<unknown>(each, { freq: 3 })]),
   ) as Record<keyof typeof values, fc.Arbitrary<unknown>>),
   tags: fc.option(fc.array(text, { maxLength: 2 })),
+  sizes: fc.option(fc.array(oddly(items.sizes), { maxLength: 3 })),
+  flags: fc.option(fc.array(items.flags, { maxLength: 2 })),
+  parts: fc.option(object, { freq: 4 }),
   up_id: fc.option(fc.constantFrom(...identifiers), { freq: 6 }),
   ...system,
   deleted_at: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: stamp }),
@@ -127,9 +171,10 @@ const forest = fc.tuple(...resources.map(() => fc.array(record, { minLength: 1, 
   return new Map(resources.map((resource, index) => [resource.name, rows[index] as (RecordValues & { id: string })[]]))
 })
 
-type Known = keyof typeof values | keyof typeof system
-const names = [...Object.keys(values), ...Object.keys(system)] as Known[]
-const anyOf = (name: Known) => ({ ...values, ...system })[name] as fc.Arbitrary<unknown>
+const compared = { ...values, ...system, ...members } as const
+type Known = keyof typeof compared
+const names = Object.keys(compared) as Known[]
+const anyOf = (name: Known) => compared[name] as fc.Arbitrary<unknown>
 const key = (resource: Resource, name: Known) =>
   anyOf(name).map((value) => comparisonKey(resource, name, value) as string | number | boolean)
 
@@ -157,7 +202,7 @@ const withOuter = fc.constantFrom(...alike).chain((names: readonly string[]): fc
 })
 
 function leaf(resource: Resource, isInSome: boolean): fc.Arbitrary<Predicate> {
-  const isText = (name: Known) => name === 'name' || name === 'note'
+  const isText = (name: Known) => ['name', 'note', 'parts.inner.name'].includes(name)
   const comparison = fc.constantFrom(...names).chain((field) => {
     const fits = isText(field) ? ['ordered', 'texts'] : ['ordered']
     const fitting = [...operators.values()].filter((row) => fits.includes(row.fits))
@@ -178,8 +223,16 @@ function leaf(resource: Resource, isInSome: boolean): fc.Arbitrary<Predicate> {
   )
   const unset = fc.record({
     kind: fc.constant('null' as const),
-    field: fc.constantFrom(...names, 'tags', 'up_id', 'deleted_at'),
+    field: fc.constantFrom(...names, 'tags', 'parts', 'up_id', 'deleted_at'),
   })
+  const having = fc.constantFrom('tags' as const, 'sizes' as const, 'flags' as const).chain((field) =>
+    fc.record({
+      kind: fc.constant('has' as const),
+      field: fc.constant(field),
+      values: fc.array<string | number | boolean>(items[field], { minLength: 1, maxLength: 3 }),
+      all: fc.boolean(),
+    }),
+  )
   const decided = fc.record({
     kind: fc.constant('decided' as const),
     field: fc.constantFrom(...names, 'up_id'),
@@ -191,6 +244,7 @@ function leaf(resource: Resource, isInSome: boolean): fc.Arbitrary<Predicate> {
     { weight: 1, arbitrary: decided },
     { weight: 3, arbitrary: among },
     { weight: 2, arbitrary: unset },
+    { weight: 3, arbitrary: having },
     { weight: 1, arbitrary: fc.constantFrom<Predicate>({ kind: 'always' }, { kind: 'never' }) },
   )
 }
@@ -225,28 +279,21 @@ function predicate(resource: Resource, depth: number, isInSome = false): fc.Arbi
 }
 
 async function plant(rows: ReadonlyMap<string, readonly RecordValues[]>): Promise<void> {
-  const statements: Sql[] = []
   for (const resource of resources) {
-    statements.push(sql`delete from ${tableSql(resource.name)}`)
     for (const each of rows.get(resource.name) ?? []) {
-      const columns = columnsOf(resource)
-      const bound = [
-        ...columns.map((column) => boundOf(column, each)),
-        ...['id', 'created_at', 'updated_at', 'deleted_at'].map((name) => each[name]),
+      const indexed = () => searchWords(resource, each)
+      const cells = [
+        ...columnsOf(resource).map((column) => [column.name, boundOf(column, each)] as const),
+        ...['id', 'created_at', 'updated_at', 'deleted_at'].map((name) => [name, each[name]] as const),
+        ...words.wordColumns(indexed),
+        ['_revision', 1] as const,
       ]
-      const quoted = [
-        ...columns.map((column) => `"${column.name}"`),
-        'id',
-        'created_at',
-        'updated_at',
-        'deleted_at',
-      ].join()
-      statements.push(
-        sql`insert into ${tableSql(resource.name)} (${raw(quoted)}, _revision) values (${join(bound)}, 1)`,
-      )
+      const names = raw(cells.map(([name]) => `"${name}"`).join())
+      const bound = join(cells.map(([, value]) => value))
+      await tables.all(sql`insert into ${tableSql(resource.name)} (${names}) values (${bound})`)
+      await tables.run(words.indexWords(resource.name, String(each['id']), indexed(), false))
     }
   }
-  await Promise.all(statements.map((each) => tables.all(each)))
 }
 
 async function selected(condition: Sql): Promise<unknown[]> {
@@ -280,7 +327,8 @@ test('AUT-6: SQL and matches() find the same records for any records and any pre
             )
             const live = matched.filter((row) => row['deleted_at'] === null)
             for (const semijoin of ['exists', 'fenced exists', 'in'] as const) {
-              const context: PredicateContext = { ...sqlContext({ catalog, dialect: words }), semijoin }
+              const findsItems = semijoin === 'in'
+              const context: PredicateContext = { ...sqlContext({ catalog, dialect: words }), semijoin, findsItems }
               const all = predicateSql(context, leaves, each)
               const conditions = [all, words.unindexed(all), liveSql(context, leaves, each)]
               const found = await Promise.all(conditions.map(selected))

@@ -2,19 +2,17 @@
  * Predicates as SQL, with the same meaning as `matches` in model/predicate.ts (AUT-6). Negation is pushed down to the
  * comparisons, so that they can use an index. It needs no special case for null, because SQL has three truth values.
  */
-import { hash } from 'node:crypto'
 import { comparisons } from 'resourced-contract/model/operators'
-import { exactText } from 'resourced-contract/model/plain-copy'
 import {
   allOf,
+  comparedNames,
   type EventGrant,
   evaluate,
-  fieldsOf,
   isOfAllRecords,
   linkOf,
   type Predicate,
 } from 'resourced-contract/model/predicate'
-import { isFolded, type Resource } from 'resourced-contract/model/resource'
+import { comparedField, isFolded, type Resource } from 'resourced-contract/model/resource'
 import { fold } from 'resourced-contract/model/text'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import {
@@ -28,7 +26,8 @@ import {
   tableSql,
 } from './columns.ts'
 import type { SqlContext } from './context.ts'
-import { comparisonSql, type TextComparison } from './operators.ts'
+import { after, comparisonSql, type TextComparison } from './operators.ts'
+import { itemToken } from './values.ts'
 
 /**
  * The context of predicates, and how statements compile the conditions on other records: `through` on the record that a
@@ -65,21 +64,8 @@ export interface PredicateContext extends SqlContext {
    * that the same deletion has deleted, if its predicate says what that must match.
    */
   readonly binSince?: (resource: Resource) => string
-}
-
-const digests = new WeakMap<Predicate, string>()
-
-/**
- * The digest of a predicate, as a part of cache keys; empty for `always`. It is computed once for each predicate
- * object. It is a cryptographic hash, so that no caller can write two filters with one digest.
- */
-export function predicateDigest(predicate: Predicate): string {
-  if (predicate.kind === 'always') return ''
-  const known = digests.get(predicate)
-  if (known !== undefined) return known
-  const digest = hash('sha256', exactText(predicate), 'base64url').slice(0, 22)
-  digests.set(predicate, digest)
-  return digest
+  /** Whether arrays with an item are found by the full-text index: for rows of the table itself that are looked for. */
+  readonly findsItems?: boolean
 }
 
 /** The rows that a predicate is compiled for. */
@@ -170,6 +156,10 @@ function conditionSql(context: PredicateContext, rows: Rows, predicate: Predicat
   const column = columnSql(alias, comparisonColumn(resource, predicate.field))
   const { bind, isAnyOf, isDistinct } = context.dialect
   switch (predicate.kind) {
+    case 'has': {
+      const found = itemsSql(context, rows, predicate)
+      return negated ? sql`(${column} is not null and not ${found})` : found
+    }
     case 'null':
       return negated ? sql`${column} is not null` : sql`${column} is null`
     case 'decided':
@@ -211,6 +201,20 @@ function conditionSql(context: PredicateContext, rows: Rows, predicate: Predicat
       return negated ? sql`not (${found})` : found
     }
   }
+}
+
+/**
+ * The rows whose array has items: found by the full-text index, which has a token of each item, or decided by the array
+ * itself, which rows of any source have.
+ */
+function itemsSql(
+  { dialect, findsItems }: PredicateContext,
+  { resource, alias, negated }: Rows,
+  { field, values, all }: Extract<Predicate, { kind: 'has' }>,
+): Sql {
+  if (findsItems !== true || negated) return dialect.hasItems(columnSql(alias, field), values, all)
+  const tokens = values.map((value) => itemToken(field, value))
+  return sql`(${dialect.matchesSearch(resource.name, alias, all ? { all: tokens } : { any: tokens })})`
 }
 
 /** In a condition of CASE, unknown is not true: the same as for `matches`. */
@@ -365,7 +369,7 @@ function foundEventsSql(context: SqlContext, alias: string, { grants }: EventPer
 
 /** A parent that was deleted too still counts for a record that is not live, and for what an event shows. */
 function inAnyState(context: SqlContext): PredicateContext {
-  return { ...context, semijoin: 'exists', countsDeleted: true }
+  return { ...context, semijoin: 'exists', countsDeleted: true, findsItems: false }
 }
 
 /** Whether a predicate holds for the record as an event shows it. */
@@ -373,7 +377,7 @@ function showsSql(context: SqlContext, event: string, resource: Resource, predic
   const shown = `${event}s`
   const holds = predicateSql(inAnyState(context), resource, predicate, shown)
   if (predicate.kind === 'always' || predicate.kind === 'never') return holds
-  const compared = fieldsOf(predicate).flatMap((name) => [comparisonColumn(resource, name), foldedColumn(name)])
+  const compared = comparedNames(predicate).flatMap((name) => [comparisonColumn(resource, name), foldedColumn(name)])
   // A predicate may compare nothing but the id, and PostgreSQL needs a column.
   const columns = snapshotColumns(resource).filter(({ name }) => [...compared, 'created_at'].includes(name))
   const snapshot = context.dialect.snapshotSource(event, columns)
@@ -389,7 +393,7 @@ function grantSql(context: PredicateContext, alias: string, grant: EventGrant): 
   const kind = columnSql(alias, 'kind')
   // The record as it is, if it is live, is judged as any read of it.
   const lenient = inAnyState(context)
-  const strict: PredicateContext = { ...context, semijoin: 'exists' }
+  const strict: PredicateContext = { ...context, semijoin: 'exists', findsItems: false }
   const row = `${alias}r`
   const isShown = (predicate: Predicate) => showsSql(context, alias, resource, predicate)
   const deletion = sql`${kind} = 'deleted'`
@@ -410,7 +414,7 @@ function bit(condition: Sql): Sql {
 
 /** A text in folded case: in a column of its own, where the field has one. */
 function foldedSql({ dialect }: PredicateContext, { resource, alias }: Rows, name: string): Sql {
-  const field = resource.field.get(name)
+  const field = comparedField(resource, name)
   if (field !== undefined && isFolded(field)) return columnSql(alias, foldedColumn(name))
   return dialect.fold(columnSql(alias, comparisonColumn(resource, name)))
 }
@@ -423,24 +427,11 @@ function textSql(
   words: TextComparison,
 ): Sql {
   const part = fold(String(value))
-  const field = rows.resource.field.get(name)
+  const field = comparedField(rows.resource, name)
   const text = foldedSql(context, rows, name)
   // A range of the folded column's index instead of a check of every row.
   const isRange = field !== undefined && isFolded(field) && comparisons[operator].index === 'prefix'
   const end = isRange ? after(part) : undefined
   if (end !== undefined) return sql`(${text} >= ${part} and ${text} < ${end})`
   return context.dialect.compareText(words, text, sql`${part}`)
-}
-
-/** The least text greater than every text with this prefix; `undefined` if there is none. */
-export function after(prefix: string): string | undefined {
-  const characters = [...prefix]
-  while (characters.length > 0) {
-    const last = (characters.pop() as string).codePointAt(0) as number
-    if (last < 0x10ffff) {
-      // Surrogates are not characters: skip them.
-      return characters.join('') + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1)
-    }
-  }
-  return undefined
 }

@@ -7,24 +7,32 @@ import type { Predicate } from 'resourced-contract/model/predicate'
 import { type RecordValues, type Resource, resourceInVersion, storedResource } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Bound, Row } from '../transaction.ts'
-import { type Column, columnSql, columnsOf, snapshotColumns, subject, tableSql } from './columns.ts'
+import { type Column, columnSql, columnsOf, indexedColumns, snapshotColumns, subject, tableSql } from './columns.ts'
 import type { Epochs, SqlContext } from './context.ts'
 import { type PredicateContext, predicateSql } from './predicate.ts'
-import { derived, searchText } from './values.ts'
+import { derivedOf, indexText } from './values.ts'
 
 /** The value of a column for a record. */
 export function boundOf(column: Column, record: RecordValues): Bound {
   const value = record[column.field.name]
   if (value === null || value === undefined) return null
-  if (column.role !== 'value') return derived[column.role](value as string)
+  if (column.role !== 'value') {
+    const key = derivedOf({ by: column.role, ...(column.member && { member: column.member }) }, value)
+    return typeof key === 'boolean' ? Number(key) : key
+  }
   if (column.type === 'json') return jsonText(value)
   if (column.type === 'boolean') return Number(value)
   return value as Bound
 }
 
-/** The words by which search finds a record (QRY-5). */
+/** The words by which search finds a record (QRY-5), and the tokens of its items (WHR-4). */
 export function searchWords(resource: Resource, record: RecordValues): string {
-  return searchText(resource.fields.filter((field) => field.search).map((field) => record[field.name] as string | null))
+  const indexed = indexedColumns(resource)
+  const stored = indexed.columns.map((name) => {
+    const value = record[name] ?? null
+    return value === null || typeof value === 'string' ? value : jsonText(value)
+  })
+  return indexText(indexed, stored)
 }
 
 /** The revision of a row as clients see it. */

@@ -122,6 +122,11 @@ test('names of indexes fit in 63 bytes, and begin with the readable part of the 
 test('search fields share one full-text index; without search fields there is none', () => {
   const search = { type: 'string', search: true } as const
   const table = tableOf('tasks', { title: search, size: 'integer', note: search })
-  assert.deepEqual(table.search, { name: 'resourced_words_tasks', table: 'tasks', columns: ['title', 'note'] })
+  assert.deepEqual(table.search, {
+    name: 'resourced_words_tasks',
+    table: 'tasks',
+    columns: ['title', 'note'],
+    arrays: [],
+  })
   assert.equal(tableOf('tasks', { title: 'string' }).search, undefined)
 })

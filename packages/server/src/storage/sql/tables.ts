@@ -10,12 +10,14 @@ import {
   columnsOf,
   columnTypes,
   comparisonColumn,
-  type Derivation,
   foldedColumn,
+  type IndexedColumns,
   identifier,
+  indexedColumns,
   isRemoval,
 } from './columns.ts'
 import { type EventSpec, eventSpecOf } from './event-columns.ts'
+import type { Derived } from './values.ts'
 
 /** The constraint of a column. `row`: the number that the engine gives to each row. */
 type Constraint = 'row' | 'primary key' | 'unique not null' | 'not null' | 'none'
@@ -47,7 +49,7 @@ export interface ColumnSpec {
   /** The value for existing rows that have none; `undefined`: no value. */
   readonly default: unknown
   /** The column whose comparison key this one holds. */
-  readonly derived: { readonly from: string; readonly by: Derivation } | undefined
+  readonly derived: Derived | undefined
   /** The field whose values are numbered separately; empty: the whole table is; left out: it is no sequence. */
   readonly sequence?: string
 }
@@ -64,11 +66,10 @@ export interface IndexSpec {
   readonly where: 'everything' | 'live' | 'deleted' | 'deletion' | 'removal'
 }
 
-/** The full-text index of a table, and the columns whose words it contains. */
-export interface SearchSpec {
+/** The full-text index of a table. */
+export interface SearchSpec extends IndexedColumns {
   readonly name: string
   readonly table: string
-  readonly columns: readonly string[]
 }
 
 /** A table. */
@@ -189,14 +190,13 @@ export function searchTable(collection: string): string {
   return `resourced_words_${collection}`
 }
 
-/** The texts that `q` searches, in the order of their declaration (QRY-5). */
-export function searchColumns(resource: Resource): string[] {
-  return resource.fields.filter((field) => field.search && field.type === 'string').map((field) => field.name)
-}
-
 function resourceTable(resource: Resource): ResourceTable {
-  const columns = columnsOf(resource).map(({ name, type, field, role }): ColumnSpec => {
-    if (role !== 'value') return { ...column(name, 'string', 'none'), derived: { from: field.name, by: role } }
+  const columns = columnsOf(resource).map(({ name, type, field, member, role }): ColumnSpec => {
+    if (role !== 'value') {
+      const holds = type === 'real' ? 'number' : type === 'boolean' ? type : 'string'
+      const derived = { from: field.name, by: role, ...(member && { member }) }
+      return { ...column(name, 'string', 'none'), type, holds, derived }
+    }
     return {
       ...column(name, 'string', 'none'),
       type,
@@ -221,7 +221,7 @@ function resourceTable(resource: Resource): ResourceTable {
     columns: [...before, ...columns, ...after],
     declaredIndexes,
     isByPosition,
-    search: searchOf(resource.name, searchColumns(resource)),
+    search: searchOf(resource.name, indexedColumns(resource)),
     events: eventSpecOf(resource),
   }
 }
@@ -242,8 +242,8 @@ const systemColumnByName = new Map(
   [...systemColumns.before, ...systemColumns.after].map((each) => [each.name, each] as const),
 )
 
-function searchOf(table: string, columns: readonly string[]): SearchSpec | undefined {
-  return columns.length > 0 ? { name: searchTable(table), table, columns } : undefined
+function searchOf(table: string, indexed: IndexedColumns): SearchSpec | undefined {
+  return indexed.columns.length > 0 ? { name: searchTable(table), table, ...indexed } : undefined
 }
 
 /** The table of a resource as a database describes it, without its declaration. */
@@ -252,7 +252,7 @@ export interface FoundTable {
   readonly columns: readonly Pick<ColumnSpec, 'name' | 'holds' | 'required' | 'sequence'>[]
   /** Its indexes that are ours. */
   readonly indexes: readonly Pick<IndexSpec, 'columns' | 'unique'>[]
-  /** The columns whose words are searched. */
+  /** The columns of its full-text index. */
   readonly search: readonly string[]
 }
 
@@ -272,6 +272,7 @@ export function columnsFrom(columns: FoundTable['columns']): ColumnSpec[] {
 export function resourceTableFrom({ name, columns, indexes, search }: FoundTable): ResourceTable | undefined {
   const specs = columnsFrom(columns)
   const found = new Set(columns.map((each) => each.name))
+  const arrays = specs.flatMap((each) => (each.holds === 'array' && search.includes(each.name) ? [each.name] : []))
   if (![...systemColumnByName.keys()].every((each) => found.has(each))) return undefined
   // Rows are read in the order of the first column.
   const [row, ...others] = specs.toSorted((left, right) => Number(right.name === '_row') - Number(left.name === '_row'))
@@ -279,7 +280,7 @@ export function resourceTableFrom({ name, columns, indexes, search }: FoundTable
   // `tableFor` adds these indexes, as an engine has them.
   const fixed = isByPosition ? ['id', 'kind'] : ['id', '_deletion', '_deletion,_row', 'deleted_at']
   return {
-    ...{ name, columns: [row!, ...others], search: searchOf(name, search) },
+    ...{ name, columns: [row!, ...others], search: searchOf(name, { columns: search, arrays }) },
     declaredIndexes: indexes.filter((each) => !fixed.includes(each.columns.join())),
     // Triggers are created when a server starts with its declaration: what fills a database is no event.
     events: undefined,

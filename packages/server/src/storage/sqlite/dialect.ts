@@ -7,7 +7,7 @@ import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { type Column, identifier, quoted, subjectSql } from '../sql/columns.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { type ColumnSpec, defineColumn, type Held } from '../sql/tables.ts'
-import { haveWords } from '../sql/values.ts'
+import { haveItems, haveWords, scoreOf } from '../sql/values.ts'
 import { firstRow, type Statement } from '../transaction.ts'
 import { takeNumbers } from '../transactions/rows/numbers.ts'
 import { addEventFunctions, eventTriggers, snapshotSource } from './event-triggers.ts'
@@ -27,6 +27,8 @@ const types = {
 const foldFunction = 'resourced_fold'
 const numberFunction = 'resourced_number'
 const wordsFunction = 'resourced_has_words'
+const itemsFunction = 'resourced_has_items'
+const scoreFunction = 'resourced_score'
 
 /** Registers the SQL functions that statements call. They belong to a connection. */
 export function addFunctions(database: DatabaseSync): void {
@@ -40,6 +42,13 @@ export function addFunctions(database: DatabaseSync): void {
   database.function(wordsFunction, { deterministic: true, varargs: true }, (sought, ...texts) =>
     Number(haveWords(texts as (string | null)[], JSON.parse(String(sought)))),
   )
+  database.function(scoreFunction, { deterministic: true }, (text, sought) =>
+    typeof text === 'string' ? scoreOf(text, JSON.parse(String(sought))) : 0,
+  )
+  database.function(itemsFunction, { deterministic: true }, (json, values, all) => {
+    const have = haveItems(json, JSON.parse(String(values)), all === 1)
+    return have === null ? null : Number(have)
+  })
 }
 
 /**
@@ -82,8 +91,17 @@ export const sqlite: Dialect = {
   fold: (column) => sql`${raw(foldFunction)}(${column})`,
   unindexed: (expression) => sql`+(${expression})`,
   compareText: ({ sqlite }, text, part) => sqlite(text, part),
-  matchesSearch: (collection, alias, words) => searchSql(collection, alias, words),
+  matchesSearch: (collection, alias, search) => searchSql(collection, alias, search),
+  hasItems: (column, values, all) => sql`${raw(itemsFunction)}(${column}, ${JSON.stringify(values)}, ${Number(all)})`,
   haveWords: (texts, words) => sql`${raw(wordsFunction)}(${JSON.stringify(words)}, ${join(texts, ', ')})`,
+  relevance: (texts, words) =>
+    sql`(${join(
+      texts.map(({ text, weight }) => {
+        const score = sql`${raw(scoreFunction)}(${text}, ${JSON.stringify(words)})`
+        return sql`${raw(String(weight))} * ${score}`
+      }),
+      ' + ',
+    )})`,
   indexWords,
   deleteWords,
   wordColumns: () => [],

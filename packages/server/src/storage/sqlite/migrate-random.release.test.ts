@@ -6,10 +6,10 @@ import { canonicalValue } from 'resourced-contract/model/decimal'
 import type { Resource } from 'resourced-contract/model/resource'
 import { catalogs, type Records, readsBack, records } from '../migration/migration-random.fixture.ts'
 import { MigrationRefused } from '../migration/migration-step.ts'
-import { columnsOf } from '../sql/columns.ts'
+import { columnsOf, indexedColumns } from '../sql/columns.ts'
 import { boundOf } from '../sql/records.ts'
 import { searchTable, tablesFor } from '../sql/tables.ts'
-import { derived, searchText } from '../sql/values.ts'
+import { derivedOf, indexText } from '../sql/values.ts'
 import { sqlite } from './dialect.ts'
 import { findStrangers } from './file-objects.ts'
 import { all, now } from './migrate.fixture.ts'
@@ -52,7 +52,7 @@ function insertAll(database: DatabaseSync, resource: Resource, given: Records): 
     const searched = resource.fields.filter((field) => field.search).map((field) => record[field.name] as string | null)
     if (searched.length > 0) {
       const words = `insert into "${partName(searchTable(resource.name), partOf(row))}" (rowid, words) values (?, ?)`
-      database.prepare(words).run(row, searchText(searched))
+      database.prepare(words).run(row, indexText(indexedColumns(resource), searched))
     }
     database
       .prepare(
@@ -82,7 +82,7 @@ function checkRows(database: DatabaseSync, resource: Resource): void {
       if (role === 'value') {
         assert.ok(!field.required || row[name] !== null, `${name} is required`)
         assert.ok(field.decimal === undefined || row[name] === null || readsBack(field.decimal, row[name]))
-      } else assert.equal(row[name], row[field.name] === null ? null : derived[role](row[field.name] as string), name)
+      } else assert.equal(row[name], derivedOf({ by: role }, row[field.name] ?? null), name)
     }
   }
   const deleted = rows.filter((row) => row.deleted_at !== null).length
@@ -98,7 +98,10 @@ function checkRows(database: DatabaseSync, resource: Resource): void {
     return words.map((word) => `${part} ${word.doc} ${word.term}`)
   })
   const expected = rows.flatMap((row) =>
-    searchText(searched.map((name) => row[name] as string | null))
+    indexText(
+      indexedColumns(resource),
+      searched.map((name) => row[name] as string | null),
+    )
       .split(' ')
       .filter((word) => word !== '')
       .map((word) => `${partOf(Number(row._row))} ${row._row} ${word}`),

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { MigrationRefused } from '../migration/migration-step.ts'
-import { catalogFixture, resourceFixture } from '../sql/catalog.fixture.ts'
+import { catalogFixture, fieldFixture, resourceFixture } from '../sql/catalog.fixture.ts'
+import { itemToken } from '../sql/values.ts'
 import { all, column, databaseOf, find, migrateTo, now, snapshot, tasks } from './migrate.fixture.ts'
 import { migrate } from './migrate.ts'
 
@@ -300,4 +301,35 @@ test('the connection has its former timeout after the migration', () => {
   const database = new DatabaseSync(':memory:', { timeout: 1234 })
   migrateTo(database, {})
   assert.deepEqual(all(database, 'pragma busy_timeout'), [{ timeout: 1234 }])
+})
+
+test('items of arrays and members of objects are found in existing records, and change with the declaration', () => {
+  const items = fieldFixture('labels', { type: 'string', filter: true })
+  const labels = { type: 'array', filter: true, items } as const
+  const place = (type: 'string' | 'integer') =>
+    ({ type: 'object', members: [fieldFixture('place.size', { type, filter: true })] }) as const
+  const rows = [
+    { title: 'red', labels: '["red","blue"]', place: '{"size":3}' },
+    { title: 'x', labels: null, place: '{"size":"3"}', deleted_at: 'then' },
+  ]
+  const database = databaseOf({ title: 'string', labels: 'array', place: 'object' }, rows)
+  const sizes = () => {
+    const [{ name } = { name: '' }] = all(
+      database,
+      "select name from pragma_table_info('tasks') where name like '_member%'",
+    ) as { name: string }[]
+    return [
+      name === '' ? undefined : column(database, name),
+      all(database, "select name from sqlite_schema where name like 'tasks_by__member%'").length,
+    ]
+  }
+  const found = (item: string) => find(database, itemToken('labels', item))
+  migrateTo(database, { title: 'string', labels, place: place('integer') })
+  assert.deepEqual([found('red'), found('green'), sizes()], [['id1'], [], [[3, null], 1]])
+  // Other values are compared, in another column.
+  migrateTo(database, { title: { type: 'string', search: true }, labels, place: place('string') })
+  assert.deepEqual([found('blue'), find(database, 'red'), sizes()], [['id1'], ['id1'], [[null, '3'], 2]])
+  migrateTo(database, { title: 'string', labels: 'array', place: 'object' })
+  assert.deepEqual(sizes(), [undefined, 0])
+  assert.deepEqual(all(database, "select name from sqlite_schema where name like 'resourced_words%'"), [])
 })

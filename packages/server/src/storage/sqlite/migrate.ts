@@ -10,7 +10,7 @@ import { convertStored, type Stored } from '../migration/convert.ts'
 import type { MigrationDialect } from '../migration/migration-dialect.ts'
 import { quoted } from '../sql/columns.ts'
 import { isSystemTable, type SearchSpec, searchTable } from '../sql/tables.ts'
-import { derived, searchText } from '../sql/values.ts'
+import { derivedOfStored, indexText } from '../sql/values.ts'
 import type { Row, Statement, Transaction } from '../transaction.ts'
 import { sqlite } from './dialect.ts'
 import { addParts, endOfRun, partName, partNames, partOf, partsUpTo, viewName } from './search-parts.ts'
@@ -109,13 +109,14 @@ export function migrationDialectOf(database: DatabaseSync): MigrationDialect {
       )
     },
     *fillDerived({ table, columns, search }) {
-      for (const [name, derive] of Object.entries(derived)) {
-        const deriveStored = (text: unknown) => (typeof text === 'string' ? derive(text) : null)
-        database.function(`resourced_${name}`, { deterministic: true }, deriveStored)
-      }
-      const assignments = columns.map(
-        ({ name, derived: from }) => sql`${quoted(name)} = ${raw(`resourced_${from!.by}`)}(${quoted(from!.from)})`,
-      )
+      const assignments = columns.map(({ name, derived: how }, index) => {
+        const derive = (stored: unknown) => {
+          const key = derivedOfStored(how!, stored)
+          return typeof key === 'boolean' ? Number(key) : key
+        }
+        database.function(`resourced_derived_${index}`, { deterministic: true }, derive)
+        return sql`${quoted(name)} = ${raw(`resourced_derived_${index}`)}(${quoted(how!.from)})`
+      })
       if (assignments.length > 0) yield sql`update ${quoted(table)} set ${join(assignments)}`
       if (search === undefined) return
       yield* dropSearch(table)
@@ -154,7 +155,7 @@ function dropSearch(table: string): Statement[] {
 }
 
 function* buildSearch(database: DatabaseSync, search: SearchSpec): Transaction<void> {
-  const words = (...texts: unknown[]) => searchText(texts as (string | null)[])
+  const words = (...stored: unknown[]) => indexText(search, stored as (string | null)[])
   database.function('resourced_words', { deterministic: true, varargs: true }, words)
   const table = quoted(search.table)
   const last = Number((yield sql`select max(_row) as row from ${table}`)[0]?.['row'] ?? 0)

@@ -5,6 +5,7 @@
  */
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import { identifier } from '../sql/columns.ts'
+import type { IndexSearch } from '../sql/dialect.ts'
 import { searchTable } from '../sql/tables.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
 
@@ -80,14 +81,18 @@ function createPart(name: string): string[] {
 }
 
 /**
- * The condition that a row has words (QRY-5). SQLite flattens the view into the statement, so that each part is asked
+ * The condition that the index finds a row (QRY-5, WHR-4). SQLite flattens the view into the statement, so that each part is asked
  * by its index.
  *
  * @param goesOn a condition on the rows that the index gives, which ends with `and`
  */
-export function searchSql(collection: string, alias: string, words: readonly string[], goesOn = empty): Sql {
+export function searchSql(collection: string, alias: string, search: IndexSearch, goesOn = empty): Sql {
   // Words contain letters and digits only, so quotes are enough to keep operators out.
-  const match = words.map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`).join(' ')
+  const quote = (word: string) => `"${word}"`
+  const match =
+    'any' in search
+      ? search.any.map(quote).join(' OR ')
+      : [...search.all.map(quote), ...(search.prefix === undefined ? [] : [`${quote(search.prefix)}*`])].join(' ')
   const view = raw(identifier(viewName(searchTable(collection))))
   return sql`${raw(alias)}._row in (select "row" from ${view} where ${goesOn}words match ${match})`
 }

@@ -25,7 +25,7 @@ function goesOn(row: string): string {
 /** SQLite on such a connection. A full-text index is no table that a view could hide: its rows are checked too. */
 export const stoppableSqlite: Dialect = {
   ...sqlite,
-  matchesSearch: (collection, alias, words) => searchSql(collection, alias, words, raw(`${goesOn('"row"')} and `)),
+  matchesSearch: (collection, alias, search) => searchSql(collection, alias, search, raw(`${goesOn('"row"')} and `)),
 }
 
 /** What a check throws to end the statement. */

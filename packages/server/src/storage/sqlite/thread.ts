@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads'
 import {
   type Catalog,
   type Conversion,
+  type Field,
   type Resource,
   storedResource,
   type VersionMapping,
@@ -159,11 +160,17 @@ function withoutFunctions(catalog: Catalog): Catalog {
 }
 
 function plainResource({ fieldAccess: _, ...resource }: Resource): Resource {
-  const fields = resource.fields.map((field) => ({ ...field, validate: undefined as never }))
+  const fields = resource.fields.map(plainField)
   const field = new Map(fields.map((each) => [each.name, each]))
+  const member = new Map([...resource.member].map(([name, each]) => [name, plainField(each)]))
   const rules = resource.rules.filter((rule) => 'unless' in rule)
   const without = { prepare: undefined, on: {}, access: {} as never, filterables: [] }
-  return { ...resource, fields, field, rules, ...without }
+  return { ...resource, fields, field, member, rules, ...without }
+}
+
+function plainField(field: Field): Field {
+  const { items, members } = field
+  return { ...field, validate: undefined as never, items: items && plainField(items), members: members.map(plainField) }
 }
 
 /** A mapping that still says which fields are converted; the thread that has the functions converts them. */

@@ -17,7 +17,7 @@ import {
   type Predicate,
   type SortTerm,
 } from 'resourced-contract/model/predicate'
-import { isEqualityFilter, isIndexed, type Resource } from 'resourced-contract/model/resource'
+import { isEqualityFilter, isIndexed, namedField, type Resource } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { csvCell, type ExportFormat, exportColumns } from '../../plan/export-document.ts'
 import { columnSql, subject } from '../sql/columns.ts'
@@ -108,7 +108,7 @@ function splitByIndex(
 
 function isRange(resource: Resource, term: Predicate, first: string | undefined): boolean {
   if (term.kind !== 'null' && (term.kind !== 'compare' || term.operator !== 'eq')) return false
-  const field = resource.field.get(term.field)
+  const field = namedField(resource, term.field)
   if (field === undefined) return false
   if (first === undefined) return isIndexed(resource, field)
   return term.field !== first && isEqualityFilter(field) && resource.field.get(first)?.sort === true

@@ -1,7 +1,14 @@
 /** Which conditions of a list an index finds the rows of, and which of them find few. */
 import { comparisons } from 'resourced-contract/model/operators'
 import { isOfAllRecords, linkOf, type Predicate } from 'resourced-contract/model/predicate'
-import { type Catalog, isEqualityFilter, isFolded, isIndexed, type Resource } from 'resourced-contract/model/resource'
+import {
+  type Catalog,
+  isEqualityFilter,
+  isFolded,
+  isIndexed,
+  namedField,
+  type Resource,
+} from 'resourced-contract/model/resource'
 
 /** The conditions of which all must hold. */
 export function termsOf(predicate: Predicate): Predicate[] {
@@ -15,7 +22,7 @@ export function servesOrder(resource: Resource, term: Predicate, first: string |
   if (term.field === first) return term.kind === 'null' || comparisons[term.operator].index === 'field'
   if (resource.order === 'by-position') return first === undefined && isFoundByIndex(resource, term)
   if (term.kind === 'compare' && term.operator !== 'eq') return false
-  const field = resource.field.get(term.field)
+  const field = namedField(resource, term.field)
   if (first === undefined) return true
   return field !== undefined && isEqualityFilter(field) && resource.field.get(first)?.sort === true
 }
@@ -30,9 +37,11 @@ export function isFoundByIndex(resource: Resource, term: Predicate): boolean {
   if (resource.order === 'by-position' && 'field' in term) {
     return term.field === 'id' || resource.indexes.some(({ fields }) => fields[0] === term.field)
   }
-  if (term.kind !== 'compare') return term.kind === 'in' || term.kind === 'null' || term.kind === 'through'
+  if (term.kind === 'has') return resource.field.get(term.field)?.items !== undefined
+  if (term.kind === 'null') return namedField(resource, term.field)?.items === undefined
+  if (term.kind !== 'compare') return term.kind === 'in' || term.kind === 'through'
   const { index } = comparisons[term.operator]
-  const field = resource.field.get(term.field)
+  const field = namedField(resource, term.field)
   return index === 'field' || (index === 'prefix' && field !== undefined && isFolded(field))
 }
 
@@ -46,8 +55,8 @@ function isLinkIndexed(resource: Resource, predicate: Predicate): boolean {
 /** Whether an index of the collection itself finds the rows that a condition holds for. */
 export function hasIndex(resource: Resource, term: Predicate): boolean {
   if (!('field' in term) || term.kind === 'through' || !isFoundByIndex(resource, term)) return false
-  const field = resource.field.get(term.field)
-  return term.field === 'id' || (field !== undefined && isIndexed(resource, field))
+  const field = namedField(resource, term.field)
+  return term.field === 'id' || term.kind === 'has' || (field !== undefined && isIndexed(resource, field))
 }
 
 /** How many live records a collection has; `undefined`: unknown. */
@@ -80,7 +89,7 @@ export function isLed(catalog: Related, filter: Predicate): boolean {
 
 /** Whether a comparison is with a value of which there are few, so that each has many rows. */
 export function isOfFewValues(resource: Resource, term: Predicate): boolean {
-  const field = 'field' in term ? resource.field.get(term.field) : undefined
+  const field = 'field' in term ? namedField(resource, term.field) : undefined
   return field !== undefined && field.reference === undefined && isEqualityFilter(field)
 }
 

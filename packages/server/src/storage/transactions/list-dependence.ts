@@ -4,7 +4,7 @@ import { predicatesOf } from 'resourced-contract/model/field-grants'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import { collectionsOf, type SortTerm } from 'resourced-contract/model/predicate'
 import type { ReadPage } from '../../plan/plan.ts'
-import { predicateDigest } from '../sql/predicate.ts'
+import { predicateDigest } from '../sql/predicate-digest.ts'
 import { grantsDigest } from '../sql/records.ts'
 
 /**

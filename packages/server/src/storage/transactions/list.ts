@@ -3,18 +3,19 @@ import { createHmac, hash } from 'node:crypto'
 import { grantOf } from 'resourced-contract/model/field-grants'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import { namesIds, type Predicate } from 'resourced-contract/model/predicate'
-import { type Catalog, isIndexed } from 'resourced-contract/model/resource'
+import { relevance } from 'resourced-contract/model/relevance'
+import { type Catalog, isIndexed, namedField } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { retainedSince } from '../../plan/check-record.ts'
 import type { PageOutcome } from '../../plan/outcome.ts'
 import type { Page, ReadPage } from '../../plan/plan.ts'
 import type { BoundedMap } from '../sql/bounded-map.ts'
-import { columnSql, comparisonColumn, subject } from '../sql/columns.ts'
+import { columnSql, comparisonColumn, searchColumns, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, orderTerms } from '../sql/keyset.ts'
-import { liveSql, type PredicateContext, predicateDigest, predicateSql } from '../sql/predicate.ts'
+import { liveSql, type PredicateContext, predicateSql } from '../sql/predicate.ts'
+import { predicateDigest } from '../sql/predicate-digest.ts'
 import { maskedSql } from '../sql/records.ts'
-import { searchColumns } from '../sql/tables.ts'
 import type { Statement } from '../transaction.ts'
 import {
   findsBySet,
@@ -146,12 +147,15 @@ export function visitsFew(plan: ReadPage, { total, isCurrent, live, deleted, oth
     return false
   // The indexes of ids and of words contain deleted records too, those of fields do not.
   const isOfField =
-    term === undefined ? search === undefined && sort.length > 0 : 'field' in term && term.field !== 'id'
+    term === undefined
+      ? search === undefined && sort.length > 0
+      : 'field' in term && term.field !== 'id' && term.kind !== 'has'
   const gone = isOfField ? 0 : deleted
   // An index of fields has all that is asked of a row that is skipped: ten take as long as one that is read.
   const skipped = skippedRows(page, total) / (isOfField ? 10 : 1)
   const read = isIndexRange(plan) ? skipped + rangeOf(page).limit : total
-  return (isCurrent ? 0 : total + gone) + read + gone <= fewRows
+  // A score is made of the words of each text.
+  return (isCurrent ? 0 : total + gone) + read * (isByRelevance(plan) ? 10 : 1) + gone <= fewRows
 }
 
 /** The scan that reads a page of a list. */
@@ -159,7 +163,9 @@ export function scanOf({ context, plan, where, scans }: List, page: Page, size: 
   const path = accessPathOf(context.catalog, plan, page, size)
   const known = scans.get(path)
   if (known !== undefined) return known
-  const ordered = orderTerms({ ...context, semijoin: 'exists' }, plan.resource, plan.sort, subject)
+  const ordered = orderTerms({ ...context, semijoin: 'exists' }, plan.resource, plan.sort, subject, () =>
+    scoreSql(context, plan),
+  )
   const scan: Scan =
     path === 'ordered scan'
       ? { where: checkedSql(context, plan), terms: ordered }
@@ -176,7 +182,8 @@ function findsFew({ catalog }: SqlContext, plan: ReadPage): boolean {
 }
 
 function whereSql(context: SqlContext, plan: ReadPage, liveOf: LiveOf): Sql {
-  const asked: PredicateContext = { ...context, semijoin: findsFew(context, plan) ? 'exists' : 'in' }
+  const semijoin = findsFew(context, plan) ? 'exists' : 'in'
+  const asked: PredicateContext = { ...context, semijoin, findsItems: true }
   const { parent, search, filter } = plan
   const conditions: Sql[] = []
   if (context.horizon !== undefined) conditions.push(horizonSql(context.horizon))
@@ -220,17 +227,34 @@ function horizonSql(horizon: number): Sql {
 
 function searchSql(context: SqlContext, plan: ReadPage, words: readonly string[]): Sql {
   if (words.length === 0) return sql`1 = 0`
-  const { resource, readableFields } = plan
-  const found = context.dialect.matchesSearch(resource.name, subject, words)
+  const { resource } = plan
+  const asked = { all: words.slice(0, -1), prefix: words.at(-1) as string }
+  const found = context.dialect.matchesSearch(resource.name, subject, asked)
   const names = searchedTexts(plan)
   if (names === undefined) return found
-  const texts = names.map((name) =>
-    maskedSql(context, resource, grantOf(readableFields, name), {
-      value: columnSql(subject, name),
-      otherwise: raw("''"),
-    }),
-  )
+  const texts = names.map((name) => readableText(context, plan, name))
   return sql`${found} and ${context.dialect.haveWords(texts, words)}`
+}
+
+/** The text of a field, empty in records in which the caller may not read it. */
+function readableText(context: SqlContext, { resource, readableFields }: ReadPage, name: string): Sql {
+  const value = columnSql(subject, name)
+  return maskedSql(context, resource, grantOf(readableFields, name), { value, otherwise: raw("''") })
+}
+
+/** How well a record matches the search, by the texts that the caller may read (WHR-6). */
+function scoreSql(context: SqlContext, plan: ReadPage): Sql {
+  const { resource, search = [] } = plan
+  const texts = (searchedTexts(plan) ?? searchColumns(resource)).map((name) => ({
+    text: readableText(context, plan, name),
+    weight: resource.field.get(name)?.weight ?? 1,
+  }))
+  // A constant would name a column of the select.
+  return search.length === 0 ? raw("length('')") : context.dialect.relevance(texts, search)
+}
+
+function isByRelevance({ sort }: ReadPage): boolean {
+  return sort.some(({ field }) => field === relevance.field)
 }
 
 /** The same rows, so that the order finds them and the conditions only drop some. */
@@ -337,8 +361,8 @@ const checkedMeanwhile = 2
 
 function accessPathOf(catalog: Catalog, plan: ReadPage, page: Page, { total, live }: Size): AccessPath {
   const isSearch = plan.search !== undefined && plan.deleted === undefined
-  // A query names at most 1,000 ids.
-  if (namesIds(plan.filter)) return 'sort'
+  // A query names at most 1,000 ids. No index has the order by relevance.
+  if (namesIds(plan.filter) || isByRelevance(plan)) return 'sort'
   // Only the index of words finds the few records that have several words, and that of deletions the deleted ones.
   if ((isSearch || plan.deleted?.only === true) && total <= sortedQuickly) return 'sort'
   if (isServed(catalog, plan) && !(isSearch && live !== undefined)) return 'planner'
@@ -375,7 +399,7 @@ function leadingNullField(plan: ReadPage): string | undefined {
   const serving = conditionsOf(plan).filter((term) => servesOrder(resource, term, first))
   if (serving.some((term) => term.kind !== 'null')) return undefined
   for (const term of serving) {
-    const field = term.kind === 'null' && term.field !== first ? resource.field.get(term.field) : undefined
+    const field = term.kind === 'null' && term.field !== first ? namedField(resource, term.field) : undefined
     if (field !== undefined && isIndexed(resource, field)) return field.name
   }
   return undefined

@@ -257,6 +257,6 @@ export function* removeRows(context: SqlContext, resource: Resource, ids: readon
   const { dialect } = context
   const { name, fields } = resource
   yield* removeCounters(context, resource, ids)
-  if (fields.some((field) => field.search)) yield* dialect.deleteWords(name, ids)
+  if (fields.some(({ search, items }) => search || items !== undefined)) yield* dialect.deleteWords(name, ids)
   yield ignoringRows(sql`delete from ${tableSql(name)} where ${amongSql(dialect, raw('id'), ids)}`)
 }

@@ -7,7 +7,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { questionsOfRules, type RuleKind, ruleIssues, type Transition, takenIssue } from '../../../plan/decide.ts'
 import { maxIndexKeyBytes, restoredKeyIssues } from '../../../plan/index-keys.ts'
 import type { Restore } from '../../../plan/plan.ts'
-import { columnSql, comparisonColumn, subject, subjectSql, tableSql } from '../../sql/columns.ts'
+import { columnSql, comparisonColumn, quoted, subject, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { predicateSql } from '../../sql/predicate.ts'
 import { recordOf, storedSql } from '../../sql/records.ts'
@@ -157,8 +157,11 @@ function* named(select: Sql, issue: Issue): Transaction<Blocker[]> {
 function* longTexts({ resource, among }: Returning): Transaction<Blocker[]> {
   const names = indexedTexts(resource)
   if (names.length === 0) return []
-  const columns = ['id', ...names].map((name) => columnSql(subject, name))
-  const lengths = names.map((name) => sql`coalesce(length(cast(${columnSql(subject, name)} as text)), 0)`)
+  // Of a field the value as it is declared, of a member its key.
+  const columnOf = (name: string) =>
+    columnSql(subject, resource.member.has(name) ? comparisonColumn(resource, name) : name)
+  const columns = ['id', ...names].map((name) => sql`${columnOf(name)} as ${quoted(name)}`)
+  const lengths = names.map((name) => sql`coalesce(length(cast(${columnOf(name)} as text)), 0)`)
   const which = sql`${among} and ${join(lengths, ' + ')} > ${shortText} order by id`
   const rows = yield sql`select ${join(columns, ', ')} from ${subjectSql(resource.name)} where ${which}`
   return rows.flatMap(({ id, ...values }) =>

@@ -259,9 +259,9 @@ function updateSql(
   return sql`update${context.dialect.orFail} ${tableSql(resource.name)} set ${join(settings, ', ')} where ${where}`
 }
 
-/** Whether a record is found by words, and the change of some of its fields, or of all, changes them. */
+/** Whether the full-text index has a record, and the change of some of its fields, or of all, changes them. */
 function isSearched({ fields }: Resource, changed?: Draft['changed']): boolean {
-  return fields.some(({ name, search }) => search && changed?.includes(name) !== false)
+  return fields.some(({ name, search, items }) => (search || items !== undefined) && changed?.includes(name) !== false)
 }
 
 /** The columns of a row that hold its search words, where the engine has some and the words change. */
